@@ -78,7 +78,7 @@ impl Options {
 
 /// One check of one page, as the program in `xtask/browser` tells it.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct PageCheck {
     page: String,
     check: String,
     problems: Vec<String>,
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         if !options.live {
             pages = make(&options, &binary, &folder.join("pages"))?;
         }
-        let run = Watched::start(&binary, &folder.join("live"))?;
+        let run = WatchedRun::start(&binary, &folder.join("live"))?;
         pages.push(PathBuf::from(&run.address));
         watched = Some(run);
     }
@@ -137,13 +137,13 @@ fn look(program: &Path, shots: &Path, pages: &[PathBuf]) -> Result<usize> {
 }
 
 /// A run that serves itself; it ends by itself, and with this.
-struct Watched {
+struct WatchedRun {
     run: Child,
     stderr: BufReader<ChildStderr>,
     address: String,
 }
 
-impl Watched {
+impl WatchedRun {
     fn start(binary: &Path, folder: &Path) -> Result<Self> {
         if folder.exists() {
             fs::remove_dir_all(folder)?;
@@ -193,7 +193,7 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for WatchedRun {
     fn drop(&mut self) {
         // It may have ended.
         let _ = self.run.kill();
@@ -205,7 +205,7 @@ impl Drop for Watched {
 fn tell(lines: &str) -> Result<usize> {
     let mut bad = 0;
     for line in lines.lines() {
-        let told: Told = serde_json::from_str(line).with_context(|| line.to_owned())?;
+        let told: PageCheck = serde_json::from_str(line).with_context(|| line.to_owned())?;
         let word = if told.problems.is_empty() {
             "ok  "
         } else {

@@ -112,7 +112,7 @@ struct Wrong {
 
 /// What came out of a check.
 #[derive(Debug, Default)]
-struct Found {
+struct CheckOutcome {
     pairs: Wrong,
     sides: Wrong,
     spreads: Spreads,
@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         None => built::kgauge()?,
     };
     let folder = tempfile::tempdir()?;
-    let mut site = Site {
+    let mut site = RunFolders {
         binary: &binary,
         folder: folder.path(),
         record: CheckRecord::default(),
@@ -177,13 +177,13 @@ fn shown(arguments: &[String]) -> String {
 }
 
 /// Where the runs go.
-struct Site<'a> {
+struct RunFolders<'a> {
     binary: &'a Path,
     folder: &'a Path,
     record: CheckRecord,
 }
 
-impl Site<'_> {
+impl RunFolders<'_> {
     fn say(&mut self, text: &str) {
         say(text);
         self.record.add(text);
@@ -206,7 +206,7 @@ impl Site<'_> {
         good
     }
 
-    fn tell_all(&mut self, check: Check<'_>, found: &Found, side: usize) -> bool {
+    fn tell_all(&mut self, check: Check<'_>, found: &CheckOutcome, side: usize) -> bool {
         let Check { name, target, cut } = check;
         let allowed = found.pairs.of / WRONG_PER;
         let kinds = [
@@ -235,9 +235,9 @@ impl Site<'_> {
 
     /// Runs the pairs, and where a cut is asked for a third run each. Every second pair in the other order: what goes
     /// on in the machine meanwhile then strikes both sides alike.
-    fn pairs(&mut self, check: Check<'_>, options: &Options) -> Result<Found> {
+    fn pairs(&mut self, check: Check<'_>, options: &Options) -> Result<CheckOutcome> {
         let Check { name, target, cut } = check;
-        let mut found = Found::default();
+        let mut found = CheckOutcome::default();
         let mut side: Vec<usize> = Vec::new();
         for number in 1..=options.pairs {
             let mut order = vec!["one", "other"];

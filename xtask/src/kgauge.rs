@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::kafka::{Job, Running, poll};
+use crate::kafka::{ChildProcess, Job, poll};
 
 /// No call of kgauge here takes longer, even when the machine is busy.
 const TIME_MAX: Duration = Duration::from_secs(300);
@@ -57,7 +57,7 @@ impl Kgauge<'_> {
             .stdin(Stdio::null())
             .stdout(File::create(&stdout)?)
             .stderr(File::create(&stderr)?);
-        let running = Running::start("kgauge", &mut command)?;
+        let running = ChildProcess::start("kgauge", &mut command)?;
         Ok(Background {
             running,
             stdout,
@@ -69,7 +69,7 @@ impl Kgauge<'_> {
 /// A kgauge that runs; dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Background {
-    pub(crate) running: Running,
+    pub(crate) running: ChildProcess,
     stdout: PathBuf,
     stderr: PathBuf,
 }

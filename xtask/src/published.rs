@@ -221,7 +221,7 @@ fn on(release: &str, options: &Options, binary: &Path, folder: &Path) -> Result<
         true => String::new(),
         false => cluster.value("zookeeper.connect")?,
     };
-    let site = Site {
+    let site = PublishedRun {
         release,
         servers,
         zookeeper,
@@ -271,7 +271,7 @@ fn written(words: &str, divide: u64) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-struct Site<'a> {
+struct PublishedRun<'a> {
     release: &'a str,
     servers: String,
     zookeeper: String,
@@ -279,7 +279,7 @@ struct Site<'a> {
     folder: &'a Path,
 }
 
-impl Site<'_> {
+impl PublishedRun<'_> {
     /// A line with the hosts of this site.
     fn here(&self, words: &str, topics: &str) -> Vec<String> {
         let words = words
@@ -302,7 +302,7 @@ const OURS: &str = "kgauge-";
 /// Whatever is a topic in the lines: whoever runs second gets topics of its own.
 const TOPICS: [&str; 4] = ["test7", "test", "performancetest", "test-topic"];
 
-fn compare(words: &str, beside: Beside, site: &Site<'_>) -> Result<()> {
+fn compare(words: &str, beside: Beside, site: &PublishedRun<'_>) -> Result<()> {
     if beside == Beside::Nothing {
         for topics in [THEIRS, OURS] {
             theirs(&site.here(words, topics), site)?.run()?.success()?;
@@ -349,7 +349,7 @@ fn compare(words: &str, beside: Beside, site: &Site<'_>) -> Result<()> {
 }
 
 /// The release's own tool.
-fn theirs(words: &[String], site: &Site<'_>) -> Result<Job> {
+fn theirs(words: &[String], site: &PublishedRun<'_>) -> Result<Job> {
     let (script, rest) = words.split_first().context("an empty line")?;
     let script = script.trim_start_matches("bin/").trim_end_matches(".sh");
     let is_new = site.release.starts_with('4');
@@ -378,7 +378,7 @@ fn theirs(words: &[String], site: &Site<'_>) -> Result<Job> {
     Ok(Job::new(class.to_owned(), command, TIME_MAX))
 }
 
-fn ours(words: &[String], site: &Site<'_>) -> Job {
+fn ours(words: &[String], site: &PublishedRun<'_>) -> Job {
     let mut command = Command::new(site.folder.join(&words[0]));
     command
         .args(&words[1..])

@@ -11,7 +11,7 @@ use std::io::{Read, stdin};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use kgauge_broker::security::ListenerProtocol;
-use kgauge_broker::{ClusterConfig, EmbeddedCluster, Listen};
+use kgauge_broker::{ClusterConfig, EmbeddedCluster, ListenAddress};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if port != 0 {
         let address = |index| SocketAddr::from((Ipv4Addr::LOCALHOST, port + index));
-        config.listen = Listen::Addresses((0..nodes).map(address).collect());
+        config.listen = ListenAddress::Addresses((0..nodes).map(address).collect());
     }
     let cluster = EmbeddedCluster::start(config)?;
     println!("bootstrap.servers={}", cluster.bootstrap_servers());

@@ -29,7 +29,7 @@ use crate::server::{
     PeerChannels, ServerEvent, ToControllerThread, poll_with_waker,
 };
 use crate::storage::{Storage, StorageError, TrackedStorage};
-pub use config::{ClusterConfig, ClusterDisk, Listen};
+pub use config::{ClusterConfig, ClusterDisk, ListenAddress};
 use faults::ActiveFaults;
 pub use instrument::{Endpoint, NodeError};
 use lock::DirLock;
@@ -91,7 +91,7 @@ pub struct EmbeddedCluster;
 #[derive(Debug)]
 pub struct ClusterHandle {
     addresses: Vec<SocketAddr>,
-    nodes: BTreeMap<NodeId, Running>,
+    nodes: BTreeMap<NodeId, RunningNode>,
     wires: Wires,
     controller_thread: Option<JoinHandle<()>>,
     events: Receiver<ServerEvent>,
@@ -105,7 +105,7 @@ pub struct ClusterHandle {
 
 /// A node's thread.
 #[derive(Debug)]
-struct Running {
+struct RunningNode {
     inbox: NodeHandle,
     disk: Arc<TrackedStorage>,
     counters: Option<Arc<Counters>>,
@@ -320,7 +320,7 @@ impl ClusterHandle {
         } = node;
         self.wires.peers.put(id, inbox.clone());
         let thread = Some(spawn(&format!("node-{id}"), move || thread.run())?);
-        let running = Running {
+        let running = RunningNode {
             inbox,
             disk,
             counters,

@@ -128,14 +128,14 @@ const PARTS: usize = RequestPhase::ResponseSend as usize + 1;
 
 /// The way of one request so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Course {
+pub(crate) struct RequestTiming {
     kind: CountedRequest,
     part: RequestPhase,
     since_ns: u64,
     spent_ns: [u64; PARTS],
 }
 
-impl Course {
+impl RequestTiming {
     fn begin(kind: CountedRequest, part: RequestPhase, at_ns: u64) -> Self {
         Self {
             kind,
@@ -288,8 +288,8 @@ impl Counters {
     }
 
     /// A client's request is taken up; it has waited since `ready_ns`. `None` when its kind is not counted.
-    pub(crate) fn taken(api: ApiKey, ready_ns: u64, taken_ns: u64) -> Option<Course> {
-        let mut course = Course::begin(
+    pub(crate) fn taken(api: ApiKey, ready_ns: u64, taken_ns: u64) -> Option<RequestTiming> {
+        let mut course = RequestTiming::begin(
             CountedRequest::of(api)?,
             RequestPhase::RequestQueue,
             ready_ns.min(taken_ns),
@@ -299,12 +299,12 @@ impl Counters {
     }
 
     /// A follower's fetch is taken up.
-    pub(crate) fn follower_asked(at_ns: u64) -> Course {
-        Course::begin(CountedRequest::FollowerFetch, RequestPhase::Remote, at_ns)
+    pub(crate) fn follower_asked(at_ns: u64) -> RequestTiming {
+        RequestTiming::begin(CountedRequest::FollowerFetch, RequestPhase::Remote, at_ns)
     }
 
     /// The end of a request's way.
-    pub(crate) fn answered(&self, mut course: Course, at_ns: u64) {
+    pub(crate) fn answered(&self, mut course: RequestTiming, at_ns: u64) {
         let part = course.part;
         course.go_on(part, at_ns);
         let requests = &self.requests[course.kind as usize];

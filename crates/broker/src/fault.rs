@@ -53,7 +53,7 @@ impl NodeFaultCounts {
 
 /// What a node reports about a fault that was lifted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lifted {
+pub struct LiftedFault {
     /// The requests it struck.
     pub struck: NodeFaultCounts,
     /// Per node, when a stall began and when the node answered afterwards; empty for other faults.

@@ -60,11 +60,12 @@ pub mod time;
 mod timers;
 
 pub use cluster::{
-    ClusterConfig, ClusterDisk, ClusterFailure, ClusterHandle, EmbeddedCluster, Listen, StartError,
+    ClusterConfig, ClusterDisk, ClusterFailure, ClusterHandle, EmbeddedCluster, ListenAddress,
+    StartError,
 };
 pub use counts::{NodeCounts, RequestCounts};
 pub use fault::{
-    Amount, Capacity, Delay, FaultAction, FaultError, FaultId, InjectedFault, Lifted,
+    Amount, Capacity, Delay, FaultAction, FaultError, FaultId, InjectedFault, LiftedFault,
     NodeFaultCounts, StallRecord,
 };
 pub use security::ClusterSecurity;

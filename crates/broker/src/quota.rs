@@ -29,14 +29,14 @@ impl QuotaKind {
 /// A user or a client id, or all for whom nothing else is said.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum QuotaPart {
+pub enum QuotaSubject {
     /// All others.
     Default,
     /// This one.
     Name(String),
 }
 
-impl QuotaPart {
+impl QuotaSubject {
     /// The name; `None` for the default.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
@@ -58,10 +58,10 @@ impl QuotaPart {
 pub struct QuotaEntity {
     /// The user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user: Option<QuotaPart>,
+    pub user: Option<QuotaSubject>,
     /// The client id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client_id: Option<QuotaPart>,
+    pub client_id: Option<QuotaSubject>,
 }
 
 /// A rate in bytes a second: positive and finite.
@@ -97,9 +97,9 @@ impl ClientQuotas {
         if self.entities.is_empty() {
             return None;
         }
-        let user_named = Some(QuotaPart::Name(user.to_owned()));
-        let client_named = Some(QuotaPart::Name(client_id.to_owned()));
-        let default = Some(QuotaPart::Default);
+        let user_named = Some(QuotaSubject::Name(user.to_owned()));
+        let client_named = Some(QuotaSubject::Name(client_id.to_owned()));
+        let default = Some(QuotaSubject::Default);
         let candidates = [
             (&user_named, &client_named),
             (&user_named, &default),
@@ -116,7 +116,7 @@ impl ClientQuotas {
                 client_id: by_client.clone(),
             };
             let rate = self.entities.get(&entity)?.get(kind.key())?;
-            let part = |part: &Option<QuotaPart>, name: &str| match part {
+            let part = |part: &Option<QuotaSubject>, name: &str| match part {
                 Some(_) => name.to_owned(),
                 None => String::new(),
             };
@@ -144,8 +144,8 @@ mod tests {
 
     fn entity(user: Option<&str>, client_id: Option<&str>) -> QuotaEntity {
         let part = |name: &str| match name {
-            "*" => QuotaPart::Default,
-            name => QuotaPart::Name(name.to_owned()),
+            "*" => QuotaSubject::Default,
+            name => QuotaSubject::Name(name.to_owned()),
         };
         QuotaEntity {
             user: user.map(part),

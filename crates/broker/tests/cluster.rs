@@ -6,7 +6,7 @@ use std::io::Write;
 use std::net::TcpStream;
 
 use common::{Client, batch, count, fetch_request, produce_request, start};
-use kgauge_broker::{ClusterConfig, EmbeddedCluster, Listen, StartError};
+use kgauge_broker::{ClusterConfig, EmbeddedCluster, ListenAddress, StartError};
 use kgauge_wire::codec::Str;
 use kgauge_wire::messages::api_versions::ApiVersionsRequest;
 use kgauge_wire::messages::list_offsets::{
@@ -231,7 +231,7 @@ fn a_cluster_that_cannot_start_says_why() {
     let address = running.cluster.addresses()[0];
     let other = tempfile::tempdir().unwrap();
     let mut taken = ClusterConfig::new(other.path());
-    taken.listen = Listen::Addresses(vec![address]);
+    taken.listen = ListenAddress::Addresses(vec![address]);
     let taken = error(taken);
     assert!(taken.to_string().contains(&address.to_string()), "{taken}");
     let wrong = ClusterConfig::new(other.path())

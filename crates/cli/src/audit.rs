@@ -21,7 +21,7 @@ const WIDTH: usize = 80;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct AuditJson<'a> {
     format: u32,
     kgauge: BuildRecord,
     lines: usize,
@@ -47,7 +47,7 @@ pub(crate) fn audit(arguments: &args::AuditArgs) -> anyhow::Result<ExitStatus> {
         return Err(stop(ExitStatus::BadInput, words));
     }
     if arguments.json {
-        print::json(&Told {
+        print::json(&AuditJson {
             format: 1,
             kgauge: BuildRecord::this(),
             lines: audit.lines.len(),

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::args;
 use crate::exit::{ExitStatus, OrStop, stop};
-use crate::interrupt::{self, Stopping};
+use crate::interrupt::{self, StopRequests};
 use crate::place::fresh_number;
 use crate::print;
 use crate::progress::{seconds, short_count};
@@ -22,7 +22,7 @@ const SCENARIO: &str = include_str!("ceiling.yaml");
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-struct Told {
+struct CeilingJson {
     format: u32,
     kgauge: BuildRecord,
     machine: MachineRecord,
@@ -61,7 +61,7 @@ pub(crate) fn ceiling(arguments: &args::CeilingArgs) -> anyhow::Result<ExitStatu
             }
         }
     }
-    let told = Told {
+    let told = CeilingJson {
         format: 1,
         kgauge: BuildRecord::this(),
         machine: kgauge_observe::host_facts(&std::env::temp_dir()).machine,
@@ -127,7 +127,7 @@ fn measured(
     trial: &Trial,
     flow: usize,
     (path, clients): (CeilingPath, u32),
-    stopping: &Stopping,
+    stopping: &StopRequests,
 ) -> anyhow::Result<Ceiling> {
     let share = plan.share(trial.index, 0, Stripe::WHOLE);
     let share = share.ok_or_else(|| stop(ExitStatus::BadInput, "the plan has no such trial"))?;
@@ -163,7 +163,7 @@ fn row(trial: &Trial, flow: usize, path: CeilingPath, found: &Ceiling) -> Row {
     }
 }
 
-fn table(told: &Told) -> String {
+fn table(told: &CeilingJson) -> String {
     let machine = &told.machine;
     let cpus = machine
         .cpu_count

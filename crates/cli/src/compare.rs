@@ -7,7 +7,7 @@ use kgauge_report::{
     TerminalStyle, gate_lines, render_comparison_html, render_comparison_markdown,
     render_comparison_terminal,
 };
-use kgauge_results::compare::{BetweenRuns, Choices, GateChoice, GateRequest, GateWord};
+use kgauge_results::compare::{BetweenRuns, Choices, GateChoice, GateRequest, GateVerdict};
 use kgauge_results::{Comparison, FolderError, RunRead, RunToCompare, Summary, compare_sides};
 
 use crate::args::{Compare, CompareForm};
@@ -20,12 +20,12 @@ use crate::run::terminal_style;
 pub(crate) const COMPARISON: &str = "comparison.html";
 
 /// A run to compare.
-pub(crate) struct Compared {
+pub(crate) struct ComparisonSide {
     pub(crate) read: RunRead,
     pub(crate) summary: Summary,
 }
 
-impl Compared {
+impl ComparisonSide {
     fn to_compare(&self) -> RunToCompare<'_> {
         RunToCompare {
             run: &self.read,
@@ -39,11 +39,11 @@ pub(crate) fn folders(arguments: &Compare) -> anyhow::Result<ExitStatus> {
     let read = |dir: &PathBuf| {
         let read = RunRead::open(dir)?;
         let summary = Summary::of(&read);
-        Ok(Compared { read, summary })
+        Ok(ComparisonSide { read, summary })
     };
     let sides = sides(arguments);
     let names: Vec<String> = sides.iter().map(|side| side_name(side)).collect();
-    let runs: Result<Vec<Vec<Compared>>, FolderError> = sides
+    let runs: Result<Vec<Vec<ComparisonSide>>, FolderError> = sides
         .iter()
         .map(|side| side.iter().map(|run| read(&run.dir)).collect())
         .collect();
@@ -159,12 +159,12 @@ fn sides(arguments: &Compare) -> Vec<Vec<NamedDir>> {
 /// Compares runs, keeps page and JSON in a folder, and prints the table or the JSON. The baseline
 /// is counted from 1.
 pub(crate) fn compare(
-    runs: Vec<Compared>,
+    runs: Vec<ComparisonSide>,
     baseline: usize,
     dir: &Path,
     json: bool,
 ) -> anyhow::Result<()> {
-    let sides: Vec<Vec<Compared>> = runs.into_iter().map(|run| vec![run]).collect();
+    let sides: Vec<Vec<ComparisonSide>> = runs.into_iter().map(|run| vec![run]).collect();
     let choices = Choices {
         baseline: baseline.saturating_sub(1),
         ..Choices::default()
@@ -172,10 +172,10 @@ pub(crate) fn compare(
     keep(&compared(&sides, choices)?, dir, json)
 }
 
-fn compared(sides: &[Vec<Compared>], choices: Choices<'_>) -> anyhow::Result<Comparison> {
+fn compared(sides: &[Vec<ComparisonSide>], choices: Choices<'_>) -> anyhow::Result<Comparison> {
     let sides: Vec<Vec<RunToCompare<'_>>> = sides
         .iter()
-        .map(|side| side.iter().map(Compared::to_compare).collect())
+        .map(|side| side.iter().map(ComparisonSide::to_compare).collect())
         .collect();
     compare_sides(&sides, choices).or_bad_input()
 }
@@ -233,9 +233,9 @@ fn gate(comparison: &Comparison, allowed: f64, figures: &[Vec<GateChoice>]) -> E
         print::message(&format!("kgauge: {}", kgauge_report::one_line(&line)));
     }
     match gate.word() {
-        GateWord::Passed => ExitStatus::Good,
-        GateWord::Worse => ExitStatus::Failed,
-        GateWord::Undecided => ExitStatus::BadInput,
+        GateVerdict::Passed => ExitStatus::Good,
+        GateVerdict::Worse => ExitStatus::Failed,
+        GateVerdict::Undecided => ExitStatus::BadInput,
     }
 }
 

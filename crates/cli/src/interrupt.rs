@@ -12,7 +12,7 @@ use crate::print;
 
 /// What the user has asked for so far.
 #[derive(Debug, Clone)]
-pub(crate) struct Stopping {
+pub(crate) struct StopRequests {
     /// Raised by the first signal: the load ends, what was created is deleted, the report written.
     pub(crate) load: Interrupt,
     /// Raised by the second: nothing is waited for any more but the deletion of topics.
@@ -20,7 +20,7 @@ pub(crate) struct Stopping {
     signals: Arc<AtomicU32>,
 }
 
-impl Stopping {
+impl StopRequests {
     /// Nobody has asked, and no signal is listened to.
     pub(crate) fn idle() -> Self {
         Self {
@@ -50,8 +50,8 @@ impl Stopping {
 
 /// Starts to listen; `first` is said at the first signal, once the stop is raised: stderr may be closed or full. A third ends the process on the spot.
 #[allow(clippy::exit)]
-pub(crate) fn listen(first: &'static str) -> anyhow::Result<Stopping> {
-    let stopping = Stopping::idle();
+pub(crate) fn listen(first: &'static str) -> anyhow::Result<StopRequests> {
+    let stopping = StopRequests::idle();
     let told = stopping.clone();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen to Ctrl-C")?;
     let listen = move || {

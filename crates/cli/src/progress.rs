@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::live::Board;
+use crate::live::LiveRunState;
 use crate::print;
 
 /// The line at the bottom of the terminal.
@@ -14,14 +14,14 @@ pub(crate) struct ProgressLine {
     started: Instant,
     /// What the whole run is thought to take.
     planned: Duration,
-    step: StepWords,
+    step: StepLabel,
     /// Where viewers see the same.
-    board: Option<Arc<Board>>,
+    board: Option<Arc<LiveRunState>>,
 }
 
 impl ProgressLine {
     /// A line for a run that should take so long.
-    pub(crate) fn start(planned: Duration, board: Option<Arc<Board>>) -> Self {
+    pub(crate) fn start(planned: Duration, board: Option<Arc<LiveRunState>>) -> Self {
         // indicatif itself keeps quiet when stderr is no terminal.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
         if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
@@ -31,13 +31,13 @@ impl ProgressLine {
             bar,
             started: Instant::now(),
             planned,
-            step: StepWords::default(),
+            step: StepLabel::default(),
             board,
         }
     }
 
     /// Which part of the run it is now.
-    pub(crate) fn step(&mut self, step: StepWords) {
+    pub(crate) fn step(&mut self, step: StepLabel) {
         self.step = step;
         self.say("");
     }
@@ -70,7 +70,7 @@ impl ProgressLine {
 
 /// Which part of a run it is, in words.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct StepWords {
+pub(crate) struct StepLabel {
     /// `[2/60]`.
     pub(crate) count: String,
     /// Scenario and trial.
@@ -84,7 +84,7 @@ const NAME_MIN: usize = 8;
 /// What the spinner takes of a line.
 const SPINNER: usize = 2;
 
-impl StepWords {
+impl StepLabel {
     /// One line of so many columns: what is done now stays whole. For want of room the name is cut first, then the repeat goes,
     /// then the name, then what is left.
     fn line(&self, doing: &str, left: &str, columns: usize) -> String {
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_line_fits_and_keeps_what_is_seen_now() {
-        let step = StepWords {
+        let step = StepLabel {
             count: "[12/60]".to_owned(),
             name: "one-producer writers.settings.acks=all".to_owned(),
             repeat: "repeat 2 of 5".to_owned(),
@@ -199,7 +199,7 @@ mod tests {
             assert!(line.chars().count() + 2 <= columns, "{columns}: {line}");
             assert!(line.contains(doing), "{columns}: {line}");
         }
-        assert_eq!(StepWords::default().line("x", "y", 80), "x · y");
+        assert_eq!(StepLabel::default().line("x", "y", 80), "x · y");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::exit::ExitStatus;
 use crate::print;
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct StudyListing<'a> {
     name: &'a str,
     title: &'a str,
     question: &'a str,
@@ -27,9 +27,9 @@ struct ListedScenario<'a> {
 pub(crate) fn list(arguments: &StudiesArgs) -> anyhow::Result<ExitStatus> {
     let studies = Shipped::list();
     if arguments.json {
-        let listed: Vec<Listed<'_>> = studies
+        let listed: Vec<StudyListing<'_>> = studies
             .iter()
-            .map(|study| Listed {
+            .map(|study| StudyListing {
                 name: &study.name,
                 title: &study.title,
                 question: &study.question,

@@ -9,7 +9,7 @@ use kgauge_scenario::{ConsumeEnd, ConsumeFlow, ProduceFlow, StartOffset, Stripe}
 
 use crate::clock::Clock;
 use crate::consume::{GroupShared, MemberThread};
-use crate::driver::{Driven, DriverChild, DriverError, DriverSetup};
+use crate::driver::{DrivenProducer, DriverChild, DriverError, DriverSetup};
 use crate::gather::{ConsumerAssignment, GatherSetup, gather};
 use crate::ground::LoadTopics;
 use crate::payload::Payload;
@@ -22,7 +22,7 @@ pub(crate) fn started(
     plan: &ProduceFlow,
     members: &[Stripe],
     payload: &Arc<Payload>,
-) -> Result<Vec<Driven>, PrepareError> {
+) -> Result<Vec<DrivenProducer>, PrepareError> {
     let failed = |error: DriverError| PrepareError::Driver {
         flow: plan.name.clone(),
         error,
@@ -42,7 +42,7 @@ pub(crate) fn started(
             topic: setup.topic,
             client: setup.client,
         });
-        Ok(Driven {
+        Ok(DrivenProducer {
             child: child.map_err(failed)?,
             flow,
             plan: plan.clone(),
@@ -57,7 +57,10 @@ pub(crate) fn started(
 }
 
 /// They begin side by side; the run begins when all are there.
-pub(crate) fn wait_for(driven: &mut [Driven], interrupt: &Interrupt) -> Result<(), PrepareError> {
+pub(crate) fn wait_for(
+    driven: &mut [DrivenProducer],
+    interrupt: &Interrupt,
+) -> Result<(), PrepareError> {
     for one in driven {
         let ready = one.child.wait_until_ready(interrupt);
         one.client = ready.map_err(|error| PrepareError::Driver {

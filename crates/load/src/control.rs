@@ -15,7 +15,7 @@ use kgauge_client::{ClientConfig, Cluster, ClusterError, Connection, Interrupt};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
-use crate::outage::{BrokerBoard, Whereabouts};
+use crate::outage::{OutageTracker, Whereabouts};
 use crate::produce::ProducerIdentity;
 use crate::topics::Topics;
 use crate::{consume, produce};
@@ -96,12 +96,12 @@ impl Leaders {
 
 /// The way to one worker.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct WorkerMailbox {
     pub(crate) told: Sender<ControlReply>,
     pub(crate) waker: Arc<mio::Waker>,
 }
 
-impl Desk {
+impl WorkerMailbox {
     fn tell(&self, told: ControlReply) {
         // A worker that is gone needs no answer; one that is there looks when it is woken.
         if self.told.send(told).is_ok() {
@@ -111,7 +111,7 @@ impl Desk {
 }
 
 /// What a clerk knows.
-pub(crate) struct ClerkSetup {
+pub(crate) struct ControlSetup {
     pub(crate) side: ClientSide,
     pub(crate) cluster: Cluster,
     pub(crate) config: ClientConfig,
@@ -120,13 +120,13 @@ pub(crate) struct ClerkSetup {
 }
 
 /// The clerk's own state.
-struct Clerk {
+struct ControlThread {
     side: ClientSide,
     cluster: Cluster,
     config: ClientConfig,
     topics: Arc<Topics>,
-    desks: Vec<Desk>,
-    board: Arc<BrokerBoard>,
+    desks: Vec<WorkerMailbox>,
+    board: Arc<OutageTracker>,
     interrupt: Interrupt,
     /// Brokers that did not accept a connection in time, and when that was.
     unconnected: HashMap<i32, Instant>,
@@ -139,9 +139,9 @@ struct Clerk {
 
 /// Starts the clerk. `interrupt` ends it, also in the midst of a question.
 pub(crate) fn start(
-    setup: ClerkSetup,
-    desks: Vec<Desk>,
-    board: Arc<BrokerBoard>,
+    setup: ControlSetup,
+    desks: Vec<WorkerMailbox>,
+    board: Arc<OutageTracker>,
     interrupt: Interrupt,
     asks: Receiver<ControlRequest>,
 ) -> std::io::Result<JoinHandle<()>> {
@@ -149,7 +149,7 @@ pub(crate) fn start(
     cluster.set_interrupt(interrupt.clone());
     cluster.set_time_limit(Some(QUESTION_TIME_MAX));
     board.note(setup.side, whereabouts(&cluster, setup.leaders));
-    let mut clerk = Clerk {
+    let mut clerk = ControlThread {
         side: setup.side,
         cluster,
         config: setup.config,
@@ -167,7 +167,7 @@ pub(crate) fn start(
         .spawn(move || clerk.serve(&asks))
 }
 
-impl Clerk {
+impl ControlThread {
     fn serve(&mut self, asks: &Receiver<ControlRequest>) {
         loop {
             let ask = if self.waiting.is_empty() && self.nameless.is_empty() {

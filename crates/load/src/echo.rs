@@ -19,7 +19,7 @@ const NUMBER_BYTES: usize = 8;
 
 /// A flow's board.
 #[derive(Debug)]
-pub(crate) struct EchoBoard {
+pub(crate) struct EchoTracker {
     tag: u64,
     producers_left: AtomicUsize,
     acked: AtomicU64,
@@ -28,20 +28,20 @@ pub(crate) struct EchoBoard {
     /// Behind the highest number that a mark has.
     numbered_end: AtomicU64,
     /// What was read of a copy; none where the topic itself is read.
-    copy: Option<Mutex<Copied>>,
+    copy: Option<Mutex<CopyTracker>>,
     is_transactional: bool,
 }
 
 /// Which records of a copy were read.
 #[derive(Debug, Default)]
-struct Copied {
+struct CopyTracker {
     /// A bit for each number.
     seen: Vec<u64>,
     doubled: u64,
     last_read_ns: u64,
 }
 
-impl Copied {
+impl CopyTracker {
     /// Whether the record of this number was not read before.
     fn is_new(&mut self, number: u64) -> bool {
         let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
@@ -101,7 +101,7 @@ pub(crate) struct EchoRecord {
     pub(crate) committed_ns: Option<u64>,
 }
 
-impl EchoBoard {
+impl EchoTracker {
     /// A board for a flow whose seed is its own.
     pub(crate) fn new(seed: u64, producers: usize, partitions: u32) -> Self {
         Self {
@@ -299,19 +299,19 @@ mod tests {
 
     #[test]
     fn a_mark_is_read_back_and_others_are_not_taken_for_one() {
-        let board = EchoBoard::new(77, 1, 1);
+        let board = EchoTracker::new(77, 1, 1);
         let mut value = vec![b'x'; 48];
         board.mark(5, 123_456, &mut value);
         let mark = board.mark_of(&value).unwrap();
         assert_eq!((mark.intended_ns, mark.number), (123_456, 0));
         assert_eq!(value[..32], [b'x'; 32]);
-        assert_eq!(EchoBoard::new(78, 1, 1).mark_of(&value), None);
+        assert_eq!(EchoTracker::new(78, 1, 1).mark_of(&value), None);
         assert_eq!(board.mark_of(b"short"), None);
     }
 
     #[test]
     fn of_a_copy_each_record_counts_once_and_what_is_missing_is_known() {
-        let board = EchoBoard::new(7, 1, 1).of_copy();
+        let board = EchoTracker::new(7, 1, 1).of_copy();
         let value = |number| {
             let mut value = vec![b'x'; 32];
             board.mark(number, 1_000, &mut value);
@@ -329,7 +329,7 @@ mod tests {
             last_read_ns: 140,
         };
         assert_eq!(board.copy_tally(), Some(tally));
-        assert_eq!(EchoBoard::new(7, 1, 1).copy_tally(), None);
+        assert_eq!(EchoTracker::new(7, 1, 1).copy_tally(), None);
         let mut forged = value(1);
         forged[8..16].copy_from_slice(&u64::MAX.to_be_bytes());
         assert_eq!(board.mark_of(&forged), None, "nobody has written it");
@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn batches_acked_out_of_order_are_found_by_their_offsets() {
-        let board = EchoBoard::new(1, 1, 2);
+        let board = EchoTracker::new(1, 1, 2);
         board.acked(1, 10, 5, 200);
         board.acked(1, 0, 10, 300);
         let mut lane = board.lane(1).unwrap();
@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn what_was_aborted_is_not_waited_for_and_what_was_committed_says_when() {
-        let board = EchoBoard::new(1, 1, 1).of_transactions();
+        let board = EchoTracker::new(1, 1, 1).of_transactions();
         board.acked(0, 0, 5, 100);
         board.acked(0, 6, 4, 200);
         // A retry whose offset nobody knows.
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn all_is_read_when_producers_are_done_and_positions_have_come_to_the_end() {
-        let board = EchoBoard::new(1, 1, 1);
+        let board = EchoTracker::new(1, 1, 1);
         board.acked(0, 4, 3, 100);
         board.echoed(3, 0);
         assert!(!board.is_complete([(0, 7)].into_iter()), "it may yet write");

@@ -8,7 +8,9 @@ use kgauge_client::group::{Assignor, GroupSettings};
 use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_scenario::{AssignmentStrategy, ConsumeFlow, GroupPlan, GroupProtocol, Stripe};
 
-use crate::consume::{GroupShared, MemberEvent, MemberSetup, MemberThread, Seat, start};
+use crate::consume::{
+    GroupShared, GroupSubscription, MemberEvent, MemberSetup, MemberThread, start,
+};
 use crate::prepare::PrepareError;
 use crate::topics::Topics;
 
@@ -32,7 +34,7 @@ pub(crate) struct GatherSetup<'a> {
 }
 
 /// A consumer's place, and the partitions with their offsets that it begins with.
-pub(crate) type ConsumerAssignment = (Seat, Offsets);
+pub(crate) type ConsumerAssignment = (GroupSubscription, Offsets);
 
 /// Starts the members and waits until all are in one generation.
 pub(crate) fn gather(
@@ -105,7 +107,7 @@ const QUIET: Duration = Duration::from_secs(1);
 /// # Errors
 /// In words, when a member fails or the group does not settle within `limit`.
 fn settle(
-    seats: &[Seat],
+    seats: &[GroupSubscription],
     partitions: Option<usize>,
     interrupt: &Interrupt,
     limit: Duration,

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use kgauge_results::run::ClientLook;
+use kgauge_results::run::ClientSample;
 
 /// What the producers of one flow held at all looks so far, summed.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct Gauges {
 
 impl Gauges {
     /// One more look at one producer.
-    pub(crate) fn add(&self, look: &ClientLook) {
+    pub(crate) fn add(&self, look: &ClientSample) {
         let add = |to: &AtomicU64, part: u64| to.fetch_add(part, Ordering::Relaxed);
         add(&self.looks, look.looks);
         add(&self.buffer_bytes, look.buffer_bytes_sum);
@@ -36,9 +36,9 @@ impl Gauges {
     }
 
     /// What they come to; a look that is just being added may be in it in part.
-    pub(crate) fn look(&self) -> ClientLook {
+    pub(crate) fn look(&self) -> ClientSample {
         let of = |from: &AtomicU64| from.load(Ordering::Relaxed);
-        ClientLook {
+        ClientSample {
             looks: of(&self.looks),
             buffer_bytes_sum: of(&self.buffer_bytes),
             buffer_bytes_allowed_sum: of(&self.buffer_bytes_allowed),
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn looks_add_up() {
         let gauges = Gauges::default();
-        let look = ClientLook {
+        let look = ClientSample {
             looks: 1,
             buffer_bytes_sum: 100,
             buffer_bytes_allowed_sum: 1_000,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kgauge_client::admin::OffsetAt;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 
-use crate::control::{ClerkSetup, ClientSide, Leaders, leaders};
+use crate::control::{ClientSide, ControlSetup, Leaders, leaders};
 use crate::prepare::{LoadSetup, PrepareError};
 use crate::topics::Topics;
 
@@ -83,8 +83,8 @@ impl LoadTopics {
     }
 
     /// What is left for the clerk.
-    pub(crate) fn into_clerk(self, config: &ClientConfig) -> ClerkSetup {
-        ClerkSetup {
+    pub(crate) fn into_clerk(self, config: &ClientConfig) -> ControlSetup {
+        ControlSetup {
             side: self.side,
             cluster: self.cluster,
             config: config.clone(),

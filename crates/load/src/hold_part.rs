@@ -3,13 +3,13 @@
 use crate::pacing::EventWaiter;
 
 /// The growth of an amount between the borders of the hold.
-pub(crate) struct HoldPart {
+pub(crate) struct HoldDelta {
     hold_start_ns: u64,
     start: Option<u64>,
     end: Option<u64>,
 }
 
-impl HoldPart {
+impl HoldDelta {
     /// Nothing was seen yet of a hold that begins then.
     pub(crate) fn new(hold_start_ns: u64) -> Self {
         Self {
@@ -46,12 +46,12 @@ impl HoldPart {
 }
 
 /// CPU time of this thread between the borders of the hold.
-pub(crate) struct HoldCpu(HoldPart);
+pub(crate) struct HoldCpu(HoldDelta);
 
 impl HoldCpu {
     /// As [`HoldPart::new`].
     pub(crate) fn new(hold_start_ns: u64) -> Self {
-        Self(HoldPart::new(hold_start_ns))
+        Self(HoldDelta::new(hold_start_ns))
     }
 
     /// As [`HoldPart::move_start`].
@@ -79,16 +79,16 @@ impl HoldCpu {
 
 /// What a thread spun away within the hold, and for how long it gave way to others instead.
 pub(crate) struct HoldSpin {
-    spun: HoldPart,
-    gave_way: HoldPart,
+    spun: HoldDelta,
+    gave_way: HoldDelta,
 }
 
 impl HoldSpin {
     /// As [`HoldPart::new`].
     pub(crate) fn new(hold_start_ns: u64) -> Self {
         Self {
-            spun: HoldPart::new(hold_start_ns),
-            gave_way: HoldPart::new(hold_start_ns),
+            spun: HoldDelta::new(hold_start_ns),
+            gave_way: HoldDelta::new(hold_start_ns),
         }
     }
 
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn only_what_grew_within_the_hold_counts() {
-        let mut part = HoldPart::new(100);
+        let mut part = HoldDelta::new(100);
         part.look(99, || 3);
         part.look(100, || 10);
         part.look(150, || 40);
@@ -138,7 +138,7 @@ mod tests {
         part.end(90);
         assert_eq!(part.hold_ns(), 60);
         // One that never began has nothing.
-        let mut part = HoldPart::new(100);
+        let mut part = HoldDelta::new(100);
         part.end(90);
         assert_eq!(part.hold_ns(), 0);
     }

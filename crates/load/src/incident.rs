@@ -31,11 +31,11 @@ impl Incident {
 
 /// Collects incidents from all threads. They are rare, so a lock does no harm.
 #[derive(Debug, Default)]
-pub(crate) struct Incidents(Mutex<Noted>);
+pub(crate) struct Incidents(Mutex<IncidentLog>);
 
 /// What was collected.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Noted {
+pub(crate) struct IncidentLog {
     pub(crate) kept: Vec<Incident>,
     pub(crate) dropped: u64,
     pub(crate) any_bad: bool,
@@ -53,11 +53,11 @@ impl Incidents {
     }
 
     /// Takes what has been noted since the last call.
-    pub(crate) fn take(&self) -> Noted {
+    pub(crate) fn take(&self) -> IncidentLog {
         std::mem::take(&mut *self.lock())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Noted> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, IncidentLog> {
         // A thread that died while it noted something has left whole entries behind.
         self.0
             .lock()

@@ -22,13 +22,13 @@ pub(crate) struct OutgoingFrame {
     /// Everything but the batches.
     pub(crate) head: Vec<u8>,
     /// After `head[..end]` comes that batch.
-    pub(crate) cuts: Vec<Cut>,
+    pub(crate) cuts: Vec<BatchSlot>,
     written: usize,
 }
 
 /// Where a batch goes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cut {
+pub(crate) struct BatchSlot {
     /// Bytes of the head before the batch.
     pub(crate) head_end: usize,
     /// The batch's place in its producer's slab.
@@ -307,11 +307,11 @@ mod tests {
     fn frame() -> (OutgoingFrame, Two) {
         let head = vec![0, 0, 0, 0, b'a', b'b', b'c', b'd'];
         let cuts = vec![
-            Cut {
+            BatchSlot {
                 head_end: 6,
                 batch: 1,
             },
-            Cut {
+            BatchSlot {
                 head_end: 7,
                 batch: 0,
             },

@@ -119,7 +119,7 @@ pub(crate) struct Whereabouts {
 
 /// What workers and clerks tell the runner of brokers.
 #[derive(Debug)]
-pub(crate) struct BrokerBoard {
+pub(crate) struct OutageTracker {
     /// One list for each worker, replaced at each of its looks.
     looks: Vec<Mutex<Vec<BrokerLinkState>>>,
     source: Mutex<Whereabouts>,
@@ -127,7 +127,7 @@ pub(crate) struct BrokerBoard {
     has_outage: AtomicBool,
 }
 
-impl BrokerBoard {
+impl OutageTracker {
     pub(crate) fn new(workers: usize) -> Self {
         Self {
             looks: (0..workers).map(|_| Mutex::default()).collect(),
@@ -186,7 +186,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 pub(crate) struct OutageWatch {
     clock: Clock,
-    board: Arc<BrokerBoard>,
+    board: Arc<OutageTracker>,
     /// How the clusters are reached.
     source: ClientConfig,
     copy: Option<ClientConfig>,
@@ -198,7 +198,7 @@ pub(crate) struct OutageWatch {
 impl OutageWatch {
     pub(crate) fn new(
         clock: Clock,
-        board: Arc<BrokerBoard>,
+        board: Arc<OutageTracker>,
         (source, copy): (ClientConfig, Option<ClientConfig>),
     ) -> Self {
         Self {
@@ -395,8 +395,8 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
 
     /// Three brokers that lead two partitions each, and nobody to ask over a second connection.
-    fn watched() -> (Arc<BrokerBoard>, OutageWatch) {
-        let board = Arc::new(BrokerBoard::new(2));
+    fn watched() -> (Arc<OutageTracker>, OutageWatch) {
+        let board = Arc::new(OutageTracker::new(2));
         let leaders = Leaders([1, 2, 3, 1, 2, 3].map(Some).to_vec());
         board.note(
             ClientSide::Source,
@@ -410,7 +410,7 @@ mod tests {
         (board, watch)
     }
 
-    fn see(board: &BrokerBoard, worker: usize, broker: i32, heard_s: u64, waits_s: Option<u64>) {
+    fn see(board: &OutageTracker, worker: usize, broker: i32, heard_s: u64, waits_s: Option<u64>) {
         board.look(worker, |looks| {
             let waits = waits_s.map(|at_s| (at_s * SECOND_NS, OutageKind::Silent));
             add_look(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kgauge_scenario::{ConsumeEnd, ConsumeFlow, FlowPlan, ProduceFlow, Share, Stripe, derive_seed};
 
-use crate::echo::EchoBoard;
+use crate::echo::EchoTracker;
 use crate::payload::{Payload, payload_for};
 use crate::prepare::PrepareError;
 
@@ -21,7 +21,7 @@ pub(crate) struct MemberGroup {
     /// They have a record count of their own.
     pub(crate) is_limited: bool,
     /// The flow's board, if it reads back what it writes.
-    pub(crate) echo: Option<Arc<EchoBoard>>,
+    pub(crate) echo: Option<Arc<EchoTracker>>,
 }
 
 impl MemberGroup {
@@ -65,7 +65,7 @@ pub(crate) fn parts_of(
             let place = format!("{} {}", share.run_id, share.trial.index);
             let seed = derive_seed(share.flow_seed(&flow.produce.name), &place);
             let partitions = share.trial.topic.partitions;
-            let board = EchoBoard::new(seed, producers.members.len(), partitions);
+            let board = EchoTracker::new(seed, producers.members.len(), partitions);
             let board = match reads_copy {
                 true => board.of_copy(),
                 false => board,

@@ -19,9 +19,9 @@ use mio::Token;
 use crate::begin::{gathered, started, starts, wait_for};
 use crate::broker_link::BrokerLink;
 use crate::consume::{Consumer, ConsumerSetup, MemberThread, Position, response_bytes_max};
-use crate::control::{ClerkSetup, ClientSide, producer_identity};
-use crate::driver::{Driven, DriverError, DriverProgram};
-use crate::echo::EchoBoard;
+use crate::control::{ClientSide, ControlSetup, producer_identity};
+use crate::driver::{DrivenProducer, DriverError, DriverProgram};
+use crate::echo::EchoTracker;
 use crate::gather::ConsumerAssignment;
 use crate::ground::LoadTopics;
 use crate::parts::{Work, parts_of};
@@ -167,18 +167,18 @@ pub enum PrepareError {
 pub struct PreparedLoad {
     pub(crate) share: Share,
     /// Where the flows write, and read if they read no copy.
-    pub(crate) ground: ClerkSetup,
+    pub(crate) ground: ControlSetup,
     /// Where echo flows read.
-    pub(crate) copy: Option<ClerkSetup>,
+    pub(crate) copy: Option<ControlSetup>,
     pub(crate) interrupt: Interrupt,
     /// For each flow its board, if it reads back what it writes.
-    pub(crate) boards: Vec<Option<Arc<EchoBoard>>>,
+    pub(crate) boards: Vec<Option<Arc<EchoTracker>>>,
     /// For each worker its members.
     pub(crate) workers: Vec<Vec<WorkerMember>>,
     /// For each worker and flow a sink, where the worker has a member of the flow.
     pub(crate) sinks: Vec<Vec<Option<SliceSink>>>,
     /// Producers in processes of their own, which are ready.
-    pub(crate) driven: Vec<Driven>,
+    pub(crate) driven: Vec<DrivenProducer>,
     /// The members of consumer groups, which have joined.
     pub(crate) members: Vec<MemberThread>,
     /// How often slices are shipped.
@@ -230,7 +230,7 @@ impl PreparedLoad {
                         _ => &mut source,
                     };
                     let side = ground.side;
-                    let mut site = Site {
+                    let mut site = ClientSetup {
                         setup,
                         ground,
                         echo: part.echo.as_ref(),
@@ -301,14 +301,14 @@ fn sinks_of(
 }
 
 /// Where one client is set up.
-struct Site<'a> {
+struct ClientSetup<'a> {
     setup: &'a LoadSetup<'a>,
     ground: &'a mut LoadTopics,
-    echo: Option<&'a Arc<EchoBoard>>,
+    echo: Option<&'a Arc<EchoTracker>>,
     client: usize,
 }
 
-impl Site<'_> {
+impl ClientSetup<'_> {
     fn producer(
         &mut self,
         flow: &ProduceFlow,
@@ -317,7 +317,7 @@ impl Site<'_> {
     ) -> Result<Client, PrepareError> {
         let partitions: Vec<u32> = (0..self.setup.share.trial.topic.partitions).collect();
         let transaction = self.transaction(flow, member, partitions.len())?;
-        let wanted = Wanted {
+        let wanted = LinkPurpose {
             api: ApiKey::Produce,
             versions: produce::versions_of(transaction.as_ref().map(|(_, one)| one.kind())),
             response_bytes_max: RESPONSE_BYTES_MAX,
@@ -433,7 +433,7 @@ impl Site<'_> {
         };
         let partitions: Vec<u32> = from.iter().map(|(partition, _)| *partition).collect();
         let settings = &flow.settings;
-        let wanted = Wanted {
+        let wanted = LinkPurpose {
             api: ApiKey::Fetch,
             versions: consume::VERSIONS,
             response_bytes_max: response_bytes_max(settings, trial.topic.partitions),
@@ -481,7 +481,7 @@ impl Site<'_> {
     fn connect(
         &mut self,
         partitions: &[u32],
-        wanted: &Wanted,
+        wanted: &LinkPurpose,
     ) -> Result<(Vec<BrokerLink>, Vec<usize>), PrepareError> {
         let mut brokers = Vec::new();
         for &partition in partitions {
@@ -508,7 +508,7 @@ impl Site<'_> {
         &mut self,
         broker_id: i32,
         token: Token,
-        wanted: &Wanted,
+        wanted: &LinkPurpose,
     ) -> Result<BrokerLink, PrepareError> {
         let connection = self.ground.cluster.open(broker_id)?;
         let versions = wanted.versions.clone();
@@ -550,7 +550,7 @@ fn format_of(links: &[BrokerLink]) -> Result<RecordsFormat, PrepareError> {
 }
 
 /// What a link is for.
-struct Wanted {
+struct LinkPurpose {
     api: ApiKey,
     versions: std::ops::RangeInclusive<i16>,
     response_bytes_max: usize,

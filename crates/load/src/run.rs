@@ -8,22 +8,22 @@ use std::time::Duration;
 
 use kgauge_client::Interrupt;
 use kgauge_client::transaction::TransactionKind;
-use kgauge_results::run::{ClientLook, GroupRecord};
+use kgauge_results::run::{ClientSample, GroupRecord};
 use kgauge_results::{PaceSeries, Recorder, StageBorders};
 use kgauge_scenario::Stages;
 
 use crate::clock::Clock;
 use crate::consume::end_all;
-use crate::control::{ControlReply, Desk, start as start_clerk};
-use crate::driver::{Driven, DrivenOutcome, DrivenRun, DriverUse};
-use crate::echo::{CopyTally, EchoBoard};
+use crate::control::{ControlReply, WorkerMailbox, start as start_clerk};
+use crate::driver::{DrivenOutcome, DrivenProducer, DrivenRun, DriverUse};
+use crate::echo::{CopyTally, EchoTracker};
 use crate::gauges::Gauges;
 use crate::incident::{Incident, Incidents};
 use crate::load_control::LoadControl;
-use crate::outage::{BrokerBoard, Outage, OutageChange, OutageWatch};
+use crate::outage::{Outage, OutageChange, OutageTracker, OutageWatch};
 use crate::pacing::EventWaiter;
 use crate::prepare::{PreparedLoad, cores};
-use crate::surroundings::Clerks;
+use crate::surroundings::ControlSenders;
 use crate::tally::{LiveTotals, Totals};
 use crate::worker::{CLERK_TOKEN, Client, Over, Worker, WorkerOutcome, WorkerSetup, WorkerShared};
 
@@ -51,7 +51,7 @@ pub struct LoadProgress {
     /// For each flow the records that were acked and not yet read, where it reads back what it writes.
     pub behind: Vec<Option<u64>>,
     /// For each flow what its producers held at all looks so far, if they are kgauge's own.
-    pub held: Vec<ClientLook>,
+    pub held: Vec<ClientSample>,
     /// For each load thread what it has spun away before scheduled sends.
     pub spun_ns: Vec<u64>,
     /// What went wrong since the last time.
@@ -181,7 +181,7 @@ impl PreparedLoad {
             tick_ns: self.tick_ns,
             shipped_ns: (0..threads).map(|_| AtomicU64::new(0)).collect(),
             spun_ns: self.workers.iter().map(|_| AtomicU64::new(0)).collect(),
-            brokers: Arc::new(BrokerBoard::new(self.workers.len())),
+            brokers: Arc::new(OutageTracker::new(self.workers.len())),
         }
     }
 
@@ -211,7 +211,7 @@ impl PreparedLoad {
             self.ground.config.clone(),
             self.copy.as_ref().map(|copy| copy.config.clone()),
         );
-        let running = Running::start(self, &shared, &stages)?;
+        let running = LoadThreads::start(self, &shared, &stages)?;
         let mut watch = Watch {
             shared: &shared,
             boards: &boards,
@@ -315,17 +315,17 @@ fn trouble(driven: &[DrivenOutcome]) -> Option<String> {
 }
 
 /// The threads of a running load.
-struct Running {
+struct LoadThreads {
     workers: Vec<JoinHandle<std::io::Result<WorkerOutcome>>>,
     driven: Vec<JoinHandle<DrivenOutcome>>,
     /// Their threads, and the ways to them.
-    clerks: (Vec<JoinHandle<()>>, Clerks),
+    clerks: (Vec<JoinHandle<()>>, ControlSenders),
     /// Ends the clerks, also in the midst of a question.
     clerks_stop: Interrupt,
     said: Receiver<Over>,
 }
 
-impl Running {
+impl LoadThreads {
     fn start(
         load: PreparedLoad,
         shared: &Arc<WorkerShared>,
@@ -338,7 +338,7 @@ impl Running {
         };
         let ((asks, asked), (say, said)) = (channel(), channel());
         let of_copy = load.copy.map(|setup| (setup, channel()));
-        let clerks = Clerks {
+        let clerks = ControlSenders {
             source: asks,
             copy: of_copy.as_ref().map(|(_, (asks, _))| asks.clone()),
         };
@@ -348,7 +348,7 @@ impl Running {
             let waiter = EventWaiter::new(shared.clock, has_free_core)?;
             let waker = Arc::new(mio::Waker::new(waiter.registry(), CLERK_TOKEN)?);
             let (tell, told) = channel::<ControlReply>();
-            desks.push(Desk {
+            desks.push(WorkerMailbox {
                 told: tell,
                 waker: Arc::clone(&waker),
             });
@@ -419,7 +419,7 @@ impl Running {
 
 /// Begins a producer in a process of its own; its thread collects what became of the records.
 fn drive(
-    driven: Driven,
+    driven: DrivenProducer,
     (shared, thread): (&Arc<WorkerShared>, usize),
     stages: &Stages,
     borders: StageBorders,
@@ -438,14 +438,14 @@ fn drive(
 /// Watches a running load from outside.
 struct Watch<'a> {
     shared: &'a WorkerShared,
-    boards: &'a [Option<Arc<EchoBoard>>],
+    boards: &'a [Option<Arc<EchoTracker>>],
     broken: bool,
     dropped: u64,
     outages: OutageWatch,
 }
 
 impl Watch<'_> {
-    fn until_over(&mut self, running: &Running, on_progress: &mut impl FnMut(&LoadProgress)) {
+    fn until_over(&mut self, running: &LoadThreads, on_progress: &mut impl FnMut(&LoadProgress)) {
         let mut left = running.workers.len() + running.driven.len();
         while left > 0 {
             match running.said.recv_timeout(PROGRESS) {

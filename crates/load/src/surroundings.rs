@@ -74,13 +74,13 @@ impl WorkerContext<'_> {
 
 /// The ways to the clerks.
 #[derive(Debug, Clone)]
-pub(crate) struct Clerks {
+pub(crate) struct ControlSenders {
     pub(crate) source: Sender<ControlRequest>,
     /// Of the copy's cluster, if there is one.
     pub(crate) copy: Option<Sender<ControlRequest>>,
 }
 
-impl Clerks {
+impl ControlSenders {
     /// The one of a cluster.
     pub(crate) fn of(&self, side: ClientSide) -> &Sender<ControlRequest> {
         match (side, &self.copy) {

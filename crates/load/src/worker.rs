@@ -15,10 +15,10 @@ use crate::control::{ClientSide, ControlReply};
 use crate::gauges::Gauges;
 use crate::hold_part::{HoldCpu, HoldSpin};
 use crate::incident::Incidents;
-use crate::outage::BrokerBoard;
+use crate::outage::OutageTracker;
 use crate::pacing::{EventWaiter, Until, is_timer};
 use crate::produce::Producer;
-use crate::surroundings::{Clerks, WorkerContext};
+use crate::surroundings::{ControlSenders, WorkerContext};
 use crate::tally::{LiveTotals, Totals};
 
 /// Connections that a client may have: a token is the client's place times this, plus the link's.
@@ -131,7 +131,7 @@ pub(crate) struct WorkerShared {
     /// Raised by Ctrl-C, a dead target, a full disk: stop within a second.
     pub(crate) interrupt: Interrupt,
     /// Which brokers answer.
-    pub(crate) brokers: Arc<BrokerBoard>,
+    pub(crate) brokers: Arc<OutageTracker>,
     /// When the hold begins: at the end of the longest warm-up, or earlier once the load is steady.
     pub(crate) hold_start_ns: AtomicU64,
     /// Whether that may still change.
@@ -189,7 +189,7 @@ pub(crate) struct WorkerSetup {
     pub(crate) members: Vec<WorkerMember>,
     /// One for each flow that has a member here.
     pub(crate) recorders: Vec<Option<Recorder>>,
-    pub(crate) clerks: Clerks,
+    pub(crate) clerks: ControlSenders,
     pub(crate) told: Receiver<ControlReply>,
     pub(crate) said: Sender<Over>,
     pub(crate) waiter: EventWaiter,

@@ -3,7 +3,7 @@
 //! Facts: the kernel's "I/O statistics fields" (admin-guide/iostats). Sectors have 512 bytes there, whatever the
 //! disk has; times are milliseconds.
 
-use kgauge_results::run::DiskLook;
+use kgauge_results::run::DiskSample;
 
 const SECTOR_BYTES: u64 = 512;
 const MS_NS: u64 = 1_000_000;
@@ -12,7 +12,7 @@ const MS_NS: u64 = 1_000_000;
 const NO_DISKS: &[&str] = &["loop", "ram", "zram", "dm-", "md", "sr", "fd"];
 
 /// Calls `see` for each whole disk, in the order of `/proc/diskstats`.
-pub(crate) fn each(text: &str, mut see: impl FnMut(DiskLook)) {
+pub(crate) fn each(text: &str, mut see: impl FnMut(DiskSample)) {
     // Partitions follow their disk.
     let mut before = "";
     for line in text.lines() {
@@ -60,7 +60,7 @@ fn is_partition_of(name: &str, disk: &str) -> bool {
 }
 
 /// The first eleven numbers are there since Linux 2.6; those of flushes are the 16th and 17th, since 5.5.
-fn look(name: &str, numbers: &str) -> Option<DiskLook> {
+fn look(name: &str, numbers: &str) -> Option<DiskSample> {
     let mut found = [None; 17];
     let texts = numbers.split_ascii_whitespace();
     for (place, text) in found.iter_mut().zip(texts) {
@@ -82,7 +82,7 @@ fn look(name: &str, numbers: &str) -> Option<DiskLook> {
         flushes,
         flush_ms,
     ] = found;
-    Some(DiskLook {
+    Some(DiskSample {
         disk: name.to_owned(),
         reads: reads?,
         read_bytes: read_sectors?.saturating_mul(SECTOR_BYTES),
@@ -113,7 +113,7 @@ mod tests {
  252       0 zram0 1 0 8 4 2 0 16 8 0 12 13
 ";
 
-    fn disks(text: &str) -> Vec<DiskLook> {
+    fn disks(text: &str) -> Vec<DiskSample> {
         let mut disks = Vec::new();
         each(text, |look| disks.push(look));
         disks

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use kgauge_results::run::{CpuLimitLook, NotSeen};
+use kgauge_results::run::{CpuLimitSample, MissingEvidence};
 
 use crate::cgroup::{ROOT, limited_dirs};
 use crate::proc_file::Buffer;
@@ -42,14 +42,17 @@ impl CpuLimits {
     }
 
     /// What each limit has done so far, and why one is not told, said once.
-    pub(crate) fn look(&mut self, buffer: &mut Buffer) -> Vec<Result<CpuLimitLook, NotSeen>> {
+    pub(crate) fn look(
+        &mut self,
+        buffer: &mut Buffer,
+    ) -> Vec<Result<CpuLimitSample, MissingEvidence>> {
         let looks = self.0.iter_mut().enumerate();
         let look = |(level, limit): (usize, &mut Limit)| {
             let (level, milli_cores) = (level as u32, limit.milli_cores);
             let seen = limit.stat.parse(buffer, |text| {
                 let (periods, held_periods) =
                     (number(text, "nr_periods")?, number(text, "nr_throttled")?);
-                Some(CpuLimitLook {
+                Some(CpuLimitSample {
                     level,
                     milli_cores,
                     periods,
@@ -105,7 +108,7 @@ mod tests {
             fs::write(dir.parent().unwrap().join("cpu.cfs_quota_us"), "-1\n").unwrap();
             fs::write(dir.parent().unwrap().join("cpu.cfs_period_us"), "100000\n").unwrap();
             let mut limits = CpuLimits::read(groups, root.path());
-            let look = CpuLimitLook {
+            let look = CpuLimitSample {
                 level: 0,
                 milli_cores: 300,
                 periods: 50,

@@ -52,7 +52,7 @@ mod unavailable;
 mod wire;
 
 pub use broker::{
-    BrokerLooks, BrokerSource, Jolokia, LOOK_MAX, MetricsEndpoint, MetricsUrl, MetricsUrlError,
+    BrokerSamples, BrokerSource, Jolokia, LOOK_MAX, MetricsEndpoint, MetricsUrl, MetricsUrlError,
     MissedBroker, metrics_not_seen,
 };
 pub use cgroup::CgroupLimits;
@@ -62,9 +62,9 @@ pub use disk::{DiskError, disk_baseline};
 pub use file_system::{FileSystem, free_bytes};
 pub use host::{HostCpu, HostFacts, host_cpu, host_facts};
 pub use listener::listener_pid;
-pub use network_speed::{GivenSpeed, network_interfaces};
+pub use network_speed::{UserSpeed, network_interfaces};
 pub use process::{ProcessError, ProcessSample, ProcessSampler, ThreadSample};
-pub use run_queue::{RunQueue, RunQueueLook, storage_wait_ns};
+pub use run_queue::{RunQueue, RunQueueSample, storage_wait_ns};
 pub use sampler::{Sampler, SamplerReport, SamplingPlan, WatchedProcess};
 pub use unavailable::Unavailable;
 pub use wire::{TopicObservation, WireWatch, WireWatcher};

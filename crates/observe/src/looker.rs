@@ -6,7 +6,7 @@ use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
 
 use crate::data_dir::data_dir;
 use crate::machine::{MachineFiles, of_host};
-use crate::network_speed::{GivenSpeed, network_speeds};
+use crate::network_speed::{UserSpeed, network_speeds};
 use crate::proc_file::Buffer;
 use crate::process::ProcessError;
 use crate::process_watch::ProcessWatch;
@@ -18,7 +18,7 @@ const NOTES_MAX: usize = 20;
 
 /// When something was seen: all of one look has the same moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct SampleTime {
     /// On the run's clock.
     pub(crate) at_ns: u64,
     /// On the wall clock.
@@ -28,7 +28,7 @@ pub(crate) struct Moment {
 /// Something that was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Observation {
-    pub(crate) at: Moment,
+    pub(crate) at: SampleTime,
     pub(crate) subject: Subject,
     pub(crate) kind: EvidenceKind,
 }
@@ -47,23 +47,23 @@ impl Observation {
 }
 
 /// What the thread keeps between two looks.
-pub(crate) struct Looker {
+pub(crate) struct SamplerState {
     repeat: Option<RepeatKey>,
     /// `None` once the process is gone, which is told once.
     processes: Vec<Option<ProcessWatch>>,
     machine: MachineFiles,
     programs: Programs,
     /// What the user says of network interfaces.
-    speeds: Vec<GivenSpeed>,
+    speeds: Vec<UserSpeed>,
     buffer: Buffer,
     /// What the look has seen; emptied by writing it down.
     seen: Vec<Observation>,
     pub(crate) report: SamplerReport,
 }
 
-impl Looker {
-    pub(crate) fn new(watch: &SamplingPlan, at_ns: u64) -> Looker {
-        let mut looker = Looker {
+impl SamplerState {
+    pub(crate) fn new(watch: &SamplingPlan, at_ns: u64) -> SamplerState {
+        let mut looker = SamplerState {
             repeat: watch.repeat,
             processes: Vec::new(),
             machine: MachineFiles::new(),
@@ -77,7 +77,7 @@ impl Looker {
         for target in &watch.targets {
             looker.add(target.subject.clone(), target.pid);
         }
-        let at = Moment {
+        let at = SampleTime {
             at_ns,
             at_unix_ms: unix_ms(),
         };
@@ -112,7 +112,7 @@ impl Looker {
         sink: &mut impl FnMut(&Evidence) -> Result<(), String>,
     ) {
         self.report.looks += 1;
-        let now = Moment {
+        let now = SampleTime {
             at_ns,
             at_unix_ms: unix_ms(),
         };
@@ -148,7 +148,7 @@ impl Looker {
     ) {
         self.report.cpu_ns = cpu_ns;
         self.machine.end(&mut self.seen);
-        let at = Moment {
+        let at = SampleTime {
             at_ns,
             at_unix_ms: unix_ms(),
         };

@@ -1,10 +1,12 @@
 //! The whole machine at one look: processors, memory, disks, network, and how long tasks waited.
 
-use kgauge_results::run::{EvidenceKind, IdleTime, NotSeen, PressureLook, Resource, Subject};
+use kgauge_results::run::{
+    EvidenceKind, IdleTime, MissingEvidence, PressureSample, Resource, Subject,
+};
 
-use crate::looker::{Moment, Observation};
+use crate::looker::{Observation, SampleTime};
 use crate::proc_file::Buffer;
-use crate::quiet::Quiet;
+use crate::quiet::ChangeFilter;
 use crate::source::SourceFile;
 use crate::{block, host, memory, network, pressure};
 
@@ -16,8 +18,8 @@ pub(crate) struct MachineFiles {
     disks: SourceFile,
     network: SourceFile,
     pressure: [(Resource, SourceFile); 3],
-    quiet_disks: Quiet,
-    quiet_interfaces: Quiet,
+    quiet_disks: ChangeFilter,
+    quiet_interfaces: ChangeFilter,
     ticks_per_second: u64,
 }
 
@@ -46,14 +48,19 @@ impl MachineFiles {
                     "/proc/pressure/memory",
                 ),
             ],
-            quiet_disks: Quiet::default(),
-            quiet_interfaces: Quiet::default(),
+            quiet_disks: ChangeFilter::default(),
+            quiet_interfaces: ChangeFilter::default(),
             ticks_per_second: rustix::param::clock_ticks_per_second(),
         }
     }
 
     /// What there is to see now. What cannot be seen is said at the first look that misses it, and not asked for again.
-    pub(crate) fn look(&mut self, buffer: &mut Buffer, now: Moment, seen: &mut Vec<Observation>) {
+    pub(crate) fn look(
+        &mut self,
+        buffer: &mut Buffer,
+        now: SampleTime,
+        seen: &mut Vec<Observation>,
+    ) {
         let ticks_per_second = self.ticks_per_second;
         let cpu = self
             .cpu
@@ -74,7 +81,7 @@ impl MachineFiles {
         for (resource, source) in &mut self.pressure {
             let waits = source.parse(buffer, pressure::parse);
             if let Some((some_ns, full_ns)) = or_said(waits, now, seen) {
-                let look = PressureLook {
+                let look = PressureSample {
                     resource: *resource,
                     some_ns,
                     // The kernel calls it undefined for processors, and says 0.
@@ -86,7 +93,12 @@ impl MachineFiles {
         self.look_at_devices(buffer, now, seen);
     }
 
-    fn look_at_devices(&mut self, buffer: &mut Buffer, now: Moment, seen: &mut Vec<Observation>) {
+    fn look_at_devices(
+        &mut self,
+        buffer: &mut Buffer,
+        now: SampleTime,
+        seen: &mut Vec<Observation>,
+    ) {
         self.quiet_disks.begin();
         if let Some(text) = or_said(self.disks.text(buffer), now, seen) {
             block::each(&text, |look| {
@@ -109,7 +121,7 @@ impl MachineFiles {
     }
 }
 
-pub(crate) fn of_host(at: Moment, kind: EvidenceKind) -> Observation {
+pub(crate) fn of_host(at: SampleTime, kind: EvidenceKind) -> Observation {
     Observation {
         at,
         subject: Subject::Host,
@@ -119,8 +131,8 @@ pub(crate) fn of_host(at: Moment, kind: EvidenceKind) -> Observation {
 
 /// What was found; else it is said why not, unless it was said before.
 fn or_said<T>(
-    found: Result<T, Option<NotSeen>>,
-    now: Moment,
+    found: Result<T, Option<MissingEvidence>>,
+    now: SampleTime,
     seen: &mut Vec<Observation>,
 ) -> Option<T> {
     let said = match found {
@@ -138,7 +150,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn this_machine_shows_its_processors_memory_and_loopback() {
-        let now = Moment {
+        let now = SampleTime {
             at_ns: 0,
             at_unix_ms: 0,
         };

@@ -2,16 +2,16 @@
 //!
 //! Facts: proc(5), `/proc/net/dev`.
 
-use kgauge_results::run::NetworkLook;
+use kgauge_results::run::NetworkSample;
 
 /// Calls `see` for each interface, in the order of `/proc/net/dev`.
-pub(crate) fn each(text: &str, see: impl FnMut(NetworkLook)) {
+pub(crate) fn each(text: &str, see: impl FnMut(NetworkSample)) {
     // Two lines of head; neither has a colon.
     text.lines().filter_map(look).for_each(see);
 }
 
 /// Bytes, packets, errors, drops and four more numbers of what came in; the same of what went out.
-fn look(line: &str) -> Option<NetworkLook> {
+fn look(line: &str) -> Option<NetworkSample> {
     // A name may have colons of its own; numbers have none.
     let (name, numbers) = line.rsplit_once(':')?;
     let mut found = [None; 12];
@@ -33,7 +33,7 @@ fn look(line: &str) -> Option<NetworkLook> {
         _,
         sent_drops,
     ] = found;
-    Some(NetworkLook {
+    Some(NetworkSample {
         interface: name.trim().to_owned(),
         received_bytes: received_bytes?,
         received_packets: received_packets?,
@@ -56,7 +56,7 @@ mod tests {
 eth0:7: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
 ";
 
-    fn interfaces(text: &str) -> Vec<NetworkLook> {
+    fn interfaces(text: &str) -> Vec<NetworkSample> {
         let mut interfaces = Vec::new();
         each(text, |look| interfaces.push(look));
         interfaces

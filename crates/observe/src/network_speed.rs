@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use kgauge_results::run::{NetworkLook, NetworkSpeed, SpeedSource};
+use kgauge_results::run::{NetworkSample, NetworkSpeed, SpeedSource};
 
 use crate::network;
 
@@ -23,7 +23,7 @@ const UNKNOWN_MBITS: u64 = u32::MAX as u64;
 
 /// How fast an interface is, as the user says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GivenSpeed {
+pub struct UserSpeed {
     /// Its name.
     pub interface: String,
     /// In each direction.
@@ -37,7 +37,7 @@ pub fn network_interfaces() -> Vec<String> {
 }
 
 /// How fast interfaces are: what the user says, and what the drivers of all others tell.
-pub(crate) fn network_speeds(given: &[GivenSpeed]) -> Vec<NetworkSpeed> {
+pub(crate) fn network_speeds(given: &[UserSpeed]) -> Vec<NetworkSpeed> {
     let told = told(Path::new(CLASS), looks);
     let of_user = |name: &str| given.iter().any(|one| one.interface == name);
     let told = told.into_iter().filter(|one| !of_user(&one.interface));
@@ -50,7 +50,7 @@ pub(crate) fn network_speeds(given: &[GivenSpeed]) -> Vec<NetworkSpeed> {
     said.chain(told).collect()
 }
 
-fn looks() -> Vec<NetworkLook> {
+fn looks() -> Vec<NetworkSample> {
     let mut found = Vec::new();
     let text = fs::read(LOOKS).unwrap_or_default();
     network::each(&String::from_utf8_lossy(&text), |look| found.push(look));
@@ -59,7 +59,7 @@ fn looks() -> Vec<NetworkLook> {
 
 /// What drivers tell. A process that was given a network namespace without a sysfs of its own sees the interfaces of another
 /// one there, under the same names: only those count that have moved as many bytes.
-fn told(class: &Path, looks: impl Fn() -> Vec<NetworkLook>) -> Vec<NetworkSpeed> {
+fn told(class: &Path, looks: impl Fn() -> Vec<NetworkSample>) -> Vec<NetworkSpeed> {
     let before = looks();
     let asked = before.iter().filter(|look| is_name(&look.interface));
     let told = asked.take(ASKED_MAX).filter_map(|look| {
@@ -73,7 +73,7 @@ fn told(class: &Path, looks: impl Fn() -> Vec<NetworkLook>) -> Vec<NetworkSpeed>
     });
     let told: Vec<_> = told.collect();
     let after = if told.is_empty() { Vec::new() } else { looks() };
-    let is_between = |look: &NetworkLook, (received, sent): (u64, u64)| {
+    let is_between = |look: &NetworkSample, (received, sent): (u64, u64)| {
         let mut after = after.iter();
         let after = after.find(|one| one.interface == look.interface);
         after.is_some_and(|after| {
@@ -173,14 +173,14 @@ mod tests {
         dir
     }
 
-    fn looks(received_bytes: u64) -> Vec<NetworkLook> {
+    fn looks(received_bytes: u64) -> Vec<NetworkSample> {
         let names = TOLD.iter().map(|(name, ..)| *name);
         let names = names.chain(["lo", "../eth0", "", "not-there"]);
-        let look = |name: &str| NetworkLook {
+        let look = |name: &str| NetworkSample {
             interface: name.to_owned(),
             received_bytes,
             sent_bytes: 77,
-            ..NetworkLook::default()
+            ..NetworkSample::default()
         };
         names.map(look).collect()
     }
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn what_the_user_says_stands_for_whatever_the_driver_tells() {
-        let given = [GivenSpeed {
+        let given = [UserSpeed {
             interface: "lo".to_owned(),
             bits_per_s: 300_000_000,
         }];

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_results::run::{EvidenceKind, NotSeen, ProcessLook, Subject};
+use kgauge_results::run::{EvidenceKind, MissingEvidence, ProcessUsageSample, Subject};
 
 use crate::cpu_limit::CpuLimits;
-use crate::looker::{Moment, Observation};
+use crate::looker::{Observation, SampleTime};
 use crate::proc_file::Buffer;
 use crate::process::{ProcessError, ProcessSampler, StorageBytes};
 use crate::source::SourceFile;
@@ -69,7 +69,7 @@ impl ProcessWatch {
     pub(crate) fn look(
         &mut self,
         buffer: &mut Buffer,
-        at: Moment,
+        at: SampleTime,
         seen: &mut Vec<Observation>,
     ) -> Result<(), ProcessError> {
         let subject = self.subject.clone();
@@ -93,7 +93,7 @@ impl ProcessWatch {
         }
         let storage = self.io.parse(buffer, StorageBytes::parse);
         let open_files = self.sampler.open_files();
-        see(EvidenceKind::Process(ProcessLook {
+        see(EvidenceKind::Process(ProcessUsageSample {
             threads: sample.threads,
             open_files,
             major_faults: sample.major_faults,
@@ -107,7 +107,7 @@ impl ProcessWatch {
         let is_own = self.subject == Subject::Generator;
         if is_own && open_files.is_none() && !self.said_no_open_files {
             self.said_no_open_files = true;
-            see(EvidenceKind::NotSeen(NotSeen {
+            see(EvidenceKind::NotSeen(MissingEvidence {
                 what: "how many files a process has open".to_owned(),
                 why: "kernels before Linux 6.2 do not count them".to_owned(),
             }));
@@ -125,7 +125,11 @@ impl ProcessWatch {
         Ok(())
     }
 
-    fn look_at_threads(&self, at: Moment, seen: &mut Vec<Observation>) -> Result<(), ProcessError> {
+    fn look_at_threads(
+        &self,
+        at: SampleTime,
+        seen: &mut Vec<Observation>,
+    ) -> Result<(), ProcessError> {
         for thread in self.sampler.threads()? {
             let number = thread.name.strip_prefix(LOAD_THREAD_PREFIX);
             if let Some(Ok(thread_number)) = number.map(str::parse) {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kgauge_results::run::{ProgramUse, ProgramsLook};
+use kgauge_results::run::{OtherProgramsSample, ProgramUse};
 
 use crate::process::ProcessStat;
 
@@ -21,13 +21,13 @@ const KERNEL: u32 = 2;
 pub(crate) struct Programs {
     own: u32,
     targets: BTreeSet<u32>,
-    first: Look,
+    first: ProcessTable,
     first_ns: u64,
     tick_ns: u64,
 }
 
 /// All processes at one moment, by number.
-type Look = BTreeMap<u32, Entry>;
+type ProcessTable = BTreeMap<u32, Entry>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
@@ -62,17 +62,17 @@ impl Programs {
     }
 
     /// Looks for the last time; `None` where processes cannot be seen.
-    pub(crate) fn last(&self, at_ns: u64) -> Option<ProgramsLook> {
+    pub(crate) fn last(&self, at_ns: u64) -> Option<OtherProgramsSample> {
         let now = look();
         let span_ns = at_ns.saturating_sub(self.first_ns);
         (!now.is_empty() && span_ns > 0).then(|| self.between(&now, span_ns))
     }
 
-    fn between(&self, now: &Look, span_ns: u64) -> ProgramsLook {
+    fn between(&self, now: &ProcessTable, span_ns: u64) -> OtherProgramsSample {
         let ended = self.ended(now);
-        let mut look = ProgramsLook {
+        let mut look = OtherProgramsSample {
             span_ns,
-            ..ProgramsLook::default()
+            ..OtherProgramsSample::default()
         };
         let mut by_name = BTreeMap::<&str, u64>::new();
         for (pid, entry) in now {
@@ -110,7 +110,7 @@ impl Programs {
     }
 
     /// What processes that ended meanwhile had used before the first look, by parent.
-    fn ended(&self, now: &Look) -> BTreeMap<u32, u64> {
+    fn ended(&self, now: &ProcessTable) -> BTreeMap<u32, u64> {
         let mut ended = BTreeMap::new();
         for (pid, before) in &self.first {
             let is_there = now
@@ -123,7 +123,7 @@ impl Programs {
         ended
     }
 
-    fn owner(&self, pid: u32, now: &Look) -> Owner {
+    fn owner(&self, pid: u32, now: &ProcessTable) -> Owner {
         if pid == self.own || self.targets.contains(&pid) {
             return Owner::Watched;
         }
@@ -144,9 +144,9 @@ impl Programs {
 }
 
 /// All processes that can be seen; none where there is no `/proc`.
-fn look() -> Look {
+fn look() -> ProcessTable {
     let Ok(entries) = std::fs::read_dir("/proc") else {
-        return Look::new();
+        return ProcessTable::new();
     };
     let processes = entries.flatten().filter_map(|entry| {
         let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
@@ -200,7 +200,7 @@ mod tests {
             (60, entry("java", 50, 100, 7)),
             (70, entry("kgauge", 1, 100, 7)),
         ];
-        let mut now: Look = before.iter().cloned().collect();
+        let mut now: ProcessTable = before.iter().cloned().collect();
         let mut used = |pid: u32, ticks: u64| now.get_mut(&pid).unwrap().ticks += ticks;
         for (pid, ticks) in [(9, 900), (30, 300), (50, 900), (60, 40), (70, 50)] {
             used(pid, ticks);
@@ -226,7 +226,7 @@ mod tests {
             (21, entry("rustc", 20, 5_000, 2)),
         ];
         // The child ended after 100 ticks more, and another one got its number.
-        let mut now = Look::new();
+        let mut now = ProcessTable::new();
         now.insert(20, entry("cargo", 1, 10 + 5_100, 1));
         now.insert(21, entry("sh", 1, 7, 99));
         let look = programs(&before).between(&now, 1_000_000_000);

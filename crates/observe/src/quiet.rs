@@ -6,7 +6,7 @@
 
 use kgauge_results::run::EvidenceKind;
 
-use crate::looker::{Moment, Observation};
+use crate::looker::{Observation, SampleTime};
 use crate::machine::of_host;
 
 /// More things than these are not kept apart: names that change all the time must not fill memory.
@@ -14,7 +14,7 @@ const ENTRIES_MAX: usize = 4096;
 
 /// Things by name.
 #[derive(Debug, Default)]
-pub(crate) struct Quiet {
+pub(crate) struct ChangeFilter {
     entries: Vec<Entry>,
     /// Where the next one is, if they come in the same order as last time.
     next: usize,
@@ -24,17 +24,22 @@ pub(crate) struct Quiet {
 struct Entry {
     last: EvidenceKind,
     /// The last look that showed the same as the one before.
-    quiet_at: Option<Moment>,
+    quiet_at: Option<SampleTime>,
 }
 
-impl Quiet {
+impl ChangeFilter {
     /// Begins with the first thing again.
     pub(crate) fn begin(&mut self) {
         self.next = 0;
     }
 
     /// Takes what one thing shows now.
-    pub(crate) fn take(&mut self, kind: EvidenceKind, now: Moment, seen: &mut Vec<Observation>) {
+    pub(crate) fn take(
+        &mut self,
+        kind: EvidenceKind,
+        now: SampleTime,
+        seen: &mut Vec<Observation>,
+    ) {
         let is_it = |entry: &Entry| name_of(&entry.last) == name_of(&kind);
         let expected = self.entries.get(self.next).is_some_and(is_it);
         let found = match expected {
@@ -89,22 +94,22 @@ fn name_of(kind: &EvidenceKind) -> &str {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use kgauge_results::run::NetworkLook;
+    use kgauge_results::run::NetworkSample;
 
     fn kind(name: &str, bytes: u64) -> EvidenceKind {
-        EvidenceKind::Network(NetworkLook {
+        EvidenceKind::Network(NetworkSample {
             interface: name.to_owned(),
             sent_bytes: bytes,
-            ..NetworkLook::default()
+            ..NetworkSample::default()
         })
     }
 
     /// What is written for one look at `a` and `b` each second: name, second, bytes.
     fn written(looks: &[(u64, u64)]) -> Vec<(String, u64, u64)> {
-        let mut quiet = Quiet::default();
+        let mut quiet = ChangeFilter::default();
         let mut seen = Vec::new();
         for (second, (a, b)) in looks.iter().enumerate() {
-            let now = Moment {
+            let now = SampleTime {
                 at_ns: second as u64,
                 at_unix_ms: 0,
             };

@@ -15,13 +15,13 @@ use crate::proc_file::{Buffer, ProcFile};
 pub struct RunQueue {
     pid: u32,
     threads: BTreeMap<(u32, u32), Thread>,
-    sum: RunQueueLook,
+    sum: RunQueueSample,
     buffer: Buffer,
 }
 
 /// What all threads together have used since the first look at each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RunQueueLook {
+pub struct RunQueueSample {
     /// Time on a processor.
     pub cpu_ns: u64,
     /// Time in the queue for one.
@@ -31,7 +31,7 @@ pub struct RunQueueLook {
 #[derive(Debug)]
 struct Thread {
     file: ProcFile,
-    last: RunQueueLook,
+    last: RunQueueSample,
 }
 
 impl RunQueue {
@@ -41,7 +41,7 @@ impl RunQueue {
         let mut queue = Self {
             pid: std::process::id(),
             threads: BTreeMap::new(),
-            sum: RunQueueLook::default(),
+            sum: RunQueueSample::default(),
             buffer: Buffer::new(),
         };
         queue.find_threads();
@@ -86,7 +86,7 @@ impl RunQueue {
     }
 
     /// What they have used since the first look. Threads that end keep what they had at the last look.
-    pub fn look(&mut self) -> RunQueueLook {
+    pub fn look(&mut self) -> RunQueueSample {
         let (buffer, sum) = (&mut self.buffer, &mut self.sum);
         self.threads.retain(|_, thread| {
             let text = thread.file.read(buffer);
@@ -116,9 +116,9 @@ fn numbers(dir: impl AsRef<Path>) -> Vec<u32> {
         .collect()
 }
 
-fn parse(text: &str) -> Option<RunQueueLook> {
+fn parse(text: &str) -> Option<RunQueueSample> {
     let mut fields = text.split_ascii_whitespace().map(str::parse);
-    Some(RunQueueLook {
+    Some(RunQueueSample {
         cpu_ns: fields.next()?.ok()?,
         waited_ns: fields.next()?.ok()?,
     })
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_kernels_line_is_read_and_others_are_refused() {
-        let expected = RunQueueLook {
+        let expected = RunQueueSample {
             cpu_ns: 52_421_829,
             waited_ns: 120_261_584,
         };

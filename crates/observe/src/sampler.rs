@@ -10,8 +10,8 @@ use kgauge_results::run::{Evidence, RepeatKey, Subject};
 
 use crate::broker::{BrokerSource, BrokerThread, END_MAX};
 use crate::cpu_clock::thread_cpu_ns;
-use crate::looker::Looker;
-use crate::network_speed::GivenSpeed;
+use crate::looker::SamplerState;
+use crate::network_speed::UserSpeed;
 
 /// What to look at, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct SamplingPlan {
     /// Folders on this machine with the target's data: the disks under them are told.
     pub data_dirs: Vec<PathBuf>,
     /// How fast network interfaces are, as the user says; all others are asked.
-    pub speeds: Vec<GivenSpeed>,
+    pub speeds: Vec<UserSpeed>,
 }
 
 /// A process beside this one.
@@ -56,7 +56,7 @@ impl SamplingPlan {
     }
 
     /// The same, with what the user says of network interfaces.
-    pub fn with_speeds(mut self, speeds: Vec<GivenSpeed>) -> SamplingPlan {
+    pub fn with_speeds(mut self, speeds: Vec<UserSpeed>) -> SamplingPlan {
         self.speeds = speeds;
         self
     }
@@ -110,7 +110,7 @@ impl Sampler {
             .name("observe".to_owned())
             .spawn(move || {
                 let first_ns = now_ns();
-                let mut looker = Looker::new(&watch, first_ns);
+                let mut looker = SamplerState::new(&watch, first_ns);
                 let every_ns = u64::try_from(watch.every.as_nanos())
                     .unwrap_or(u64::MAX)
                     .max(1);
@@ -157,9 +157,9 @@ impl Sampler {
 }
 
 /// The threads that ask brokers.
-struct Asking(Vec<BrokerThread>);
+struct PollerThreads(Vec<BrokerThread>);
 
-impl Asking {
+impl PollerThreads {
     /// Ends all of them; gives the CPU time that they took.
     fn end(self, now_ns: &impl Fn() -> u64) -> u64 {
         // All are told before the first is waited for, and all have the same time.
@@ -177,7 +177,7 @@ fn start_asking<S>(
     brokers: Vec<Box<dyn BrokerSource>>,
     now_ns: &(impl Fn() -> u64 + Clone + Send + 'static),
     sink: &Arc<Mutex<S>>,
-) -> std::io::Result<Asking>
+) -> std::io::Result<PollerThreads>
 where
     S: FnMut(&Evidence) -> Result<(), String> + Send + 'static,
 {
@@ -189,7 +189,7 @@ where
             let _ = lock(&sink)(&seen.evidence(repeat));
         })
     });
-    Ok(Asking(threads.collect::<std::io::Result<_>>()?))
+    Ok(PollerThreads(threads.collect::<std::io::Result<_>>()?))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

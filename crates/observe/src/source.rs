@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use kgauge_results::run::NotSeen;
+use kgauge_results::run::MissingEvidence;
 
 use crate::proc_file::{Buffer, ProcFile};
 use crate::unavailable::{Unavailable, reason};
@@ -12,12 +12,12 @@ use crate::unavailable::{Unavailable, reason};
 #[derive(Debug)]
 pub(crate) struct SourceFile {
     what: &'static str,
-    file: Result<ProcFile, Missing>,
+    file: Result<ProcFile, MissingSource>,
 }
 
 /// A file that is not read any more.
 #[derive(Debug)]
-struct Missing {
+struct MissingSource {
     /// Not said yet.
     why: Option<String>,
 }
@@ -25,7 +25,7 @@ struct Missing {
 impl SourceFile {
     pub(crate) fn open(what: &'static str, path: impl Into<PathBuf>) -> SourceFile {
         let path = path.into();
-        let file = ProcFile::open(&path).map_err(|error| Missing {
+        let file = ProcFile::open(&path).map_err(|error| MissingSource {
             why: Some(reason(&path, &error)),
         });
         SourceFile { what, file }
@@ -38,7 +38,7 @@ impl SourceFile {
     pub(crate) fn text<'a>(
         &mut self,
         buffer: &'a mut Buffer,
-    ) -> Result<Cow<'a, str>, Option<NotSeen>> {
+    ) -> Result<Cow<'a, str>, Option<MissingEvidence>> {
         let why = match &mut self.file {
             Ok(file) => match file.read(buffer) {
                 Ok(text) => return Ok(text),
@@ -57,7 +57,7 @@ impl SourceFile {
         &mut self,
         buffer: &mut Buffer,
         parse: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<T, Option<NotSeen>> {
+    ) -> Result<T, Option<MissingEvidence>> {
         let found = parse(&self.text(buffer)?);
         found.ok_or_else(|| {
             let path = self.file.as_ref().map(ProcFile::path).ok();
@@ -66,10 +66,10 @@ impl SourceFile {
         })
     }
 
-    fn given_up(&mut self, why: Option<String>) -> Option<NotSeen> {
-        self.file = Err(Missing { why: None });
+    fn given_up(&mut self, why: Option<String>) -> Option<MissingEvidence> {
+        self.file = Err(MissingSource { why: None });
         let what = self.what.to_owned();
-        why.map(|why| NotSeen { what, why })
+        why.map(|why| MissingEvidence { what, why })
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use kgauge_observe::{GivenSpeed, Sampler, SamplingPlan, WatchedProcess};
+use kgauge_observe::{Sampler, SamplingPlan, UserSpeed, WatchedProcess};
 use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
 
 const KEY: RepeatKey = RepeatKey {
@@ -143,7 +143,7 @@ fn all_of_one_look_has_one_time_and_the_whole_machine_is_in_it() {
 
 #[test]
 fn what_the_user_says_of_an_interface_is_told_once() {
-    let given = GivenSpeed {
+    let given = UserSpeed {
         interface: "lo".to_owned(),
         bits_per_s: 300_000_000,
     };

@@ -12,7 +12,7 @@ use kgauge_broker::fault::{self, FaultAction, InjectedFault};
 use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_observe::{TopicObservation, WireWatch, WireWatcher};
-use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject, TopicLook};
+use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject, TopicSample};
 
 /// A server that does `serve` with each connection; its address.
 fn server(serve: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> String {
@@ -160,7 +160,7 @@ fn a_coordinator_that_is_silent_is_not_waited_for_in_each_look() {
         _ => None,
     });
     // An answer may take a second, and the first look waits for it.
-    let is_slow = |look: &TopicLook| look.took_ns >= 1_000_000_000;
+    let is_slow = |look: &TopicSample| look.took_ns >= 1_000_000_000;
     let first = looks.find(is_slow).unwrap();
     assert_eq!((first.partitions, first.leaderless), (1, 0));
     let quick = looks.take(30).find(|look| !is_slow(look));

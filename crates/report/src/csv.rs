@@ -5,7 +5,7 @@
 //! cannot become formulas.
 
 use kgauge_results::summary::{
-    CpuSummary, FlowKind, FlowRepeat, FlowSummary, GeneratorWord, Latencies, LatencySummary,
+    CpuSummary, FlowKind, FlowRepeat, FlowSummary, GeneratorState, Latencies, LatencySummary,
     RecordCounts, Throughput, TrialSummary,
 };
 use kgauge_results::{RunRead, Summary};
@@ -184,11 +184,11 @@ impl<'a> Sheet<'a> {
         line.number(Some(trial.repeats_measured));
         line.text(trial.not_measured.as_deref().unwrap_or(""));
         line.own(match trial.generator.word {
-            GeneratorWord::Fine => "fine",
-            GeneratorWord::Late => "late",
-            GeneratorWord::Crowded => "crowded",
-            GeneratorWord::Limited => "limited",
-            GeneratorWord::Unknown => "unknown",
+            GeneratorState::Fine => "fine",
+            GeneratorState::Late => "late",
+            GeneratorState::Crowded => "crowded",
+            GeneratorState::Limited => "limited",
+            GeneratorState::Unknown => "unknown",
         });
         figures.write(&mut line, &self.times);
         line.finish()

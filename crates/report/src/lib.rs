@@ -34,7 +34,7 @@ pub use live::{
     live_policy, render_live_page, render_live_page_around, render_live_part, render_metrics,
     render_served_report,
 };
-pub use markup::LivePart;
+pub use markup::SafeMarkup;
 pub use terminal::TerminalStyle;
 
 /// The report as text for a terminal, ending with a line break.

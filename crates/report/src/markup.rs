@@ -13,22 +13,22 @@ pub(crate) type Attribute<'a> = (&'static str, &'a str);
 
 /// Markup that was made here and is whole: it may stand in other markup as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LivePart(Arc<str>);
+pub struct SafeMarkup(Arc<str>);
 
-impl LivePart {
+impl SafeMarkup {
     /// The text, for whoever keeps it.
     pub fn text(&self) -> Arc<str> {
         Arc::clone(&self.0)
     }
 }
 
-impl fmt::Display for LivePart {
+impl fmt::Display for SafeMarkup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl Deref for LivePart {
+impl Deref for SafeMarkup {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -53,12 +53,12 @@ impl Markup {
     }
 
     /// The finished text, as a part of others.
-    pub(crate) fn finish_part(self) -> LivePart {
-        LivePart(self.out.into())
+    pub(crate) fn finish_part(self) -> SafeMarkup {
+        SafeMarkup(self.out.into())
     }
 
     /// A part that is finished.
-    pub(crate) fn part(&mut self, part: &LivePart) {
+    pub(crate) fn part(&mut self, part: &SafeMarkup) {
         self.out.push_str(part);
     }
 

@@ -11,7 +11,7 @@ use crate::units::{ByteSize, Time};
 #[serde(deny_unknown_fields)]
 pub struct FaultPlan {
     /// When it begins.
-    pub at: FaultMoment,
+    pub at: FaultStart,
     /// It begins again and again, so far apart, until the hold ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_ns: Option<u64>,
@@ -28,19 +28,19 @@ pub struct FaultPlan {
 /// When a fault begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FaultMoment {
+pub enum FaultStart {
     /// With the load, before the warm-up.
     Start,
     /// So long after the hold began; negative before it.
     Hold(i64),
 }
 
-impl FaultMoment {
+impl FaultStart {
     /// Nanoseconds since the load began, with a warm-up of that length.
     pub fn at_ns(self, warm_up_ns: u64) -> u64 {
         match self {
-            FaultMoment::Start => 0,
-            FaultMoment::Hold(ns) => warm_up_ns.saturating_add_signed(ns),
+            FaultStart::Start => 0,
+            FaultStart::Hold(ns) => warm_up_ns.saturating_add_signed(ns),
         }
     }
 }
@@ -148,7 +148,7 @@ pub enum RequestFault {
         error: String,
     },
     /// Their connection is closed.
-    Drop(DropMoment),
+    Drop(DropPoint),
     /// Records come no faster than this.
     Capacity(CapacityPlan),
 }
@@ -156,7 +156,7 @@ pub enum RequestFault {
 /// When the connection of a request is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum DropMoment {
+pub enum DropPoint {
     /// Before the request is carried out.
     Before,
     /// When it was carried out, instead of an answer.
@@ -230,11 +230,11 @@ impl FaultKind {
 impl fmt::Display for FaultPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.at {
-            FaultMoment::Start => write!(f, "at the start")?,
-            FaultMoment::Hold(ns) if ns < 0 => {
+            FaultStart::Start => write!(f, "at the start")?,
+            FaultStart::Hold(ns) if ns < 0 => {
                 write!(f, "{} before the hold", Time(ns.unsigned_abs()))?;
             }
-            FaultMoment::Hold(ns) => write!(f, "at {}", Time(ns.unsigned_abs()))?,
+            FaultStart::Hold(ns) => write!(f, "at {}", Time(ns.unsigned_abs()))?,
         }
         if let Some(every_ns) = self.every_ns {
             write!(f, " and every {} from then on", Time(every_ns))?;
@@ -322,8 +322,8 @@ impl fmt::Display for RequestFault {
             RequestFault::Delay(delay) => write!(f, "delayed by {delay}"),
             RequestFault::Stall { length_ns } => write!(f, "stalled for {}", Time(*length_ns)),
             RequestFault::Fail { error } => write!(f, "fail with {error}"),
-            RequestFault::Drop(DropMoment::Before) => write!(f, "dropped before they are served"),
-            RequestFault::Drop(DropMoment::After) => write!(f, "dropped after they were served"),
+            RequestFault::Drop(DropPoint::Before) => write!(f, "dropped before they are served"),
+            RequestFault::Drop(DropPoint::After) => write!(f, "dropped after they were served"),
             RequestFault::Capacity(capacity) => {
                 match capacity.unit {
                     CapacityUnit::Bytes => {

@@ -23,11 +23,11 @@ type ReadFile = dyn Fn(&str) -> Result<FileRead, String> + Send + Sync;
 #[derive(Clone, Default)]
 pub struct Files {
     read: Option<Arc<ReadFile>>,
-    known: Arc<Mutex<BTreeMap<String, Known>>>,
+    known: Arc<Mutex<BTreeMap<String, KnownFiles>>>,
 }
 
 #[derive(Clone)]
-enum Known {
+enum KnownFiles {
     Trace(Result<Trace, String>),
     Records(Result<(RecordFile, u32), String>),
 }
@@ -53,7 +53,7 @@ impl Files {
         }
     }
 
-    fn known(&self, name: String, find: impl FnOnce() -> Known) -> Known {
+    fn known(&self, name: String, find: impl FnOnce() -> KnownFiles) -> KnownFiles {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(name).or_insert_with(find).clone()
     }
@@ -78,22 +78,22 @@ impl Files {
             let text = self.read(path).and_then(|file| {
                 String::from_utf8(file.bytes).map_err(|_| "it is no text in UTF-8".to_owned())
             });
-            Known::Trace(text.and_then(|text| parse(&text)))
+            KnownFiles::Trace(text.and_then(|text| parse(&text)))
         });
         match found {
-            Known::Trace(trace) => trace,
-            Known::Records(_) => Err("it is a file of records".to_owned()),
+            KnownFiles::Trace(trace) => trace,
+            KnownFiles::Records(_) => Err("it is a file of records".to_owned()),
         }
     }
 
     /// A file of records, and the mean size of its values.
     pub(crate) fn records(&self, path: &str, delimiter: &str) -> Result<(RecordFile, u32), String> {
         let found = self.known(format!("records {delimiter} {path}"), || {
-            Known::Records(self.read(path).and_then(|file| records(file, delimiter)))
+            KnownFiles::Records(self.read(path).and_then(|file| records(file, delimiter)))
         });
         match found {
-            Known::Records(records) => records,
-            Known::Trace(_) => Err("it is a trace".to_owned()),
+            KnownFiles::Records(records) => records,
+            KnownFiles::Trace(_) => Err("it is a trace".to_owned()),
         }
     }
 }

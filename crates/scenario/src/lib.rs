@@ -57,8 +57,8 @@ pub use audit_facts::AuditFacts;
 pub use cluster_needs::{BrokerCount, ClusterNeeds};
 pub use driver::{Driver, DriverRefusal};
 pub use faults::{
-    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropMoment, FaultKind,
-    FaultMoment, FaultNode, FaultPlan, RequestFault,
+    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, FaultKind, FaultNode,
+    FaultPlan, FaultStart, RequestFault,
 };
 pub use figure::{
     FigureError, FigureName, Goal, GoalComparison, Metric, PublishedValue, Statistic, ValueUnit,

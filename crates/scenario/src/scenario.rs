@@ -6,7 +6,7 @@ use crate::keys::{ROOT, SIZES};
 use crate::path::{locate, put};
 use crate::plan::{ConsumeEnd, EchoFlow, FlowPlan, Size, Stages, Trial};
 use crate::problem::{Problems, SourceLocation, SourceTexts};
-use crate::read::{self, Written, written};
+use crate::read::{self, WrittenScenario, written};
 use crate::reader::ValueReader;
 use crate::tree::{self, Value, YamlNode};
 use crate::vary::{self, FactorGroup};
@@ -148,7 +148,7 @@ impl Scenario {
     /// The trials of a size, in the order of the file. Their indexes start at 0.
     pub fn trials(&self, size: Size) -> Vec<Trial> {
         let (combinations, _) = self.combinations(size);
-        let trial = |(index, (chosen, written)): (usize, (Chosen, Written))| Trial {
+        let trial = |(index, (chosen, written)): (usize, (TrialChoice, WrittenScenario))| Trial {
             stages: stages(&written),
             index: u32::try_from(index).unwrap_or(u32::MAX),
             scenario: written.name,
@@ -197,7 +197,7 @@ impl Scenario {
     }
 
     /// Every combination of the factors in a size, read. Mistakes come with it.
-    fn combinations(&self, size: Size) -> (Vec<(Chosen, Written)>, Problems) {
+    fn combinations(&self, size: Size) -> (Vec<(TrialChoice, WrittenScenario)>, Problems) {
         let mut reader = ValueReader::new(&self.sources);
         let mut tree = self.tree.clone();
         self.resize(&mut reader, &mut tree, size);
@@ -220,7 +220,7 @@ impl Scenario {
                 break;
             }
             let mut tree = tree.clone();
-            let mut chosen = Chosen::default();
+            let mut chosen = TrialChoice::default();
             for (factor, &index) in factors.iter().zip(&choice) {
                 let choice = &factor.choices[index];
                 for change in &choice.changes {
@@ -295,7 +295,7 @@ const BROKERS: &str = "target.brokers";
 
 /// What a trial takes of each group of alternatives.
 #[derive(Default)]
-struct Chosen {
+struct TrialChoice {
     /// Groups and the names of their alternatives.
     factors: Vec<(String, String)>,
     /// What the names do not tell: paths and values, as written.
@@ -369,7 +369,7 @@ fn crossed(reader: &mut ValueReader<'_>, factors: &[FactorGroup]) -> Vec<Vec<usi
     (0..count).map(choice).collect()
 }
 /// A warm-up can be prolonged where the load has a level to reach, and nothing is due at a moment of the hold.
-fn stages(written: &Written) -> Stages {
+fn stages(written: &WrittenScenario) -> Stages {
     let goes_on = |flow: &FlowPlan| match flow {
         FlowPlan::Consume(flow) => flow.records == ConsumeEnd::StageEnd,
         FlowPlan::Produce(flow) | FlowPlan::Echo(EchoFlow { produce: flow, .. }) => {

@@ -55,23 +55,23 @@ impl Stripe {
 /// Times never decrease. The stripes of one flow interleave to exactly the whole flow's schedule.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    course: Course,
+    course: RateCourse,
     /// Intended time of the next record.
     next_ns: u64,
 }
 
 #[derive(Clone, Debug)]
-enum Course {
+enum RateCourse {
     /// No schedule: every record is due at once.
     Max,
     Constant(Constant),
     Poisson(Poisson),
-    Curve(Box<Shaped>),
+    Curve(Box<ShapedPace>),
 }
 
 /// A rate that changes: the inverse of its sum over time.
 #[derive(Clone, Debug)]
-struct Shaped {
+struct ShapedPace {
     curve: ShapeCurve,
     stripe: Stripe,
     /// The flow-wide number of the cursor's record.
@@ -82,7 +82,7 @@ struct Shaped {
     spent: u128,
 }
 
-impl Shaped {
+impl ShapedPace {
     /// Goes `count` records of the whole flow on; gives when the one that is reached is due.
     fn skip(&mut self, count: u64) -> u64 {
         let number = self.number.saturating_add(count);
@@ -174,7 +174,7 @@ impl Schedule {
                     Schedule::shaped(curve, random, stripe)
                 }
                 None => Schedule {
-                    course: Course::Max,
+                    course: RateCourse::Max,
                     next_ns: 0,
                 },
             },
@@ -182,7 +182,7 @@ impl Schedule {
     }
 
     fn shaped(curve: ShapeCurve, random: Option<Random>, stripe: Stripe) -> Schedule {
-        let mut shaped = Box::new(Shaped {
+        let mut shaped = Box::new(ShapedPace {
             curve,
             stripe,
             number: 0,
@@ -191,7 +191,7 @@ impl Schedule {
         });
         let next_ns = shaped.first();
         Schedule {
-            course: Course::Curve(shaped),
+            course: RateCourse::Curve(shaped),
             next_ns,
         }
     }
@@ -211,7 +211,7 @@ impl Schedule {
         constant.rest = (first % u128::from(rate_millionths)) as u64;
         let next_ns = saturate(first / u128::from(rate_millionths));
         Schedule {
-            course: Course::Constant(constant),
+            course: RateCourse::Constant(constant),
             next_ns,
         }
     }
@@ -229,14 +229,14 @@ impl Schedule {
         };
         let next_ns = poisson.skip(0, u64::from(stripe.index) + 1);
         Schedule {
-            course: Course::Poisson(poisson),
+            course: RateCourse::Poisson(poisson),
             next_ns,
         }
     }
 
     /// True when there is no schedule ([`Shape::Max`]): intended is whenever a record is sent.
     pub fn is_closed_loop(&self) -> bool {
-        matches!(self.course, Course::Max)
+        matches!(self.course, RateCourse::Max)
     }
 
     /// When the stripe's next record should be sent. Always 0 with [`Shape::Max`]; `u64::MAX`
@@ -248,8 +248,8 @@ impl Schedule {
     /// Goes on to the stripe's next record.
     pub fn advance(&mut self) {
         match &mut self.course {
-            Course::Max => {}
-            Course::Constant(constant) => {
+            RateCourse::Max => {}
+            RateCourse::Constant(constant) => {
                 self.next_ns = self.next_ns.saturating_add(constant.step_ns);
                 constant.rest += constant.step_rest;
                 if constant.rest >= constant.rate_millionths {
@@ -257,10 +257,10 @@ impl Schedule {
                     self.next_ns = self.next_ns.saturating_add(1);
                 }
             }
-            Course::Poisson(poisson) => {
+            RateCourse::Poisson(poisson) => {
                 self.next_ns = poisson.skip(self.next_ns, u64::from(poisson.stripe.count));
             }
-            Course::Curve(shaped) => self.next_ns = shaped.skip(u64::from(shaped.stripe.count)),
+            RateCourse::Curve(shaped) => self.next_ns = shaped.skip(u64::from(shaped.stripe.count)),
         }
     }
 
@@ -270,13 +270,13 @@ impl Schedule {
     /// `n * count` of them, so it is for tests and drawings, not for the hot path.
     pub fn intended_ns(&self, n: u64) -> u64 {
         match &self.course {
-            Course::Max => 0,
-            Course::Constant(constant) => {
+            RateCourse::Max => 0,
+            RateCourse::Constant(constant) => {
                 let number = u128::from(constant.stripe.record_number(n));
                 let ns = number * u128::from(NS_MILLIONTHS) / u128::from(constant.rate_millionths);
                 saturate(ns)
             }
-            Course::Poisson(poisson) => {
+            RateCourse::Poisson(poisson) => {
                 let mut fresh = Poisson {
                     number: 0,
                     rest: 0,
@@ -284,8 +284,8 @@ impl Schedule {
                 };
                 fresh.skip(0, poisson.stripe.record_number(n).saturating_add(1))
             }
-            Course::Curve(shaped) => {
-                let mut fresh = Shaped {
+            RateCourse::Curve(shaped) => {
+                let mut fresh = ShapedPace {
                     number: 0,
                     spent: 0,
                     ..(**shaped).clone()

@@ -7,7 +7,7 @@ use crate::study::{Study, StudyFile};
 pub struct Studies;
 
 /// A shipped study, not yet read.
-struct Shipped {
+struct ShippedStudy {
     name: &'static str,
     files: &'static [StudyFile<'static>],
 }
@@ -15,7 +15,7 @@ struct Shipped {
 /// Names the files of one study's folder.
 macro_rules! shipped {
     ($name:literal: $($file:literal),+ $(,)?) => {
-        Shipped {
+        ShippedStudy {
             name: $name,
             files: &[$(StudyFile {
                 path: concat!("studies/", $name, "/", $file),
@@ -25,7 +25,7 @@ macro_rules! shipped {
     };
 }
 
-const SHIPPED: &[Shipped] = &[
+const SHIPPED: &[ShippedStudy] = &[
     shipped!(
         "linkedin-2014": "study.yaml",
         "single-producer.yaml",

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use kgauge_scenario::{
-    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, FaultKind, FaultMoment, FaultNode,
-    FaultPlan, Plan, PlanRequest, RequestFault, Scenario, Size,
+    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, FaultKind, FaultNode, FaultPlan,
+    FaultStart, Plan, PlanRequest, RequestFault, Scenario, Size,
 };
 
 fn text(faults: &str) -> String {
@@ -112,7 +112,7 @@ fn what_is_read_is_exact() {
     let quantiles = "at: 1 s, node: all, delay: {quantiles: {p0: 1 ms, p99.9: 40 ms, p100: 2 s}}";
     let fault = read(quantiles);
     assert_eq!(fault.node, FaultNode::All);
-    assert_eq!(fault.at, FaultMoment::Hold(1_000_000_000));
+    assert_eq!(fault.at, FaultStart::Hold(1_000_000_000));
     assert_eq!(fault.at.at_ns(2_000_000_000), 3_000_000_000);
     let points = vec![
         (0, 1_000_000),

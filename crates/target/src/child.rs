@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use kgauge_broker::cluster::{ClusterConfig, ClusterHandle, EmbeddedCluster, Listen};
+use kgauge_broker::cluster::{ClusterConfig, ClusterHandle, EmbeddedCluster, ListenAddress};
 use kgauge_broker::ids::NodeId;
 
 use crate::embedded_record::remove_empty_log;
@@ -139,7 +139,7 @@ fn start(order: &ClusterOrder) -> Result<ClusterHandle, String> {
         Ok(SocketAddr::from((listening.bound(), port)))
     };
     let addresses: Result<Vec<SocketAddr>, &str> = (0..order.nodes).map(address).collect();
-    config.listen = Listen::Addresses(addresses?);
+    config.listen = ListenAddress::Addresses(addresses?);
     config
         .advertised_host
         .clone_from(&listening.advertised_host);

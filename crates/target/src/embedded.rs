@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::embedded_error::EmbeddedError;
 use crate::embedded_record::EmbeddedRecord;
 use crate::embedded_spec::EmbeddedSpec;
-use crate::instrument::{Done, InstructError, Instruction, NodeTold};
+use crate::instrument::{Done, InstructError, Instruction, NodeReport};
 use crate::kafka::SecurityKind;
 use crate::log_tail::log_tail;
 use crate::messages::{ClusterOrder, ClusterReply, ClusterRequest, DataAtEnd, LINE_BYTES_MAX};
@@ -80,7 +80,7 @@ pub struct EmbeddedTarget {
     keep_data: bool,
     log_file: PathBuf,
     time_limit: Duration,
-    secured: Option<Secured>,
+    secured: Option<SecuredParts>,
     record: Option<EmbeddedRecord>,
     /// How often something was done to it.
     asks: u64,
@@ -92,15 +92,18 @@ pub struct EmbeddedTarget {
 
 /// What a cluster with security has beside the others.
 #[derive(Debug)]
-struct Secured {
+struct SecuredParts {
     made: MadeForEmbedded,
     /// For other clients; written when the addresses are known.
     client_properties: Option<PathBuf>,
     dir: PrivateDir,
 }
 
-impl Secured {
-    fn make(spec: &EmbeddedSpec, setup: &EmbeddedSetup) -> Result<Option<Secured>, EmbeddedError> {
+impl SecuredParts {
+    fn make(
+        spec: &EmbeddedSpec,
+        setup: &EmbeddedSetup,
+    ) -> Result<Option<SecuredParts>, EmbeddedError> {
         if spec.security == SecurityKind::Plaintext {
             return Ok(None);
         }
@@ -112,7 +115,7 @@ impl Secured {
         let dir = PrivateDir::make(&path).map_err(file)?;
         let made = MadeForEmbedded::make(spec.security, dir.path())
             .map_err(|words| EmbeddedError::Security { words })?;
-        Ok(Some(Secured {
+        Ok(Some(SecuredParts {
             made,
             client_properties: None,
             dir,
@@ -142,7 +145,7 @@ impl EmbeddedTarget {
     ) -> Result<EmbeddedTarget, EmbeddedError> {
         let start = Instant::now();
         make_parent(&setup.log_file)?;
-        let secured = Secured::make(spec, setup)?;
+        let secured = SecuredParts::make(spec, setup)?;
         make_data_dir(setup)?;
         let mut child = spawn(setup).inspect_err(|_| {
             if !setup.keep_data {
@@ -399,7 +402,7 @@ impl EmbeddedTarget {
     ///
     /// # Errors
     /// Why there is nothing, in words.
-    pub fn counts(&mut self, limit: Duration) -> Result<Vec<NodeTold>, String> {
+    pub fn counts(&mut self, limit: Duration) -> Result<Vec<NodeReport>, String> {
         let begin = Instant::now();
         let told = |error: InstructError| match error {
             InstructError::Embedded(EmbeddedError::TimedOut { .. }) => {
@@ -520,7 +523,7 @@ fn write_order(
     input: &mut impl Write,
     spec: &EmbeddedSpec,
     setup: &EmbeddedSetup,
-    (secured, record): (Option<&Secured>, Option<&EmbeddedRecord>),
+    (secured, record): (Option<&SecuredParts>, Option<&EmbeddedRecord>),
 ) -> io::Result<()> {
     let order = ClusterOrder {
         nodes: spec.nodes,

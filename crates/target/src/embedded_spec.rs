@@ -9,7 +9,7 @@ use kgauge_broker::settings::{
 use kgauge_client::Settings;
 
 use crate::kafka::{SecurityKind, check_setting, nearest, number, of_one, on_or_off, pairs};
-use crate::listening::Listening;
+use crate::listening::ListenOptions;
 
 /// Nodes that the embedded cluster may have.
 pub(crate) const NODES_MAX: u16 = 64;
@@ -33,7 +33,7 @@ pub struct EmbeddedSpec {
     /// Settings of single nodes, which are numbered from 1.
     pub node_settings: BTreeMap<u16, BTreeMap<String, String>>,
     /// Where the nodes listen, and what clients are told.
-    pub listening: Listening,
+    pub listening: ListenOptions,
     /// Broker settings of Kafka that were asked for and change nothing here.
     pub ignored: BTreeSet<String>,
 }
@@ -47,7 +47,7 @@ impl Default for EmbeddedSpec {
             metrics: true,
             settings: BTreeMap::new(),
             node_settings: BTreeMap::new(),
-            listening: Listening::default(),
+            listening: ListenOptions::default(),
             ignored: BTreeSet::new(),
         }
     }

@@ -52,9 +52,9 @@ pub enum Instruction {
         node: u16,
     },
     /// Messages from one place to another are lost.
-    Cut(Way),
+    Cut(LinkBetween),
     /// They arrive again.
-    Mend(Way),
+    Mend(LinkBetween),
     /// Something is wrong with requests.
     SetFault {
         /// By which it is lifted again.
@@ -105,7 +105,7 @@ pub enum Instruction {
 /// A way between two members of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Way {
+pub struct LinkBetween {
     /// Where messages come from; `None` for the controller.
     pub from: Option<u16>,
     /// Where they go.
@@ -127,16 +127,16 @@ pub struct Done {
     pub stalls: Vec<WallClockStall>,
     /// How the nodes are: the answer to [`Instruction::Look`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub nodes: Vec<NodeLook>,
+    pub nodes: Vec<NodeStatus>,
     /// What the nodes have counted: the answer to [`Instruction::Count`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub counts: Vec<NodeTold>,
+    pub counts: Vec<NodeReport>,
 }
 
 /// What one node tells of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NodeTold {
+pub struct NodeReport {
     /// Which.
     pub node: u16,
     /// What it has counted, or in words why it tells nothing.
@@ -169,7 +169,7 @@ pub struct WallClockStall {
 /// How a node is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NodeLook {
+pub struct NodeStatus {
     /// Which.
     pub node: u16,
     /// Its state.

@@ -50,11 +50,11 @@ pub use facts::{BrokerFacts, TargetFacts};
 pub use footprint::{Footprint, retention_ms};
 pub use guard::{Leftover, MakeTopicError, RunNameError, TopicGuard, TopicWish};
 pub use instrument::{
-    Done, FaultCounts, InstructError, Instruction, NodeLook, NodeState, NodeTold, WallClockStall,
-    Way, delays_drawn, refusals,
+    Done, FaultCounts, InstructError, Instruction, LinkBetween, NodeReport, NodeState, NodeStatus,
+    WallClockStall, delays_drawn, refusals,
 };
 pub use kgauge_broker::{NodeCounts, RequestCounts};
-pub use listening::{Listening, resolve};
-pub use room::{NotEnoughRoom, Room, check_room, free_bytes, in_bytes};
+pub use listening::{ListenOptions, resolve};
+pub use room::{DiskSpace, DiskSpaceError, check_room, free_bytes, in_bytes};
 pub use spec::{TargetSpec, TargetSpecError};
 pub use target::{MetricsPlace, StartSetup, Target, TargetError, TargetProcess, TargetRole};

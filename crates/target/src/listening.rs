@@ -11,7 +11,7 @@ const CONTROLLER: &str = "CONTROLLER";
 /// Where nodes listen, and what clients are told. Nothing said: free ports of the loopback address.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Listening {
+pub struct ListenOptions {
     /// The address that nodes bind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
@@ -26,14 +26,14 @@ pub struct Listening {
     pub advertised_port: Option<u16>,
 }
 
-impl Listening {
+impl ListenOptions {
     /// The address that nodes bind.
     pub fn bound(&self) -> IpAddr {
         self.address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
     }
 
     pub(crate) fn is_default(&self) -> bool {
-        *self == Listening::default()
+        *self == ListenOptions::default()
     }
 
     /// Takes `listeners`, as in `PLAINTEXT://0.0.0.0:9092`. The error is the words for the user.
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn listeners_name_an_address_and_a_port() {
         let read = |value: &str| {
-            let mut listening = Listening::default();
+            let mut listening = ListenOptions::default();
             let set = listening.set_listeners(value, "PLAINTEXT");
             set.map(|()| (listening.bound().to_string(), listening.port))
         };
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn clients_are_told_a_host_and_a_port() {
-        let mut listening = Listening::default();
+        let mut listening = ListenOptions::default();
         assert!(listening.is_default());
         listening
             .set_advertised("PLAINTEXT://kafka.example:19092", "PLAINTEXT")

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::instrument::{Done, Instruction};
-use crate::listening::Listening;
+use crate::listening::ListenOptions;
 use crate::security::Listeners;
 
 /// The longest line that either side takes.
@@ -27,7 +27,7 @@ pub(crate) struct ClusterOrder {
     pub(crate) data: DataAtEnd,
     /// Where the nodes listen, and what clients are told.
     #[serde(default, skip_serializing_if = "Listening::is_default")]
-    pub(crate) listening: Listening,
+    pub(crate) listening: ListenOptions,
     /// Start of all randomness in the cluster.
     pub(crate) seed: u64,
     /// Broker settings of single nodes, which are numbered from 1.

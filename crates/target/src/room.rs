@@ -11,7 +11,7 @@ const SPARE_PART: u64 = 20;
 
 /// Room on one disk of the target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Room {
+pub struct DiskSpace {
     /// The broker whose disk it is; `None` if all brokers share it.
     pub broker_id: Option<i32>,
     /// The directory.
@@ -29,16 +29,16 @@ pub struct Room {
     in_bytes(*needed_bytes),
     ", and a twentieth of the free space is left alone"
 )]
-pub struct NotEnoughRoom {
+pub struct DiskSpaceError {
     /// Where.
-    pub room: Room,
+    pub room: DiskSpace,
     /// What is free there.
     pub free_bytes: u64,
     /// What the run writes there.
     pub needed_bytes: u64,
 }
 
-fn place(room: &Room) -> String {
+fn place(room: &DiskSpace) -> String {
     match room.broker_id {
         Some(id) => format!("{} of broker {id}", room.path),
         None => room.path.clone(),
@@ -70,7 +70,7 @@ pub fn free_bytes(path: &Path) -> std::io::Result<u64> {
 }
 
 /// The disks of an existing cluster, as its brokers tell them (since Kafka 3.3).
-pub(crate) fn of_cluster(cluster: &mut Cluster) -> Result<Vec<Room>, LogDirsError> {
+pub(crate) fn of_cluster(cluster: &mut Cluster) -> Result<Vec<DiskSpace>, LogDirsError> {
     let ids: Vec<i32> = cluster
         .metadata()
         .brokers
@@ -79,13 +79,13 @@ pub(crate) fn of_cluster(cluster: &mut Cluster) -> Result<Vec<Room>, LogDirsErro
         .collect();
     let mut rooms = Vec::new();
     for broker_id in ids {
-        let unknown = Room {
+        let unknown = DiskSpace {
             broker_id: Some(broker_id),
             path: "its log directory".to_owned(),
             free_bytes: None,
         };
         match cluster.describe_log_dirs(broker_id, Some(&[])) {
-            Ok(dirs) => rooms.extend(dirs.into_iter().map(|dir| Room {
+            Ok(dirs) => rooms.extend(dirs.into_iter().map(|dir| DiskSpace {
                 broker_id: Some(broker_id),
                 path: dir.path,
                 free_bytes: dir.usable_bytes,
@@ -107,7 +107,7 @@ fn is_kept_secret(error: &ClusterError) -> bool {
 
 /// Whether `bytes` (all copies together) fit, spread evenly over the brokers, or all on one disk if
 /// the brokers share it. Disks that nobody tells about are taken to be large enough.
-pub fn check_room(rooms: &[Room], bytes: u64) -> Result<(), NotEnoughRoom> {
+pub fn check_room(rooms: &[DiskSpace], bytes: u64) -> Result<(), DiskSpaceError> {
     let mut brokers: Vec<Option<i32>> = rooms.iter().map(|room| room.broker_id).collect();
     brokers.sort_unstable();
     brokers.dedup();
@@ -116,14 +116,14 @@ pub fn check_room(rooms: &[Room], bytes: u64) -> Result<(), NotEnoughRoom> {
         // A broker puts each new partition into the directory with the fewest; which ones these
         // will be is its own business, so its largest room counts.
         let of_broker = rooms.iter().filter(|room| room.broker_id == broker);
-        let told: Option<Vec<(&Room, u64)>> = of_broker
+        let told: Option<Vec<(&DiskSpace, u64)>> = of_broker
             .map(|room| Some((room, room.free_bytes?)))
             .collect();
         let largest = told.and_then(|told| told.into_iter().max_by_key(|&(_, free)| free));
         if let Some((room, free_bytes)) = largest
             && free_bytes - free_bytes / SPARE_PART < needed_bytes
         {
-            return Err(NotEnoughRoom {
+            return Err(DiskSpaceError {
                 room: room.clone(),
                 free_bytes,
                 needed_bytes,
@@ -137,8 +137,8 @@ pub fn check_room(rooms: &[Room], bytes: u64) -> Result<(), NotEnoughRoom> {
 mod tests {
     use super::*;
 
-    fn room(broker_id: Option<i32>, free_bytes: Option<u64>) -> Room {
-        Room {
+    fn room(broker_id: Option<i32>, free_bytes: Option<u64>) -> DiskSpace {
+        DiskSpace {
             broker_id,
             path: "/data".to_owned(),
             free_bytes,

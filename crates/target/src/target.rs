@@ -10,9 +10,9 @@ use kgauge_scenario::TargetKind;
 use crate::embedded::{EmbeddedSetup, EmbeddedTarget};
 use crate::embedded_error::EmbeddedError;
 use crate::facts::{TargetFacts, is_listed};
-use crate::instrument::NodeTold;
+use crate::instrument::NodeReport;
 use crate::kafka::{KafkaError, KafkaSetup, KafkaTarget};
-use crate::room::{self, Room};
+use crate::room::{self, DiskSpace};
 use crate::spec::TargetSpec;
 
 /// What is under test.
@@ -133,12 +133,12 @@ pub struct StartSetup {
     pub kafka: KafkaSetup,
 }
 
-fn own_room(broker_id: Option<i32>, path: &Path) -> Result<Room, TargetError> {
+fn own_room(broker_id: Option<i32>, path: &Path) -> Result<DiskSpace, TargetError> {
     let free_bytes = room::free_bytes(path).map_err(|error| TargetError::FreeSpace {
         path: path.to_owned(),
         error,
     })?;
-    Ok(Room {
+    Ok(DiskSpace {
         broker_id,
         path: path.display().to_string(),
         free_bytes: Some(free_bytes),
@@ -241,7 +241,7 @@ impl Target {
     ///
     /// # Errors
     /// Why there is nothing, in words.
-    pub fn counts(&mut self, limit: Duration) -> Result<Vec<NodeTold>, String> {
+    pub fn counts(&mut self, limit: Duration) -> Result<Vec<NodeReport>, String> {
         match self {
             Target::Embedded(embedded) => embedded.counts(limit),
             _ => Err("only nodes of the embedded cluster count".to_owned()),
@@ -270,7 +270,7 @@ impl Target {
     }
 
     /// The room on its disks.
-    pub fn rooms(&self, cluster: &mut Cluster) -> Result<Vec<Room>, TargetError> {
+    pub fn rooms(&self, cluster: &mut Cluster) -> Result<Vec<DiskSpace>, TargetError> {
         match self {
             Target::Embedded(embedded) => Ok(vec![own_room(None, embedded.data_dir())?]),
             Target::Kafka(kafka) => {

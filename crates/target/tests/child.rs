@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::Interrupt;
 use kgauge_target::{
-    EmbeddedCommand, EmbeddedError, EmbeddedSetup, EmbeddedSpec, EmbeddedTarget, Listening,
+    EmbeddedCommand, EmbeddedError, EmbeddedSetup, EmbeddedSpec, EmbeddedTarget, ListenOptions,
 };
 
 const READY: &str = r#"read -r order; echo '{"ready":{"bootstrap_servers":"127.0.0.1:9"}}';"#;
@@ -90,9 +90,9 @@ fn the_order_says_what_is_wanted() {
         nodes: 3,
         is_count_written: true,
         settings: [("a".to_owned(), "b".to_owned())].into(),
-        listening: Listening {
+        listening: ListenOptions {
             port: Some(9092),
-            ..Listening::default()
+            ..ListenOptions::default()
         },
         ..EmbeddedSpec::default()
     };

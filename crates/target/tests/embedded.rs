@@ -15,9 +15,9 @@ use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_scenario::RequestFault;
 use kgauge_target::kafka::KafkaSetup;
 use kgauge_target::{
-    AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Instruction, Layout, MakeTopicError,
-    MetricsPlace, NodeState, StartSetup, Target, TargetError, TargetSpec, TopicGuard, TopicWish,
-    Way, adopt, embedded_main,
+    AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Instruction, Layout, LinkBetween,
+    MakeTopicError, MetricsPlace, NodeState, StartSetup, Target, TargetError, TargetSpec,
+    TopicGuard, TopicWish, adopt, embedded_main,
 };
 
 /// Gets a directory of its own.
@@ -380,7 +380,7 @@ fn what_is_asked_of_the_child_is_done(dir: &Path) {
         Instruction::Resume { node: 1 },
         "is not paused",
     );
-    let way = Way {
+    let way = LinkBetween {
         from: Some(1),
         to: None,
     };

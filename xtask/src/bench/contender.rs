@@ -149,7 +149,7 @@ impl Contenders<'_> {
         command.arg(acks.word());
         let words = "kgauge's engine".to_owned();
         let (said, cpu) = timed(Job::new(words, command, TIME_MAX))?;
-        let told = Told::read(&said.stdout)?;
+        let told = ProduceLine::read(&said.stdout)?;
         ensure!(
             told.acked == records && told.counted == records,
             "not all went well: {}",
@@ -233,22 +233,22 @@ fn payload_lines() -> String {
 
 /// The line that the example `produce` prints at its end.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Told {
+struct ProduceLine {
     acked: u64,
     records_per_s: f64,
     threads_ns_per_record: f64,
     counted: u64,
 }
 
-impl Told {
-    fn read(stdout: &str) -> Result<Told> {
+impl ProduceLine {
+    fn read(stdout: &str) -> Result<ProduceLine> {
         let told = stdout.lines().rev().find_map(|line| {
             let (acked, rest) = line.split_once(" records acked in ")?;
             let (_, rest) = rest.split_once(" s, ")?;
             let (rate, rest) = rest.split_once(" records/s, ")?;
             let (threads, rest) = rest.split_once(" ns CPU a record; the broker counts ")?;
             let (counted, _) = rest.split_once(';')?;
-            Some(Told {
+            Some(ProduceLine {
                 acked: acked.parse().ok()?,
                 records_per_s: rate.parse().ok()?,
                 threads_ns_per_record: threads.parse().ok()?,
@@ -267,14 +267,14 @@ mod tests {
     fn the_examples_closing_line_is_read() {
         let line = "5000000 records acked in 3.210 s, 1557632 records/s, 31.4 ns CPU a record; \
                     the broker counts 5000000; failed 0, indeterminate 0\n";
-        let expected = Told {
+        let expected = ProduceLine {
             acked: 5_000_000,
             records_per_s: 1_557_632.0,
             threads_ns_per_record: 31.4,
             counted: 5_000_000,
         };
-        assert_eq!(Told::read(line).unwrap(), expected);
-        assert!(Told::read("topic exists").is_err());
+        assert_eq!(ProduceLine::read(line).unwrap(), expected);
+        assert!(ProduceLine::read("topic exists").is_err());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::codegen::root;
 use crate::kafka::RELEASE;
 
 /// What is kept of a comparison.
-pub(super) struct Kept<'a> {
+pub(super) struct ProofRecord<'a> {
     /// Heads the summary.
     pub(super) title: &'a str,
     /// What was run, as JSON.
@@ -27,7 +27,7 @@ pub(super) struct Kept<'a> {
 }
 
 /// Writes the three files into a new folder, and gives its path within the project.
-pub(super) fn keep(machine: &BenchMachine, kept: &Kept<'_>) -> Result<PathBuf> {
+pub(super) fn keep(machine: &BenchMachine, kept: &ProofRecord<'_>) -> Result<PathBuf> {
     let folder = new_folder(&root(), &format!("{}-{}", today()?, machine.slug()))?;
     let setup = serde_json::to_string_pretty(&kept.setup)? + "\n";
     let summary = format!("# {}\n\n```\n{}```\n", kept.title, kept.printed);
@@ -75,7 +75,7 @@ pub(super) fn write(
     let raw = raw(measured);
     keep(
         machine,
-        &Kept {
+        &ProofRecord {
             title,
             setup,
             raw,

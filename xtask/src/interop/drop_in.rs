@@ -14,32 +14,32 @@ const OURS: &str = "drop-in-kgauge";
 
 /// A call of one tool. `TOPIC` in its words becomes the name of a topic.
 struct Call {
-    tool: Named,
+    tool: DropInTool,
     action: &'static str,
     words: &'static str,
 }
 
 /// One of Kafka's tools.
 #[derive(Clone, Copy)]
-enum Named {
+enum DropInTool {
     Tool(KafkaScript),
     Script(Script),
 }
 
-impl Named {
+impl DropInTool {
     fn name(self) -> &'static str {
         match self {
-            Named::Tool(tool) => tool.name,
-            Named::Script(script) => script.name,
+            DropInTool::Tool(tool) => tool.name,
+            DropInTool::Script(script) => script.name,
         }
     }
 }
 
-const TOPICS: Named = Named::Tool(KafkaScript::TOPICS);
-const PRODUCER: Named = Named::Tool(KafkaScript::PRODUCER_PERF);
-const CONSUMER: Named = Named::Tool(KafkaScript::CONSUMER_PERF);
+const TOPICS: DropInTool = DropInTool::Tool(KafkaScript::TOPICS);
+const PRODUCER: DropInTool = DropInTool::Tool(KafkaScript::PRODUCER_PERF);
+const CONSUMER: DropInTool = DropInTool::Tool(KafkaScript::CONSUMER_PERF);
 
-const fn call(tool: Named, action: &'static str, words: &'static str) -> Call {
+const fn call(tool: DropInTool, action: &'static str, words: &'static str) -> Call {
     Call {
         tool,
         action,
@@ -128,7 +128,7 @@ const CALLS: &[Call] = &[
     ),
     call(CONSUMER, "without a count", "--topic TOPIC"),
     call(
-        Named::Script(END_TO_END),
+        DropInTool::Script(END_TO_END),
         "there and back",
         "--topic TOPIC --num-records 1100 --producer-acks 1 --record-size 20 --record-key-size 4",
     ),
@@ -138,17 +138,17 @@ const CALLS: &[Call] = &[
         "--create --topic TOPIC-one --partitions 1 --replication-factor 1",
     ),
     call(
-        Named::Script(VERIFIABLE_PRODUCER),
+        DropInTool::Script(VERIFIABLE_PRODUCER),
         "rising numbers",
         "--topic TOPIC-one --max-messages 5 --acks 1",
     ),
     call(
-        Named::Script(VERIFIABLE_PRODUCER),
+        DropInTool::Script(VERIFIABLE_PRODUCER),
         "keys and a prefix",
         "--topic TOPIC-one --max-messages 4 --repeating-keys 2 --value-prefix 7 --throughput 10",
     ),
     call(
-        Named::Script(VERIFIABLE_CONSUMER),
+        DropInTool::Script(VERIFIABLE_CONSUMER),
         "read and commit",
         "--topic TOPIC-one --group-id TOPIC --max-messages 9 --verbose",
     ),
@@ -214,10 +214,10 @@ fn compare(
     ))
 }
 
-fn job(tool: Named, tools: &Tools<'_>, words: &[String]) -> Result<Job> {
+fn job(tool: DropInTool, tools: &Tools<'_>, words: &[String]) -> Result<Job> {
     match tool {
-        Named::Tool(tool) => tools.call(tool, words),
-        Named::Script(script) => {
+        DropInTool::Tool(tool) => tools.call(tool, words),
+        DropInTool::Script(script) => {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             script.call(tools, &words)
         }

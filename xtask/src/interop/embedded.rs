@@ -120,7 +120,7 @@ fn secured(checks: &mut Checks, parts: &EmbeddedHalf<'_>) -> Result<()> {
 }
 
 /// A cluster that serves, together with its bootstrap servers.
-struct Serving {
+struct ServingCluster {
     background: Background,
     servers: String,
 }
@@ -130,7 +130,7 @@ fn serve(
     parts: &EmbeddedHalf<'_>,
     action: &'static str,
     target: &str,
-) -> Result<Option<Serving>> {
+) -> Result<Option<ServingCluster>> {
     let mut serving = None;
     checks.check(("kgauge cluster up", action), |log| {
         let kgauge = Kgauge {
@@ -144,7 +144,7 @@ fn serve(
         let servers = background.servers();
         log.note(&background.said());
         let servers = servers?;
-        serving = Some(Serving {
+        serving = Some(ServingCluster {
             servers: servers.clone(),
             background,
         });
@@ -155,7 +155,7 @@ fn serve(
 
 fn with_tools<T>(
     release: &ReleaseJars,
-    cluster: &Serving,
+    cluster: &ServingCluster,
     body: impl FnOnce(&Tools<'_>) -> Result<T>,
 ) -> Result<T> {
     let alive = || {
@@ -174,7 +174,7 @@ fn with_tools<T>(
     })
 }
 
-fn stop(checks: &mut Checks, cluster: Serving) -> Result<()> {
+fn stop(checks: &mut Checks, cluster: ServingCluster) -> Result<()> {
     checks.check(("kgauge cluster up", "end by SIGINT"), |log| {
         cluster.background.running.signal(Signal::INT)?;
         let ended = cluster.background.running.wait(STOP_MAX)?;

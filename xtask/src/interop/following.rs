@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use rustix::process::Signal;
 
 use super::checks::Transcript;
-use crate::kafka::{Running, poll};
+use crate::kafka::{ChildProcess, poll};
 
 /// Nothing that is waited for here takes longer, even when the machine is busy.
 const TIME_MAX: Duration = Duration::from_secs(120);
@@ -18,7 +18,7 @@ const TIME_MAX: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub(super) struct Follower {
     name: &'static str,
-    running: Running,
+    running: ChildProcess,
     stdout: PathBuf,
     stderr: PathBuf,
 }
@@ -36,7 +36,7 @@ impl Follower {
             .stdin(Stdio::null())
             .stdout(File::create(&stdout)?)
             .stderr(File::create(&stderr)?);
-        let running = Running::start(name, &mut command)?;
+        let running = ChildProcess::start(name, &mut command)?;
         Ok(Follower {
             name,
             running,

@@ -102,13 +102,13 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
 }
 
 /// What a tool did and felt.
-struct Moved {
+struct QuotaRun {
     records_per_s: f64,
     /// The longest that it was told to wait.
     throttled_ms_max: f64,
 }
 
-impl Moved {
+impl QuotaRun {
     fn words(&self) -> String {
         format!(
             "{:.0} records/s of {RECORD_BYTES} B, told to wait for up to {:.0} ms",
@@ -117,7 +117,7 @@ impl Moved {
     }
 }
 
-fn is_throttled(moved: &Moved) -> Result<String> {
+fn is_throttled(moved: &QuotaRun) -> Result<String> {
     let words = moved.words();
     let fits = (THROTTLED_MIN..THROTTLED_MAX).contains(&moved.records_per_s);
     ensure!(fits, "{words}, at a quota of {RATE} B/s");
@@ -125,7 +125,7 @@ fn is_throttled(moved: &Moved) -> Result<String> {
     Ok(words)
 }
 
-fn is_free(moved: &Moved) -> Result<String> {
+fn is_free(moved: &QuotaRun) -> Result<String> {
     let words = moved.words();
     ensure!(moved.throttled_ms_max == 0.0, "{words}, without a quota");
     Ok(words)
@@ -167,14 +167,14 @@ fn describe(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<St
 }
 
 /// Sends or reads all records.
-fn transfer(log: &mut Transcript, tools: &Tools<'_>, is_produce: bool) -> Result<Moved> {
+fn transfer(log: &mut Transcript, tools: &Tools<'_>, is_produce: bool) -> Result<QuotaRun> {
     match is_produce {
         true => produce(log, tools),
         false => consume(log, tools),
     }
 }
 
-fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<Moved> {
+fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
     let (records, bytes) = (RECORDS.to_string(), RECORD_BYTES.to_string());
     let client = format!("client.id={CLIENT}");
     let what = ["--topic", TOPIC, "--num-records", &records];
@@ -192,13 +192,13 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<Moved> {
         "{} of {RECORDS} sent",
         sent.records
     );
-    Ok(Moved {
+    Ok(QuotaRun {
         records_per_s: sent.records_per_s,
         throttled_ms_max: output::metric(&said.stdout, "produce-throttle-time-max")?,
     })
 }
 
-fn consume(log: &mut Transcript, tools: &Tools<'_>) -> Result<Moved> {
+fn consume(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
     let records = RECORDS.to_string();
     let client = format!("client.id={CLIENT}");
     // The tool ends when nothing comes for so long, and a throttled consumer waits for many seconds.
@@ -210,7 +210,7 @@ fn consume(log: &mut Transcript, tools: &Tools<'_>) -> Result<Moved> {
     let consumed = output::consumed(&said.stdout)?;
     ensure!(consumed >= RECORDS, "{consumed} of {RECORDS} read");
     let seconds = output::fetch_seconds(&said.stdout)?;
-    Ok(Moved {
+    Ok(QuotaRun {
         records_per_s: consumed as f64 / seconds,
         throttled_ms_max: output::metric(&said.stdout, "fetch-throttle-time-max")?,
     })

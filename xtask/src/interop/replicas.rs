@@ -169,13 +169,13 @@ fn elect_unclean(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 
 /// A partition as kafka-topics describes it.
 #[derive(Debug, PartialEq, Eq)]
-struct Described {
+struct DescribedPartition {
     leader: Option<u64>,
     replicas: Vec<u64>,
     in_sync: Vec<u64>,
 }
 
-fn describe(log: &mut Transcript, tools: &Tools<'_>) -> Result<Described> {
+fn describe(log: &mut Transcript, tools: &Tools<'_>) -> Result<DescribedPartition> {
     let arguments = ["--describe", "--topic", TOPIC];
     let said = log
         .run(tools.call(KafkaScript::TOPICS, &arguments)?)?
@@ -184,7 +184,7 @@ fn describe(log: &mut Transcript, tools: &Tools<'_>) -> Result<Described> {
 }
 
 /// The line of the first partition: names and values, between tabs.
-fn described(stdout: &str) -> Result<Described> {
+fn described(stdout: &str) -> Result<DescribedPartition> {
     let line = stdout
         .lines()
         .find(|line| line.contains("\tPartition: 0\t"));
@@ -200,7 +200,7 @@ fn described(stdout: &str) -> Result<Described> {
         let numbers = text.split(',').filter(|number| !number.is_empty());
         numbers.map(|number| Ok(number.trim().parse()?)).collect()
     };
-    Ok(Described {
+    Ok(DescribedPartition {
         leader: value("Leader:").and_then(|leader| leader.parse().ok()),
         replicas: nodes("Replicas:")?,
         in_sync: nodes("Isr:")?,
@@ -215,7 +215,7 @@ mod tests {
     fn a_partitions_leader_and_replicas_are_read() {
         let text = "Topic: t\tTopicId: x\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n\
             \tTopic: t\tPartition: 0\tLeader: 2\tReplicas: 3,1,2\tIsr: 2,1\tElr: \tLastKnownElr: \n";
-        let expected = Described {
+        let expected = DescribedPartition {
             leader: Some(2),
             replicas: vec![3, 1, 2],
             in_sync: vec![2, 1],

@@ -141,7 +141,8 @@ fn meet(
     case: &Case,
     stays: &Follower,
 ) -> Result<usize> {
-    let read = |follower: &Follower| Ok::<_, anyhow::Error>(Seen::of(&follower.stdout()?));
+    let read =
+        |follower: &Follower| Ok::<_, anyhow::Error>(ConsumedRecords::of(&follower.stdout()?));
     let sum = |of: &[&Follower]| -> Result<u64> {
         let counts = of
             .iter()
@@ -245,7 +246,8 @@ fn comes_back(
         ];
         consumer(file, tools, folder, case, &more)
     };
-    let owned = |follower: &Follower| Ok::<_, anyhow::Error>(Seen::of(&follower.stdout()?));
+    let owned =
+        |follower: &Follower| Ok::<_, anyhow::Error>(ConsumedRecords::of(&follower.stdout()?));
     let (stays, goes) = (member("stays", "one")?, member("goes", "two")?);
     let both = [&stays, &goes];
     let halves = wait_until("both members have half of the partitions", &both, || {
@@ -273,7 +275,7 @@ fn comes_back(
 
 /// What a verifiable consumer has told.
 #[derive(Debug, Default)]
-struct Seen {
+struct ConsumedRecords {
     /// Partition and offset of each record.
     records: Vec<(u64, u64)>,
     /// The partitions that it has.
@@ -282,9 +284,9 @@ struct Seen {
     changes: u32,
 }
 
-impl Seen {
-    fn of(stdout: &str) -> Seen {
-        let mut seen = Seen::default();
+impl ConsumedRecords {
+    fn of(stdout: &str) -> ConsumedRecords {
+        let mut seen = ConsumedRecords::default();
         for event in events(stdout) {
             match event["name"].as_str() {
                 Some("record_data") => {
@@ -327,7 +329,7 @@ mod tests {
 
     #[test]
     fn partitions_that_are_given_and_taken_are_followed() {
-        let seen = Seen::of(
+        let seen = ConsumedRecords::of(
             r#"{"name":"startup_complete"}
 {"name":"partitions_assigned","partitions":[{"topic":"t","partition":0},{"topic":"t","partition":1}]}
 {"name":"record_data","key":null,"value":"7","topic":"t","partition":1,"offset":5}

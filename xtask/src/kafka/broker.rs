@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::process::{Job, Running, poll};
+use super::process::{ChildProcess, Job, poll};
 use super::ready;
 use super::release::{RELEASE, ReleaseJars};
 use crate::say::remark;
@@ -26,7 +26,7 @@ const START_MAX: Duration = Duration::from_secs(120);
 pub(crate) struct KafkaBroker {
     address: SocketAddr,
     log: PathBuf,
-    running: Running,
+    running: ChildProcess,
 }
 
 impl KafkaBroker {
@@ -48,7 +48,7 @@ impl KafkaBroker {
             .current_dir(folder)
             .stdin(std::process::Stdio::null());
         command.stdout(file.try_clone()?).stderr(file);
-        let running = Running::start("Kafka", &mut command)?;
+        let running = ChildProcess::start("Kafka", &mut command)?;
         let broker = KafkaBroker {
             address,
             log,

@@ -9,6 +9,6 @@ mod release;
 mod tool;
 
 pub(crate) use broker::KafkaBroker;
-pub(crate) use process::{FinishedJob, Job, Running, poll};
+pub(crate) use process::{ChildProcess, FinishedJob, Job, poll};
 pub(crate) use release::{RELEASE, ReleaseJars, fetch};
 pub(crate) use tool::{KafkaScript, Tools};

@@ -37,18 +37,18 @@ pub(crate) fn poll<T>(
 
 /// A child process. Dropping it ends it: SIGTERM first, SIGKILL when that does not help.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct ChildProcess {
     name: String,
     child: RefCell<Child>,
 }
 
-impl Running {
+impl ChildProcess {
     /// Starts `command`; `name` is what messages call it.
-    pub(crate) fn start(name: &str, command: &mut Command) -> Result<Running> {
+    pub(crate) fn start(name: &str, command: &mut Command) -> Result<ChildProcess> {
         let child = command
             .spawn()
             .with_context(|| format!("{name} could not be started"))?;
-        Ok(Running {
+        Ok(ChildProcess {
             name: name.to_owned(),
             child: RefCell::new(child),
         })
@@ -80,7 +80,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         if !matches!(self.ended(), Ok(None)) {
             return;
@@ -140,7 +140,7 @@ impl Job {
             .stdout(stdout.try_clone()?)
             .stderr(stderr.try_clone()?);
         let start = Instant::now();
-        let running = Running::start(&self.words, &mut self.command)?;
+        let running = ChildProcess::start(&self.words, &mut self.command)?;
         let status = running.wait(self.time_max)?;
         let took = start.elapsed();
         drop(running);

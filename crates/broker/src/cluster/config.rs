@@ -25,7 +25,7 @@ pub struct ClusterConfig {
     /// The folder of the cluster's data. What is there is gone on with.
     pub data_dir: PathBuf,
     /// Where the nodes listen.
-    pub listen: Listen,
+    pub listen: ListenAddress,
     /// The host that clients are told; by default the listener's address.
     pub advertised_host: Option<String>,
     /// The port that clients are told for the first node, and the following ones for the others; by
@@ -74,7 +74,7 @@ impl fmt::Debug for ClusterConfig {
 
 /// Where the nodes listen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Listen {
+pub enum ListenAddress {
     /// Each on a free port of the loopback address.
     FreeLoopback,
     /// One address a node, in order of their ids. Port 0 means a free one.
@@ -97,7 +97,7 @@ impl ClusterConfig {
         Self {
             nodes: 1,
             data_dir: data_dir.into(),
-            listen: Listen::FreeLoopback,
+            listen: ListenAddress::FreeLoopback,
             advertised_host: None,
             advertised_port: None,
             settings: ConfigMap::new(),
@@ -162,7 +162,7 @@ impl ClusterConfig {
                 self.nodes
             ));
         }
-        if let Listen::Addresses(addresses) = &self.listen
+        if let ListenAddress::Addresses(addresses) = &self.listen
             && addresses.len() != usize::from(self.nodes)
         {
             let count = addresses.len();
@@ -210,10 +210,10 @@ impl ClusterConfig {
 
     pub(super) fn addresses(&self) -> Vec<SocketAddr> {
         match &self.listen {
-            Listen::FreeLoopback => {
+            ListenAddress::FreeLoopback => {
                 vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0)); usize::from(self.nodes)]
             }
-            Listen::Addresses(addresses) => addresses.clone(),
+            ListenAddress::Addresses(addresses) => addresses.clone(),
         }
     }
 

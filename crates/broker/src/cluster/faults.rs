@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Instant;
 
 use super::{ClusterFailure, ClusterHandle, NodeError};
-use crate::fault::{FaultAction, FaultError, FaultId, InjectedFault, Lifted};
+use crate::fault::{FaultAction, FaultError, FaultId, InjectedFault, LiftedFault};
 use crate::ids::NodeId;
 use crate::server::{FaultOrder, NodeCommand, NodeHandle};
 use crate::storage::Fill;
@@ -84,9 +84,9 @@ impl ClusterHandle {
 
     /// Lifts a fault wherever it was set, and gives what the nodes that are up recorded about it: what
     /// a node had counted before it died is not in it. One that was lifted already is no error.
-    pub fn lift_fault(&self, id: FaultId) -> Lifted {
+    pub fn lift_fault(&self, id: FaultId) -> LiftedFault {
         let lifted = locked(&self.wires.standing.faults).remove(&id);
-        lifted.map_or_else(Lifted::default, |lifted| {
+        lifted.map_or_else(LiftedFault::default, |lifted| {
             self.tell_faults(lifted.node, &FaultOrder::Lift(id))
         })
     }
@@ -143,8 +143,8 @@ impl ClusterHandle {
 
     /// Tells the nodes that are up, and waits until they have it. One that ends meanwhile does not
     /// need it. Gives what the nodes recorded about a fault that is lifted.
-    fn tell_faults(&self, node: Option<NodeId>, order: &FaultOrder) -> Lifted {
-        let mut all = Lifted::default();
+    fn tell_faults(&self, node: Option<NodeId>, order: &FaultOrder) -> LiftedFault {
+        let mut all = LiftedFault::default();
         for (id, running) in &self.nodes {
             if node.is_none_or(|node| node == *id) && running.is_up() {
                 let (done, wait) = mpsc::channel();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc;
 
-use super::{ClusterHandle, Running, StartError, hold};
+use super::{ClusterHandle, RunningNode, StartError, hold};
 use crate::controller::ToController;
 use crate::counts::NodeCounts;
 use crate::ids::NodeId;
@@ -149,7 +149,7 @@ impl ClusterHandle {
     /// Whether a node runs, be it frozen.
     #[must_use]
     pub fn is_up(&self, node: NodeId) -> bool {
-        self.nodes.get(&node).is_some_and(Running::is_up)
+        self.nodes.get(&node).is_some_and(RunningNode::is_up)
     }
 
     /// What a node has counted in this life. It answers at once, however busy the node is, be it frozen.
@@ -168,11 +168,11 @@ impl ClusterHandle {
         self.wires.peers.mend();
     }
 
-    pub(super) fn known(&self, node: NodeId) -> Result<&Running, NodeError> {
+    pub(super) fn known(&self, node: NodeId) -> Result<&RunningNode, NodeError> {
         self.nodes.get(&node).ok_or(NodeError::Unknown(node))
     }
 
-    fn up(&self, node: NodeId) -> Result<&Running, NodeError> {
+    fn up(&self, node: NodeId) -> Result<&RunningNode, NodeError> {
         let running = self.known(node)?;
         match running.is_up() {
             true => Ok(running),
@@ -200,7 +200,7 @@ impl ClusterHandle {
     }
 }
 
-impl Running {
+impl RunningNode {
     /// Whether its thread runs.
     pub(super) fn is_up(&self) -> bool {
         let thread = self.thread.as_ref();

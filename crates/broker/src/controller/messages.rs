@@ -66,7 +66,7 @@ pub enum ControllerRequest {
     /// Give topics more partitions; one result each, in order.
     CreatePartitions {
         /// The topics.
-        topics: Vec<MorePartitions>,
+        topics: Vec<PartitionIncrease>,
         /// Check only.
         mode: Mode,
     },
@@ -188,7 +188,7 @@ pub struct NewTopic {
 
 /// A topic that shall have more partitions.
 #[derive(Debug, Clone)]
-pub struct MorePartitions {
+pub struct PartitionIncrease {
     /// The topic's name.
     pub name: String,
     /// How many it shall have in all.

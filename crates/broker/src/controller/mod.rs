@@ -34,7 +34,7 @@ pub use journal::JournalError;
 use liveness::RegisteredNode;
 pub use messages::{
     ChangeScope, ConfigChange, ConfigOperation, ConfigResource, ControllerReply, ControllerRequest,
-    CreatedTopic, ElectionKind, FromController, IsrChange, Mode, MorePartitions, NewTopic,
+    CreatedTopic, ElectionKind, FromController, IsrChange, Mode, NewTopic, PartitionIncrease,
     PartitionKey, ProducerIdBlock, QuotaChange, Reassignment, Refusal, ScramChange, ScramNew,
     ToController,
 };
@@ -64,7 +64,7 @@ pub struct Controller {
     began_ns: Option<u64>,
     /// When leaders are given back to the first replicas.
     rebalance_ns: Option<u64>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingAnswer>,
     outputs: Vec<ControllerOutput>,
 }
 
@@ -79,7 +79,7 @@ pub enum ControllerOutput {
 
 /// An answer that waits until all nodes work by a version.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingAnswer {
     version: u64,
     until_ns: u64,
     node: NodeId,
@@ -202,7 +202,7 @@ impl Controller {
                 }
                 let version = self.metadata.image.version;
                 let until_ns = now.after_ms(APPLY_WAIT_MS);
-                self.waiting.push_back(Waiting {
+                self.waiting.push_back(WaitingAnswer {
                     version,
                     until_ns,
                     node,
@@ -344,7 +344,7 @@ impl Controller {
             if first.version > applied && !late {
                 return;
             }
-            if let Some(Waiting {
+            if let Some(WaitingAnswer {
                 node, id, answer, ..
             }) = self.waiting.pop_front()
             {

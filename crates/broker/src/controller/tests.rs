@@ -377,7 +377,7 @@ fn partitions_can_be_added_but_never_taken_away() {
         })
         .unwrap();
     let mut grow = |count| {
-        let topics = vec![MorePartitions {
+        let topics = vec![PartitionIncrease {
             name: "t".to_owned(),
             count,
             assignments: None,

@@ -7,7 +7,7 @@ use kgauge_wire::codec::Uuid;
 use kgauge_wire::error_code::ErrorCode;
 
 use super::Controller;
-use super::messages::{CreatedTopic, Mode, MorePartitions, NewTopic, Refusal};
+use super::messages::{CreatedTopic, Mode, NewTopic, PartitionIncrease, Refusal};
 use super::records::MetadataRecord;
 use crate::ids::{NodeId, OFFSETS_TOPIC, TopicName, check_topic_name};
 use crate::image::{ClusterImage, PartitionImage};
@@ -47,10 +47,10 @@ impl Controller {
     /// Makes topics larger, with the same limit.
     pub(super) fn grow_topics(
         &mut self,
-        topics: Vec<MorePartitions>,
+        topics: Vec<PartitionIncrease>,
         mode: Mode,
     ) -> Vec<Result<(), Refusal>> {
-        let added = |more: &MorePartitions| {
+        let added = |more: &PartitionIncrease| {
             let topic = self.metadata.image.topic(&more.name);
             let present = topic.map_or(0, |topic| topic.partitions.len());
             i64::from(more.count).saturating_sub(i64::try_from(present).unwrap_or(i64::MAX))
@@ -234,7 +234,7 @@ impl Controller {
         Ok(name)
     }
 
-    fn create_partitions(&mut self, more: MorePartitions, mode: Mode) -> Result<(), Refusal> {
+    fn create_partitions(&mut self, more: PartitionIncrease, mode: Mode) -> Result<(), Refusal> {
         let Some(topic) = self.metadata.image.topic(&more.name).cloned() else {
             let words = "This server does not host this topic-partition.";
             return Err(Refusal::new(ErrorCode::UnknownTopicOrPartition, words));

@@ -50,16 +50,16 @@ impl GroupState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect<W> {
     /// Answer a join.
-    Join(W, Result<Joined, JoinRefused>),
+    Join(W, Result<JoinAnswer, JoinRefused>),
     /// Answer a sync.
-    Sync(W, Result<Synced, ErrorCode>),
+    Sync(W, Result<SyncAnswer, ErrorCode>),
     /// Write the group down. What follows must wait until that is done.
     Store,
 }
 
 /// The answer to a member that has joined.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Joined {
+pub(crate) struct JoinAnswer {
     pub(crate) generation: i32,
     pub(crate) protocol_type: String,
     pub(crate) protocol: String,
@@ -79,7 +79,7 @@ pub(crate) struct JoinRefused {
 
 /// The answer to a sync.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Synced {
+pub(crate) struct SyncAnswer {
     pub(crate) protocol_type: String,
     pub(crate) protocol: String,
     pub(crate) assignment: Vec<u8>,

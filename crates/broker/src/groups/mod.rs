@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kgauge_wire::error_code::ErrorCode;
 
-pub(crate) use group::{ConsumerGroup, Effect, GroupState, JoinRefused, Joined, Synced};
+pub(crate) use group::{ConsumerGroup, Effect, GroupState, JoinAnswer, JoinRefused, SyncAnswer};
 pub(crate) use join::JoinRules;
 pub(crate) use member::{ConsumerGroupMember, Introduction};
 pub(crate) use offsets::{
@@ -25,7 +25,7 @@ pub(crate) use offsets::{
     forget_topic,
 };
 pub(crate) use rebalance::SyncCall;
-pub(crate) use records::Committed;
+pub(crate) use records::CommittedOffset;
 pub(crate) use shown::{OffsetView, newest_target, replicated};
 
 use crate::handlers::{join_group, sync_group};
@@ -45,7 +45,7 @@ pub(crate) struct Groups {
     led: BTreeSet<i32>,
     pub(crate) entries: BTreeMap<String, GroupEntry>,
     /// Offsets that were written down and are not replicated yet.
-    ways: shown::Ways,
+    ways: shown::PendingOffsets,
     /// Bytes of a partition's log after it was last written anew.
     tidied: BTreeMap<i32, u64>,
 }
@@ -55,7 +55,7 @@ pub(crate) struct Groups {
 pub(crate) struct GroupEntry {
     pub(crate) group: ConsumerGroup<Reply>,
     /// The newest, by topic and partition.
-    offsets: BTreeMap<shown::OffsetKey, Committed>,
+    offsets: BTreeMap<shown::OffsetKey, CommittedOffset>,
     /// What readers see instead of the newest until that is replicated.
     shown: BTreeMap<shown::OffsetKey, shown::VisibleOffsets>,
     /// The partition of the offsets topic that it belongs to.

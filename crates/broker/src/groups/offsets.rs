@@ -7,7 +7,7 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::Message;
 use kgauge_wire::messages::consumer_protocol::ConsumerProtocolSubscription;
 
-use super::records::{Committed, GroupRecordKey};
+use super::records::{CommittedOffset, GroupRecordKey};
 use super::store::{self, GroupLogEntry, offset_change};
 use super::{ConsumerGroup, GroupEntry, GroupState, check_coordinator, shown};
 use crate::node::{BrokerNode, Timer, WaitTarget};
@@ -21,7 +21,7 @@ const CONSUMER: &str = "consumer";
 pub(crate) struct NewOffset {
     pub(crate) topic: String,
     pub(crate) partition: i32,
-    pub(crate) committed: Committed,
+    pub(crate) committed: CommittedOffset,
 }
 
 /// Who commits.
@@ -91,7 +91,7 @@ pub(crate) fn commit(
 }
 
 /// What became of each offset that was to be taken back, and what the answer has to wait for.
-pub(crate) type Deleted = (Vec<Result<(), ErrorCode>>, Option<WaitTarget>);
+pub(crate) type OffsetDeletions = (Vec<Result<(), ErrorCode>>, Option<WaitTarget>);
 
 /// Takes committed offsets back.
 pub(crate) fn delete_offsets(
@@ -99,7 +99,7 @@ pub(crate) fn delete_offsets(
     now: Now,
     group: &str,
     wanted: &[(String, i32)],
-) -> Result<Deleted, ErrorCode> {
+) -> Result<OffsetDeletions, ErrorCode> {
     let partition = check_coordinator(node, group)?;
     let entry = node
         .groups

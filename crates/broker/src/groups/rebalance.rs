@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use kgauge_wire::error_code::ErrorCode;
 
-use super::group::{ConsumerGroup, Effect, GroupState, InitialDelay, Joined, Rebalance, Synced};
+use super::group::{
+    ConsumerGroup, Effect, GroupState, InitialDelay, JoinAnswer, Rebalance, SyncAnswer,
+};
 use super::member::ConsumerGroupMember;
 use crate::time::Now;
 
@@ -200,7 +202,7 @@ impl<W: Copy> ConsumerGroup<W> {
     }
 
     /// What a member is told about the generation; the leader also hears of the others.
-    pub(super) fn joined(&self, id: &str) -> Joined {
+    pub(super) fn joined(&self, id: &str) -> JoinAnswer {
         let protocol = self.protocol.clone().unwrap_or_default();
         let leads = self.leader.as_deref() == Some(id);
         let told = |member: &ConsumerGroupMember<W>| {
@@ -210,7 +212,7 @@ impl<W: Copy> ConsumerGroup<W> {
         let mut members: Vec<&ConsumerGroupMember<W>> =
             self.members.values().filter(|_| leads).collect();
         members.sort_by_key(|member| member.order);
-        Joined {
+        JoinAnswer {
             generation: self.generation,
             protocol_type: self.protocol_type.clone().unwrap_or_default(),
             members: members.into_iter().map(told).collect(),
@@ -298,8 +300,8 @@ impl<W: Copy> ConsumerGroup<W> {
         }
     }
 
-    fn synced(&self, assignment: Vec<u8>) -> Synced {
-        Synced {
+    fn synced(&self, assignment: Vec<u8>) -> SyncAnswer {
+        SyncAnswer {
             protocol_type: self.protocol_type.clone().unwrap_or_default(),
             protocol: self.protocol.clone().unwrap_or_default(),
             assignment,

@@ -31,7 +31,7 @@ pub(super) enum GroupRecordKey {
 
 /// A committed offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Committed {
+pub(crate) struct CommittedOffset {
     pub(crate) offset: i64,
     pub(crate) leader_epoch: i32,
     pub(crate) metadata: String,
@@ -107,7 +107,7 @@ impl GroupRecordKey {
     }
 }
 
-impl Committed {
+impl CommittedOffset {
     pub(super) fn encode(&self) -> Result<Vec<u8>, EncodeError> {
         let mut out = Vec::new();
         put_i16(&mut out, VALUE_VERSION);
@@ -270,7 +270,7 @@ mod tests {
             GroupRecordKey::decode(&key.encode().unwrap()),
             Ok(Some(key))
         );
-        let value = Committed {
+        let value = CommittedOffset {
             offset: 258,
             leader_epoch: 1,
             metadata: "m".into(),
@@ -278,7 +278,7 @@ mod tests {
         };
         let bytes = b"\0\x03\0\0\0\0\0\0\x01\x02\0\0\0\x01\0\x01m\0\0\0\0\0\0\0\x05";
         assert_eq!(value.encode().unwrap(), bytes);
-        assert_eq!(Committed::decode(bytes), Ok(value));
+        assert_eq!(CommittedOffset::decode(bytes), Ok(value));
     }
 
     #[test]
@@ -315,9 +315,9 @@ mod tests {
     #[test]
     fn older_values_and_unknown_keys_are_understood() {
         let old = b"\0\x01\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0\x06";
-        let read = Committed::decode(old).unwrap();
+        let read = CommittedOffset::decode(old).unwrap();
         assert_eq!((read.offset, read.leader_epoch, read.commit_ms), (9, -1, 5));
         assert_eq!(GroupRecordKey::decode(b"\0\x09whatever"), Ok(None));
-        assert!(Committed::decode(b"\0\x09").is_err());
+        assert!(CommittedOffset::decode(b"\0\x09").is_err());
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::records::Committed;
+use super::records::CommittedOffset;
 use super::{GroupEntry, settle};
 use crate::ids::PartitionId;
 use crate::node::{BrokerNode, WaitTarget, Watermark};
@@ -25,26 +25,26 @@ pub(crate) enum OffsetView {
 /// What readers see while newer offsets are on their way.
 #[derive(Debug)]
 pub(super) struct VisibleOffsets {
-    committed: Option<Committed>,
+    committed: Option<CommittedOffset>,
     /// Where the record of the newest ends.
     last: i64,
 }
 
 /// A change that is on its way.
 #[derive(Debug)]
-pub(super) struct OnItsWay {
+pub(super) struct PendingOffset {
     /// Where its record ends.
     end: i64,
     group: String,
     key: OffsetKey,
-    committed: Option<Committed>,
+    committed: Option<CommittedOffset>,
 }
 
 /// The changes on their way, by partition of the offsets topic, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Ways(BTreeMap<i32, VecDeque<OnItsWay>>);
+pub(super) struct PendingOffsets(BTreeMap<i32, VecDeque<PendingOffset>>);
 
-impl Ways {
+impl PendingOffsets {
     /// The partition's groups are elsewhere now.
     pub(super) fn forget(&mut self, partition: i32) {
         self.0.remove(&partition);
@@ -53,7 +53,7 @@ impl Ways {
 
 impl GroupEntry {
     /// The committed offset of a partition.
-    pub(crate) fn offset(&self, key: &OffsetKey, view: OffsetView) -> Option<&Committed> {
+    pub(crate) fn offset(&self, key: &OffsetKey, view: OffsetView) -> Option<&CommittedOffset> {
         match (view, self.shown.get(key)) {
             (OffsetView::Replicated, Some(shown)) => shown.committed.as_ref(),
             _ => self.offsets.get(key),
@@ -61,7 +61,7 @@ impl GroupEntry {
     }
 
     /// All committed offsets.
-    pub(crate) fn all_offsets(&self, view: OffsetView) -> Vec<(&OffsetKey, &Committed)> {
+    pub(crate) fn all_offsets(&self, view: OffsetView) -> Vec<(&OffsetKey, &CommittedOffset)> {
         let keys: BTreeSet<&OffsetKey> = self.offsets.keys().chain(self.shown.keys()).collect();
         let found = keys.into_iter();
         found
@@ -92,7 +92,7 @@ pub(crate) fn newest_target(node: &BrokerNode, group: &str) -> Option<WaitTarget
 pub(super) fn put(
     node: &mut BrokerNode,
     (group, partition): (&str, i32),
-    changes: Vec<(OffsetKey, Option<Committed>)>,
+    changes: Vec<(OffsetKey, Option<CommittedOffset>)>,
     target: Option<WaitTarget>,
 ) {
     let groups = &mut node.groups;
@@ -111,7 +111,7 @@ pub(super) fn put(
                 .0
                 .entry(partition)
                 .or_default()
-                .push_back(OnItsWay {
+                .push_back(PendingOffset {
                     end: target.offset,
                     group: group.to_owned(),
                     key: key.clone(),
@@ -136,7 +136,7 @@ pub(crate) fn replicated(node: &mut BrokerNode, id: PartitionId, high_watermark:
         return;
     };
     let arrived = way.partition_point(|one| one.end <= high_watermark);
-    let arrived: Vec<OnItsWay> = way.drain(..arrived).collect();
+    let arrived: Vec<PendingOffset> = way.drain(..arrived).collect();
     if way.is_empty() {
         node.groups.ways.forget(id.index);
     }

@@ -11,7 +11,7 @@ use kgauge_wire::compress::Decompressor;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::record_batch::{BatchEncoder, BatchError, ProducerState, batches};
 
-use super::records::{Committed, GroupRecordKey, GroupValue, MemberValue};
+use super::records::{CommittedOffset, GroupRecordKey, GroupValue, MemberValue};
 use super::{ConsumerGroup, GroupEntry, GroupState, partition_of};
 use crate::ids::{OFFSETS_TOPIC, PartitionId};
 use crate::log::{FirstBatch, LogError, ReadRequest};
@@ -177,7 +177,7 @@ fn apply(
             },
             Some(value),
         ) => {
-            if let Ok(committed) = Committed::decode(value) {
+            if let Ok(committed) = CommittedOffset::decode(value) {
                 let entry = entries
                     .entry(group)
                     .or_insert_with(|| GroupEntry::new(partition));
@@ -336,9 +336,9 @@ pub(super) fn offset_change(
     group: &str,
     topic: &str,
     partition: i32,
-    committed: Option<&Committed>,
+    committed: Option<&CommittedOffset>,
 ) -> Result<GroupLogEntry, ErrorCode> {
-    let value = committed.map(Committed::encode).transpose();
+    let value = committed.map(CommittedOffset::encode).transpose();
     let value = value.map_err(|_| ErrorCode::OffsetMetadataTooLarge)?;
     let (group, topic) = (group.to_owned(), topic.to_owned());
     Ok((

@@ -22,7 +22,7 @@ type Syncs = Vec<(u32, Result<Vec<u8>, ErrorCode>)>;
 
 /// What became of somebody's join.
 #[derive(Debug, PartialEq)]
-enum Told {
+enum JoinEvent {
     Member {
         id: String,
         generation: i32,
@@ -110,7 +110,7 @@ impl Bench {
     }
 
     /// The answers to joins since the last look.
-    fn joins(&mut self) -> Vec<(u32, Told)> {
+    fn joins(&mut self) -> Vec<(u32, JoinEvent)> {
         let mut told = Vec::new();
         for effect in self
             .effects
@@ -125,7 +125,7 @@ impl Bench {
                     let (generation, others) = (joined.generation, joined.members.len());
                     (
                         waiter,
-                        Told::Member {
+                        JoinEvent::Member {
                             id: joined.member_id,
                             generation,
                             leads,
@@ -133,7 +133,7 @@ impl Bench {
                         },
                     )
                 }
-                Err(refused) => (waiter, Told::Refused(refused.code, refused.member_id)),
+                Err(refused) => (waiter, JoinEvent::Refused(refused.code, refused.member_id)),
             });
         }
         told
@@ -178,8 +178,8 @@ impl Bench {
     }
 }
 
-fn member(id: &str, generation: i32, leads: bool, others: usize) -> Told {
-    Told::Member {
+fn member(id: &str, generation: i32, leads: bool, others: usize) -> JoinEvent {
+    JoinEvent::Member {
         id: id.to_owned(),
         generation,
         leads,
@@ -206,14 +206,14 @@ fn a_new_member_is_given_its_id_first() {
     bench.join_as(1, "");
     assert_eq!(
         bench.joins(),
-        [(1, Told::Refused(MemberIdRequired, "m1".to_owned()))]
+        [(1, JoinEvent::Refused(MemberIdRequired, "m1".to_owned()))]
     );
     bench.join_as(2, "m1");
     assert_eq!(bench.joins(), [(2, member("m1", 1, true, 1))]);
     bench.join_as(3, "m9");
     assert_eq!(
         bench.joins(),
-        [(3, Told::Refused(UnknownMemberId, "m9".to_owned()))]
+        [(3, JoinEvent::Refused(UnknownMemberId, "m9".to_owned()))]
     );
 }
 
@@ -366,7 +366,7 @@ fn the_protocol_is_one_that_all_know_and_most_prefer() {
     bench.join(2, knows(&["sticky", "range"]));
     bench.join(3, knows(&["sticky", "range"]));
     bench.join(4, knows(&["odd"]));
-    let refused = Told::Refused(InconsistentGroupProtocol, String::new());
+    let refused = JoinEvent::Refused(InconsistentGroupProtocol, String::new());
     assert_eq!(bench.joins(), [(4, refused)]);
     bench.pass_ms(200);
     assert_eq!(bench.group.protocol.as_deref(), Some("sticky"));
@@ -378,7 +378,10 @@ fn the_protocol_is_one_that_all_know_and_most_prefer() {
     bench.join(5, other_kind);
     assert_eq!(
         bench.joins(),
-        [(5, Told::Refused(InconsistentGroupProtocol, String::new()))]
+        [(
+            5,
+            JoinEvent::Refused(InconsistentGroupProtocol, String::new())
+        )]
     );
 }
 
@@ -408,7 +411,7 @@ fn a_full_group_takes_nobody() {
     bench.join_as(3, "");
     assert_eq!(
         bench.joins(),
-        [(3, Told::Refused(GroupMaxSizeReached, String::new()))]
+        [(3, JoinEvent::Refused(GroupMaxSizeReached, String::new()))]
     );
     assert_eq!(bench.group.state, GroupState::Stable);
 }
@@ -439,7 +442,7 @@ fn an_earlier_question_of_the_same_member_is_answered() {
     let mut bench = Bench::settled(2);
     bench.join_as(5, "m1");
     bench.join_as(6, "m1");
-    let refused = Told::Refused(RebalanceInProgress, "m1".to_owned());
+    let refused = JoinEvent::Refused(RebalanceInProgress, "m1".to_owned());
     assert_eq!(bench.joins(), [(5, refused)]);
 }
 
@@ -482,7 +485,7 @@ fn a_lasting_member_comes_back_without_a_rebalance_and_fences_its_past() {
     bench.join(4, lasting("m1"));
     assert_eq!(
         bench.joins(),
-        [(4, Told::Refused(FencedInstanceId, "m1".to_owned()))]
+        [(4, JoinEvent::Refused(FencedInstanceId, "m1".to_owned()))]
     );
 }
 

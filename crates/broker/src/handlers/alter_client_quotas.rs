@@ -17,17 +17,17 @@ use kgauge_wire::messages::alter_client_quotas::{
 };
 
 use super::RequestBody;
-use super::decided::{Decided, told};
+use super::decided::{ControllerDecisions, told};
 use crate::controller::{ControllerReply, ControllerRequest, Mode, QuotaChange, Refusal};
-use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
-use crate::quota::{ByteRate, CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE, QuotaEntity, QuotaPart};
+use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
+use crate::quota::{ByteRate, CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE, QuotaEntity, QuotaSubject};
 
 /// The entities as they were named, with refusals that need no controller.
 #[derive(Debug)]
-pub(crate) struct PendingQuotaChange(Vec<(Named, Option<Refusal>)>);
+pub(crate) struct PendingQuotaChange(Vec<(NamedEntity, Option<Refusal>)>);
 
 /// An entity in the client's words: types and names.
-type Named = Vec<(String, Option<String>)>;
+type NamedEntity = Vec<(String, Option<String>)>;
 
 pub(super) fn handle(
     node: &mut BrokerNode,
@@ -51,7 +51,7 @@ pub(super) fn handle(
         }
     }
     let mode = Mode::of(request.validate_only);
-    let asked = Asked::AlterClientQuotas(call.reply, PendingQuotaChange(begun));
+    let asked = ControllerQuestion::AlterClientQuotas(call.reply, PendingQuotaChange(begun));
     node.ask(
         call.now,
         ControllerRequest::AlterClientQuotas { changes, mode },
@@ -72,7 +72,7 @@ fn change(entry: &AlterClientQuotasRequestEntryData<'_>) -> Result<QuotaChange, 
         if place.is_some() {
             return refuse(format!("Duplicate entity type: {}", part.entity_type));
         }
-        *place = Some(QuotaPart::of(part.entity_name.as_deref()));
+        *place = Some(QuotaSubject::of(part.entity_name.as_deref()));
     }
     if entity == QuotaEntity::default() {
         return refuse("Invalid empty client quota entity".to_owned());
@@ -98,8 +98,8 @@ fn change(entry: &AlterClientQuotasRequestEntryData<'_>) -> Result<QuotaChange, 
 impl PendingQuotaChange {
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            ControllerReply::AlterClientQuotas(results) => Decided::of(results),
-            other => Decided::without_results(other),
+            ControllerReply::AlterClientQuotas(results) => ControllerDecisions::of(results),
+            other => ControllerDecisions::without_results(other),
         };
         let entries = self.0.into_iter().map(|(named, early)| {
             let (error_code, error_message) = told(decided.next(early));

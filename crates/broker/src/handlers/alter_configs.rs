@@ -15,14 +15,14 @@ use kgauge_wire::messages::alter_configs::{
 use kgauge_wire::messages::incremental_alter_configs as incremental;
 
 use super::RequestBody;
-use super::decided::{Decided, told};
+use super::decided::{ControllerDecisions, told};
 use super::describe_configs::{BROKER, TOPIC};
 use crate::controller::{
     ChangeScope, ConfigChange, ConfigOperation, ConfigResource, ControllerReply, ControllerRequest,
     Mode, Refusal,
 };
 use crate::ids::NodeId;
-use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
+use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 
 /// A resource of the request: its type, its name, and a refusal that needs no controller.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ struct Resource {
 }
 
 /// A resource and what became of it.
-type Told = (Resource, Result<(), Refusal>);
+type ResourceResult = (Resource, Result<(), Refusal>);
 
 /// The request's resources in order.
 #[derive(Debug, Default)]
@@ -112,7 +112,7 @@ impl Changes {
         node.ask(
             call.now,
             request,
-            Asked::AlterConfigs(call.reply, self.begun),
+            ControllerQuestion::AlterConfigs(call.reply, self.begun),
         );
     }
 }
@@ -139,14 +139,14 @@ impl PendingConfigChange {
     /// Answers with what the controller says, and with the early refusals.
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            ControllerReply::AlterConfigs(results) => Decided::of(results),
-            other => Decided::without_results(other),
+            ControllerReply::AlterConfigs(results) => ControllerDecisions::of(results),
+            other => ControllerDecisions::without_results(other),
         };
         let resources = self.0.into_iter().map(|mut resource| {
             let result = decided.next(resource.early.take());
             (resource, result)
         });
-        let told: Vec<Told> = resources.collect();
+        let told: Vec<ResourceResult> = resources.collect();
         if reply.api == ApiKey::IncrementalAlterConfigs {
             node.respond(reply, &incremental_response(told));
         } else {
@@ -155,8 +155,8 @@ impl PendingConfigChange {
     }
 }
 
-fn response(resources: Vec<Told>) -> AlterConfigsResponse<'static> {
-    let one = |(resource, result): Told| {
+fn response(resources: Vec<ResourceResult>) -> AlterConfigsResponse<'static> {
+    let one = |(resource, result): ResourceResult| {
         let (error_code, error_message) = told(result);
         AlterConfigsResourceResponse {
             error_code,
@@ -172,9 +172,9 @@ fn response(resources: Vec<Told>) -> AlterConfigsResponse<'static> {
 }
 
 fn incremental_response(
-    resources: Vec<Told>,
+    resources: Vec<ResourceResult>,
 ) -> incremental::IncrementalAlterConfigsResponse<'static> {
-    let one = |(resource, result): Told| {
+    let one = |(resource, result): ResourceResult| {
         let (error_code, error_message) = told(result);
         incremental::AlterConfigsResourceResponse {
             error_code,

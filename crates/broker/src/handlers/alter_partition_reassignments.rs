@@ -15,10 +15,10 @@ use kgauge_wire::messages::alter_partition_reassignments::{
 };
 
 use super::RequestBody;
-use super::decided::{Decided, told};
+use super::decided::{ControllerDecisions, told};
 use crate::controller::{ControllerReply, ControllerRequest, PartitionKey, Reassignment, Refusal};
 use crate::ids::NodeId;
-use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
+use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 
 /// What was asked, with refusals that need no controller.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ pub(super) fn handle(
             begun.push((key, early));
         }
     }
-    let asked = Asked::Reassign(call.reply, PendingReassignment(begun));
+    let asked = ControllerQuestion::Reassign(call.reply, PendingReassignment(begun));
     node.ask(call.now, ControllerRequest::Reassign(wanted), asked);
     Ok(())
 }
@@ -75,8 +75,8 @@ fn changes_factor(node: &BrokerNode, wanted: &Reassignment) -> Option<Refusal> {
 impl PendingReassignment {
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            ControllerReply::Reassign(results) => Decided::of(results),
-            other => Decided::without_results(other),
+            ControllerReply::Reassign(results) => ControllerDecisions::of(results),
+            other => ControllerDecisions::without_results(other),
         };
         let mut topics: Vec<ReassignableTopicResponse<'static>> = Vec::new();
         for (key, early) in self.0 {

@@ -13,9 +13,9 @@ use kgauge_wire::messages::alter_user_scram_credentials::{
 };
 
 use super::RequestBody;
-use super::decided::{Decided, told};
+use super::decided::{ControllerDecisions, told};
 use crate::controller::{ControllerReply, ControllerRequest, Refusal, ScramChange, ScramNew};
-use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
+use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 use crate::security::BrokerSecret;
 
 /// The users that were named, for an answer that names none.
@@ -46,7 +46,7 @@ pub(super) fn handle(
     let mut users: Vec<String> = changes.iter().map(|change| change.user.clone()).collect();
     users.sort_unstable();
     users.dedup();
-    let asked = Asked::AlterScramUsers(call.reply, PendingScramChange(users));
+    let asked = ControllerQuestion::AlterScramUsers(call.reply, PendingScramChange(users));
     node.ask(call.now, ControllerRequest::AlterScramUsers(changes), asked);
     Ok(())
 }
@@ -57,7 +57,7 @@ impl PendingScramChange {
         let results = match answer {
             ControllerReply::AlterScramUsers(results) => results,
             other => {
-                let mut decided = Decided::without_results(other);
+                let mut decided = ControllerDecisions::without_results(other);
                 let users = self.0.into_iter();
                 users.map(|user| (user, decided.next(None))).collect()
             }

@@ -11,10 +11,10 @@ use kgauge_wire::messages::create_partitions::{
 };
 
 use super::RequestBody;
-use super::decided::{Decided, told};
-use crate::controller::{ControllerReply, ControllerRequest, Mode, MorePartitions};
+use super::decided::{ControllerDecisions, told};
+use crate::controller::{ControllerReply, ControllerRequest, Mode, PartitionIncrease};
 use crate::ids::NodeId;
-use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
+use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 
 /// The topics' names in the request's order.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) fn handle(
     );
     let topics = request.topics.iter().map(read).collect();
     let mode = Mode::of(request.validate_only);
-    let asked = Asked::CreatePartitions(call.reply, begun);
+    let asked = ControllerQuestion::CreatePartitions(call.reply, begun);
     node.ask(
         call.now,
         ControllerRequest::CreatePartitions { topics, mode },
@@ -44,13 +44,13 @@ pub(super) fn handle(
     Ok(())
 }
 
-fn read(topic: &CreatePartitionsTopic<'_>) -> MorePartitions {
+fn read(topic: &CreatePartitionsTopic<'_>) -> PartitionIncrease {
     let assignments = topic.assignments.as_ref().map(|list| {
         list.iter()
             .map(|a| a.broker_ids.iter().copied().map(NodeId).collect())
             .collect()
     });
-    MorePartitions {
+    PartitionIncrease {
         name: topic.name.to_string(),
         count: topic.count,
         assignments,
@@ -61,8 +61,8 @@ impl PendingPartitionCreation {
     /// Answers with what the controller says.
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            ControllerReply::CreatePartitions(results) => Decided::of(results),
-            other => Decided::without_results(other),
+            ControllerReply::CreatePartitions(results) => ControllerDecisions::of(results),
+            other => ControllerDecisions::without_results(other),
         };
         let mut results = Vec::with_capacity(self.0.len());
         for name in self.0 {

@@ -20,12 +20,12 @@ use kgauge_wire::messages::create_topics::{
 };
 
 use super::RequestBody;
-use super::decided::Decided;
+use super::decided::ControllerDecisions;
 use crate::controller::{
     ControllerReply, ControllerRequest, CreatedTopic, Mode, NewTopic, Refusal,
 };
 use crate::ids::NodeId;
-use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
+use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 use crate::settings::{ConfigMap, TOPIC_DEFINITIONS};
 
 /// The names in the request's order, each with an early refusal or none.
@@ -65,7 +65,7 @@ pub(super) fn handle(
         }
     }
     let mode = Mode::of(request.validate_only);
-    let asked = Asked::CreateTopics(call.reply, PendingTopicCreation(begun));
+    let asked = ControllerQuestion::CreateTopics(call.reply, PendingTopicCreation(begun));
     node.ask(
         call.now,
         ControllerRequest::CreateTopics { topics, mode },
@@ -105,8 +105,8 @@ impl PendingTopicCreation {
     /// Answers with what the controller says, and with the early refusals.
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            ControllerReply::CreateTopics(results) => Decided::of(results),
-            other => Decided::without_results(other),
+            ControllerReply::CreateTopics(results) => ControllerDecisions::of(results),
+            other => ControllerDecisions::without_results(other),
         };
         let told: Vec<(String, Result<CreatedTopic, Refusal>)> = self
             .0

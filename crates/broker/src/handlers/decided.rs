@@ -7,14 +7,14 @@ use crate::controller::{ControllerReply, Refusal};
 
 /// What the controller said to the parts that reached it, in their order.
 #[derive(Debug)]
-pub(super) enum Decided<T> {
+pub(super) enum ControllerDecisions<T> {
     /// A result for each.
     Results(std::vec::IntoIter<Result<T, Refusal>>),
     /// The same for all.
     Failed(Refusal),
 }
 
-impl<T> Decided<T> {
+impl<T> ControllerDecisions<T> {
     /// A result for each part.
     pub(super) fn of(results: Vec<Result<T, Refusal>>) -> Self {
         Self::Results(results.into_iter())

@@ -18,7 +18,8 @@ use super::{RequestBody, lookup};
 use crate::ids::OFFSETS_TOPIC;
 use crate::log::LogError;
 use crate::node::{
-    BrokerNode, CloseReason, DelayedAnswer, PendingRequest, Reply, WaitTarget, Waited, Watermark,
+    BrokerNode, CloseReason, DelayedAnswer, PendingRequest, Reply, WaitOutcome, WaitTarget,
+    Watermark,
 };
 
 pub(super) fn handle(
@@ -61,7 +62,7 @@ pub(super) fn handle(
         });
     }
     if targets.is_empty() {
-        unfinished.end(node, Waited::Reached);
+        unfinished.end(node, WaitOutcome::Reached);
     } else {
         let timeout_ms = i64::from(request.timeout_ms);
         let waiter = DelayedAnswer::DeleteRecords(unfinished);
@@ -88,7 +89,7 @@ struct Place {
 
 impl PendingDeletion {
     /// Notes what became of a target.
-    pub(crate) fn settle(&mut self, index: usize, waited: Waited) {
+    pub(crate) fn settle(&mut self, index: usize, waited: WaitOutcome) {
         let Some(place) = self.places.get_mut(index) else {
             return;
         };
@@ -101,7 +102,7 @@ impl PendingDeletion {
     }
 
     /// Answers; targets that are not settled become `waited`.
-    pub(crate) fn end(mut self, node: &mut BrokerNode, waited: Waited) {
+    pub(crate) fn end(mut self, node: &mut BrokerNode, waited: WaitOutcome) {
         (0..self.places.len()).for_each(|index| self.settle(index, waited));
         for place in &self.places {
             let (topic, partition) = place.at;

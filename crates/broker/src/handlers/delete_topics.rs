@@ -12,14 +12,14 @@ use kgauge_wire::messages::delete_topics::{
 };
 
 use super::RequestBody;
-use super::decided::{Decided, told};
+use super::decided::{ControllerDecisions, told};
 use crate::controller::{ControllerReply, ControllerRequest, Refusal};
 use crate::image::TopicImage;
-use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
+use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 
 /// One topic of the request.
 #[derive(Debug)]
-struct Wanted {
+struct TopicToDelete {
     name: Option<String>,
     id: Uuid,
     early: Option<Refusal>,
@@ -27,7 +27,7 @@ struct Wanted {
 
 /// The request's topics in order.
 #[derive(Debug)]
-pub(crate) struct PendingTopicDeletion(Vec<Wanted>);
+pub(crate) struct PendingTopicDeletion(Vec<TopicToDelete>);
 
 pub(super) fn handle(
     node: &mut BrokerNode,
@@ -43,7 +43,7 @@ pub(super) fn handle(
         .topics
         .iter()
         .map(|topic| (topic.name.as_deref(), topic.topic_id));
-    let begun: Vec<Wanted> = by_name
+    let begun: Vec<TopicToDelete> = by_name
         .chain(by_state)
         .map(|(n, id)| find(node, n, id))
         .collect();
@@ -55,13 +55,13 @@ pub(super) fn handle(
     node.ask(
         call.now,
         request,
-        Asked::DeleteTopics(call.reply, PendingTopicDeletion(begun)),
+        ControllerQuestion::DeleteTopics(call.reply, PendingTopicDeletion(begun)),
     );
     Ok(())
 }
 
-fn find(node: &BrokerNode, name: Option<&str>, id: Uuid) -> Wanted {
-    let refused = |code: ErrorCode, words: &str| Wanted {
+fn find(node: &BrokerNode, name: Option<&str>, id: Uuid) -> TopicToDelete {
+    let refused = |code: ErrorCode, words: &str| TopicToDelete {
         name: name.map(str::to_owned),
         id,
         early: Some(Refusal::new(code, words)),
@@ -81,7 +81,7 @@ fn find(node: &BrokerNode, name: Option<&str>, id: Uuid) -> Wanted {
             ErrorCode::InvalidTopicException,
             "The topic of the groups' committed offsets cannot be deleted.",
         ),
-        Some(topic) => Wanted {
+        Some(topic) => TopicToDelete {
             name: Some(topic.name.to_string()),
             id: topic.id,
             early: None,
@@ -101,11 +101,11 @@ impl PendingTopicDeletion {
     /// Answers with what the controller says, and with the early refusals.
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            ControllerReply::DeleteTopics(results) => Decided::of(results),
-            other => Decided::without_results(other),
+            ControllerReply::DeleteTopics(results) => ControllerDecisions::of(results),
+            other => ControllerDecisions::without_results(other),
         };
         let mut responses = Vec::with_capacity(self.0.len());
-        for Wanted { name, id, early } in self.0 {
+        for TopicToDelete { name, id, early } in self.0 {
             let (error_code, error_message) = told(decided.next(early));
             responses.push(DeletableTopicResult {
                 name: name.map(Str::Owned),

@@ -13,7 +13,7 @@ use kgauge_wire::messages::describe_client_quotas::{
 
 use super::RequestBody;
 use crate::node::{BrokerNode, CloseReason, PendingRequest};
-use crate::quota::{QuotaEntity, QuotaPart, QuotaValues};
+use crate::quota::{QuotaEntity, QuotaSubject, QuotaValues};
 
 const EXACT: i8 = 0;
 const DEFAULT: i8 = 1;
@@ -60,7 +60,7 @@ fn fits(entity: &QuotaEntity, request: &DescribeClientQuotasRequest<'_>) -> bool
         let mut components = request.components.iter();
         components.find(|component| *component.entity_type == *kind)
     };
-    let part_fits = |kind: &str, part: &Option<QuotaPart>| match (asked(kind), part) {
+    let part_fits = |kind: &str, part: &Option<QuotaSubject>| match (asked(kind), part) {
         (None, None) => true,
         (None, Some(_)) => !request.strict,
         (Some(_), None) => false,

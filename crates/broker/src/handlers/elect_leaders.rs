@@ -14,9 +14,9 @@ use kgauge_wire::messages::elect_leaders::{
 };
 
 use super::RequestBody;
-use super::decided::{Decided, told};
+use super::decided::{ControllerDecisions, told};
 use crate::controller::{ControllerReply, ControllerRequest, ElectionKind, PartitionKey, Refusal};
-use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
+use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 
 const PREFERRED: i8 = 0;
 const UNCLEAN: i8 = 1;
@@ -66,7 +66,11 @@ pub(super) fn handle(
         kind,
         partitions: wanted,
     };
-    node.ask(call.now, request, Asked::ElectLeaders(call.reply, begun));
+    node.ask(
+        call.now,
+        request,
+        ControllerQuestion::ElectLeaders(call.reply, begun),
+    );
     Ok(())
 }
 
@@ -84,8 +88,8 @@ fn all_partitions(node: &BrokerNode) -> Vec<PartitionKey> {
 impl PendingElection {
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            ControllerReply::ElectLeaders(results) => Decided::of(results),
-            other => Decided::without_results(other),
+            ControllerReply::ElectLeaders(results) => ControllerDecisions::of(results),
+            other => ControllerDecisions::without_results(other),
         };
         let mut topics: Vec<ReplicaElectionResult<'static>> = Vec::new();
         for key in self.wanted {

@@ -118,7 +118,7 @@ pub(super) struct TopicAnswer<'f> {
 
 /// Whether a fetch may be parked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Waiting {
+pub(crate) enum ParkDecision {
     /// It came just now.
     Allowed,
     /// It has waited: it is answered with what is there.
@@ -183,7 +183,7 @@ pub(super) fn handle(
         },
         topics: topics_of(node, &request, call.version()),
     };
-    serve(node, call.now, fetch, Waiting::Allowed);
+    serve(node, call.now, fetch, ParkDecision::Allowed);
     Ok(())
 }
 
@@ -210,7 +210,7 @@ fn topics_of(node: &BrokerNode, request: &FetchRequest<'_>, version: i16) -> Vec
 }
 
 /// Answers a fetch, or parks it when there is too little and it may wait.
-pub(crate) fn serve(node: &mut BrokerNode, now: Now, mut fetch: Fetch, waiting: Waiting) {
+pub(crate) fn serve(node: &mut BrokerNode, now: Now, mut fetch: Fetch, waiting: ParkDecision) {
     let mut left = fetch.bytes_max;
     let mut found = 0;
     let mut failed = fetch.topics.is_empty();
@@ -237,7 +237,7 @@ pub(crate) fn serve(node: &mut BrokerNode, now: Now, mut fetch: Fetch, waiting: 
             partitions,
         });
     }
-    let may_wait = waiting == Waiting::Allowed && fetch.wait_ms_max > 0;
+    let may_wait = waiting == ParkDecision::Allowed && fetch.wait_ms_max > 0;
     if found < fetch.bytes_min && !failed && may_wait {
         drop(answers);
         let missing = fetch.bytes_min - found;

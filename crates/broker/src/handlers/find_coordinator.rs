@@ -21,7 +21,9 @@ use super::{RequestBody, metadata};
 use crate::controller::{ControllerRequest, Mode, Refusal};
 use crate::groups::partition_of;
 use crate::ids::OFFSETS_TOPIC;
-use crate::node::{Asked, BrokerNode, ClientSoftware, CloseReason, PendingRequest, Reply};
+use crate::node::{
+    BrokerNode, ClientSoftware, CloseReason, ControllerQuestion, PendingRequest, Reply,
+};
 
 const GROUP: i8 = 0;
 const TRANSACTION: i8 = 1;
@@ -61,7 +63,11 @@ pub(super) fn handle(
             topics: vec![topic],
             mode: Mode::Apply,
         };
-        node.ask(call.now, request, Asked::OffsetsTopic(call.reply, wanted));
+        node.ask(
+            call.now,
+            request,
+            ControllerQuestion::OffsetsTopic(call.reply, wanted),
+        );
         return Ok(());
     }
     finish(node, call.reply, &wanted);

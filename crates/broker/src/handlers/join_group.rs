@@ -19,7 +19,7 @@ use kgauge_wire::messages::join_group::{
 
 use super::RequestBody;
 use crate::groups::{
-    Introduction, JoinRefused, JoinRules, Joined, check_coordinator, with_group, with_new_group,
+    Introduction, JoinAnswer, JoinRefused, JoinRules, check_coordinator, with_group, with_new_group,
 };
 use crate::node::{BrokerNode, CloseReason, PendingRequest, Reply};
 
@@ -124,7 +124,7 @@ fn member_id(node: &mut BrokerNode, prefix: &str) -> String {
 }
 
 /// Answers a member.
-pub(crate) fn answer(node: &mut BrokerNode, reply: Reply, result: Result<Joined, JoinRefused>) {
+pub(crate) fn answer(node: &mut BrokerNode, reply: Reply, result: Result<JoinAnswer, JoinRefused>) {
     let names_type = reply.version >= 7;
     let response = match result {
         Ok(joined) => JoinGroupResponse {

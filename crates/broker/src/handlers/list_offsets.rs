@@ -106,14 +106,14 @@ fn find(
         });
     }
     let found = match partition.timestamp {
-        LATEST => Found::at(replica.log.high_watermark(), Some(replica.leader_epoch)),
+        LATEST => ListedOffset::at(replica.log.high_watermark(), Some(replica.leader_epoch)),
         EARLIEST | EARLIEST_LOCAL => {
             let start = replica.log.log_start_offset();
             let known = replica.log.leader_epochs();
             let epoch = known.iter().rev().find(|entry| entry.start_offset <= start);
-            Found::at(start, epoch.map(|entry| entry.epoch))
+            ListedOffset::at(start, epoch.map(|entry| entry.epoch))
         }
-        LATEST_TIERED | EARLIEST_PENDING_UPLOAD => Found::default(),
+        LATEST_TIERED | EARLIEST_PENDING_UPLOAD => ListedOffset::default(),
         MAX_TIMESTAMP => by_time(replica, None)?,
         timestamp if timestamp >= 0 => by_time(replica, Some(timestamp))?,
         _ => return Err(ErrorCode::UnsupportedVersion),
@@ -157,13 +157,13 @@ fn find_here(
 }
 
 /// An offset as the answer carries it; −1 where there is nothing.
-struct Found {
+struct ListedOffset {
     timestamp_ms: i64,
     offset: i64,
     leader_epoch: i32,
 }
 
-impl Default for Found {
+impl Default for ListedOffset {
     fn default() -> Self {
         Self {
             timestamp_ms: -1,
@@ -173,7 +173,7 @@ impl Default for Found {
     }
 }
 
-impl Found {
+impl ListedOffset {
     fn at(offset: i64, leader_epoch: Option<i32>) -> Self {
         Self {
             timestamp_ms: -1,
@@ -184,7 +184,7 @@ impl Found {
 }
 
 /// The first record at or after a timestamp, or (`None`) the one with the largest.
-fn by_time(replica: &mut Replica, timestamp_ms: Option<i64>) -> Result<Found, ErrorCode> {
+fn by_time(replica: &mut Replica, timestamp_ms: Option<i64>) -> Result<ListedOffset, ErrorCode> {
     let found = match timestamp_ms {
         Some(timestamp_ms) => replica.log.offset_for_timestamp(timestamp_ms),
         None => replica.log.offset_of_max_timestamp(),
@@ -192,14 +192,14 @@ fn by_time(replica: &mut Replica, timestamp_ms: Option<i64>) -> Result<Found, Er
     let found = found.map_err(|_| ErrorCode::KafkaStorageError)?;
     let high_watermark = replica.log.high_watermark();
     let Some(found) = found.filter(|found| found.offset < high_watermark) else {
-        return Ok(Found::default());
+        return Ok(ListedOffset::default());
     };
     let crate::log::TimestampedOffset {
         timestamp_ms,
         offset,
         leader_epoch,
     } = found;
-    Ok(Found {
+    Ok(ListedOffset {
         timestamp_ms,
         offset,
         leader_epoch,

@@ -26,7 +26,7 @@ use super::{RequestBody, authorized};
 use crate::controller::{ControllerReply, ControllerRequest, Mode, NewTopic};
 use crate::ids::{NodeId, OFFSETS_TOPIC, TopicName};
 use crate::image::{ClusterImage, TopicImage};
-use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
+use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 
 /// Kafka's `offsets.topic.segment.bytes`.
 const OFFSETS_SEGMENT_BYTES: u32 = 100 << 20;
@@ -85,7 +85,11 @@ pub(super) fn handle(
             topics,
             mode: Mode::Apply,
         };
-        node.ask(call.now, request, Asked::AutoCreate(call.reply, wanted));
+        node.ask(
+            call.now,
+            request,
+            ControllerQuestion::AutoCreate(call.reply, wanted),
+        );
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ use kgauge_wire::messages::offset_commit::{
 
 use super::RequestBody;
 use super::lookup::{self, TopicKey};
-use crate::groups::{Committed, Committer, NewOffset, check_commit, commit};
+use crate::groups::{CommittedOffset, Committer, NewOffset, check_commit, commit};
 use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 /// From this version on topics go by id.
@@ -110,7 +110,7 @@ fn new_offset(
     if metadata.len() > limit {
         return Err(ErrorCode::OffsetMetadataTooLarge);
     }
-    let committed = Committed {
+    let committed = CommittedOffset {
         offset: partition.committed_offset,
         leader_epoch: partition.committed_leader_epoch,
         metadata: metadata.to_owned(),

@@ -21,7 +21,7 @@ use kgauge_wire::messages::offset_fetch::{
 
 use super::RequestBody;
 use super::lookup::{self, TopicKey};
-use crate::groups::{Committed, GroupEntry, OffsetView, find, newest_target};
+use crate::groups::{CommittedOffset, GroupEntry, OffsetView, find, newest_target};
 use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 /// From this version on a request has a list of groups.
@@ -30,14 +30,14 @@ const MANY_FROM: i16 = 8;
 const BY_ID_FROM: i16 = 10;
 
 /// One topic's offsets.
-struct Told {
+struct TopicOffsets {
     name: String,
     id: Uuid,
     partitions: Partitions,
 }
 
 /// What is committed for each wanted partition.
-type Partitions = Vec<(i32, Result<Option<Committed>, ErrorCode>)>;
+type Partitions = Vec<(i32, Result<Option<CommittedOffset>, ErrorCode>)>;
 
 pub(super) fn handle(
     node: &mut BrokerNode,
@@ -82,7 +82,7 @@ pub(super) fn handle(
 
 fn answer(
     group: &OffsetFetchRequestGroup<'_>,
-    told: Result<Vec<Told>, ErrorCode>,
+    told: Result<Vec<TopicOffsets>, ErrorCode>,
 ) -> OffsetFetchResponseGroup<'static> {
     let code = told.as_ref().err().copied().unwrap_or(ErrorCode::None);
     OffsetFetchResponseGroup {
@@ -128,17 +128,17 @@ fn single_refused(
     }
 }
 
-fn named(told: Told) -> OffsetFetchResponseTopic<'static> {
+fn named(told: TopicOffsets) -> OffsetFetchResponseTopic<'static> {
     OffsetFetchResponseTopic {
         name: Str::Owned(told.name),
         partitions: told.partitions.into_iter().map(plain).collect(),
     }
 }
 
-fn refused(request: &OffsetFetchRequest<'_>, code: ErrorCode) -> Vec<Told> {
+fn refused(request: &OffsetFetchRequest<'_>, code: ErrorCode) -> Vec<TopicOffsets> {
     let topics = request.topics.iter().flatten();
     topics
-        .map(|topic| Told {
+        .map(|topic| TopicOffsets {
             name: topic.name.to_string(),
             id: Uuid::ZERO,
             partitions: topic
@@ -155,7 +155,7 @@ fn many(
     version: i16,
     group: &OffsetFetchRequestGroup<'_>,
     view: OffsetView,
-) -> Result<Vec<Told>, ErrorCode> {
+) -> Result<Vec<TopicOffsets>, ErrorCode> {
     let entry = find(node, &group.group_id)?;
     let by_id = version >= BY_ID_FROM;
     let Some(topics) = &group.topics else {
@@ -182,7 +182,7 @@ fn many(
         let id = topic.topic_id;
         told.push(match lookup::topic(node, TopicKey::Id(id)) {
             Ok(image) => some(entry, view, image.name.to_string(), id, indexes),
-            Err(code) => Told {
+            Err(code) => TopicOffsets {
                 name: String::new(),
                 id,
                 partitions: indexes.iter().map(|index| (*index, Err(code))).collect(),
@@ -192,7 +192,7 @@ fn many(
     Ok(told)
 }
 
-fn everything(entry: Option<&GroupEntry>, view: OffsetView) -> Vec<Told> {
+fn everything(entry: Option<&GroupEntry>, view: OffsetView) -> Vec<TopicOffsets> {
     let mut topics: BTreeMap<&str, Partitions> = BTreeMap::new();
     let all = entry.map(|entry| entry.all_offsets(view));
     for ((topic, index), committed) in all.into_iter().flatten() {
@@ -201,7 +201,7 @@ fn everything(entry: Option<&GroupEntry>, view: OffsetView) -> Vec<Told> {
             .or_default()
             .push((*index, Ok(Some(committed.clone()))));
     }
-    let told = |(name, partitions): (&str, _)| Told {
+    let told = |(name, partitions): (&str, _)| TopicOffsets {
         name: name.to_owned(),
         id: Uuid::ZERO,
         partitions,
@@ -215,7 +215,7 @@ fn some(
     name: String,
     id: Uuid,
     indexes: &[i32],
-) -> Told {
+) -> TopicOffsets {
     let mut key = (name, 0);
     let mut partitions = Vec::with_capacity(indexes.len());
     for index in indexes {
@@ -225,7 +225,7 @@ fn some(
             Ok(entry.and_then(|entry| entry.offset(&key, view)).cloned()),
         ));
     }
-    Told {
+    TopicOffsets {
         name: key.0,
         id,
         partitions,
@@ -233,7 +233,7 @@ fn some(
 }
 
 /// A partition's fields: offset, epoch, metadata, error code.
-fn fields(told: Result<Option<Committed>, ErrorCode>) -> (i64, i32, String, i16) {
+fn fields(told: Result<Option<CommittedOffset>, ErrorCode>) -> (i64, i32, String, i16) {
     match told {
         Ok(Some(committed)) => (
             committed.offset,
@@ -247,7 +247,7 @@ fn fields(told: Result<Option<Committed>, ErrorCode>) -> (i64, i32, String, i16)
 }
 
 fn plain(
-    (index, told): (i32, Result<Option<Committed>, ErrorCode>),
+    (index, told): (i32, Result<Option<CommittedOffset>, ErrorCode>),
 ) -> OffsetFetchResponsePartition<'static> {
     let (offset, epoch, metadata, error_code) = fields(told);
     OffsetFetchResponsePartition {
@@ -259,8 +259,8 @@ fn plain(
     }
 }
 
-fn grouped(told: Told) -> OffsetFetchResponseTopics<'static> {
-    let partition = |(index, told): (i32, Result<Option<Committed>, ErrorCode>)| {
+fn grouped(told: TopicOffsets) -> OffsetFetchResponseTopics<'static> {
+    let partition = |(index, told): (i32, Result<Option<CommittedOffset>, ErrorCode>)| {
         let (offset, epoch, metadata, error_code) = fields(told);
         OffsetFetchResponsePartitions {
             partition_index: index,

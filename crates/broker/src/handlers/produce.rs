@@ -39,7 +39,8 @@ use crate::image::TopicImage;
 use crate::log::{AppendError, AppendInfo};
 use crate::node::replication::ReplicaRole;
 use crate::node::{
-    BrokerNode, CloseReason, DelayedAnswer, PendingRequest, Reply, WaitTarget, Waited, Watermark,
+    BrokerNode, CloseReason, DelayedAnswer, PendingRequest, Reply, WaitOutcome, WaitTarget,
+    Watermark,
 };
 use crate::quota::QuotaKind;
 
@@ -140,7 +141,7 @@ pub(crate) struct PendingProduce {
 
 impl PendingProduce {
     /// Notes what became of a target.
-    pub(crate) fn settle(&mut self, index: usize, waited: Waited) {
+    pub(crate) fn settle(&mut self, index: usize, waited: WaitOutcome) {
         let place = self.places.get_mut(index).and_then(Option::take);
         if let (Some((topic, partition)), Some(code)) = (place, waited.error()) {
             let response = &mut self.responses[topic].partition_responses[partition];
@@ -149,7 +150,7 @@ impl PendingProduce {
     }
 
     /// Answers; targets that are not settled become `waited`.
-    pub(crate) fn end(mut self, node: &mut BrokerNode, waited: Waited) {
+    pub(crate) fn end(mut self, node: &mut BrokerNode, waited: WaitOutcome) {
         (0..self.places.len()).for_each(|index| self.settle(index, waited));
         self.answer(node);
     }
@@ -231,7 +232,7 @@ fn append(
     (acks, topic): (i16, &TopicImage),
     index: i32,
     batches: &mut [u8],
-) -> Result<(AppendInfo, Option<WaitTarget>), Refused> {
+) -> Result<(AppendInfo, Option<WaitTarget>), RefusedAppend> {
     let replica = lookup::led(node, topic, index, -1).map_err(bare)?;
     let (id, epoch) = (replica.id, replica.leader_epoch);
     if acks == ACKS_ALL
@@ -271,7 +272,7 @@ fn append(
             match error {
                 AppendError::Log(error) => node.log_failed(error),
                 AppendError::WithoutKey { records } => {
-                    return Err(Refused::without_key(&topic.name, index, &records));
+                    return Err(RefusedAppend::without_key(&topic.name, index, &records));
                 }
                 _ => {}
             }
@@ -281,12 +282,12 @@ fn append(
 }
 
 /// Why nothing of a partition was appended, and the records at fault.
-struct Refused {
+struct RefusedAppend {
     refusal: Refusal,
     records: Vec<BatchIndexAndErrorMessage<'static>>,
 }
 
-impl From<Refusal> for Refused {
+impl From<Refusal> for RefusedAppend {
     fn from(refusal: Refusal) -> Self {
         Self {
             refusal,
@@ -295,7 +296,7 @@ impl From<Refusal> for Refused {
     }
 }
 
-impl Refused {
+impl RefusedAppend {
     /// In Kafka's words.
     fn without_key(topic: &str, index: i32, records: &[i32]) -> Self {
         let words = format!(
@@ -326,7 +327,7 @@ fn bare(code: ErrorCode) -> Refusal {
 
 fn partition_response(
     index: i32,
-    result: Result<AppendInfo, Refused>,
+    result: Result<AppendInfo, RefusedAppend>,
 ) -> PartitionProduceResponse<'static> {
     match result {
         Ok(info) => PartitionProduceResponse {
@@ -336,7 +337,7 @@ fn partition_response(
             log_start_offset: info.log_start_offset,
             ..PartitionProduceResponse::default()
         },
-        Err(Refused { refusal, records }) => PartitionProduceResponse {
+        Err(RefusedAppend { refusal, records }) => PartitionProduceResponse {
             index,
             error_code: refusal.code.as_i16(),
             base_offset: -1,

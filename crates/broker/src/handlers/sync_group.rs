@@ -9,7 +9,7 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::sync_group::{SyncGroupRequest, SyncGroupResponse};
 
 use super::RequestBody;
-use crate::groups::{SyncCall, Synced, check_coordinator, with_group};
+use crate::groups::{SyncAnswer, SyncCall, check_coordinator, with_group};
 use crate::node::{BrokerNode, CloseReason, PendingRequest, Reply, WaitTarget};
 use crate::time::Now;
 
@@ -53,7 +53,7 @@ fn sync(
 }
 
 /// Answers a member.
-pub(crate) fn answer(node: &mut BrokerNode, reply: Reply, result: Result<Synced, ErrorCode>) {
+pub(crate) fn answer(node: &mut BrokerNode, reply: Reply, result: Result<SyncAnswer, ErrorCode>) {
     let response = match result {
         Ok(synced) => told(synced),
         Err(code) => refused(code),
@@ -66,14 +66,14 @@ pub(crate) fn answer_when(
     node: &mut BrokerNode,
     now: Now,
     reply: Reply,
-    synced: Synced,
+    synced: SyncAnswer,
     target: Option<WaitTarget>,
 ) {
     let failed = refused(ErrorCode::NotCoordinator);
     node.respond_when(now, reply, target.as_slice(), &told(synced), &failed);
 }
 
-fn told(synced: Synced) -> SyncGroupResponse<'static> {
+fn told(synced: SyncAnswer) -> SyncGroupResponse<'static> {
     SyncGroupResponse {
         protocol_type: Some(Str::Owned(synced.protocol_type)),
         protocol_name: Some(Str::Owned(synced.protocol)),

@@ -50,8 +50,8 @@ impl PartitionLog {
     ) -> Result<AppendInfo, AppendError> {
         self.alive()?;
         let mut totals = match self.check_produced(batches, now_ms)? {
-            Checked::New(totals) => totals,
-            Checked::Duplicate(info) => return Ok(info),
+            CheckedBatches::New(totals) => totals,
+            CheckedBatches::Duplicate(info) => return Ok(info),
         };
         let mut stored = self.stored_form(batches)?;
         let batches = stored.as_deref_mut().unwrap_or(batches);
@@ -161,7 +161,7 @@ impl PartitionLog {
     }
 
     /// Checks everything about produced batches that can be wrong, and changes nothing.
-    fn check_produced(&self, batches: &[u8], now_ms: i64) -> Result<Checked, AppendError> {
+    fn check_produced(&self, batches: &[u8], now_ms: i64) -> Result<CheckedBatches, AppendError> {
         let mut totals = Totals {
             records: 0,
             bytes: batches.len(),
@@ -185,7 +185,7 @@ impl PartitionLog {
                 return Err(AppendError::ProducerNotAlone);
             }
             if let Admission::Duplicate(known) = self.producers.admit(&header)? {
-                return Ok(Checked::Duplicate(self.duplicate(known)));
+                return Ok(CheckedBatches::Duplicate(self.duplicate(known)));
             }
             totals.max_timestamp_ms = match self.config.timestamp_type {
                 TimestampType::LogAppendTime => now_ms,
@@ -200,7 +200,7 @@ impl PartitionLog {
         if totals.records == 0 {
             return Err(AppendError::Nothing);
         }
-        Ok(Checked::New(totals))
+        Ok(CheckedBatches::New(totals))
     }
 
     fn check_segment_room(&self, bytes: usize) -> Result<(), AppendError> {
@@ -297,7 +297,7 @@ impl PartitionLog {
 }
 
 /// The result of the checks.
-enum Checked {
+enum CheckedBatches {
     New(Totals),
     Duplicate(AppendInfo),
 }

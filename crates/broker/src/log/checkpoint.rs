@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::epochs::EpochStart;
-use super::state_file::{Closed, LogState};
+use super::state_file::{ClosedLogState, LogState};
 use super::{LogError, PartitionLog, epoch_file};
 use crate::storage::{Storage, StorageError, StorageFile, StorageResult};
 
 /// What is on disk beside the segments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Stored {
+pub(super) struct StoredCheckpoint {
     pub(super) state: LogState,
     pub(super) epochs: Vec<EpochStart>,
 }
@@ -120,7 +120,10 @@ impl PartitionLog {
     }
 
     /// What of the log's state differs from what is on disk.
-    pub(super) fn state_write(&self, closed: Option<Closed>) -> Result<StateWrite, LogError> {
+    pub(super) fn state_write(
+        &self,
+        closed: Option<ClosedLogState>,
+    ) -> Result<StateWrite, LogError> {
         let epochs = self.epochs.with_records(self.next_offset);
         let state = self.state(closed);
         Ok(StateWrite {
@@ -132,7 +135,7 @@ impl PartitionLog {
         })
     }
 
-    fn state(&self, closed: Option<Closed>) -> LogState {
+    fn state(&self, closed: Option<ClosedLogState>) -> LogState {
         LogState {
             log_start_offset: self.log_start_offset,
             recovery_point: self.recovery_point,

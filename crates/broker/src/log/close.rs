@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checkpoint::StateWrite;
-use super::state_file::{Closed, LogState};
+use super::state_file::{ClosedLogState, LogState};
 use super::{FlushJob, LogError, PartitionLog};
 use crate::storage::{Storage, StorageResult};
 
@@ -81,7 +81,7 @@ impl PartitionLog {
         self.recovery_point = end_offset;
         let (_, active) = self.active();
         let (segment_base, segment_bytes) = (active.base_offset, active.bytes);
-        let closed = Closed {
+        let closed = ClosedLogState {
             end_offset,
             segment_base,
             segment_bytes,

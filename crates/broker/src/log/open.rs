@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use kgauge_wire::codec::Uuid;
 
-use super::checkpoint::Stored;
+use super::checkpoint::StoredCheckpoint;
 use super::epochs::LeaderEpochs;
 use super::facts::SegmentFacts;
 use super::metadata_file::begin_topic_id;
 use super::names::{LOG, SNAPSHOT, parse_file};
 use super::producers::ProducerStates;
-use super::recent::Recent;
+use super::recent::RecentBatches;
 use super::segment::Segment;
 use super::state_file::LogState;
 use super::{LogConfig, LogError, PartitionLog, epoch_file};
@@ -35,7 +35,7 @@ impl PartitionLog {
         let has_state = state.is_some();
         let known = state.unwrap_or_default();
         let epochs = epoch_file::read(&*storage, dir)?.unwrap_or_default();
-        let Found {
+        let FoundFiles {
             segments,
             snapshots,
         } = look_into(&*storage, dir, &known.segments, now_ms)?;
@@ -43,7 +43,7 @@ impl PartitionLog {
             segments,
             log_start_offset: known.log_start_offset,
             recovery_point: known.recovery_point,
-            stored: Stored {
+            stored: StoredCheckpoint {
                 state: known.clone(),
                 epochs: epochs.entries().to_vec(),
             },
@@ -110,9 +110,9 @@ impl PartitionLog {
             unwritten: None,
             id_unflushed: false,
             cuts: 0,
-            stored: Stored::default(),
+            stored: StoredCheckpoint::default(),
             state_writes: Arc::default(),
-            recent: Recent::default(),
+            recent: RecentBatches::default(),
             recovery: None,
             dead: None,
         }
@@ -199,7 +199,7 @@ impl PartitionLog {
 }
 
 /// What is in a log's folder.
-struct Found {
+struct FoundFiles {
     /// Oldest first.
     segments: Vec<Segment>,
     /// Lowest first.
@@ -212,7 +212,7 @@ fn look_into(
     dir: &Path,
     known: &[SegmentFacts],
     now_ms: i64,
-) -> Result<Found, LogError> {
+) -> Result<FoundFiles, LogError> {
     let (mut segments, mut snapshots) = (Vec::new(), Vec::new());
     // Twenty digits sort by name as by number.
     for entry in storage.list(dir)? {
@@ -233,7 +233,7 @@ fn look_into(
             _ => {}
         }
     }
-    Ok(Found {
+    Ok(FoundFiles {
         segments,
         snapshots,
     })

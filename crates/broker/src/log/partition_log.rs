@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use kgauge_wire::codec::Uuid;
 
-use super::checkpoint::Stored;
+use super::checkpoint::StoredCheckpoint;
 use super::epochs::{EpochEnd, EpochStart, LeaderEpochs};
 use super::producers::ProducerStates;
-use super::recent::Recent;
+use super::recent::RecentBatches;
 use super::recovery::Recovery;
 use super::segment::{Segment, SegmentFiles};
 use super::{LogConfig, LogError};
@@ -49,11 +49,11 @@ pub struct PartitionLog {
     /// Counts cuts: what a flush that began before one made durable is not what the log has now.
     pub(super) cuts: u64,
     /// What is on disk beside the segments.
-    pub(super) stored: Stored,
+    pub(super) stored: StoredCheckpoint,
     /// Counts writes of the state by the log's own thread: a checkpoint that began before one is
     /// outdated.
     pub(super) state_writes: Arc<Mutex<u64>>,
-    pub(super) recent: Recent,
+    pub(super) recent: RecentBatches,
     /// What opening had to mend.
     pub(super) recovery: Option<Recovery>,
     /// The failure that ended the log's life.

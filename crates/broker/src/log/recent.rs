@@ -21,11 +21,11 @@ pub(super) struct Spot {
 
 /// The newest batches, oldest first, without a gap in positions.
 #[derive(Debug, Default)]
-pub(super) struct Recent {
+pub(super) struct RecentBatches {
     spots: VecDeque<Spot>,
 }
 
-impl Recent {
+impl RecentBatches {
     /// Adds the batch that was just appended at a position of the active segment.
     pub(super) fn push(&mut self, header: &BatchHeader, position: u64) {
         if self.spots.len() == BATCHES {

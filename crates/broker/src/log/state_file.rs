@@ -27,12 +27,12 @@ pub(super) struct LogState {
     /// The segments whose indexes are complete in their files.
     pub(super) segments: Vec<SegmentFacts>,
     /// Set when the log was closed in order.
-    pub(super) closed: Option<Closed>,
+    pub(super) closed: Option<ClosedLogState>,
 }
 
 /// How a log looked when it was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Closed {
+pub(super) struct ClosedLogState {
     pub(super) end_offset: i64,
     /// Base offset of the newest segment.
     pub(super) segment_base: i64,
@@ -78,7 +78,7 @@ impl LogState {
             let _ = writeln!(text, "segment {}", segment.text());
         }
         if let Some(closed) = self.closed {
-            let Closed {
+            let ClosedLogState {
                 end_offset,
                 segment_base,
                 segment_bytes,
@@ -120,7 +120,7 @@ impl LogState {
         for line in lines {
             match line.split_once(' ')? {
                 ("segment", facts) => segments.push(SegmentFacts::parse(facts)?),
-                ("closed", words) => closed = Some(Closed::parse(words)?),
+                ("closed", words) => closed = Some(ClosedLogState::parse(words)?),
                 _ => return None,
             }
         }
@@ -133,7 +133,7 @@ impl LogState {
     }
 }
 
-impl Closed {
+impl ClosedLogState {
     fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(' ');
         let end_offset = words.next()?.parse().ok()?;
@@ -170,7 +170,7 @@ mod tests {
             log_start_offset: 12,
             recovery_point: 340,
             segments: vec![segment(0), segment(300)],
-            closed: Some(Closed {
+            closed: Some(ClosedLogState {
                 end_offset: 345,
                 segment_base: 300,
                 segment_bytes: 9876,

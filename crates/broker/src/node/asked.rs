@@ -7,7 +7,7 @@ use crate::time::Now;
 
 /// What to do with an answer of the controller.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum ControllerQuestion {
     CreateTopics(Reply, handlers::create_topics::PendingTopicCreation),
     DeleteTopics(Reply, handlers::delete_topics::PendingTopicDeletion),
     CreatePartitions(Reply, handlers::create_partitions::PendingPartitionCreation),
@@ -33,7 +33,7 @@ pub(crate) enum Asked {
 
 impl BrokerNode {
     /// Asks the controller; `asked` says what happens with the answer.
-    pub(crate) fn ask(&mut self, now: Now, request: ControllerRequest, asked: Asked) {
+    pub(crate) fn ask(&mut self, now: Now, request: ControllerRequest, asked: ControllerQuestion) {
         if let Some(code) = self.faults.forced {
             let refusal = Refusal::new(code, "A fault that was set.");
             return asked.finish(self, now, ControllerReply::Failed(refusal));
@@ -47,7 +47,11 @@ impl BrokerNode {
     }
 
     /// The same for what no client has asked for: faults do not concern it.
-    pub(crate) fn ask_always(&mut self, request: ControllerRequest, asked: Asked) -> u64 {
+    pub(crate) fn ask_always(
+        &mut self,
+        request: ControllerRequest,
+        asked: ControllerQuestion,
+    ) -> u64 {
         let id = self.asked_count;
         self.asked_count += 1;
         self.asked.insert(id, asked);
@@ -60,7 +64,7 @@ impl BrokerNode {
     }
 }
 
-impl Asked {
+impl ControllerQuestion {
     pub(super) fn finish(self, node: &mut BrokerNode, now: Now, answer: ControllerReply) {
         match self {
             Self::CreateTopics(reply, begun) => begun.finish(node, reply, answer),

@@ -95,7 +95,7 @@ enum Slot {
 
 /// Answers that have left a node, since it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Answered {
+pub(crate) struct AnswerCounts {
     pub(crate) answers: u64,
     /// Of the parts that lie in memory.
     pub(crate) bytes: u64,
@@ -105,7 +105,7 @@ pub(crate) struct Answered {
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     open: HashMap<ConnectionId, ConnectionState>,
-    pub(crate) answered: Answered,
+    pub(crate) answered: AnswerCounts,
 }
 
 impl Connections {

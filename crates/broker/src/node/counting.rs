@@ -5,7 +5,7 @@ use kgauge_wire::api::ApiKey;
 
 use super::replication::ReplicaRole;
 use super::{BrokerNode, Reply};
-use crate::counts::{CountedRequest, Counters, Course, ReplicaCounts, RequestPhase};
+use crate::counts::{CountedRequest, Counters, ReplicaCounts, RequestPhase, RequestTiming};
 use crate::quota::QuotaKind;
 use crate::time::{NS_PER_MS, Now};
 
@@ -25,7 +25,7 @@ impl BrokerNode {
     }
 
     /// A client's request is taken up.
-    pub(crate) fn taken(&self, now: Now, api: ApiKey) -> Option<Course> {
+    pub(crate) fn taken(&self, now: Now, api: ApiKey) -> Option<RequestTiming> {
         self.config.counters.as_ref()?;
         let taken_ns = self.begin_ns(now);
         Counters::taken(api, self.turn.ready_ns.unwrap_or(taken_ns), taken_ns)
@@ -59,13 +59,13 @@ impl BrokerNode {
     }
 
     /// A follower's fetch is taken up.
-    pub(super) fn follower_asked(&self, now: Now) -> Option<Course> {
+    pub(super) fn follower_asked(&self, now: Now) -> Option<RequestTiming> {
         self.config.counters.as_ref()?;
         Some(Counters::follower_asked(self.begin_ns(now)))
     }
 
     /// A follower has its answer.
-    pub(super) fn follower_answered(&mut self, course: Option<Course>, bytes: u64) {
+    pub(super) fn follower_answered(&mut self, course: Option<RequestTiming>, bytes: u64) {
         if let (Some(course), Some(counters)) = (course, &self.config.counters) {
             self.turn.read_ns = counters.now_ns();
             counters.answered(course, self.turn.read_ns);

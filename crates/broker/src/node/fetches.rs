@@ -18,7 +18,7 @@ pub(crate) struct ParkedId(u64);
 
 /// A fetch that waits.
 #[derive(Debug)]
-pub(crate) struct Parked {
+pub(crate) struct ParkedFetch {
     pub(crate) fetch: Fetch,
     /// Bytes still missing.
     missing: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Parked {
 /// All parked fetches of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Fetches {
-    parked: BTreeMap<ParkedId, Parked>,
+    parked: BTreeMap<ParkedId, ParkedFetch>,
     watchers: HashMap<PartitionId, BTreeSet<ParkedId>>,
     of_connection: BTreeSet<(ConnectionId, ParkedId)>,
     count: u64,
@@ -57,7 +57,7 @@ impl Fetches {
         self.of_connection.insert((fetch.connection(), id));
         self.parked.insert(
             id,
-            Parked {
+            ParkedFetch {
                 fetch,
                 missing,
                 timer: timer(id),
@@ -67,7 +67,7 @@ impl Fetches {
     }
 
     /// Takes a fetch out.
-    fn take(&mut self, id: ParkedId) -> Option<Parked> {
+    fn take(&mut self, id: ParkedId) -> Option<ParkedFetch> {
         let parked = self.parked.remove(&id)?;
         for partition in parked.fetch.watched() {
             if let Some(watchers) = self.watchers.get_mut(&partition) {
@@ -130,14 +130,14 @@ impl BrokerNode {
         while let Some(id) = self.fetches.ready.pop() {
             if let Some(parked) = self.fetches.take(id) {
                 self.timers.cancel(parked.timer);
-                fetch::serve(self, now, parked.fetch, fetch::Waiting::Over);
+                fetch::serve(self, now, parked.fetch, fetch::ParkDecision::Over);
             }
         }
     }
 
     pub(super) fn fetch_expired(&mut self, now: Now, id: ParkedId) {
         if let Some(parked) = self.fetches.take(id) {
-            fetch::serve(self, now, parked.fetch, fetch::Waiting::Over);
+            fetch::serve(self, now, parked.fetch, fetch::ParkDecision::Over);
         }
     }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::preparing::{FOLDER_WORK, PreparationState, Preparing};
-use super::replication::{Leading, ReplicaRole};
+use super::preparing::{FOLDER_WORK, PendingImage, PreparationState};
+use super::replication::{LeaderState, ReplicaRole};
 use super::{BrokerNode, Timer};
 use crate::ids::PartitionId;
 use crate::image::{ClusterImage, PartitionImage, TopicImage};
@@ -67,7 +67,7 @@ impl BrokerNode {
                 {
                     return self.log_failed(error);
                 }
-                self.preparing = Some(Preparing::new(image));
+                self.preparing = Some(PendingImage::new(image));
                 self.go_on_following(now);
             }
         }
@@ -265,7 +265,7 @@ impl BrokerNode {
                 replica.log.assign_leader_epoch(partition.leader_epoch);
                 let end = replica.log.log_end_offset();
                 let insync_min = replica.settings.min_insync_replicas;
-                let leading = Leading::new(own, partition, &nodes.nodes, end, insync_min);
+                let leading = LeaderState::new(own, partition, &nodes.nodes, end, insync_min);
                 replica.role = ReplicaRole::Leading(Box::new(leading));
                 self.follow_nobody(id);
             }

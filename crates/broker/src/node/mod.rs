@@ -35,10 +35,10 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub(crate) use asked::Asked;
+pub(crate) use asked::ControllerQuestion;
 pub(crate) use authentication::Proof;
 pub(crate) use client_software::ClientSoftware;
-pub(crate) use connections::{Answered, ConnectionStage, Ticket};
+pub(crate) use connections::{AnswerCounts, ConnectionStage, Ticket};
 pub use disk::{DiskDone, DiskJob};
 pub(crate) use faults::DueFault;
 pub(crate) use fetches::ParkedId;
@@ -46,7 +46,7 @@ pub use notice::Notice;
 pub(crate) use replica::Replica;
 pub(crate) use reply::{PendingRequest, Reply};
 pub use response::{Chunk, EncodedResponse};
-pub(crate) use waits::{DelayedAnswer, WaitTarget, Waited, Watermark};
+pub(crate) use waits::{DelayedAnswer, WaitOutcome, WaitTarget, Watermark};
 
 use crate::controller::{FromController, ToController};
 use crate::counts::Counters;
@@ -254,7 +254,7 @@ pub struct BrokerNode {
     pub(crate) broken: BTreeSet<PartitionId>,
     folders: folders::Folders,
     /// An image that the node does not work by yet.
-    preparing: Option<preparing::Preparing>,
+    preparing: Option<preparing::PendingImage>,
     /// [`Timer::Following`] is set.
     following_set: bool,
     sweeps: upkeep::Sweeps,
@@ -272,7 +272,7 @@ pub struct BrokerNode {
     isr_questions: IsrQuestions,
     /// High watermarks as they are written down.
     watermarks: Watermarks,
-    asked: BTreeMap<u64, Asked>,
+    asked: BTreeMap<u64, ControllerQuestion>,
     asked_count: u64,
     producer_ids: ProducerIds,
     turn: counting::Turn,
@@ -383,7 +383,7 @@ impl BrokerNode {
 
     /// Answers that have left so far: a server that hands them on only now and then sees here how many
     /// there are.
-    pub(crate) fn answered(&self) -> Answered {
+    pub(crate) fn answered(&self) -> AnswerCounts {
         self.connections.answered
     }
 

@@ -18,7 +18,7 @@ pub(super) const FOLDER_WORK: usize = 16;
 
 /// An image that is newer than the one that the node works by.
 #[derive(Debug)]
-pub(crate) struct Preparing {
+pub(crate) struct PendingImage {
     pub(super) image: Arc<ClusterImage>,
     /// The first partition that was not looked at.
     next: Option<(TopicName, i32)>,
@@ -29,7 +29,7 @@ pub(crate) struct Preparing {
 /// How far it is.
 pub(super) enum PreparationState {
     /// Its time is over.
-    Partly(Preparing),
+    Partly(PendingImage),
     /// All logs are open, but those that cannot be opened.
     Whole {
         image: Arc<ClusterImage>,
@@ -37,7 +37,7 @@ pub(super) enum PreparationState {
     },
 }
 
-impl Preparing {
+impl PendingImage {
     pub(super) fn new(image: Arc<ClusterImage>) -> Self {
         Self {
             image,
@@ -58,7 +58,7 @@ impl BrokerNode {
     pub(super) fn prepare(
         &mut self,
         now: Now,
-        mut preparing: Preparing,
+        mut preparing: PendingImage,
         work_max: usize,
     ) -> PreparationState {
         let image = Arc::clone(&preparing.image);

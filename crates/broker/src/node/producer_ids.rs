@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use kgauge_wire::error_code::ErrorCode;
 
-use super::{Asked, BrokerNode, Reply};
+use super::{BrokerNode, ControllerQuestion, Reply};
 use crate::controller::{ControllerReply, ControllerRequest, ProducerIdBlock};
 use crate::handlers::init_producer_id;
 use crate::time::Now;
@@ -29,7 +29,11 @@ impl BrokerNode {
         }
         ids.waiting.push_back(reply);
         if ids.waiting.len() == 1 {
-            self.ask(now, ControllerRequest::ProducerIds, Asked::ProducerIds);
+            self.ask(
+                now,
+                ControllerRequest::ProducerIds,
+                ControllerQuestion::ProducerIds,
+            );
         }
     }
 

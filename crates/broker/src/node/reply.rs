@@ -6,7 +6,7 @@ use kgauge_wire::frame::put_response;
 use kgauge_wire::messages::Message;
 
 use super::{BrokerNode, CloseReason, EncodedResponse, Ticket};
-use crate::counts::{Course, RequestPhase};
+use crate::counts::{RequestPhase, RequestTiming};
 use crate::time::Now;
 
 /// A request being served: when it came and where its answer goes.
@@ -31,7 +31,7 @@ pub(crate) struct Reply {
     pub(crate) version: i16,
     pub(crate) correlation_id: i32,
     /// The way of a request that is counted.
-    pub(crate) course: Option<Course>,
+    pub(crate) course: Option<RequestTiming>,
 }
 
 impl Reply {

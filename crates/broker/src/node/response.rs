@@ -1,7 +1,7 @@
 //! An answer as it goes to the socket: bytes, and stretches of log files that are sent from where
 //! they lie.
 
-use crate::counts::Course;
+use crate::counts::RequestTiming;
 use crate::storage::{FileSlice, StorageError};
 
 /// A piece of an answer.
@@ -36,7 +36,7 @@ pub struct EncodedResponse {
     /// The pieces, in order.
     pub chunks: Vec<Chunk>,
     /// The way of its request, where that is counted.
-    pub(crate) course: Option<Course>,
+    pub(crate) course: Option<RequestTiming>,
 }
 
 impl From<Vec<u8>> for EncodedResponse {

@@ -22,7 +22,7 @@ const COMMIT_TIMEOUT_MS: i64 = 5_000;
 
 /// What became of one thing that was waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Waited {
+pub(crate) enum WaitOutcome {
     /// The watermark is there.
     Reached,
     /// It is there, but the ISR is smaller than `min.insync.replicas` now.
@@ -33,7 +33,7 @@ pub(crate) enum Waited {
     TimedOut,
 }
 
-impl Waited {
+impl WaitOutcome {
     /// The error that a producer or admin client is told; `None` for success.
     pub(crate) fn error(self) -> Option<ErrorCode> {
         match self {
@@ -82,7 +82,7 @@ pub(crate) struct Replicated {
     pub(crate) is_missed: bool,
 }
 
-impl Waited {
+impl WaitOutcome {
     /// What was written by too few for its settings is written all the same.
     fn is_written(self) -> bool {
         matches!(self, Self::Reached | Self::ReachedByTooFew)
@@ -90,7 +90,7 @@ impl Waited {
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitEntry {
     waiter: DelayedAnswer,
     reply: Reply,
     left: usize,
@@ -102,7 +102,7 @@ type Place = (i64, u64, usize);
 /// All answers that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Purgatory {
-    waiting: BTreeMap<u64, Waiting>,
+    waiting: BTreeMap<u64, WaitEntry>,
     /// By offset, number of the answer and index of the target.
     at: HashMap<(PartitionId, Watermark), BTreeSet<Place>>,
     count: u64,
@@ -170,7 +170,7 @@ impl BrokerNode {
         }
         let timer = self.timers.set(now.after_ms(timeout_ms), Timer::Waited(id));
         let left = targets.len();
-        let waiting = Waiting {
+        let waiting = WaitEntry {
             waiter,
             reply,
             left,
@@ -220,9 +220,9 @@ impl BrokerNode {
             matches!(&replica.role, ReplicaRole::Leading(leading) if leading.has_enough_in_sync())
         });
         let waited = if enough {
-            Waited::Reached
+            WaitOutcome::Reached
         } else {
-            Waited::ReachedByTooFew
+            WaitOutcome::ReachedByTooFew
         };
         self.settle_waits(&reached, waited);
     }
@@ -234,7 +234,7 @@ impl BrokerNode {
         }
         let low = self.low_watermark(id);
         let reached = self.waits.reached((id, Watermark::Low), low);
-        self.settle_waits(&reached, Waited::Reached);
+        self.settle_waits(&reached, WaitOutcome::Reached);
     }
 
     /// The smallest log start of a partition's replicas that are up.
@@ -255,7 +255,7 @@ impl BrokerNode {
     pub(super) fn waits_lost(&mut self, id: PartitionId) {
         for mark in [Watermark::High, Watermark::Low] {
             let lost = self.waits.all_of((id, mark));
-            self.settle_waits(&lost, Waited::Lost);
+            self.settle_waits(&lost, WaitOutcome::Lost);
         }
     }
 
@@ -265,7 +265,7 @@ impl BrokerNode {
             return;
         };
         self.waits.forget_places(id);
-        waiting.waiter.end(self, Waited::TimedOut);
+        waiting.waiter.end(self, WaitOutcome::TimedOut);
     }
 
     /// Forgets the answers for a connection that is gone.
@@ -273,15 +273,15 @@ impl BrokerNode {
         if self.waits.waiting.is_empty() {
             return;
         }
-        let of = |_: &u64, waiting: &mut Waiting| waiting.reply.ticket.connection == connection;
-        let gone: Vec<(u64, Waiting)> = self.waits.waiting.extract_if(.., of).collect();
+        let of = |_: &u64, waiting: &mut WaitEntry| waiting.reply.ticket.connection == connection;
+        let gone: Vec<(u64, WaitEntry)> = self.waits.waiting.extract_if(.., of).collect();
         for (id, waiting) in gone {
             self.timers.cancel(waiting.timer);
             self.waits.forget_places(id);
         }
     }
 
-    fn settle_waits(&mut self, places: &[(u64, usize)], waited: Waited) {
+    fn settle_waits(&mut self, places: &[(u64, usize)], waited: WaitOutcome) {
         for (id, index) in places {
             let Some(waiting) = self.waits.waiting.get_mut(id) else {
                 continue;
@@ -300,7 +300,7 @@ impl BrokerNode {
 
 impl DelayedAnswer {
     /// One of the targets is reached or missed.
-    fn settle(&mut self, index: usize, waited: Waited) {
+    fn settle(&mut self, index: usize, waited: WaitOutcome) {
         match self {
             Self::Produce(unfinished) => unfinished.settle(index, waited),
             Self::DeleteRecords(unfinished) => unfinished.settle(index, waited),
@@ -309,7 +309,7 @@ impl DelayedAnswer {
     }
 
     /// Answers; what is not settled by now becomes `waited`.
-    fn end(self, node: &mut BrokerNode, waited: Waited) {
+    fn end(self, node: &mut BrokerNode, waited: WaitOutcome) {
         match self {
             Self::Produce(unfinished) => unfinished.end(node, waited),
             Self::DeleteRecords(unfinished) => unfinished.end(node, waited),

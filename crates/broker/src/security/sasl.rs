@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-use super::scram::{Refused, ScramExchange, ScramMechanism, ScramUsers, is_same};
+use super::scram::{LoginRefusal, ScramExchange, ScramMechanism, ScramUsers, is_same};
 use super::{BrokerSecret, NonceSource};
 
 /// Kafka's words for a client that wants to be somebody else.
@@ -135,9 +135,9 @@ impl Exchange {
                         user,
                     })
             }
-            (State::Over, _) => Err(Refused::Untold),
+            (State::Over, _) => Err(LoginRefusal::Untold),
         };
-        done.map_err(|refused| Told::from(refused).words(self.mechanism))
+        done.map_err(|refused| RefusalMessage::from(refused).words(self.mechanism))
     }
 }
 
@@ -145,29 +145,29 @@ fn begin(
     mechanism: ScramMechanism,
     message: &[u8],
     logins: &Logins<'_>,
-) -> Result<(ScramExchange, String), Refused> {
-    let nonce = logins.nonces.nonce().map_err(|_| Refused::Untold)?;
+) -> Result<(ScramExchange, String), LoginRefusal> {
+    let nonce = logins.nonces.nonce().map_err(|_| LoginRefusal::Untold)?;
     let nonce = STANDARD_NO_PAD.encode(nonce);
     let known = |user: &str| Some(Arc::clone(logins.scram.get(user)?.get(&mechanism)?));
     ScramExchange::begin(mechanism.hashes(), message, &nonce, known)
 }
 
 /// What a client that is not let in is told.
-enum Told {
+enum RefusalMessage {
     Nothing,
     Words(String),
 }
 
-impl From<Refused> for Told {
-    fn from(refused: Refused) -> Self {
+impl From<LoginRefusal> for RefusalMessage {
+    fn from(refused: LoginRefusal) -> Self {
         match refused {
-            Refused::Untold => Self::Nothing,
-            Refused::Told(words) => Self::Words(words.to_owned()),
+            LoginRefusal::Untold => Self::Nothing,
+            LoginRefusal::Told(words) => Self::Words(words.to_owned()),
         }
     }
 }
 
-impl Told {
+impl RefusalMessage {
     /// Kafka's words (`SaslServerAuthenticator`, `PlainSaslServer`).
     fn words(self, mechanism: SaslMechanism) -> String {
         match self {
@@ -182,8 +182,11 @@ impl Told {
 }
 
 /// RFC 4616: authorization id, name and password with zero bytes between.
-fn plain(message: &[u8], users: &BTreeMap<String, BrokerSecret>) -> Result<SaslStep, Told> {
-    let told = |words: &str| Err(Told::Words(words.to_owned()));
+fn plain(
+    message: &[u8],
+    users: &BTreeMap<String, BrokerSecret>,
+) -> Result<SaslStep, RefusalMessage> {
+    let told = |words: &str| Err(RefusalMessage::Words(words.to_owned()));
     let parts: Vec<&[u8]> = message.splitn(4, |byte| *byte == 0).collect();
     let &[authorization, name, password] = &parts[..] else {
         let count = parts.len();

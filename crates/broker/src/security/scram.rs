@@ -12,7 +12,7 @@ use ring::{digest, hmac, pbkdf2};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::scram_message::{Broken, ClientFinal, ClientFirst};
+use super::scram_message::{ClientFinal, ClientFirst, MalformedScram};
 
 /// Rounds that Kafka accepts for a new credential (`ScramMechanism.minIterations`,
 /// `ScramControlManager.MAX_ITERATIONS`).
@@ -174,15 +174,15 @@ pub(super) fn is_same(one: &[u8], other: &[u8]) -> bool {
 
 /// Why a client is not let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum LoginRefusal {
     /// It is told in the words that are the same for every reason.
     Untold,
     /// It is told why.
     Told(&'static str),
 }
 
-impl From<Broken> for Refused {
-    fn from(_: Broken) -> Self {
+impl From<MalformedScram> for LoginRefusal {
+    fn from(_: MalformedScram) -> Self {
         Self::Untold
     }
 }
@@ -208,16 +208,16 @@ impl ScramExchange {
         message: &[u8],
         server_nonce: &str,
         credential_of: impl FnOnce(&str) -> Option<Arc<ScramCredential>>,
-    ) -> Result<(Self, String), Refused> {
+    ) -> Result<(Self, String), LoginRefusal> {
         let first = ClientFirst::parse(message)?;
         if first.by_token {
-            return Err(Refused::Untold);
+            return Err(LoginRefusal::Untold);
         }
         // As in Kafka, a name that does not exist fails here; the words are those of a wrong
         // password.
-        let credential = credential_of(&first.user).ok_or(Refused::Untold)?;
+        let credential = credential_of(&first.user).ok_or(LoginRefusal::Untold)?;
         if !first.authorization.is_empty() && first.authorization != first.user {
-            return Err(Refused::Told(super::sasl::OTHER_AUTHORIZATION));
+            return Err(LoginRefusal::Told(super::sasl::OTHER_AUTHORIZATION));
         }
         let nonce = format!("{}{server_nonce}", first.nonce);
         let salt = STANDARD.encode(&credential.salt);
@@ -244,14 +244,14 @@ impl ScramExchange {
     }
 
     /// Checks the client's proof and gives ours, with the user's name.
-    pub(super) fn finish(self, message: &[u8]) -> Result<(String, String), Refused> {
+    pub(super) fn finish(self, message: &[u8]) -> Result<(String, String), LoginRefusal> {
         let last = ClientFinal::parse(message)?;
         let stored_key = &self.credential.stored_key;
         if !self.is_nonce(last.nonce)
             || last.gs2_header != self.gs2_header.as_bytes()
             || last.proof.len() != stored_key.len()
         {
-            return Err(Refused::Untold);
+            return Err(LoginRefusal::Untold);
         }
         let signed = format!(
             "{},{},{}",
@@ -264,7 +264,7 @@ impl ScramExchange {
             .into();
         let shown = digest::digest(self.hashes.digest, &client_key);
         if !is_same(shown.as_ref(), stored_key) {
-            return Err(Refused::Untold);
+            return Err(LoginRefusal::Untold);
         }
         let proof = self
             .hashes

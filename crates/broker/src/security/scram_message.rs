@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 
 /// A message that breaks the rules. What is wrong with it is no client's business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Broken;
+pub(super) struct MalformedScram;
 
 /// The first message: `n,,n=user,r=nonce`.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,30 +24,32 @@ pub(super) struct ClientFirst<'a> {
 }
 
 impl<'a> ClientFirst<'a> {
-    pub(super) fn parse(message: &'a [u8]) -> Result<Self, Broken> {
-        let text = std::str::from_utf8(message).map_err(|_| Broken)?;
+    pub(super) fn parse(message: &'a [u8]) -> Result<Self, MalformedScram> {
+        let text = std::str::from_utf8(message).map_err(|_| MalformedScram)?;
         // No channel binding, as Kafka's own: neither `y` nor `p=`.
-        let after = text.strip_prefix("n,").ok_or(Broken)?;
-        let (authorization, bare) = after.split_once(',').ok_or(Broken)?;
+        let after = text.strip_prefix("n,").ok_or(MalformedScram)?;
+        let (authorization, bare) = after.split_once(',').ok_or(MalformedScram)?;
         let authorization = match authorization.strip_prefix("a=") {
             Some(name) => unescaped(name)?,
             None if authorization.is_empty() => String::new(),
-            None => return Err(Broken),
+            None => return Err(MalformedScram),
         };
         let mut parts = bare.split(',');
         let user = parts.next().and_then(|part| part.strip_prefix("n="));
         let nonce = parts.next().and_then(|part| part.strip_prefix("r="));
-        let nonce = nonce.filter(|nonce| is_nonce(nonce)).ok_or(Broken)?;
+        let nonce = nonce
+            .filter(|nonce| is_nonce(nonce))
+            .ok_or(MalformedScram)?;
         let mut by_token = false;
         for extension in parts {
-            let (name, value) = extension.split_once('=').ok_or(Broken)?;
+            let (name, value) = extension.split_once('=').ok_or(MalformedScram)?;
             by_token |= name == "tokenauth" && value == "true";
         }
         Ok(Self {
-            gs2_header: text.get(..text.len() - bare.len()).ok_or(Broken)?,
+            gs2_header: text.get(..text.len() - bare.len()).ok_or(MalformedScram)?,
             authorization,
             bare,
-            user: unescaped(user.ok_or(Broken)?)?,
+            user: unescaped(user.ok_or(MalformedScram)?)?,
             nonce,
             by_token,
         })
@@ -66,17 +68,21 @@ pub(super) struct ClientFinal<'a> {
 }
 
 impl<'a> ClientFinal<'a> {
-    pub(super) fn parse(message: &'a [u8]) -> Result<Self, Broken> {
-        let text = std::str::from_utf8(message).map_err(|_| Broken)?;
-        let (without_proof, proof) = text.rsplit_once(",p=").ok_or(Broken)?;
+    pub(super) fn parse(message: &'a [u8]) -> Result<Self, MalformedScram> {
+        let text = std::str::from_utf8(message).map_err(|_| MalformedScram)?;
+        let (without_proof, proof) = text.rsplit_once(",p=").ok_or(MalformedScram)?;
         let mut parts = without_proof.split(',');
         let header = parts.next().and_then(|part| part.strip_prefix("c="));
         let nonce = parts.next().and_then(|part| part.strip_prefix("r="));
         Ok(Self {
             without_proof,
-            gs2_header: STANDARD.decode(header.ok_or(Broken)?).map_err(|_| Broken)?,
-            nonce: nonce.filter(|nonce| is_nonce(nonce)).ok_or(Broken)?,
-            proof: STANDARD.decode(proof).map_err(|_| Broken)?,
+            gs2_header: STANDARD
+                .decode(header.ok_or(MalformedScram)?)
+                .map_err(|_| MalformedScram)?,
+            nonce: nonce
+                .filter(|nonce| is_nonce(nonce))
+                .ok_or(MalformedScram)?,
+            proof: STANDARD.decode(proof).map_err(|_| MalformedScram)?,
         })
     }
 }
@@ -87,9 +93,9 @@ fn is_nonce(text: &str) -> bool {
 }
 
 /// A name in which comma and equals sign were written as `=2C` and `=3D`.
-fn unescaped(name: &str) -> Result<String, Broken> {
+fn unescaped(name: &str) -> Result<String, MalformedScram> {
     if name.is_empty() || name.contains('\0') {
-        return Err(Broken);
+        return Err(MalformedScram);
     }
     let mut parts = name.split('=');
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -99,7 +105,7 @@ fn unescaped(name: &str) -> Result<String, Broken> {
             rest
         } else {
             plain.push('=');
-            part.strip_prefix("3D").ok_or(Broken)?
+            part.strip_prefix("3D").ok_or(MalformedScram)?
         };
         plain.push_str(rest);
     }

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::{digest, hmac, pbkdf2};
 
-use super::scram::{Hashes, Refused, ScramExchange};
+use super::scram::{Hashes, LoginRefusal, ScramExchange};
 use super::*;
 use crate::random::SmallRandom;
 use crate::settings::ConfigMap;
@@ -40,7 +40,7 @@ struct Example {
 }
 
 impl Example {
-    fn begin(&self) -> Result<(ScramExchange, String), Refused> {
+    fn begin(&self) -> Result<(ScramExchange, String), LoginRefusal> {
         let salt = STANDARD.decode(self.salt).unwrap();
         let credential = self.hashes.credential(b"pencil", &salt, ROUNDS);
         let known = |user: &str| (user == "user").then(|| Arc::new(credential));
@@ -103,10 +103,14 @@ fn a_final_message_that_differs_in_any_byte_is_refused() {
         // Another letter of base 64, and of a nonce.
         message[place] = if message[place] == b'A' { b'B' } else { b'A' };
         let (exchange, _) = example.begin().ok().unwrap();
-        assert_eq!(exchange.finish(&message), Err(Refused::Untold), "{place}");
+        assert_eq!(
+            exchange.finish(&message),
+            Err(LoginRefusal::Untold),
+            "{place}"
+        );
         let (exchange, _) = example.begin().ok().unwrap();
         let cut = &example.client_final.as_bytes()[..place];
-        assert_eq!(exchange.finish(cut), Err(Refused::Untold), "{place}");
+        assert_eq!(exchange.finish(cut), Err(LoginRefusal::Untold), "{place}");
     }
 }
 

@@ -9,7 +9,7 @@ use mio::net::{TcpListener, TcpStream};
 pub(super) const RETRY_MS: i64 = 50;
 
 /// What came of one try.
-pub(super) enum Accepted {
+pub(super) enum AcceptOutcome {
     /// A client.
     Connection(TcpStream, SocketAddr),
     /// Nobody waits.
@@ -19,20 +19,22 @@ pub(super) enum Accepted {
 }
 
 /// Takes the next connection.
-pub(super) fn accept(listener: &TcpListener) -> Accepted {
+pub(super) fn accept(listener: &TcpListener) -> AcceptOutcome {
     loop {
         match listener.accept() {
             Ok((stream, peer)) => {
                 // Without it small answers wait for acknowledgements; a socket that refuses is
                 // gone.
                 let _ = stream.set_nodelay(true);
-                return Accepted::Connection(stream, peer);
+                return AcceptOutcome::Connection(stream, peer);
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Accepted::Nobody,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                return AcceptOutcome::Nobody;
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             // A client that left while it waited.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-            Err(_) => return Accepted::Later,
+            Err(_) => return AcceptOutcome::Later,
         }
     }
 }

@@ -12,14 +12,14 @@ use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 use rustls::ServerConfig;
 
-use super::accept::{Accepted, RETRY_MS, accept};
+use super::accept::{AcceptOutcome, RETRY_MS, accept};
 use super::alarm::Alarm;
 use super::clock::NodeClock;
 use super::flusher::{Flusher, close_all};
 use super::sockets::{Readable, Sockets};
 use super::{PeerChannels, ServerEvent, ToControllerThread};
 use crate::controller::{FromController, ToController};
-use crate::fault::{FaultId, InjectedFault, Lifted};
+use crate::fault::{FaultId, InjectedFault, LiftedFault};
 use crate::ids::{ConnectionId, NodeId};
 use crate::node::clean_shutdown;
 use crate::node::replication::message::PeerMessage;
@@ -50,7 +50,7 @@ pub(crate) enum NodeCommand {
     Disk(DiskDone),
     /// Changes the faults, and says when it is done, in a pause too; and of one that is lifted what the
     /// node recorded about it.
-    Fault(FaultOrder, Sender<Lifted>),
+    Fault(FaultOrder, Sender<LiftedFault>),
     /// A message of another node.
     Peer(NodeId, PeerMessage),
     /// Do nothing until told to go on.
@@ -362,9 +362,9 @@ impl NodeThread {
         onward
     }
 
-    fn change_faults(&mut self, order: FaultOrder, done: &Sender<Lifted>) {
+    fn change_faults(&mut self, order: FaultOrder, done: &Sender<LiftedFault>) {
         let now = self.clock.now();
-        let mut lifted = Lifted::default();
+        let mut lifted = LiftedFault::default();
         match order {
             FaultOrder::Set(id, fault) => self.node.set_fault(now, id, fault),
             FaultOrder::Lift(id) => {
@@ -405,12 +405,12 @@ impl NodeThread {
         self.accept_again_ns = None;
         loop {
             match accept(&self.listener) {
-                Accepted::Nobody => return,
-                Accepted::Later => {
+                AcceptOutcome::Nobody => return,
+                AcceptOutcome::Later => {
                     self.accept_again_ns = Some(now.after_ms(RETRY_MS));
                     return;
                 }
-                Accepted::Connection(stream, peer) => {
+                AcceptOutcome::Connection(stream, peer) => {
                     let id = ConnectionId(self.connections);
                     let Ok(number) = usize::try_from(self.connections) else {
                         return;

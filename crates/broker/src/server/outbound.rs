@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 
 use super::transport::Transport;
-use crate::counts::{Course, RequestPhase};
+use crate::counts::{RequestPhase, RequestTiming};
 use crate::node::{Chunk, EncodedResponse};
 
 /// Answers that may wait for a slow client, and bytes in memory that they may hold. Beyond either,
@@ -23,11 +23,11 @@ pub(crate) struct Outbound {
     bytes_held: usize,
     responses: usize,
     /// The ways of the requests that are answered here, in order.
-    courses: VecDeque<Option<Course>>,
+    courses: VecDeque<Option<RequestTiming>>,
     /// How many of them, the last ones, have not begun to be sent.
     waiting: usize,
     /// The ways of those whose answers have gone since [`Outbound::gone`].
-    gone: Vec<Course>,
+    gone: Vec<RequestTiming>,
 }
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ struct Piece {
 
 /// How far a flush came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flushed {
+pub(crate) enum FlushOutcome {
     /// Everything has gone.
     All,
     /// The client must take some first.
@@ -86,7 +86,7 @@ impl Outbound {
     }
 
     /// The ways of the requests whose answers have gone since the last call.
-    pub(crate) fn gone(&mut self) -> std::vec::Drain<'_, Course> {
+    pub(crate) fn gone(&mut self) -> std::vec::Drain<'_, RequestTiming> {
         self.gone.drain(..)
     }
 
@@ -100,11 +100,11 @@ impl Outbound {
         transport: &mut Transport,
         file_buffer: &mut [u8],
         bytes_max: usize,
-    ) -> io::Result<Flushed> {
+    ) -> io::Result<FlushOutcome> {
         let mut left = bytes_max;
         while !self.chunks.is_empty() {
             if left == 0 {
-                return Ok(Flushed::Turn);
+                return Ok(FlushOutcome::Turn);
             }
             match self.write_some(transport, file_buffer) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -113,7 +113,7 @@ impl Outbound {
                     left = left.saturating_sub(count);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Ok(Flushed::Blocked);
+                    return Ok(FlushOutcome::Blocked);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -121,8 +121,8 @@ impl Outbound {
         }
         // What was taken may still wait to be sent.
         match transport.flush() {
-            Ok(()) => Ok(Flushed::All),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Flushed::Blocked),
+            Ok(()) => Ok(FlushOutcome::All),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(FlushOutcome::Blocked),
             Err(error) => Err(error),
         }
     }

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
-use super::outbound::{Flushed, Outbound};
+use super::outbound::{FlushOutcome, Outbound};
 use super::transport::Transport;
 use crate::ids::ConnectionId;
 use crate::time::Now;
@@ -24,7 +24,7 @@ const BUFFER_BYTES: usize = 16 << 10;
 
 /// One of them.
 #[derive(Debug)]
-struct Parted {
+struct ClosingConnection {
     transport: Transport,
     outbound: Outbound,
     shut: bool,
@@ -33,12 +33,12 @@ struct Parted {
 
 /// All of them, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Parting {
-    open: HashMap<ConnectionId, Parted>,
+pub(super) struct ClosingConnections {
+    open: HashMap<ConnectionId, ClosingConnection>,
     due: VecDeque<(u64, ConnectionId)>,
 }
 
-impl Parting {
+impl ClosingConnections {
     /// Takes over a connection with what it still has to hear.
     pub(super) fn add(
         &mut self,
@@ -47,7 +47,7 @@ impl Parting {
         (transport, outbound): (Transport, Outbound),
         buffer: &mut [u8],
     ) {
-        let parted = Parted {
+        let parted = ClosingConnection {
             transport,
             outbound,
             shut: false,
@@ -93,14 +93,14 @@ impl Parting {
     }
 }
 
-impl Parted {
+impl ClosingConnection {
     /// An error when nothing is left to do.
     fn go_on(&mut self, buffer: &mut [u8]) -> io::Result<()> {
         if !self.shut {
             if self
                 .outbound
                 .flush(&mut self.transport, buffer, usize::MAX)?
-                != Flushed::All
+                != FlushOutcome::All
             {
                 return Ok(());
             }

@@ -11,12 +11,12 @@ use mio::{Interest, Registry, Token};
 use rustls::ServerConfig;
 
 use super::inbound::{Inbound, Spare, frame_in};
-use super::outbound::{BYTES_HELD_MAX, Flushed, Outbound, RESPONSES_MAX};
-use super::parting::Parting;
+use super::outbound::{BYTES_HELD_MAX, FlushOutcome, Outbound, RESPONSES_MAX};
+use super::parting::ClosingConnections;
 use super::transport::{FILE_BUFFER_BYTES, Transport};
 use crate::counts::Counters;
 use crate::ids::ConnectionId;
-use crate::node::{Answered, BrokerNode, EncodedResponse};
+use crate::node::{AnswerCounts, BrokerNode, EncodedResponse};
 use crate::time::Now;
 
 /// Bytes that one connection may read, and write, before the others have their turn.
@@ -100,7 +100,7 @@ pub(super) struct Sockets {
     frame_bytes_max: usize,
     /// Set where the listener speaks TLS.
     tls: Option<Arc<ServerConfig>>,
-    parting: Parting,
+    parting: ClosingConnections,
     counters: Option<Arc<Counters>>,
 }
 
@@ -129,7 +129,7 @@ impl Sockets {
             spare: Spare::default(),
             frame_bytes_max,
             tls,
-            parting: Parting::default(),
+            parting: ClosingConnections::default(),
             counters,
         }
     }
@@ -398,7 +398,7 @@ fn serve_all(
     node: &mut BrokerNode,
     (id, socket): (ConnectionId, &mut Socket),
     (bytes, frame_bytes_max): (&mut [u8], usize),
-    before: Answered,
+    before: AnswerCounts,
 ) -> Result<usize, End> {
     let mut start = 0;
     loop {
@@ -433,7 +433,7 @@ fn is_stalled(node: &BrokerNode, id: ConnectionId, socket: &mut Socket) -> bool 
 
 /// Whether so many answers have come of a turn that they must reach their connection first. Until then
 /// nobody knows whether the client takes them, and small requests may want large answers.
-fn is_answered_enough(node: &BrokerNode, before: Answered) -> bool {
+fn is_answered_enough(node: &BrokerNode, before: AnswerCounts) -> bool {
     let now = node.answered();
     now.answers - before.answers >= RESPONSES_MAX as u64
         || now.bytes - before.bytes >= BYTES_HELD_MAX as u64
@@ -455,7 +455,7 @@ fn flush(
     if let Some(counters) = counters {
         count_gone(&mut socket.outbound, counters);
     }
-    if flushed == Flushed::Turn {
+    if flushed == FlushOutcome::Turn {
         enqueue(queue, id, socket);
     }
     Ok(())

@@ -21,7 +21,7 @@ use crate::time::{NS_PER_MS, Now};
 const NODE: NodeId = NodeId(1);
 
 /// A node that is alone in its cluster.
-pub struct Lone {
+pub struct SingleNodeHarness {
     node: BrokerNode,
     controller: Controller,
     now: Now,
@@ -31,7 +31,7 @@ pub struct Lone {
 }
 
 /// What is not shown is requests, which may hold passwords.
-impl fmt::Debug for Lone {
+impl fmt::Debug for SingleNodeHarness {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Lone")
@@ -47,7 +47,7 @@ struct Client {
     answers: Vec<u8>,
 }
 
-impl Lone {
+impl SingleNodeHarness {
     /// A node on a disk in memory, that serves.
     pub fn new() -> Result<Self, StorageError> {
         let storage = MemoryStorage::new();
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn requests_in_pieces_are_answered_and_garbage_closes_its_connection_only() {
-        let mut lone = Lone::new().unwrap();
+        let mut lone = SingleNodeHarness::new().unwrap();
         let (good, bad) = (lone.connect(), lone.connect());
         let mut frame = Vec::new();
         put_request(&mut frame, 3, 9, None, &ApiVersionsRequest::default()).unwrap();
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn more_requests_than_may_wait_are_served_when_there_is_room() {
-        let mut lone = Lone::new().unwrap();
+        let mut lone = SingleNodeHarness::new().unwrap();
         let id = lone.connect();
         let mut frame = Vec::new();
         for _ in 0..500 {

@@ -32,7 +32,7 @@ const REST_NS: u64 = 30 * NS_PER_MS;
 
 /// What a member waits for.
 #[derive(Debug)]
-enum Asked {
+enum MemberRequest {
     Coordinator,
     Join,
     /// With the newest generation that was complete when it asked.
@@ -62,7 +62,7 @@ struct Member {
     coordinator: Option<NodeId>,
     connection: Option<(ConnectionId, NodeId)>,
     correlation: i32,
-    asked: Option<Asked>,
+    asked: Option<MemberRequest>,
     patience_ns: u64,
     rest_until_ns: u64,
     /// As the coordinator calls it; empty before it has a name.
@@ -219,7 +219,7 @@ impl Members {
                 coordinator_keys: vec![Str::Borrowed(GROUP)],
                 ..FindCoordinatorRequest::default()
             };
-            member.ask(4, &request, Asked::Coordinator);
+            member.ask(4, &request, MemberRequest::Coordinator);
             return (None, next_ns);
         }
         match &member.stage {
@@ -271,10 +271,15 @@ impl Members {
     }
 
     /// Takes an answer to heart.
-    fn take(&mut self, index: usize, asked: Asked, bytes: &[u8]) -> Result<ErrorCode, Violation> {
+    fn take(
+        &mut self,
+        index: usize,
+        asked: MemberRequest,
+        bytes: &[u8],
+    ) -> Result<ErrorCode, Violation> {
         let member = &mut self.members[index];
         let code = match asked {
-            Asked::Coordinator => {
+            MemberRequest::Coordinator => {
                 let answer = read::<FindCoordinatorRequest<'_>>(bytes, 4)?;
                 let found = &answer.coordinators[0];
                 if found.error_code == 0 {
@@ -283,7 +288,7 @@ impl Members {
                 }
                 found.error_code
             }
-            Asked::Join => {
+            MemberRequest::Join => {
                 let answer = read::<JoinGroupRequest<'_>>(bytes, 5)?;
                 if answer.error_code == 0 {
                     member.joined(&answer, self.partitions);
@@ -292,7 +297,7 @@ impl Members {
                 }
                 answer.error_code
             }
-            Asked::Sync(newest) => {
+            MemberRequest::Sync(newest) => {
                 let answer = read::<SyncGroupRequest<'_>>(bytes, 3)?;
                 if answer.error_code == 0 {
                     let owned = partitions_of(&answer.assignment);
@@ -303,7 +308,7 @@ impl Members {
                 }
                 answer.error_code
             }
-            Asked::Offsets(floors) => {
+            MemberRequest::Offsets(floors) => {
                 let answer = read::<OffsetFetchRequest<'_>>(bytes, 5)?;
                 if answer.error_code == 0 {
                     for partition in answer.topics.iter().flat_map(|topic| &topic.partitions) {
@@ -316,8 +321,8 @@ impl Members {
                 }
                 answer.error_code
             }
-            Asked::Heartbeat => read::<HeartbeatRequest<'_>>(bytes, 3)?.error_code,
-            Asked::Commit(newest, offsets) => {
+            MemberRequest::Heartbeat => read::<HeartbeatRequest<'_>>(bytes, 3)?.error_code,
+            MemberRequest::Commit(newest, offsets) => {
                 let answer = read::<OffsetCommitRequest<'_>>(bytes, 7)?;
                 let codes = answer.topics.iter().flat_map(|topic| &topic.partitions);
                 let failed = codes.map(|told| told.error_code).find(|code| *code != 0);
@@ -326,7 +331,7 @@ impl Members {
                 }
                 failed.unwrap_or(0)
             }
-            Asked::Leave => {
+            MemberRequest::Leave => {
                 read::<LeaveGroupRequest<'_>>(bytes, 3)?;
                 // Whatever it said: this member is no more.
                 ErrorCode::UnknownMemberId.as_i16()
@@ -337,7 +342,7 @@ impl Members {
 }
 
 impl Member {
-    fn ask<'a, R: Request<'a>>(&mut self, version: i16, request: &R, asked: Asked) {
+    fn ask<'a, R: Request<'a>>(&mut self, version: i16, request: &R, asked: MemberRequest) {
         self.correlation += 1;
         let mut frame = Vec::new();
         if put_request(&mut frame, version, self.correlation, None, request).is_ok() {
@@ -360,7 +365,7 @@ impl Member {
             }],
             ..JoinGroupRequest::default()
         };
-        self.ask(5, &request, Asked::Join);
+        self.ask(5, &request, MemberRequest::Join);
     }
 
     /// Notes the new generation; a leader shares the partitions out.
@@ -401,7 +406,7 @@ impl Member {
             assignments: shares.iter().map(assignment).collect(),
             ..SyncGroupRequest::default()
         };
-        self.ask(3, &request, Asked::Sync(newest));
+        self.ask(3, &request, MemberRequest::Sync(newest));
     }
 
     fn fetch(&mut self, floors: BTreeMap<i32, i64>) {
@@ -414,7 +419,7 @@ impl Member {
             topics: Some(vec![topic]),
             ..OffsetFetchRequest::default()
         };
-        self.ask(5, &request, Asked::Offsets(floors));
+        self.ask(5, &request, MemberRequest::Offsets(floors));
     }
 
     fn heartbeat(&mut self) {
@@ -424,7 +429,7 @@ impl Member {
             member_id: Str::Owned(self.id.clone()),
             ..HeartbeatRequest::default()
         };
-        self.ask(3, &request, Asked::Heartbeat);
+        self.ask(3, &request, MemberRequest::Heartbeat);
     }
 
     fn commit(&mut self, newest: i32, random: &mut SmallRandom) {
@@ -449,7 +454,7 @@ impl Member {
             }],
             ..OffsetCommitRequest::default()
         };
-        self.ask(7, &request, Asked::Commit(newest, offsets.clone()));
+        self.ask(7, &request, MemberRequest::Commit(newest, offsets.clone()));
     }
 
     fn leave(&mut self) {
@@ -461,7 +466,7 @@ impl Member {
             }],
             ..LeaveGroupRequest::default()
         };
-        self.ask(3, &request, Asked::Leave);
+        self.ask(3, &request, MemberRequest::Leave);
     }
 }
 

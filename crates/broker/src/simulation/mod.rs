@@ -25,7 +25,7 @@ mod lone;
 mod members;
 mod world;
 
-pub use lone::Lone;
+pub use lone::SingleNodeHarness;
 
 use crate::ids::NodeId;
 use crate::node::Deviations;

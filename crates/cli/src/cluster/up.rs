@@ -8,7 +8,7 @@ use kgauge_target::{StartSetup, Target, TargetSpec, resolve};
 
 use crate::args::ClusterUp;
 use crate::exit::{ExitStatus, OrStop, Stop, stop};
-use crate::interrupt::{self, Stopping};
+use crate::interrupt::{self, StopRequests};
 use crate::place::{check_name, fresh_number, run_id, unix_ms};
 use crate::print;
 use crate::targets::{TargetContext, failed, setup};
@@ -37,17 +37,17 @@ pub(super) fn up(arguments: &ClusterUp) -> anyhow::Result<ExitStatus> {
     let stopping = interrupt::listen("stopping the cluster")?;
     let setup = setup(&surroundings)?;
     match start_and_serve(arguments, &spec, &setup, &stopping, (&data_dir, &name)) {
-        Ok(Left::Nothing) => {
+        Ok(AfterExit::Nothing) => {
             let _ = std::fs::remove_dir_all(&work);
             Ok(ExitStatus::Good)
         }
-        Ok(Left::Running) => Ok(ExitStatus::Good),
+        Ok(AfterExit::Running) => Ok(ExitStatus::Good),
         Err(error) => Err(bad_end(&work, error)),
     }
 }
 
 /// What is left of a cluster when this process ends.
-enum Left {
+enum AfterExit {
     Nothing,
     Running,
 }
@@ -57,9 +57,9 @@ fn start_and_serve(
     arguments: &ClusterUp,
     spec: &TargetSpec,
     setup: &StartSetup,
-    stopping: &Stopping,
+    stopping: &StopRequests,
     (data_dir, name): (&Path, &str),
-) -> anyhow::Result<Left> {
+) -> anyhow::Result<AfterExit> {
     let target =
         Target::start(spec, setup, &stopping.load).map_err(|error| match stopping.is_wanted() {
             true => stop(ExitStatus::Interrupted, "stopped before the cluster served"),
@@ -72,11 +72,11 @@ fn start_and_serve(
     match target {
         Target::Kafka(kafka) if arguments.detach => {
             kafka.detach().or_target_failed("")?;
-            Ok(Left::Running)
+            Ok(AfterExit::Running)
         }
         target => {
             serve(target, stopping)?;
-            Ok(Left::Nothing)
+            Ok(AfterExit::Nothing)
         }
     }
 }
@@ -249,7 +249,7 @@ fn announce(
     Ok(())
 }
 
-fn serve(mut target: Target, stopping: &Stopping) -> anyhow::Result<()> {
+fn serve(mut target: Target, stopping: &StopRequests) -> anyhow::Result<()> {
     while !stopping.is_wanted() {
         target.check().map_err(failed)?;
         std::thread::sleep(LOOK);

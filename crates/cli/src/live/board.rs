@@ -15,7 +15,7 @@ use kgauge_scenario::{RepeatStep, Trial};
 
 use super::look::{ProgressSnapshot, RepeatProgress};
 use super::render::of_trial;
-use crate::interrupt::Stopping;
+use crate::interrupt::StopRequests;
 
 /// Troubles that are shown: the last ones.
 const TROUBLES_MAX: usize = 5;
@@ -25,9 +25,9 @@ const ALL_TOLD: Duration = Duration::from_secs(2);
 const UNSEEN_MAX: Duration = Duration::from_secs(10);
 
 /// Written by the run, read by the server.
-pub(crate) struct Board {
+pub(crate) struct LiveRunState {
     state: Mutex<LiveState>,
-    stopping: Stopping,
+    stopping: StopRequests,
 }
 
 /// Which step of a run it is.
@@ -108,8 +108,8 @@ pub(super) struct Interface {
     pub(super) moved_bytes: Option<(u64, u64)>,
 }
 
-impl Board {
-    pub(crate) fn new(stopping: Stopping) -> Self {
+impl LiveRunState {
+    pub(crate) fn new(stopping: StopRequests) -> Self {
         Self {
             state: Mutex::new(LiveState::default()),
             stopping,
@@ -394,22 +394,22 @@ impl Board {
 }
 
 /// A report on its way to a browser: it has gone out when this is dropped, or the browser has gone away.
-pub(super) struct Sending(Arc<Board>);
+pub(super) struct ReportDelivery(Arc<LiveRunState>);
 
-impl Sending {
-    pub(super) fn begin(board: &Arc<Board>) -> Self {
+impl ReportDelivery {
+    pub(super) fn begin(board: &Arc<LiveRunState>) -> Self {
         board.sending();
         Self(Arc::clone(board))
     }
 }
 
-impl std::fmt::Debug for Sending {
+impl std::fmt::Debug for ReportDelivery {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Sending")
     }
 }
 
-impl Drop for Sending {
+impl Drop for ReportDelivery {
     fn drop(&mut self) {
         self.0.sent();
     }

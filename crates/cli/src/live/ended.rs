@@ -9,17 +9,17 @@ use kgauge_results::run::RepeatKey;
 use kgauge_results::summary::TrialSummary;
 use kgauge_results::{RunRead, Summary};
 
-use super::board::Board;
+use super::board::LiveRunState;
 use super::render::of_trial;
 
 /// What was read so far.
 pub(super) struct EndedRepeats {
-    board: Arc<Board>,
-    known: Mutex<Known>,
+    board: Arc<LiveRunState>,
+    known: Mutex<EndedTotals>,
 }
 
 #[derive(Default)]
-struct Known {
+struct EndedTotals {
     /// The folder that it is of.
     dir: PathBuf,
     /// By trial: of how many repeats it is, and what they come to, if they could be read.
@@ -32,14 +32,14 @@ struct Known {
 type Unread = (u32, Vec<RepeatKey>);
 
 impl EndedRepeats {
-    pub(super) fn new(board: Arc<Board>) -> Self {
+    pub(super) fn new(board: Arc<LiveRunState>) -> Self {
         Self {
             board,
             known: Mutex::default(),
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, EndedTotals> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -53,7 +53,7 @@ impl EndedRepeats {
         let unread = known.unread();
         if !unread.is_empty() && !known.is_reading {
             known.is_reading = true;
-            let reading = Reading(Arc::clone(self));
+            let reading = ReaderThread(Arc::clone(self));
             let frame = Arc::clone(frame);
             // Where no thread is to be had, the next one who looks tries again.
             let thread = std::thread::Builder::new().name("live-read".to_owned());
@@ -86,15 +86,15 @@ impl EndedRepeats {
 }
 
 /// A thread reads; dropped when it has ended, or could not be started.
-struct Reading(Arc<EndedRepeats>);
+struct ReaderThread(Arc<EndedRepeats>);
 
-impl Drop for Reading {
+impl Drop for ReaderThread {
     fn drop(&mut self) {
         self.0.known().is_reading = false;
     }
 }
 
-impl Known {
+impl EndedTotals {
     /// Another run's folder begins anew.
     fn take_up(&mut self, dir: &Path) {
         if self.dir != dir {

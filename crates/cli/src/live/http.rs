@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::board::Sending;
+use super::board::ReportDelivery;
 
 /// A request's head at most.
 const HEAD_BYTES_MAX: usize = 8 << 10;
@@ -38,7 +38,7 @@ pub(super) struct HttpResponse {
     /// The content-security policy.
     pub(super) policy: String,
     /// Dropped when the answer has gone out.
-    pub(super) sending: Option<Sending>,
+    pub(super) sending: Option<ReportDelivery>,
 }
 
 impl HttpResponse {

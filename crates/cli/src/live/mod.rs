@@ -9,7 +9,7 @@ mod pages;
 mod render;
 mod server;
 
-pub(crate) use board::{Board, RunStep};
+pub(crate) use board::{LiveRunState, RunStep};
 pub(crate) use look::ProgressSnapshot;
 
 use std::io::IsTerminal;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::exit::{ExitStatus, stop};
-use crate::interrupt::Stopping;
+use crate::interrupt::StopRequests;
 use crate::print;
 
 /// How long a run that is over waits for viewers to ask for its report.
@@ -31,22 +31,22 @@ const VIEWER: Duration = Duration::from_secs(6);
 /// What shows a run: nothing where nobody could see it.
 #[derive(Clone, Default)]
 pub(crate) struct Live {
-    pub(crate) board: Option<Arc<Board>>,
+    pub(crate) board: Option<Arc<LiveRunState>>,
     serves: bool,
 }
 
 impl Live {
     /// Serves at an address, if one is given, and says where.
-    pub(crate) fn start(address: Option<&str>, stopping: &Stopping) -> anyhow::Result<Self> {
+    pub(crate) fn start(address: Option<&str>, stopping: &StopRequests) -> anyhow::Result<Self> {
         let Some(text) = address else {
             let is_seen = std::io::stderr().is_terminal();
             return Ok(Self {
-                board: is_seen.then(|| Arc::new(Board::new(stopping.clone()))),
+                board: is_seen.then(|| Arc::new(LiveRunState::new(stopping.clone()))),
                 serves: false,
             });
         };
         let listener = address::listen(text).map_err(|words| stop(ExitStatus::BadInput, words))?;
-        let board = Arc::new(Board::new(stopping.clone()));
+        let board = Arc::new(LiveRunState::new(stopping.clone()));
         let at = listener.address;
         print::message(&format!(
             "kgauge: watch the run at http://{at}/ (metrics for Prometheus: http://{at}/metrics)"
@@ -64,13 +64,13 @@ impl Live {
     }
 
     /// The board, where a server shows it.
-    pub(crate) fn served(&self) -> Option<&Arc<Board>> {
+    pub(crate) fn served(&self) -> Option<&Arc<LiveRunState>> {
         self.board.as_ref().filter(|_| self.serves)
     }
 
     /// The run is over. Whoever still looks gets the time to ask for the final report, and who asked gets the time to take
     /// it; a user who stops the run waits for nobody who has not asked yet.
-    pub(crate) fn end(&self, stopping: &Stopping) {
+    pub(crate) fn end(&self, stopping: &StopRequests) {
         let Some(board) = self.served() else { return };
         board.over();
         let over = Instant::now();
@@ -81,7 +81,7 @@ impl Live {
 }
 
 /// Whether somebody is still waited for so long after the end.
-fn is_waited_for(board: &Board, since: Duration, is_stopping: bool) -> bool {
+fn is_waited_for(board: &LiveRunState, since: Duration, is_stopping: bool) -> bool {
     match (board.is_sending(), is_stopping) {
         (true, false) => since < SEND_MAX,
         (true, true) => since < SEND_MAX_STOPPING,
@@ -95,13 +95,13 @@ mod tests {
     use super::*;
 
     /// Whether somebody is waited for so many seconds after the end.
-    fn waits(board: &Board, s: u64) -> bool {
+    fn waits(board: &LiveRunState, s: u64) -> bool {
         is_waited_for(board, Duration::from_secs(s), false)
     }
 
     #[test]
     fn a_report_on_its_way_is_waited_for_but_not_for_ever() {
-        let board = Board::new(Stopping::idle());
+        let board = LiveRunState::new(StopRequests::idle());
         let stops = |s: u64| is_waited_for(&board, Duration::from_secs(s), true);
         assert!(!waits(&board, 0), "nobody looks");
         board.asked();
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn every_viewer_gets_the_report() {
-        let board = Board::new(Stopping::idle());
+        let board = LiveRunState::new(StopRequests::idle());
         board.asked();
         board.report("the report", "report.html".into(), "<body>a</body>");
         board.told_over();
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn without_a_report_whoever_was_told_is_not_waited_for() {
-        let board = Board::new(Stopping::idle());
+        let board = LiveRunState::new(StopRequests::idle());
         board.asked();
         assert!(waits(&board, 3));
         board.told_over();

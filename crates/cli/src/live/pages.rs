@@ -6,13 +6,13 @@ use std::time::Instant;
 use kgauge_report::{LiveNow, LivePhase, MetricsForm};
 use serde_json::json;
 
-use super::board::{Board, Sending};
+use super::board::{LiveRunState, ReportDelivery};
 use super::http::{HttpRequest, HttpResponse};
 use super::render::Renderer;
 
 /// Everything that is served.
 pub(super) struct Pages {
-    board: Arc<Board>,
+    board: Arc<LiveRunState>,
     renderer: Renderer,
     /// The page's policy, whose digests are worked out once.
     policy: String,
@@ -23,7 +23,7 @@ const REPORT_POLICY: &str = "frame-ancestors 'none'; base-uri 'none'; form-actio
 const DATA_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 impl Pages {
-    pub(super) fn new(board: Arc<Board>) -> Self {
+    pub(super) fn new(board: Arc<LiveRunState>) -> Self {
         Self {
             renderer: Renderer::new(Arc::clone(&board)),
             board,
@@ -48,7 +48,7 @@ impl Pages {
             "/metrics" => self.metrics(request),
             path => match self.report(path) {
                 Some(page) => HttpResponse {
-                    sending: Some(Sending::begin(&self.board)),
+                    sending: Some(ReportDelivery::begin(&self.board)),
                     ..html(page, REPORT_POLICY)
                 },
                 None => {

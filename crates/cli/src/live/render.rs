@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use kgauge_report::{
-    FlowMetrics, InterfaceMetrics, LiveMetrics, LiveNow, LivePage, LivePart, LivePhase,
-    ProcessMetrics, RunMetrics,
+    FlowMetrics, InterfaceMetrics, LiveMetrics, LiveNow, LivePage, LivePhase, ProcessMetrics,
+    RunMetrics, SafeMarkup,
 };
 use kgauge_results::live::LiveSnapshot;
 use kgauge_results::run::RunStatus;
 use kgauge_results::{RunRead, Summary};
 
-use super::board::{Board, LiveState};
+use super::board::{LiveRunState, LiveState};
 use super::ended::EndedRepeats;
 
 /// The page is drawn no sooner than so long after the last time, unless the run has come to another phase: about once a
@@ -20,7 +20,7 @@ const DRAWN_FOR: Duration = Duration::from_millis(900);
 
 /// Makes texts of a board.
 pub(super) struct Renderer {
-    board: Arc<Board>,
+    board: Arc<LiveRunState>,
     ended: Arc<EndedRepeats>,
     drawn: Mutex<Option<Drawn>>,
 }
@@ -31,11 +31,11 @@ struct Drawn {
     version: u64,
     phase: LivePhase,
     title: String,
-    part: LivePart,
+    part: SafeMarkup,
 }
 
 /// What is taken from the board.
-struct Moment {
+struct RunSnapshot {
     version: u64,
     now: LiveNow,
     frame: Option<Arc<RunRead>>,
@@ -44,7 +44,7 @@ struct Moment {
 }
 
 impl Renderer {
-    pub(super) fn new(board: Arc<Board>) -> Self {
+    pub(super) fn new(board: Arc<LiveRunState>) -> Self {
         Self {
             ended: Arc::new(EndedRepeats::new(Arc::clone(&board))),
             board,
@@ -81,7 +81,7 @@ impl Renderer {
     }
 
     fn draw(&self, at: Instant) -> Drawn {
-        let Moment {
+        let RunSnapshot {
             version,
             now,
             frame,
@@ -115,12 +115,12 @@ impl Renderer {
 
     /// Under the board's lock only what is there is taken; everything is worked out afterwards, so that nobody who measures
     /// waits for a reader.
-    fn moment(&self) -> Moment {
+    fn moment(&self) -> RunSnapshot {
         self.board.read(|state, version| {
             let now = self.board.now(state);
             let shown = state.live.as_ref().filter(|_| now.phase != LivePhase::Over);
             let shown = shown.zip(state.look.whole);
-            Moment {
+            RunSnapshot {
                 version,
                 repeat: shown.map(|(live, second)| (live.snapshot(), second)),
                 // Of several targets the one before may have ended, and this one not begun.
@@ -228,11 +228,11 @@ mod tests {
     use kgauge_results::run::{Evidence, EvidenceKind, Subject};
 
     use super::*;
-    use crate::interrupt::Stopping;
+    use crate::interrupt::StopRequests;
 
     #[test]
     fn a_page_is_drawn_about_once_a_second_and_at_once_in_another_phase() {
-        let board = Arc::new(Board::new(Stopping::idle()));
+        let board = Arc::new(LiveRunState::new(StopRequests::idle()));
         let renderer = Renderer::new(Arc::clone(&board));
         board.target_begins("calm", "embedded", None);
         let begin = Instant::now();
@@ -258,7 +258,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let head = kgauge_results::run::RunHead::starting("r".to_owned(), Vec::new(), 0);
         let mut folder = kgauge_results::RunFolder::create(&dir.path().join("run"), head).unwrap();
-        let board = Arc::new(Board::new(Stopping::idle()));
+        let board = Arc::new(LiveRunState::new(StopRequests::idle()));
         board.target_begins("calm", "embedded", None);
         board.run_begins(folder.dir(), 1);
         board.watch(&mut folder);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::address::Listener;
-use super::board::Board;
+use super::board::LiveRunState;
 use super::http::{self, HttpResponse};
 use super::pages::Pages;
 
@@ -14,7 +14,7 @@ use super::pages::Pages;
 const CONNECTIONS_MAX: usize = 48;
 
 /// Starts to serve; it ends with the process.
-pub(super) fn start(listener: Listener, board: Arc<Board>) -> std::io::Result<()> {
+pub(super) fn start(listener: Listener, board: Arc<LiveRunState>) -> std::io::Result<()> {
     let names_loopback = listener.address.ip().is_loopback();
     let pages = Arc::new(Pages::new(board));
     let open = Arc::new(AtomicUsize::new(0));

@@ -11,7 +11,7 @@ use super::processes;
 use super::session::Session;
 use super::targets::NamedTarget;
 use crate::exit::OrStop;
-use crate::interrupt::Stopping;
+use crate::interrupt::StopRequests;
 use crate::targets::{self, TargetContext, failed};
 
 /// What the names of the folders of clusters' data begin with.
@@ -40,7 +40,7 @@ impl Clusters {
     pub(super) fn start(
         &mut self,
         needs: &ClusterNeeds,
-        stopping: &Stopping,
+        stopping: &StopRequests,
     ) -> anyhow::Result<Target> {
         let spec = self.target.spec_for(needs)?;
         self.started += 1;
@@ -77,7 +77,7 @@ impl Clusters {
         &self,
         source: &Target,
         needs: &ClusterNeeds,
-        stopping: &Stopping,
+        stopping: &StopRequests,
     ) -> anyhow::Result<Option<Mirror>> {
         let wanted = needs.mirror.as_ref();
         wanted

@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal};
 
 use kgauge_scenario::Plan;
-use kgauge_target::{Footprint, Room, TargetFacts};
+use kgauge_target::{DiskSpace, Footprint, TargetFacts};
 
 use crate::exit::{ExitStatus, stop};
 use crate::print;
@@ -12,7 +12,7 @@ use crate::print;
 pub(super) fn ask(
     plan: &Plan,
     facts: &TargetFacts,
-    rooms: &[Room],
+    rooms: &[DiskSpace],
     existing_topic: Option<&str>,
     yes: bool,
 ) -> anyhow::Result<()> {
@@ -52,7 +52,7 @@ pub(super) fn ask(
 }
 
 /// What is known of the room on the brokers' disks.
-fn disks(rooms: &[Room]) -> String {
+fn disks(rooms: &[DiskSpace]) -> String {
     let known = rooms.iter().filter_map(|room| room.free_bytes);
     match known.min() {
         Some(least) => format!(

@@ -10,7 +10,7 @@ use kgauge_target::driver::{DriverBuildError, prepare};
 
 use super::cpu::CpuTrack;
 use crate::exit::{ExitStatus, OrStop, stop, with_cure};
-use crate::interrupt::Stopping;
+use crate::interrupt::StopRequests;
 use crate::targets::kafka_setup;
 
 /// Applies `--driver` to the scenarios: to the one produce flow of each.
@@ -68,7 +68,7 @@ fn produce_flows(scenario: &Scenario) -> Vec<String> {
 /// that what is missing on this machine costs nobody any time.
 pub(super) fn programs(
     trials: &[Trial],
-    stopping: &Stopping,
+    stopping: &StopRequests,
 ) -> anyhow::Result<Vec<(Driver, DriverProgram)>> {
     let mut programs: Vec<(Driver, DriverProgram)> = Vec::new();
     for flow in trials.iter().flat_map(|trial| &trial.flows) {

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use kgauge_observe::{BrokerLooks, BrokerSource, LOOK_MAX, MissedBroker};
+use kgauge_observe::{BrokerSamples, BrokerSource, LOOK_MAX, MissedBroker};
 use kgauge_results::run::{
-    BrokerSample, LogLook, MetricsSource, ReplicaLook, RequestKind, RequestLook, ThreadLook,
-    TrafficLook,
+    BrokerSample, LogSample, MetricsSource, ReplicaSample, RequestKind, RequestSample,
+    ThreadPoolSample, TrafficSample,
 };
 use kgauge_target::{NodeCounts, RequestCounts};
 
@@ -34,7 +34,7 @@ impl EmbeddedNodes {
 }
 
 impl BrokerSource for EmbeddedNodes {
-    fn look(&mut self) -> Result<BrokerLooks, String> {
+    fn look(&mut self) -> Result<BrokerSamples, String> {
         let told = self.target.counts(ANSWER_MAX)?;
         self.looks += 1;
         let mut looks = Vec::with_capacity(told.len());
@@ -75,39 +75,39 @@ fn look(counts: &NodeCounts) -> BrokerSample {
         requests: vec![
             requests(RequestKind::Produce, &counts.produce),
             requests(RequestKind::FetchConsumer, &counts.fetch),
-            RequestLook {
+            RequestSample {
                 kind: RequestKind::FetchFollower,
                 count: follower.count,
                 total_ns: Some(follower.total_ns()),
                 remote_ns: Some(follower.remote_ns),
-                ..RequestLook::default()
+                ..RequestSample::default()
             },
         ],
-        threads: ThreadLook {
+        threads: ThreadPoolSample {
             handler_idle_ns: Some(counts.idle_ns),
             produce_purgatory: Some(counts.produce_purgatory),
             fetch_purgatory: Some(counts.fetch_purgatory),
-            ..ThreadLook::default()
+            ..ThreadPoolSample::default()
         },
         listeners: Vec::new(),
-        traffic: TrafficLook {
+        traffic: TrafficSample {
             bytes_in: Some(counts.bytes_in),
             bytes_out: Some(counts.bytes_out),
             replication_bytes_in: Some(counts.replication_bytes_in),
             replication_bytes_out: Some(counts.replication_bytes_out),
             messages_in: Some(counts.messages_in),
-            ..TrafficLook::default()
+            ..TrafficSample::default()
         },
-        replicas: ReplicaLook {
+        replicas: ReplicaSample {
             leaders: Some(counts.leaders),
             partitions: Some(counts.partitions),
             under_replicated: Some(counts.under_replicated),
             under_min_isr: Some(counts.under_min_isr),
             isr_shrinks: Some(counts.isr_shrinks),
             isr_expands: Some(counts.isr_expands),
-            ..ReplicaLook::default()
+            ..ReplicaSample::default()
         },
-        log: LogLook {
+        log: LogSample {
             flushes: Some(counts.flushes),
             flush_ns: Some(counts.flush_ns),
         },
@@ -115,8 +115,8 @@ fn look(counts: &NodeCounts) -> BrokerSample {
     }
 }
 
-fn requests(kind: RequestKind, counts: &RequestCounts) -> RequestLook {
-    RequestLook {
+fn requests(kind: RequestKind, counts: &RequestCounts) -> RequestSample {
+    RequestSample {
         kind,
         count: counts.count,
         total_ns: Some(counts.total_ns()),

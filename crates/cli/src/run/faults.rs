@@ -36,11 +36,11 @@ const LEADER_TIME_MAX: Duration = Duration::from_secs(2);
 /// A thread that breaks the target.
 pub(crate) struct FaultThread {
     stop: Sender<()>,
-    thread: JoinHandle<Vec<Lasting>>,
+    thread: JoinHandle<Vec<ActiveFault>>,
 }
 
 /// A fault that still lasts.
-pub(super) struct Lasting {
+pub(super) struct ActiveFault {
     entry: u32,
     /// In words.
     text: String,
@@ -101,7 +101,7 @@ impl FaultThread {
     }
 
     /// Ends it; gives what still lasts.
-    fn end(self) -> Vec<Lasting> {
+    fn end(self) -> Vec<ActiveFault> {
         drop(self.stop);
         self.thread.join().unwrap_or_default()
     }
@@ -154,7 +154,7 @@ struct Active {
 
 /// What a node is watched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Awaited {
+enum AwaitedRecovery {
     Up,
     Down,
 }
@@ -174,7 +174,7 @@ struct Driver {
     due: BTreeMap<(u64, u64), Step>,
     count: u64,
     lasting: BTreeMap<u64, Active>,
-    watched: BTreeMap<u16, (Awaited, u32)>,
+    watched: BTreeMap<u16, (AwaitedRecovery, u32)>,
 }
 
 impl Driver {
@@ -184,7 +184,7 @@ impl Driver {
         warm_up_ns: u64,
         starting: Sender<()>,
         stopped: &Receiver<()>,
-    ) -> Vec<Lasting> {
+    ) -> Vec<ActiveFault> {
         let mut starting = Some(starting);
         let follows = |node| matches!(node, FaultNode::Leader | FaultNode::Follower);
         if self.faults.iter().any(|fault| follows(fault.node)) {
@@ -229,7 +229,7 @@ impl Driver {
 
     /// What still lasts, in words. What is wrong with requests is lifted here, one by one, so that the
     /// nodes tell what each has struck.
-    fn left(mut self) -> Vec<Lasting> {
+    fn left(mut self) -> Vec<ActiveFault> {
         // A stall that is over was only waiting for the record of what came after it.
         let now_ns = self.log.clock.now_ns();
         let is_over = |active: &Active| active.over_ns.is_some_and(|over_ns| over_ns <= now_ns);
@@ -245,7 +245,7 @@ impl Driver {
                 FaultKind::Requests { .. } => self.instruct(&active.undo).ok(),
                 _ => None,
             };
-            Some(Lasting {
+            Some(ActiveFault {
                 text: format!("{}: {}", names(&active.nodes, &self.nodes), plan.kind),
                 entry: active.entry,
                 nodes: active.nodes,
@@ -370,7 +370,7 @@ impl Driver {
                 let ended = over(text, Some(active.entry), active.nodes.clone(), report);
                 self.log.note_at(at_ns, ended);
                 if plan.kind.takes_down() {
-                    let awaited = (Awaited::Up, active.entry);
+                    let awaited = (AwaitedRecovery::Up, active.entry);
                     let nodes = active.nodes.iter().map(|node| (*node, awaited));
                     self.watched.extend(nodes);
                 }
@@ -400,8 +400,10 @@ impl Driver {
                 continue;
             };
             let text = match (awaited, look.state) {
-                (Awaited::Up, NodeState::Up) => format!("node {} is registered again", look.node),
-                (Awaited::Down, NodeState::Down) => match look.words {
+                (AwaitedRecovery::Up, NodeState::Up) => {
+                    format!("node {} is registered again", look.node)
+                }
+                (AwaitedRecovery::Down, NodeState::Down) => match look.words {
                     Some(words) => format!("node {} has stopped: {words}", look.node),
                     None => format!("node {} has stopped", look.node),
                 },
@@ -410,7 +412,7 @@ impl Driver {
             self.watched.remove(&look.node);
             self.log.note(EventKind::Fault {
                 text,
-                active: awaited == Awaited::Down,
+                active: awaited == AwaitedRecovery::Down,
                 entry: Some(entry),
                 nodes: vec![look.node],
                 bytes_lost: None,

@@ -17,7 +17,7 @@ use super::processes;
 use super::session::Session;
 use super::shared::SharedTarget;
 use crate::exit::{ExitStatus, OrStop, stop, with_cure};
-use crate::interrupt::Stopping;
+use crate::interrupt::StopRequests;
 use crate::targets::{TARGET_LOGS, failed};
 
 /// How long a replicator may take to find a new topic, and between two looks at a copy that grows.
@@ -57,7 +57,7 @@ impl Mirror {
         clusters: &Clusters,
         source: &Target,
         (needs, of_target): (&MirrorNeeds, &ClusterNeeds),
-        stopping: &Stopping,
+        stopping: &StopRequests,
     ) -> anyhow::Result<Mirror> {
         let mut spec = clusters.target.destination_for(needs, of_target)?;
         spec.without_metrics();
@@ -158,7 +158,7 @@ fn maker(
     brokers: (Option<u32>, Option<u32>),
     needs: &MirrorNeeds,
     setup: &KafkaSetup,
-    stopping: &Stopping,
+    stopping: &StopRequests,
 ) -> anyhow::Result<MirrorMaker> {
     fn end(target: &Target) -> MirrorEnd<'_> {
         MirrorEnd {

@@ -43,7 +43,7 @@ use kgauge_results::{RunRead, Summary};
 
 use crate::args::{Arguments, Command, RunArgs};
 use crate::exit::{ExitStatus, OrStop, stop};
-use crate::interrupt::{self, Stopping};
+use crate::interrupt::{self, StopRequests};
 use crate::live::Live;
 use question::Question;
 use repeat::RepeatEnd;
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {
 /// Nothing is printed on stdout. `beside` is called when the target serves.
 pub(crate) fn one(
     words: &[OsString],
-    stopping: &Stopping,
+    stopping: &StopRequests,
     beside: Option<&Beside<'_>>,
 ) -> anyhow::Result<(RunRead, Summary)> {
     let line = ["kgauge", "run"].map(OsString::from).into_iter();

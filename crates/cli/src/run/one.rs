@@ -18,9 +18,9 @@ use super::targets::NamedTarget;
 use super::trial::{PreparedTopic, run_step};
 use crate::args::RunArgs;
 use crate::exit::{ExitStatus, in_one_line, status_of, stop};
-use crate::interrupt::Stopping;
+use crate::interrupt::StopRequests;
 use crate::live::{Live, RunStep};
-use crate::progress::StepWords;
+use crate::progress::StepLabel;
 
 /// A run that began: where its folder is, and how it ended.
 pub(super) struct FinishedRun {
@@ -34,7 +34,7 @@ pub(super) fn run(
     arguments: &RunArgs,
     question: &Question,
     target: &NamedTarget,
-    stopping: &Stopping,
+    stopping: &StopRequests,
     live: &Live,
 ) -> anyhow::Result<ExitStatus> {
     if let Some(board) = &live.board {
@@ -68,7 +68,10 @@ pub(super) fn publish(live: &Live, target: &str, dir: &Path) {
 }
 
 /// Runs on one target. An error means that nothing began.
-pub(super) fn measure(order: &RunRequest<'_>, stopping: Stopping) -> anyhow::Result<FinishedRun> {
+pub(super) fn measure(
+    order: &RunRequest<'_>,
+    stopping: StopRequests,
+) -> anyhow::Result<FinishedRun> {
     let StartedRun {
         mut session,
         plan,
@@ -206,9 +209,9 @@ fn first_failure(failed: Vec<(u32, anyhow::Error)>, plan: &Plan) -> anyhow::Resu
     }
 }
 
-fn step_words(trial: &Trial, step: RepeatStep, index: usize, count: usize) -> StepWords {
+fn step_words(trial: &Trial, step: RepeatStep, index: usize, count: usize) -> StepLabel {
     let name = format!("{} {}", trial.scenario, trial.name);
-    StepWords {
+    StepLabel {
         count: format!("[{}/{count}]", index + 1),
         name: name.trim_end().to_owned(),
         repeat: format!("repeat {} of {}", step.repeat + 1, trial.repeats),

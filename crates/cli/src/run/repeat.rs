@@ -132,14 +132,14 @@ fn finish(
 }
 
 /// What a load left behind, and what was seen meanwhile.
-struct Measured {
+struct MeasuredRepeat {
     load: LoadOutcome,
     cpu: ProcessCpu,
     behind: EchoDelay,
     trouble: Option<Trouble>,
 }
 
-impl Measured {
+impl MeasuredRepeat {
     /// How the repeat ended, for its record; `unknown` is why the brokers did not say what they have.
     fn end(&self, ended: RepeatEnd, unknown: Option<&anyhow::Error>) -> RepeatOutcome {
         match (&self.trouble, ended) {
@@ -181,7 +181,7 @@ fn measure(
     share: &Share,
     ground: &PreparedTopic,
     folder: &RepeatFolder,
-) -> anyhow::Result<Measured> {
+) -> anyhow::Result<MeasuredRepeat> {
     let groups = groups_of(session, trial, share.repeat);
     let setup = LoadSetup {
         copy: ground
@@ -245,7 +245,7 @@ fn measure(
         let text = format!("{} more incidents are not listed", load.incidents_dropped);
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });
     }
-    Ok(Measured {
+    Ok(MeasuredRepeat {
         load,
         cpu,
         behind,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kgauge_client::Cluster;
 use kgauge_scenario::{ClosedLoopPace, Plan, Replicator, Trial};
-use kgauge_target::{Room, Target, free_bytes, in_bytes};
+use kgauge_target::{DiskSpace, Target, free_bytes, in_bytes};
 
 use crate::exit::{ExitStatus, OrStop, stop};
 
@@ -18,7 +18,7 @@ pub(crate) fn check_room(
     plan: &Plan,
     dir: &Path,
     (keep, is_watched): (bool, bool),
-) -> anyhow::Result<Vec<Room>> {
+) -> anyhow::Result<Vec<DiskSpace>> {
     let each = plan.trials.iter().map(|trial| {
         let bytes = bytes_known(trial, is_watched);
         // The copy lies beside it, where kgauge starts that cluster too.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_load::DriverProgram;
-use kgauge_observe::{GivenSpeed, WatchedProcess};
+use kgauge_observe::{UserSpeed, WatchedProcess};
 use kgauge_results::RunFolder;
 use kgauge_results::run::{EventKind, RepeatKey};
 use kgauge_scenario::{Driver, TargetKind};
@@ -18,8 +18,8 @@ use super::mirror::Mirror;
 use super::repeat::event;
 use super::room::DiskGuard;
 use super::shared::SharedTarget;
-use crate::interrupt::Stopping;
-use crate::live::Board;
+use crate::interrupt::StopRequests;
+use crate::live::LiveRunState;
 use crate::progress::ProgressLine;
 
 /// How the brokers looked at the end of a load.
@@ -49,10 +49,10 @@ pub(crate) struct Session {
     pub(crate) cluster: Cluster,
     pub(crate) folder: RunFolder,
     pub(crate) topics: TopicGuard,
-    pub(crate) stopping: Stopping,
+    pub(crate) stopping: StopRequests,
     pub(crate) progress: ProgressLine,
     /// Where the run shows itself, if anybody can see it.
-    pub(crate) board: Option<Arc<Board>>,
+    pub(crate) board: Option<Arc<LiveRunState>>,
     pub(crate) keep: bool,
     /// The brokers have had load of the trials' kind.
     pub(super) is_warm: bool,
@@ -65,7 +65,7 @@ pub(crate) struct Session {
     /// Keeps their disks from getting full.
     pub(super) disk_guard: DiskGuard,
     /// How fast network interfaces are, as the user says.
-    pub(crate) speeds: Vec<GivenSpeed>,
+    pub(crate) speeds: Vec<UserSpeed>,
     /// Where brokers tell their metrics, as the user says.
     pub(super) metrics: Vec<MetricsAddress>,
     /// The programs of other clients that flows name.

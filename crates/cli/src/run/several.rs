@@ -9,9 +9,9 @@ use super::repeat::RepeatEnd;
 use super::start::RunRequest;
 use super::targets::NamedTarget;
 use crate::args::RunArgs;
-use crate::compare::{COMPARISON, Compared, compare};
+use crate::compare::{COMPARISON, ComparisonSide, compare};
 use crate::exit::{ExitStatus, stop};
-use crate::interrupt::Stopping;
+use crate::interrupt::StopRequests;
 use crate::live::Live;
 use crate::place::{fresh_number, run_dir, run_id, unix_ms};
 use crate::print;
@@ -21,13 +21,13 @@ pub(super) fn run(
     arguments: &RunArgs,
     question: &Question,
     targets: &[NamedTarget],
-    stopping: &Stopping,
+    stopping: &StopRequests,
     live: &Live,
 ) -> anyhow::Result<ExitStatus> {
     let number = fresh_number();
     let parent = parent_dir(arguments, question, number)?;
     let seed = arguments.seed.unwrap_or(number);
-    let mut compared: Vec<Compared> = Vec::new();
+    let mut compared: Vec<ComparisonSide> = Vec::new();
     let mut statuses = Vec::new();
     for (index, target) in targets.iter().enumerate() {
         if stopping.is_wanted() {
@@ -78,7 +78,7 @@ fn fell_out(live: &Live, target: &str) {
 }
 
 /// One target's run, if it began. What went wrong is said here.
-fn on_one(order: &RunRequest<'_>, stopping: &Stopping) -> (Option<Compared>, ExitStatus) {
+fn on_one(order: &RunRequest<'_>, stopping: &StopRequests) -> (Option<ComparisonSide>, ExitStatus) {
     let finished = match measure(order, stopping.clone()) {
         Ok(finished) => finished,
         Err(error) => return (None, crate::exit::say(Err(error))),
@@ -92,14 +92,14 @@ fn on_one(order: &RunRequest<'_>, stopping: &Stopping) -> (Option<Compared>, Exi
         Ok(RepeatEnd::Complete) => output::status(&summary),
         Err(error) => crate::exit::say(Err(error)),
     };
-    (Some(Compared { read, summary }), status)
+    (Some(ComparisonSide { read, summary }), status)
 }
 
 /// The comparison of what there is, and the gravest status.
 fn finish(
     arguments: &RunArgs,
     parent: &Path,
-    compared: Vec<Compared>,
+    compared: Vec<ComparisonSide>,
     statuses: &[ExitStatus],
 ) -> anyhow::Result<ExitStatus> {
     let worst = ExitStatus::gravest(statuses);

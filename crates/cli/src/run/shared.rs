@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use kgauge_target::{Done, Instruction, MetricsPlace, NodeTold, Target, TargetProcess};
+use kgauge_target::{Done, Instruction, MetricsPlace, NodeReport, Target, TargetProcess};
 
 /// When a target that somebody else uses is tried again.
 const TRY_AGAIN: Duration = Duration::from_millis(1);
@@ -47,7 +47,7 @@ impl SharedTarget {
 
     /// What the nodes of an embedded cluster have counted, if it is told within `limit`: whoever does something to the cluster meanwhile
     /// is not waited for longer than that.
-    pub(crate) fn counts(&self, limit: Duration) -> Result<Vec<NodeTold>, String> {
+    pub(crate) fn counts(&self, limit: Duration) -> Result<Vec<NodeReport>, String> {
         let begin = Instant::now();
         loop {
             let mut target = match self.0.try_lock() {

@@ -1,6 +1,6 @@
 //! How fast network interfaces are, as the user says: `--network-speed eth0=10Gbit`.
 
-use kgauge_observe::{GivenSpeed, network_interfaces};
+use kgauge_observe::{UserSpeed, network_interfaces};
 use kgauge_results::RunRead;
 
 use crate::args::RunArgs;
@@ -15,7 +15,7 @@ const BITS_MIN: f64 = 1e3;
 const BITS_MAX: f64 = 1e14;
 
 /// What the option says; of a run that goes on, what it said before, unless it says anything now.
-pub(super) fn read(arguments: &RunArgs) -> anyhow::Result<Vec<GivenSpeed>> {
+pub(super) fn read(arguments: &RunArgs) -> anyhow::Result<Vec<UserSpeed>> {
     let mut texts = arguments.network_speeds.clone();
     if let (true, Some(dir)) = (texts.is_empty(), &arguments.resume) {
         texts = values_in(&RunRead::head(dir).or_bad_input()?.command);
@@ -38,8 +38,8 @@ fn values_in(command: &[String]) -> Vec<String> {
     values
 }
 
-fn understood(texts: &[String], interfaces: &[String]) -> Result<Vec<GivenSpeed>, String> {
-    let mut speeds: Vec<GivenSpeed> = Vec::new();
+fn understood(texts: &[String], interfaces: &[String]) -> Result<Vec<UserSpeed>, String> {
+    let mut speeds: Vec<UserSpeed> = Vec::new();
     for text in texts {
         let Some((interface, speed)) = text.rsplit_once('=') else {
             return Err(format!(
@@ -59,7 +59,7 @@ fn understood(texts: &[String], interfaces: &[String]) -> Result<Vec<GivenSpeed>
         if speeds.iter().any(|one| one.interface == interface) {
             return Err(format!("{text}: {interface} has a speed already"));
         }
-        speeds.push(GivenSpeed {
+        speeds.push(UserSpeed {
             interface: interface.to_owned(),
             bits_per_s,
         });

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_load::DriverProgram;
 use kgauge_observe::WatchedProcess;
-use kgauge_results::folder::Resumed;
+use kgauge_results::folder::ResumedRun;
 use kgauge_results::run::{DiskBaseline, EventKind, RepeatKey, RunHead, RunStatus};
 use kgauge_results::{RunFolder, RunRead};
 use kgauge_scenario::{ClusterFacts, ClusterNeeds, Driver, Plan, RepeatStep, Size, TargetKind};
@@ -34,8 +34,8 @@ use super::targets::NamedTarget;
 use super::trial::check_existing_topic;
 use crate::args::RunArgs;
 use crate::exit::{ExitStatus, OrStop, Stop, stop};
-use crate::interrupt::Stopping;
-use crate::live::Board;
+use crate::interrupt::StopRequests;
+use crate::live::LiveRunState;
 use crate::place::{check_name, fresh_number, run_dir, run_id, unix_ms};
 use crate::print;
 use crate::progress::ProgressLine;
@@ -53,7 +53,7 @@ pub(super) struct RunRequest<'a> {
     /// Called when the target serves.
     pub(super) beside: Option<&'a Beside<'a>>,
     /// Where it shows itself, if anybody can see it.
-    pub(super) board: Option<&'a Arc<Board>>,
+    pub(super) board: Option<&'a Arc<LiveRunState>>,
 }
 
 /// What somebody does with a run's target beside the run.
@@ -69,7 +69,7 @@ pub(super) struct StartedRun {
 
 /// Starts the target and opens the run folder. After an error neither of them is left, but for a folder that was
 /// there before.
-pub(super) fn start(order: &RunRequest<'_>, stopping: Stopping) -> anyhow::Result<StartedRun> {
+pub(super) fn start(order: &RunRequest<'_>, stopping: StopRequests) -> anyhow::Result<StartedRun> {
     let mut opened = open(order)?;
     let ready = match ready(order, &opened, &stopping) {
         Ok(ready) => ready,
@@ -137,7 +137,7 @@ pub(super) fn start(order: &RunRequest<'_>, stopping: Stopping) -> anyhow::Resul
 }
 
 /// The run folder, before anything is started.
-struct Opened {
+struct OpenRun {
     folder: RunFolder,
     run_id: String,
     seed: u64,
@@ -147,19 +147,19 @@ struct Opened {
     before: Option<(Plan, BTreeSet<RepeatKey>, RunHead)>,
 }
 
-fn open(order: &RunRequest<'_>) -> anyhow::Result<Opened> {
+fn open(order: &RunRequest<'_>) -> anyhow::Result<OpenRun> {
     let (started_unix_ms, number) = (unix_ms(), fresh_number());
     if let Some(dir) = &order.arguments.resume {
         check_name(dir)?;
         let was = RunRead::head(dir).or_bad_input()?;
         let resumed = RunFolder::resume(dir, started_unix_ms);
-        let Resumed { folder, plan, done } = resumed
+        let ResumedRun { folder, plan, done } = resumed
             .map_err(|error| stop(ExitStatus::BadInput, format!("{}: {error}", dir.display())))?;
         let was_kept = was.command.iter().any(|word| word == "--keep");
         if !order.arguments.keep && !was_kept {
             clusters::remove_left_data(dir);
         }
-        return Ok(Opened {
+        return Ok(OpenRun {
             run_id: plan.run_id.clone(),
             seed: plan.seed,
             number,
@@ -173,7 +173,7 @@ fn open(order: &RunRequest<'_>) -> anyhow::Result<Opened> {
     head.target = Some(order.target.text.clone());
     head.destination.clone_from(&order.arguments.destination);
     head.price_per_hour = order.target.price_per_hour;
-    Ok(Opened {
+    Ok(OpenRun {
         folder: RunFolder::create(&dir, head).or_bad_input()?,
         run_id,
         seed: order.seed.or(order.question.seed()).unwrap_or(number),
@@ -183,7 +183,7 @@ fn open(order: &RunRequest<'_>) -> anyhow::Result<Opened> {
 }
 
 /// A folder without a plan helps nobody: what fails before there is one takes it away again.
-fn give_up(opened: &mut Opened, error: anyhow::Error, stopping: &Stopping) -> anyhow::Error {
+fn give_up(opened: &mut OpenRun, error: anyhow::Error, stopping: &StopRequests) -> anyhow::Error {
     let dir = opened.folder.dir().to_owned();
     let error = if stopping.is_wanted() {
         stop(ExitStatus::Interrupted, "stopped before the run began")
@@ -254,7 +254,11 @@ struct Ready {
     nodes: usize,
 }
 
-fn ready(order: &RunRequest<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Result<Ready> {
+fn ready(
+    order: &RunRequest<'_>,
+    opened: &OpenRun,
+    stopping: &StopRequests,
+) -> anyhow::Result<Ready> {
     let (arguments, question, folder) = (order.arguments, order.question, &opened.folder);
     let size = size(arguments);
     let drivers = drivers::programs(&question.trials(size), stopping)?;
@@ -354,7 +358,7 @@ struct Todo {
     needs: ClusterNeeds,
 }
 
-fn todo(order: &RunRequest<'_>, opened: &Opened) -> anyhow::Result<Todo> {
+fn todo(order: &RunRequest<'_>, opened: &OpenRun) -> anyhow::Result<Todo> {
     let size = size(order.arguments);
     let (trials, all_steps) = order.question.order(opened.seed, size)?;
     let left_out = left_out(&trials, order.target, size);
@@ -395,7 +399,7 @@ fn write_down(
 fn disk_baseline(
     order: &RunRequest<'_>,
     dir: &Path,
-    stopping: &Stopping,
+    stopping: &StopRequests,
 ) -> anyhow::Result<(Option<DiskBaseline>, Option<String>)> {
     if !order.question.wants_disk_baseline() {
         return Ok((None, None));
@@ -434,7 +438,7 @@ fn several_clusters(plan: &Plan) -> Option<String> {
     })
 }
 
-fn left_to_do(steps: Vec<RepeatStep>, opened: &Opened) -> Vec<RepeatStep> {
+fn left_to_do(steps: Vec<RepeatStep>, opened: &OpenRun) -> Vec<RepeatStep> {
     let done = |step: &RepeatStep| {
         let key = RepeatKey {
             trial: step.trial,

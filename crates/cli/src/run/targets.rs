@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kgauge_client::admin::AdminConfigResource;
 use kgauge_client::{Cluster, shown};
-use kgauge_observe::GivenSpeed;
+use kgauge_observe::UserSpeed;
 use kgauge_results::RunRead;
 use kgauge_scenario::{ClusterNeeds, MirrorNeeds, Replicator, Trial};
 use kgauge_target::{TargetSpec, refusals};
@@ -33,7 +33,7 @@ pub(super) struct NamedTarget {
     /// Where its brokers tell their metrics, if it is a cluster that is there.
     pub(super) metrics: Vec<MetricsAddress>,
     /// How fast this machine's network interfaces are, where the user says it.
-    pub(super) speeds: Vec<GivenSpeed>,
+    pub(super) speeds: Vec<UserSpeed>,
 }
 
 /// Reads all targets, so that a slip in the last one is found before the first one starts.

@@ -166,7 +166,7 @@ struct WarmingWatch<'a> {
     replication: u64,
     targets: Vec<CpuTrack>,
     last: (u64, u64),
-    rounds: Vec<Round>,
+    rounds: Vec<WarmingRound>,
     is_steady: bool,
     ended: bool,
     elapsed_ns: u64,
@@ -174,7 +174,7 @@ struct WarmingWatch<'a> {
 
 /// What one round showed.
 #[derive(Clone, Copy)]
-struct Round {
+struct WarmingRound {
     records_per_s: f64,
     /// Nothing where the processes cannot be seen.
     cpu_ns_per_record: Option<f64>,
@@ -214,7 +214,7 @@ impl<'a> WarmingWatch<'a> {
                 .iter()
                 .map(|track| track.between(last_ns, now_ns))
                 .sum::<Option<u64>>();
-            self.rounds.push(Round {
+            self.rounds.push(WarmingRound {
                 records_per_s: new as f64 * 1e9 / (now_ns - last_ns) as f64,
                 cpu_ns_per_record: cpu_ns.filter(|_| new > 0).map(|ns| ns as f64 / new as f64),
             });
@@ -237,7 +237,8 @@ impl<'a> WarmingWatch<'a> {
     }
 
     fn found(&self) -> BrokerWarming {
-        let rate = |round: Option<&Round>| round.map_or(0, |round| round.records_per_s as u64);
+        let rate =
+            |round: Option<&WarmingRound>| round.map_or(0, |round| round.records_per_s as u64);
         BrokerWarming {
             length_ns: self.elapsed_ns,
             is_steady: self.is_steady,
@@ -248,17 +249,17 @@ impl<'a> WarmingWatch<'a> {
 }
 
 /// Whether the last rounds are no better than those before them.
-fn is_steady(rounds: &[Round]) -> bool {
+fn is_steady(rounds: &[WarmingRound]) -> bool {
     let Some(start) = rounds.len().checked_sub(2 * ROUNDS) else {
         return false;
     };
     let (before, after) = rounds[start..].split_at(ROUNDS);
-    let mean = |rounds: &[Round], of: &dyn Fn(&Round) -> Option<f64>| {
+    let mean = |rounds: &[WarmingRound], of: &dyn Fn(&WarmingRound) -> Option<f64>| {
         let values: Option<Vec<f64>> = rounds.iter().map(of).collect();
         values.map(|values| values.iter().sum::<f64>() / values.len() as f64)
     };
-    let rate = |round: &Round| Some(round.records_per_s);
-    let cpu = |round: &Round| round.cpu_ns_per_record;
+    let rate = |round: &WarmingRound| Some(round.records_per_s);
+    let cpu = |round: &WarmingRound| round.cpu_ns_per_record;
     let no_faster =
         mean(after, &rate) <= mean(before, &rate).map(|rate| rate * (1.0 + IMPROVEMENT_MAX));
     let no_cheaper = match (mean(before, &cpu), mean(after, &cpu)) {
@@ -272,8 +273,8 @@ fn is_steady(rounds: &[Round]) -> bool {
 mod tests {
     use super::*;
 
-    fn rounds(of: &[(f64, f64)]) -> Vec<Round> {
-        let round = |&(records_per_s, cpu): &(f64, f64)| Round {
+    fn rounds(of: &[(f64, f64)]) -> Vec<WarmingRound> {
+        let round = |&(records_per_s, cpu): &(f64, f64)| WarmingRound {
             records_per_s,
             cpu_ns_per_record: Some(cpu),
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Context;
 use kgauge_load::{Clock, LoadProgress};
 use kgauge_observe::{TopicObservation, WireWatch, WireWatcher};
-use kgauge_results::run::{ClientLook, Evidence, EvidenceKind, RepeatKey, Subject, TopicFacts};
+use kgauge_results::run::{ClientSample, Evidence, EvidenceKind, RepeatKey, Subject, TopicFacts};
 use kgauge_results::{RunFolder, SECOND_NS};
 
 use super::session::Session;
@@ -45,7 +45,7 @@ pub(super) fn start(
 #[derive(Default)]
 pub(super) struct Held {
     next_ns: u64,
-    written: BTreeMap<usize, ClientLook>,
+    written: BTreeMap<usize, ClientSample>,
 }
 
 impl Held {

@@ -9,7 +9,7 @@ use kgauge_scenario::{ConsumeEnd, FlowPlan, StartOffset, Trial};
 use kgauge_wire::api::ApiKey;
 use serde_json::{Map, Value, json};
 
-use super::consumer_rows::{Columns, Reading, gave_up, metric_rows, total};
+use super::consumer_rows::{Columns, ReadProgress, gave_up, metric_rows, total};
 use super::consumer_watch::ReadWatch;
 use super::drive::{Drive, all_topics, connect, listen};
 use super::include::Include;
@@ -149,8 +149,8 @@ pub(super) fn run(call: &ToolCall) -> ToolResult {
 
 /// What was typed, checked.
 #[derive(Debug)]
-pub(super) struct Typed {
-    wanted: Wanted,
+pub(super) struct ConsumerArgs {
+    wanted: ReadQuery,
     pub(super) records: u64,
     consumers: u32,
     pub(super) interval_ms: u64,
@@ -165,13 +165,13 @@ pub(super) struct Typed {
 
 /// What to read.
 #[derive(Debug, Clone)]
-enum Wanted {
+enum ReadQuery {
     Topic(String),
     Matching(String),
 }
 
 /// What is there of it.
-struct Found {
+struct FoundPartitions {
     topic: String,
     also: Vec<String>,
     /// Of all topics together.
@@ -192,14 +192,18 @@ fn missing<T>(name: &str) -> Result<T, Mistake> {
     Err(Mistake(format!("Missing required argument \"[{name}]\"")))
 }
 
-fn typed(given: &ParsedOptions, as_of: ToolRelease, is_simple: bool) -> Result<Typed, Mistake> {
+fn typed(
+    given: &ParsedOptions,
+    as_of: ToolRelease,
+    is_simple: bool,
+) -> Result<ConsumerArgs, Mistake> {
     let is_4_2 = as_of >= ToolRelease::of(4, 2, 0);
     if is_4_2 {
         exactly_one(given, ["topic", "include"])?;
     }
     let wanted = match (given.text("topic"), given.text("include")) {
-        (Some(topic), _) => Wanted::Topic(topic.to_owned()),
-        (None, Some(pattern)) => Wanted::Matching(pattern.to_owned()),
+        (Some(topic), _) => ReadQuery::Topic(topic.to_owned()),
+        (None, Some(pattern)) => ReadQuery::Matching(pattern.to_owned()),
         (None, None) => return missing("topic"),
     };
     let number = |name: &str| given.number::<u64>(name, STYLE, "Long");
@@ -238,7 +242,7 @@ fn typed(given: &ParsedOptions, as_of: ToolRelease, is_simple: bool) -> Result<T
         (None, false) => 10_000,
     };
     let pattern = given.text("date-format").unwrap_or(DATE_FORMAT);
-    Ok(Typed {
+    Ok(ConsumerArgs {
         wanted,
         records,
         consumers,
@@ -298,12 +302,12 @@ struct Group {
     commits: bool,
 }
 
-impl Typed {
+impl ConsumerArgs {
     fn run(mut self, given: &ParsedOptions) -> ToolResult {
         let mut properties = properties(given)?;
         let include = match &self.wanted {
-            Wanted::Topic(_) => None,
-            Wanted::Matching(pattern) => Some(Include::parse(pattern)?),
+            ReadQuery::Topic(_) => None,
+            ReadQuery::Matching(pattern) => Some(Include::parse(pattern)?),
         };
         let reset = properties.flow.remove("auto.offset.reset");
         let from_latest = given.has("from-latest") || reset.as_deref() == Some("latest");
@@ -316,9 +320,9 @@ impl Typed {
         }
         let stopping = listen()?;
         let mut cluster = connect(&properties.client, &stopping.load)?;
-        let start = Reading {
+        let start = ReadProgress {
             at_ms: now_ms(),
-            ..Reading::default()
+            ..ReadProgress::default()
         };
         let Some(found) =
             self.find(&mut cluster, include.as_ref(), properties.excludes_internal)?
@@ -363,7 +367,13 @@ impl Typed {
     }
 
     /// What the tool says in the end.
-    fn told(&mut self, outcome: &LoadOutcome, start: Reading, joined_ms: u64, timed_out: bool) {
+    fn told(
+        &mut self,
+        outcome: &LoadOutcome,
+        start: ReadProgress,
+        joined_ms: u64,
+        timed_out: bool,
+    ) {
         if timed_out {
             let words = gave_up(self.timeout_ms, self.as_of);
             match self.as_of >= ToolRelease::of(2, 0, 0) {
@@ -375,7 +385,7 @@ impl Typed {
         let totals = flow.map_or_else(Totals::default, |flow| flow.totals);
         let group = flow.and_then(|flow| flow.group);
         if !self.is_detailed {
-            let end = Reading {
+            let end = ReadProgress {
                 // Waiting for what does not come is no reading; Kafka's tool counts it, so does this.
                 at_ms: start.at_ms + (joined_ms + outcome.end_ns / 1_000_000).cast_signed(),
                 records: totals.consumed,
@@ -396,13 +406,13 @@ impl Typed {
         cluster: &mut Cluster,
         include: Option<&Include>,
         excludes_internal: bool,
-    ) -> Result<Option<Found>, ToolFailure> {
+    ) -> Result<Option<FoundPartitions>, ToolFailure> {
         let all = all_topics(cluster)?;
         let is_wanted = |topic: &&Topic| match (&self.wanted, include) {
             (_, Some(include)) => {
                 include.fits(&topic.name) && !(excludes_internal && topic.is_internal)
             }
-            (Wanted::Topic(name) | Wanted::Matching(name), None) => topic.name == *name,
+            (ReadQuery::Topic(name) | ReadQuery::Matching(name), None) => topic.name == *name,
         };
         let found = all.topics.iter().filter(|topic| topic.error.is_none());
         let found: Vec<&Topic> = found.filter(is_wanted).collect();
@@ -413,7 +423,7 @@ impl Typed {
         if include.is_some() && !names.is_empty() {
             note(&format!("reads {}", names.join(", ")));
         }
-        Ok((!names.is_empty()).then(|| Found {
+        Ok((!names.is_empty()).then(|| FoundPartitions {
             topic: names.remove(0),
             also: names,
             partitions,
@@ -421,10 +431,10 @@ impl Typed {
     }
 
     /// A topic that is not there has nothing to read: Kafka's tool waits for it until it gives up.
-    fn nothing_there(&mut self, start: Reading, interrupted: bool) -> ToolResult {
+    fn nothing_there(&mut self, start: ReadProgress, interrupted: bool) -> ToolResult {
         note(&match &self.wanted {
-            Wanted::Topic(topic) => format!("topic {topic} is not there"),
-            Wanted::Matching(pattern) => format!("no topic's name matches {pattern}"),
+            ReadQuery::Topic(topic) => format!("topic {topic} is not there"),
+            ReadQuery::Matching(pattern) => format!("no topic's name matches {pattern}"),
         });
         let words = gave_up(self.timeout_ms, self.as_of);
         say::line(&words);
@@ -433,7 +443,7 @@ impl Typed {
                 self.columns,
                 &self.dates,
                 start,
-                Reading {
+                ReadProgress {
                     at_ms: now_ms(),
                     ..start
                 },
@@ -518,7 +528,7 @@ fn now_ms() -> i64 {
 mod tests {
     use super::*;
 
-    fn typed(line: &str, version: &str) -> Result<Typed, Mistake> {
+    fn typed(line: &str, version: &str) -> Result<ConsumerArgs, Mistake> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let given = super::super::options::read(TABLE, STYLE, &words)?;
         super::typed(&given, ToolRelease::parse(version).unwrap(), false)

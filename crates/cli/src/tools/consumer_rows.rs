@@ -55,7 +55,7 @@ impl Columns {
 
 /// What was read so far, and when.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(super) struct ReadProgress {
     /// Milliseconds since 1970.
     pub(super) at_ms: i64,
     pub(super) records: u64,
@@ -65,7 +65,12 @@ pub(super) struct Reading {
 }
 
 /// The row at the end.
-pub(super) fn total(columns: Columns, dates: &DatePattern, from: Reading, to: Reading) -> String {
+pub(super) fn total(
+    columns: Columns,
+    dates: &DatePattern,
+    from: ReadProgress,
+    to: ReadProgress,
+) -> String {
     let times = format!("{}, {}", dates.format(from.at_ms), dates.format(to.at_ms));
     row(columns, &times, from, to)
 }
@@ -74,14 +79,14 @@ pub(super) fn total(columns: Columns, dates: &DatePattern, from: Reading, to: Re
 pub(super) fn interval(
     columns: Columns,
     dates: &DatePattern,
-    from: Reading,
-    to: Reading,
+    from: ReadProgress,
+    to: ReadProgress,
 ) -> String {
     let times = format!("{}, 0", dates.format(to.at_ms));
     row(columns, &times, from, to)
 }
 
-fn row(columns: Columns, times: &str, from: Reading, to: Reading) -> String {
+fn row(columns: Columns, times: &str, from: ReadProgress, to: ReadProgress) -> String {
     let elapsed_ms = (to.at_ms - from.at_ms) as f64;
     let (bytes, records) = (to.bytes - from.bytes, to.records - from.records);
     let per_second = |amount: f64, ms: f64| match amount == 0.0 {
@@ -209,11 +214,11 @@ mod tests {
     #[test]
     fn a_row_of_4_3_1_is_repeated_digit_by_digit() {
         // 2026-11-20 21:55:20:120, 2026-11-20 21:55:22:461, as printed for 1,000,182 records of 100 B.
-        let from = Reading {
+        let from = ReadProgress {
             at_ms: 120,
-            ..Reading::default()
+            ..ReadProgress::default()
         };
-        let to = Reading {
+        let to = ReadProgress {
             at_ms: 2_461,
             records: 1_000_182,
             bytes: 100_018_200,
@@ -234,13 +239,13 @@ mod tests {
 
     #[test]
     fn an_interval_counts_from_the_one_before() {
-        let from = Reading {
+        let from = ReadProgress {
             at_ms: 740,
             records: 501,
             bytes: 50_100,
             rebalance_ms: 5,
         };
-        let to = Reading {
+        let to = ReadProgress {
             at_ms: 753,
             records: 1_001,
             bytes: 100_100,
@@ -255,9 +260,9 @@ mod tests {
 
     #[test]
     fn nothing_read_is_0_and_not_a_division_by_it() {
-        let at = Reading {
+        let at = ReadProgress {
             at_ms: 5,
-            ..Reading::default()
+            ..ReadProgress::default()
         };
         let row = total(columns("4.3.1"), &dates(), at, at);
         assert!(

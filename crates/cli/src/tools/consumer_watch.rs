@@ -3,17 +3,17 @@
 use kgauge_load::{Clock, LoadProgress};
 use kgauge_results::{Counts, Slice};
 
-use super::consumer::Typed;
-use super::consumer_rows::{Reading, interval};
+use super::consumer::ConsumerArgs;
+use super::consumer_rows::{ReadProgress, interval};
 use super::drive::{LoadWatch, counts_messages};
 use super::say;
 
 /// Intervals, and records that stay away.
 pub(super) struct ReadWatch<'a> {
-    typed: &'a mut Typed,
+    typed: &'a mut ConsumerArgs,
     clock: Clock,
     joined_ms: u64,
-    last: Reading,
+    last: ReadProgress,
     records: u64,
     moved_at_ns: u64,
     pub(super) timed_out: bool,
@@ -21,7 +21,12 @@ pub(super) struct ReadWatch<'a> {
 }
 
 impl<'a> ReadWatch<'a> {
-    pub(super) fn new(typed: &'a mut Typed, start: Reading, joined_ms: u64, clock: Clock) -> Self {
+    pub(super) fn new(
+        typed: &'a mut ConsumerArgs,
+        start: ReadProgress,
+        joined_ms: u64,
+        clock: Clock,
+    ) -> Self {
         Self {
             typed,
             clock,
@@ -53,7 +58,7 @@ impl LoadWatch for ReadWatch<'_> {
         if !self.typed.is_detailed {
             return;
         }
-        let now = Reading {
+        let now = ReadProgress {
             at_ms: self.clock.unix_ms(progress.elapsed_ns),
             records: totals.consumed,
             bytes: totals.logical_bytes,

@@ -16,7 +16,7 @@ use kgauge_wire::messages::{Message, MetadataRequest, MetadataRequestTopic};
 use super::flow::share;
 use super::say::note;
 use super::{ToolFailure, ToolRelease};
-use crate::interrupt::{self, Stopping};
+use crate::interrupt::{self, StopRequests};
 
 /// How often a topic that is being made is looked for.
 const TOPIC_LOOK: Duration = Duration::from_millis(20);
@@ -25,7 +25,7 @@ const TOPIC_LOOK: Duration = Duration::from_millis(20);
 const MAY_CREATE_FROM: i16 = 4;
 
 /// Listens to Ctrl-C.
-pub(crate) fn listen() -> Result<Stopping, ToolFailure> {
+pub(crate) fn listen() -> Result<StopRequests, ToolFailure> {
     interrupt::listen("ending (again: at once)").map_err(ToolFailure::new)
 }
 
@@ -137,7 +137,7 @@ pub(crate) struct Drive<'a> {
     /// What consumers read along with it.
     pub(crate) also: &'a [String],
     pub(crate) client: &'a ClientConfig,
-    pub(crate) stopping: &'a Stopping,
+    pub(crate) stopping: &'a StopRequests,
     /// For a group its `group.id`.
     pub(crate) groups: BTreeMap<String, String>,
     /// How often slices come.
@@ -148,7 +148,7 @@ pub(crate) struct Drive<'a> {
 pub(crate) struct Ready {
     load: PreparedLoad,
     slices: Vec<MemorySlices>,
-    stopping: Stopping,
+    stopping: StopRequests,
 }
 
 impl Drive<'_> {

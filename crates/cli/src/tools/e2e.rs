@@ -18,7 +18,7 @@ use super::release::ToolRelease;
 use super::say::{self, note};
 use super::{ToolCall, ToolFailure, ToolResult, flow, options};
 use crate::exit::ExitStatus;
-use crate::interrupt::Stopping;
+use crate::interrupt::StopRequests;
 use crate::place::{fresh_number, unix_ms};
 
 const STYLE: Style = Style::Jopt;
@@ -118,7 +118,7 @@ pub(super) fn run(call: &ToolCall) -> ToolResult {
 
 /// What a call asks for.
 #[derive(Debug, Clone, PartialEq)]
-struct Asked {
+struct EndToEndOptions {
     servers: String,
     topic: String,
     records: u64,
@@ -135,9 +135,9 @@ struct Asked {
     is_first: bool,
 }
 
-impl Asked {
-    fn new(servers: &str, topic: &str, records: u64, as_of: ToolRelease) -> Asked {
-        Asked {
+impl EndToEndOptions {
+    fn new(servers: &str, topic: &str, records: u64, as_of: ToolRelease) -> EndToEndOptions {
+        EndToEndOptions {
             servers: servers.to_owned(),
             topic: topic.to_owned(),
             records,
@@ -155,7 +155,7 @@ impl Asked {
     }
 }
 
-fn named(given: &ParsedOptions, as_of: ToolRelease) -> Result<Asked, Mistake> {
+fn named(given: &ParsedOptions, as_of: ToolRelease) -> Result<EndToEndOptions, Mistake> {
     let text = |name: &str| {
         let text = given.text(name).map(str::to_owned);
         text.ok_or_else(|| Mistake(format!("Missing required argument \"[{name}]\"")))
@@ -178,7 +178,7 @@ fn named(given: &ParsedOptions, as_of: ToolRelease) -> Result<Asked, Mistake> {
         Ok(usize::try_from(size).unwrap_or(usize::MAX))
     };
     let records = above_zero("num-records", 1)?.unwrap_or(1).unsigned_abs();
-    Ok(Asked {
+    Ok(EndToEndOptions {
         acks,
         value_bytes: size("record-size")?,
         file: given.text("command-config").map(str::to_owned),
@@ -186,12 +186,16 @@ fn named(given: &ParsedOptions, as_of: ToolRelease) -> Result<Asked, Mistake> {
         headers: size("num-headers")?,
         header_name_bytes: size("record-header-key-size")?,
         header_value_bytes: above_zero("record-header-size", -1)?.unwrap_or(0),
-        ..Asked::new(&servers, &topic, records, as_of)
+        ..EndToEndOptions::new(&servers, &topic, records, as_of)
     })
 }
 
 /// Words in an order; which one depends on the class and their number.
-fn positional(words: &[String], as_of: ToolRelease, is_oldest: bool) -> Result<Asked, ToolFailure> {
+fn positional(
+    words: &[String],
+    as_of: ToolRelease,
+    is_oldest: bool,
+) -> Result<EndToEndOptions, ToolFailure> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let number = |text: &str, what: &str| -> Result<u64, ToolFailure> {
         let number = text.parse().ok().filter(|&number: &u64| number > 0);
@@ -200,20 +204,20 @@ fn positional(words: &[String], as_of: ToolRelease, is_oldest: bool) -> Result<A
     if is_oldest {
         return match words[..] {
             // 0.8.0 and 0.8.1.
-            [servers, _zookeeper, records] => Ok(Asked {
+            [servers, _zookeeper, records] => Ok(EndToEndOptions {
                 is_first: true,
-                ..Asked::new(servers, "test", number(records, "num_messages")?, as_of)
+                ..EndToEndOptions::new(servers, "test", number(records, "num_messages")?, as_of)
             }),
             // Between 0.8.1 and 0.8.2: the form of LinkedIn's benchmark.
-            [servers, _zookeeper, topic, records] => Ok(Asked::new(
+            [servers, _zookeeper, topic, records] => Ok(EndToEndOptions::new(
                 servers,
                 topic,
                 number(records, "num_messages")?,
                 as_of,
             )),
-            [servers, _zookeeper, topic, records, _fetch_wait, acks] => Ok(Asked {
+            [servers, _zookeeper, topic, records, _fetch_wait, acks] => Ok(EndToEndOptions {
                 acks: acks.to_owned(),
-                ..Asked::new(servers, topic, number(records, "num_messages")?, as_of)
+                ..EndToEndOptions::new(servers, topic, number(records, "num_messages")?, as_of)
             }),
             _ => Err(ToolFailure::new(
                 "USAGE: java kafka.tools.TestEndToEndLatency broker_list zookeeper_connect topic \
@@ -242,15 +246,15 @@ fn positional(words: &[String], as_of: ToolRelease, is_oldest: bool) -> Result<A
         }
     };
     let value_bytes = number(bytes, "record-size")?;
-    Ok(Asked {
+    Ok(EndToEndOptions {
         acks: acks.to_owned(),
         value_bytes: usize::try_from(value_bytes).unwrap_or(usize::MAX),
         file,
-        ..Asked::new(servers, topic, number(records, "num-records")?, as_of)
+        ..EndToEndOptions::new(servers, topic, number(records, "num-records")?, as_of)
     })
 }
 
-impl Asked {
+impl EndToEndOptions {
     fn run(&self, zero_on_failures: bool) -> ToolResult {
         let stopping = listen()?;
         let sources = PropertySources {
@@ -315,7 +319,7 @@ impl Asked {
     }
 
     /// The topic; one that is not there is made, as the tool does it.
-    fn topic(&self, cluster: &mut Cluster, stopping: &Stopping) -> Result<Topic, ToolFailure> {
+    fn topic(&self, cluster: &mut Cluster, stopping: &StopRequests) -> Result<Topic, ToolFailure> {
         let known = all_topics(cluster)?;
         let is_there = known
             .topic(&self.topic)
@@ -461,7 +465,7 @@ mod tests {
         line.split_whitespace().map(str::to_owned).collect()
     }
 
-    fn positional(line: &str, is_oldest: bool) -> Result<Asked, String> {
+    fn positional(line: &str, is_oldest: bool) -> Result<EndToEndOptions, String> {
         super::positional(&words(line), ToolRelease::NEWEST, is_oldest).map_err(|error| error.words)
     }
 

@@ -106,7 +106,7 @@ pub(super) fn run(call: &ToolCall) -> ToolResult {
 
 /// What was typed.
 #[derive(Debug)]
-struct Typed {
+struct OldProducerArgs {
     topic: String,
     messages: u64,
     bytes: u64,
@@ -132,7 +132,7 @@ impl From<super::options::Mistake> for Wrong {
     }
 }
 
-fn typed(given: &ParsedOptions) -> Result<Typed, Wrong> {
+fn typed(given: &ParsedOptions) -> Result<OldProducerArgs, Wrong> {
     let required = |name: &str| {
         let text = given.text(name).map(str::to_owned);
         text.ok_or_else(|| Wrong::Typed(format!("Missing required argument \"[{name}]\"")))
@@ -179,7 +179,7 @@ fn typed(given: &ParsedOptions) -> Result<Typed, Wrong> {
     let mut settings = settings(given, codec, batch_bytes)?;
     settings.push(("bootstrap.servers", servers));
     let pattern = given.text("date-format").unwrap_or(DATE_FORMAT);
-    Ok(Typed {
+    Ok(OldProducerArgs {
         topic: topics,
         messages: number("messages", 0)?,
         bytes,
@@ -242,7 +242,7 @@ fn batch_bytes(bytes: u64, records: u64, is_sync: bool) -> u64 {
     }
 }
 
-impl Typed {
+impl OldProducerArgs {
     fn job(&self, as_of: ToolRelease) -> Result<ProducerJob, ToolFailure> {
         let sources = PropertySources {
             flags: self.settings.clone(),
@@ -292,7 +292,7 @@ impl Typed {
 mod tests {
     use super::*;
 
-    fn typed(line: &str) -> Result<Typed, Wrong> {
+    fn typed(line: &str) -> Result<OldProducerArgs, Wrong> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let given = super::super::options::read(TABLE, STYLE, &words)?;
         super::typed(&given)

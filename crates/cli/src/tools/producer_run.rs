@@ -17,7 +17,7 @@ use super::release::ToolRelease;
 use super::say::{self, note};
 use super::{ToolFailure, ToolResult, flow, payloads};
 use crate::exit::ExitStatus;
-use crate::interrupt::Stopping;
+use crate::interrupt::StopRequests;
 
 /// What is in the records.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,7 +168,11 @@ impl ProducerJob {
         }
     }
 
-    fn load(&self, stopping: &Stopping, watch: &mut SendWatch) -> Result<SendReport, ToolFailure> {
+    fn load(
+        &self,
+        stopping: &StopRequests,
+        watch: &mut SendWatch,
+    ) -> Result<SendReport, ToolFailure> {
         let client = &self.properties.client;
         let mut cluster = connect(client, &stopping.load)?;
         let patience = Duration::from_nanos(self.flow_settings()?.settings.block_ns_max);
@@ -303,7 +307,7 @@ impl ProducerJob {
         }
     }
 
-    fn wait_for_ever(&self, stopping: &Stopping) {
+    fn wait_for_ever(&self, stopping: &StopRequests) {
         while self.rate == Some(0.0) && !stopping.is_wanted() {
             std::thread::sleep(Duration::from_millis(50));
         }

@@ -8,13 +8,13 @@ use kgauge_client::group::{
 
 use super::drive::{connect, listen};
 use super::options::{Mistake, Opt, ParsedOptions, Style, Takes, opt};
-use super::plain::{ReaderSetup, Taken, TopicReader};
+use super::plain::{ReadRecord, ReaderSetup, TopicReader};
 use super::properties::{ClientRole, PropertySources};
 use super::verifiable_events::{committed, consumed, partitions_of, record_data};
 use super::verifiable_producer::Events;
 use super::{ToolCall, ToolFailure, ToolRelease, ToolResult};
 use crate::exit::ExitStatus;
-use crate::interrupt::Stopping;
+use crate::interrupt::StopRequests;
 use crate::print;
 
 const STYLE: Style = Style::Argparse;
@@ -98,7 +98,7 @@ impl From<Mistake> for Wrong {
 }
 
 #[derive(Debug)]
-struct Asked {
+struct VerifiableConsumerOptions {
     topic: String,
     servers: String,
     group: GroupSettings,
@@ -121,7 +121,7 @@ enum Reset {
     None,
 }
 
-fn asked(given: &ParsedOptions, as_of: ToolRelease) -> Result<Asked, Wrong> {
+fn asked(given: &ParsedOptions, as_of: ToolRelease) -> Result<VerifiableConsumerOptions, Wrong> {
     let required = |name: &str, text: Option<&str>| {
         let text = text.map(str::to_owned);
         text.ok_or_else(|| Mistake(format!("argument --{name} is required")))
@@ -175,7 +175,7 @@ fn asked(given: &ParsedOptions, as_of: ToolRelease) -> Result<Asked, Wrong> {
     group.assignors = vec![assignor];
     group.instance_id = given.text("group-instance-id").map(str::to_owned);
     let records = given.number::<i64>("max-messages", STYLE, "Integer")?;
-    Ok(Asked {
+    Ok(VerifiableConsumerOptions {
         topic,
         servers,
         group,
@@ -192,7 +192,7 @@ fn asked(given: &ParsedOptions, as_of: ToolRelease) -> Result<Asked, Wrong> {
     })
 }
 
-impl Asked {
+impl VerifiableConsumerOptions {
     fn run(&self) -> ToolResult {
         let stopping = listen()?;
         let sources = PropertySources {
@@ -265,7 +265,7 @@ impl Membership {
 
 /// A member at work.
 struct AtWork<'a> {
-    asked: &'a Asked,
+    asked: &'a VerifiableConsumerOptions,
     events: Events,
     member: Membership,
     reader: TopicReader,
@@ -276,7 +276,7 @@ struct AtWork<'a> {
 }
 
 impl AtWork<'_> {
-    fn work(&mut self, stopping: &Stopping) -> Result<(), String> {
+    fn work(&mut self, stopping: &StopRequests) -> Result<(), String> {
         if let Membership::Classic(_) = self.member {
             self.join()?;
         }
@@ -430,7 +430,7 @@ impl AtWork<'_> {
     }
 
     /// Counts and tells what was read; true when it is enough.
-    fn take(&mut self, mut taken: Vec<Taken>) -> bool {
+    fn take(&mut self, mut taken: Vec<ReadRecord>) -> bool {
         if let Some(records) = self.asked.records {
             let left = usize::try_from(records - self.consumed).unwrap_or(usize::MAX);
             for extra in taken.iter().skip(left).rev() {
@@ -499,7 +499,7 @@ impl AtWork<'_> {
 mod tests {
     use super::*;
 
-    fn asked(line: &str) -> Result<Asked, String> {
+    fn asked(line: &str) -> Result<VerifiableConsumerOptions, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let given =
             super::super::options::read(TABLE, STYLE, &words).map_err(|mistake| mistake.0)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::plain::Taken;
+use super::plain::ReadRecord;
 use super::verifiable_producer::text;
 
 /// Of partitions that come or go.
@@ -16,7 +16,7 @@ pub(super) fn partitions_of(partitions: &[u32], topic: &str) -> String {
 }
 
 /// Of one record.
-pub(super) fn record_data(record: &Taken, topic: &str) -> String {
+pub(super) fn record_data(record: &ReadRecord, topic: &str) -> String {
     format!(
         ",\"key\":{},\"value\":{},\"topic\":{},\"partition\":{},\"offset\":{}",
         text(record.key.as_deref()),
@@ -28,7 +28,7 @@ pub(super) fn record_data(record: &Taken, topic: &str) -> String {
 }
 
 /// Of what one answer brought.
-pub(super) fn consumed(taken: &[Taken], topic: &str) -> String {
+pub(super) fn consumed(taken: &[ReadRecord], topic: &str) -> String {
     let topic = text(Some(topic.as_bytes()));
     let mut parts: BTreeMap<u32, (u64, i64, i64)> = BTreeMap::new();
     for record in taken {
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn events_read_as_4_3_1_printed_them() {
-        let record = |offset: i64, value: &str| Taken {
+        let record = |offset: i64, value: &str| ReadRecord {
             partition: 0,
             offset,
             key: None,

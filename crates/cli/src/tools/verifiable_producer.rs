@@ -70,7 +70,7 @@ pub(super) fn run(call: &ToolCall) -> ToolResult {
 }
 
 #[derive(Debug)]
-struct Asked {
+struct VerifiableProducerOptions {
     topic: String,
     servers: String,
     records: Option<u64>,
@@ -82,14 +82,14 @@ struct Asked {
     keys: Option<u64>,
 }
 
-fn asked(given: &ParsedOptions) -> Result<Asked, Mistake> {
+fn asked(given: &ParsedOptions) -> Result<VerifiableProducerOptions, Mistake> {
     let required = |name: &str, text: Option<&str>| {
         let text = text.map(str::to_owned);
         text.ok_or_else(|| Mistake(format!("argument --{name} is required")))
     };
     let number = |name: &'static str, kind| given.number::<i64>(name, STYLE, kind);
     let not_negative = |number: Option<i64>| number.and_then(|number| u64::try_from(number).ok());
-    Ok(Asked {
+    Ok(VerifiableProducerOptions {
         topic: required("topic", given.text("topic"))?,
         servers: required(
             "bootstrap-server",
@@ -107,7 +107,7 @@ fn asked(given: &ParsedOptions) -> Result<Asked, Mistake> {
     })
 }
 
-impl Asked {
+impl VerifiableProducerOptions {
     fn run(&self, zero_on_failures: bool) -> ToolResult {
         let stopping = listen()?;
         let sources = PropertySources {
@@ -135,7 +135,7 @@ impl Asked {
         };
         let mut writer = TopicWriter::new(setup).map_err(ToolFailure::refused)?;
         let clock = Clock::start();
-        let mut course = Course::default();
+        let mut course = SendProgress::default();
         let wanted = self.records.unwrap_or(u64::MAX);
         while course.sent < wanted && !stopping.is_wanted() && print::is_open() {
             let due = self.due(course.sent, wanted, &clock);
@@ -185,7 +185,7 @@ impl Asked {
         &self,
         writer: &mut TopicWriter,
         events: &mut Events,
-        course: &mut Course,
+        course: &mut SendProgress,
         due: usize,
         clock: &Clock,
     ) {
@@ -255,7 +255,7 @@ fn settings(
 
 /// How far it is.
 #[derive(Debug, Default)]
-struct Course {
+struct SendProgress {
     sent: u64,
     acked: u64,
     batches: u64,
@@ -344,7 +344,7 @@ fn murmur2(bytes: &[u8]) -> i32 {
 mod tests {
     use super::*;
 
-    fn asked(line: &str) -> Result<Asked, String> {
+    fn asked(line: &str) -> Result<VerifiableProducerOptions, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let given =
             super::super::options::read(TABLE, STYLE, &words).map_err(|mistake| mistake.0)?;

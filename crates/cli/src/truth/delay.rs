@@ -13,7 +13,7 @@ use kgauge_target::delays_drawn;
 use super::formula::{delay_quantile_ns, rank_reach};
 use super::row::{ExpectedValue, LostBy, RowVerdict, TruthRow, TruthUnit};
 use super::runs::{Runs, TruthRun};
-use super::scenarios::{DELAY_FETCH, DELAY_PRODUCE, Shipped};
+use super::scenarios::{DELAY_FETCH, DELAY_PRODUCE, TruthScenario};
 
 /// How far a quantile may be off: requests of two runs do not take exactly the same without a delay, and a histogram's
 /// bucket is up to 0.1 % wide.
@@ -36,8 +36,8 @@ const QUANTILES: &[(&str, Quantile)] = &[
 /// An API, and where a reader of the run folder finds its delay.
 struct Side {
     api: &'static str,
-    delayed: Shipped,
-    base: Shipped,
+    delayed: TruthScenario,
+    base: TruthScenario,
     flow: &'static str,
     kind: TimeKind,
     words: &'static str,

@@ -9,7 +9,7 @@ use kgauge_results::TimeKind;
 
 use super::row::{ExpectedValue, TruthRow, TruthUnit};
 use super::runs::Runs;
-use super::scenarios::{CAPACITY, STALL, Shipped, TWO_STALLS};
+use super::scenarios::{CAPACITY, STALL, TWO_STALLS, TruthScenario};
 
 /// How far the two may be apart.
 const PART: f64 = 0.02;
@@ -24,7 +24,7 @@ pub(super) fn rows(runs: &Runs) -> Vec<TruthRow> {
         (CAPACITY, "records"),
         (CAPACITY, "bytes"),
     ];
-    let row = |(scenario, name): (Shipped, &str)| {
+    let row = |(scenario, name): (TruthScenario, &str)| {
         let ran = runs.get(scenario)?;
         let service = ran.times_of_all(name, TimeKind::Service)?;
         let (span_ns, in_flight_record_ns) = ran.in_flight_of_all(name)?;

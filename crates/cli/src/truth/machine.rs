@@ -26,20 +26,20 @@ const LATE_NS_MIN: u64 = 1_000_000;
 const LOST_NS_MIN: u64 = 50_000;
 
 /// A recording that goes on.
-pub(super) struct Recording {
+pub(super) struct MachineRecording {
     stop: Sender<()>,
     thread: JoinHandle<MachineLog>,
 }
 
 /// What stands in the file.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct RecordedMachine {
     format: u32,
     #[serde(flatten)]
     log: MachineLog,
 }
 
-impl Recording {
+impl MachineRecording {
     /// Begins one.
     pub(super) fn start() -> anyhow::Result<Self> {
         let (stop, stopped) = channel();
@@ -59,7 +59,7 @@ impl Recording {
 
 /// Writes a log beside its run folder.
 pub(super) fn keep(log: MachineLog, path: &Path) -> anyhow::Result<MachineLog> {
-    let kept = Kept { format: 1, log };
+    let kept = RecordedMachine { format: 1, log };
     let text = serde_json::to_string(&kept)?;
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(kept.log)
@@ -68,7 +68,7 @@ pub(super) fn keep(log: MachineLog, path: &Path) -> anyhow::Result<MachineLog> {
 /// Reads it; runs of earlier versions have none.
 pub(super) fn read(path: &Path) -> MachineLog {
     let text = std::fs::read_to_string(path).ok();
-    let kept: Option<Kept> = text.and_then(|text| serde_json::from_str(&text).ok());
+    let kept: Option<RecordedMachine> = text.and_then(|text| serde_json::from_str(&text).ok());
     kept.map(|kept| kept.log).unwrap_or_default()
 }
 

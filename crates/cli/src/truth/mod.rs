@@ -33,7 +33,7 @@ use crate::print;
 use crate::progress::seconds;
 use row::{RowVerdict, TruthRow, TruthUnit};
 use runs::{RunOrder, Runs};
-use scenarios::Shipped;
+use scenarios::TruthScenario;
 
 /// A check: what it is about, and what it needs.
 struct Check {
@@ -41,7 +41,7 @@ struct Check {
     title: &'static str,
     /// The formula in words.
     formula: &'static str,
-    scenarios: &'static [Shipped],
+    scenarios: &'static [TruthScenario],
     how: How,
 }
 
@@ -136,7 +136,7 @@ const TRIES_MAX: u32 = 10;
 
 /// What `--json` prints, and what stands in `truth.json`.
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct TruthJson<'a> {
     format: u32,
     kgauge_version: &'static str,
     quick: bool,
@@ -294,7 +294,7 @@ fn tell(
     let inconclusive = inconclusive
         .filter(|row| row.verdict == RowVerdict::Inconclusive)
         .count();
-    let told = Told {
+    let told = TruthJson {
         format: 1,
         kgauge_version: env!("CARGO_PKG_VERSION"),
         quick: arguments.quick,
@@ -346,8 +346,8 @@ fn chosen(arguments: &TruthArgs) -> anyhow::Result<Vec<&'static Check>> {
 }
 
 /// Each scenario once, in the order of the checks.
-fn needed(checks: &[&Check]) -> Vec<Shipped> {
-    let mut needed: Vec<Shipped> = Vec::new();
+fn needed(checks: &[&Check]) -> Vec<TruthScenario> {
+    let mut needed: Vec<TruthScenario> = Vec::new();
     for scenario in checks.iter().flat_map(|check| check.scenarios) {
         if !needed.contains(scenario) {
             needed.push(*scenario);

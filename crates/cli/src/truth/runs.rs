@@ -12,10 +12,10 @@ use kgauge_scenario::{FlowPlan, Partitioner, Shape, Trial};
 
 use super::formula::{StalledHold, WaitSpan};
 use super::lost::{Lost, MachineLog};
-use super::machine::{self, Recording};
-use super::scenarios::{BESIDE, Shipped};
+use super::machine::{self, MachineRecording};
+use super::scenarios::{BESIDE, TruthScenario};
 use crate::exit::OrStop;
-use crate::interrupt::Stopping;
+use crate::interrupt::StopRequests;
 use crate::run::{self, Beside};
 
 /// A run of the suite, read from its folder.
@@ -37,11 +37,11 @@ pub(super) struct RunOrder<'a> {
     pub(super) dir: &'a Path,
     pub(super) quick: bool,
     pub(super) seed: Option<u64>,
-    pub(super) stopping: &'a Stopping,
+    pub(super) stopping: &'a StopRequests,
 }
 
 impl Runs {
-    pub(super) fn get(&self, scenario: Shipped) -> Option<&TruthRun> {
+    pub(super) fn get(&self, scenario: TruthScenario) -> Option<&TruthRun> {
         self.0.get(scenario.name)
     }
 
@@ -56,7 +56,7 @@ impl Runs {
     /// Reads a run that an earlier suite has left in its folder; says whether there is one.
     pub(super) fn read(
         &mut self,
-        scenario: Shipped,
+        scenario: TruthScenario,
         dir: &Path,
         tries: u32,
     ) -> anyhow::Result<bool> {
@@ -80,7 +80,7 @@ impl Runs {
     /// everything from here on.
     pub(super) fn make(
         &mut self,
-        scenario: Shipped,
+        scenario: TruthScenario,
         order: &RunOrder<'_>,
         tries: u32,
         beside: Option<&Beside<'_>>,
@@ -102,7 +102,7 @@ impl Runs {
             words.push(format!("--seed={seed}").into());
         }
         words.push(file.into_os_string());
-        let recording = Recording::start()?;
+        let recording = MachineRecording::start()?;
         let done = run::one(&words, order.stopping, beside);
         let log = recording.end();
         let (read, summary) = done?;
@@ -119,14 +119,14 @@ impl Runs {
 }
 
 /// The run folder of a try: `stall`, `stall-2`.
-fn folder(scenario: Shipped, tries: u32) -> String {
+fn folder(scenario: TruthScenario, tries: u32) -> String {
     match tries {
         1 => scenario.name.to_owned(),
         tries => format!("{}-{tries}", scenario.name),
     }
 }
 
-fn machine_log(scenario: Shipped, dir: &Path, tries: u32) -> PathBuf {
+fn machine_log(scenario: TruthScenario, dir: &Path, tries: u32) -> PathBuf {
     dir.join(format!("{}.machine.json", folder(scenario, tries)))
 }
 

@@ -2,7 +2,7 @@
 
 /// A scenario that ships with the suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Shipped {
+pub(super) struct TruthScenario {
     /// Its name, and that of its run folder.
     pub(super) name: &'static str,
     /// The file.

@@ -12,7 +12,7 @@ use kgauge_scenario::{FlowPlan, Shape};
 use super::formula::{StalledHold, rank_reach};
 use super::row::{ExpectedValue, LostBy, TruthRow, TruthUnit};
 use super::runs::{Runs, TruthRun};
-use super::scenarios::{BORDER_STALLS, STALL, Shipped, TWO_STALLS};
+use super::scenarios::{BORDER_STALLS, STALL, TWO_STALLS, TruthScenario};
 
 /// How far a percentile may be off: what the broker and the generator take beside the stall, and a
 /// histogram's bucket of 0.1 %.
@@ -78,7 +78,7 @@ pub(super) fn of_a_wrong_recorder(runs: &Runs) -> Vec<TruthRow> {
 fn rows(
     check: &'static str,
     runs: &Runs,
-    scenario: Shipped,
+    scenario: TruthScenario,
     (flow, quantiles): (&str, &[NamedQuantile]),
     from: From,
 ) -> Vec<TruthRow> {

@@ -97,19 +97,19 @@ fn said_in(dir: &Path, flow: &str) -> PathBuf {
 }
 
 /// A tool that runs. It does not outlive its owner.
-struct Running {
+struct ToolProcess {
     child: Child,
     said: PathBuf,
 }
 
-impl Drop for Running {
+impl Drop for ToolProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-impl Running {
+impl ToolProcess {
     /// Waits for its end, and gives what it said.
     fn end(mut self, interrupt: &Interrupt) -> Result<String, String> {
         /// How often it is looked at.
@@ -141,7 +141,7 @@ fn begin(
     (name, settings): (&str, &[&str]),
     trial: &Trial,
     dir: &Path,
-) -> anyhow::Result<Running> {
+) -> anyhow::Result<ToolProcess> {
     let topic = TopicSpec {
         name: format!("kgauge-truth-{name}"),
         partitions: 1,
@@ -173,7 +173,7 @@ fn begin(
         .spawn()
         .context("cannot start Java")
         .or_unwritable()?;
-    Ok(Running { child, said })
+    Ok(ToolProcess { child, said })
 }
 
 /// Records a second of a flow, and how many that makes in the hold.

@@ -9,7 +9,7 @@ use kgauge_wire::messages::describe_configs::{
 use kgauge_wire::messages::incremental_alter_configs::{AlterConfigsResource, AlterableConfig};
 use kgauge_wire::messages::{DescribeConfigsRequest, IncrementalAlterConfigsRequest, Message};
 
-use crate::cluster::{Cluster, ClusterError, Failed, Next, OperationError, broker_words};
+use crate::cluster::{Cluster, ClusterError, FailedAttempt, Next, OperationError, broker_words};
 
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,7 +163,7 @@ impl Cluster {
     ) -> Result<Vec<ConfigEntry>, ConfigsError> {
         self.retrying("read settings", |cluster, deadline| {
             let attempt = cluster.describe_configs_once(resource, deadline);
-            attempt.map_err(|error| Failed {
+            attempt.map_err(|error| FailedAttempt {
                 next: error.next(),
                 error,
             })
@@ -178,7 +178,7 @@ impl Cluster {
     ) -> Result<(), ConfigsError> {
         self.retrying("change settings", |cluster, deadline| {
             let attempt = cluster.alter_configs_once(resource, changes, deadline);
-            attempt.map_err(|error| Failed {
+            attempt.map_err(|error| FailedAttempt {
                 next: error.next(),
                 error,
             })

@@ -8,7 +8,7 @@ use kgauge_wire::messages::create_topics::{CreatableTopic, CreatableTopicConfig}
 use kgauge_wire::messages::{CreateTopicsRequest, Message};
 
 use super::topic_wait::{SilentBroker, WaitError};
-use crate::cluster::{Cluster, ClusterError, Failed, Next, OperationError, broker_words};
+use crate::cluster::{Cluster, ClusterError, FailedAttempt, Next, OperationError, broker_words};
 use crate::release::ReleaseGuess;
 
 /// A topic to be made.
@@ -157,7 +157,7 @@ impl Cluster {
                 }
                 _ => Next::GiveUp,
             };
-            Err(Failed {
+            Err(FailedAttempt {
                 error: error.after_doubt(unanswered),
                 next,
             })

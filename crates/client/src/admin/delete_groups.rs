@@ -7,7 +7,7 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::DeleteGroupsRequest;
 
 use super::CoordinatorOf;
-use crate::cluster::{Cluster, ClusterError, Failed, Next, OperationError};
+use crate::cluster::{Cluster, ClusterError, FailedAttempt, Next, OperationError};
 
 /// Why a group is, or may be, still there.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +74,7 @@ impl Cluster {
     pub fn delete_group(&mut self, group: &str) -> Result<(), DeleteGroupError> {
         self.retrying("delete the group", |cluster, deadline| {
             let attempt = cluster.delete_group_once(group, deadline);
-            attempt.map_err(|error| Failed {
+            attempt.map_err(|error| FailedAttempt {
                 next: error.next(),
                 error,
             })

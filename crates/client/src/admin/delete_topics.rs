@@ -7,7 +7,7 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::{DeleteTopicState, DeleteTopicsRequest, Message};
 
 use super::topic_wait::{SilentBroker, WaitError};
-use crate::cluster::{Cluster, ClusterError, Failed, Next, OperationError, broker_words};
+use crate::cluster::{Cluster, ClusterError, FailedAttempt, Next, OperationError, broker_words};
 
 /// The first version that names topics in structures of their own.
 const VERSION_WITH_STATES: i16 = 6;
@@ -103,7 +103,7 @@ impl Cluster {
                 DeleteTopicError::Cluster { error, .. } => error.next(),
                 _ => Next::GiveUp,
             };
-            Err(Failed { error, next })
+            Err(FailedAttempt { error, next })
         })?;
         let gone = |found: Option<&_>| found.map_or(Ok(()), |_| Err(String::new()));
         self.await_everywhere(topic, SilentBroker::Skip, gone)

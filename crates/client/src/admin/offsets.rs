@@ -9,7 +9,7 @@ use kgauge_wire::messages::list_offsets::{
 };
 use kgauge_wire::messages::{ListOffsetsRequest, Message};
 
-use crate::cluster::{Cluster, ClusterError, Failed, Leader, Next, OperationError};
+use crate::cluster::{Cluster, ClusterError, FailedAttempt, Leader, Next, OperationError};
 
 /// Which offset is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Cluster {
         let mut found: BTreeMap<i32, i64> = BTreeMap::new();
         self.retrying("look up offsets", |cluster, deadline| {
             let attempt = cluster.offsets_once(topic, at, &mut found, deadline);
-            attempt.map_err(|error| Failed {
+            attempt.map_err(|error| FailedAttempt {
                 next: error.next(),
                 error,
             })

@@ -4,7 +4,7 @@ use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::InitProducerIdRequest;
 
-use crate::cluster::{Cluster, ClusterError, Failed};
+use crate::cluster::{Cluster, ClusterError, FailedAttempt};
 
 /// What an idempotent producer writes into its batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Cluster {
                     id: answer.producer_id,
                     epoch: answer.producer_epoch,
                 }),
-                code => Err(Failed::from(ClusterError::Refused {
+                code => Err(FailedAttempt::from(ClusterError::Refused {
                     api: ApiKey::InitProducerId,
                     code,
                     message: None,

@@ -10,7 +10,7 @@ use ring::pbkdf2;
 use ring::rand::{SecureRandom, SystemRandom};
 use zeroize::Zeroizing;
 
-use crate::cluster::{Cluster, ClusterError, Failed};
+use crate::cluster::{Cluster, ClusterError, FailedAttempt};
 
 /// The hash of a SCRAM mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Cluster {
             let refused = answer.results.iter().find(|one| one.error_code != 0);
             match refused {
                 None => Ok(()),
-                Some(one) => Err(Failed::from(ClusterError::Refused {
+                Some(one) => Err(FailedAttempt::from(ClusterError::Refused {
                     api: ApiKey::AlterUserScramCredentials,
                     code: ErrorCode::from(one.error_code),
                     message: one.error_message.as_ref().map(ToString::to_string),

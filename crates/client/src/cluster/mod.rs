@@ -16,7 +16,7 @@ use kgauge_wire::messages::{Message, MetadataRequest, Request};
 pub use error::ClusterError;
 pub(crate) use error::{Next, broker_words};
 pub use metadata::{Broker, MetadataView, Partition, Topic};
-pub(crate) use retry::{Failed, OperationError};
+pub(crate) use retry::{FailedAttempt, OperationError};
 
 use crate::config::{ClientConfig, MetadataRecovery};
 use crate::connection::{ApiVersions, ConnectError, Connection, Decoded};
@@ -336,10 +336,10 @@ impl Cluster {
 }
 
 /// What follows a failed attempt that begins with a refresh anyway.
-fn refreshing(error: ClusterError) -> Failed<ClusterError> {
-    let failed = Failed::from(error);
+fn refreshing(error: ClusterError) -> FailedAttempt<ClusterError> {
+    let failed = FailedAttempt::from(error);
     match failed.next {
-        Next::Refresh => Failed {
+        Next::Refresh => FailedAttempt {
             next: Next::Retry,
             ..failed
         },

@@ -8,14 +8,14 @@ use crate::backoff::Backoff;
 
 /// An attempt that failed, and whether another one makes sense.
 #[derive(Debug)]
-pub(crate) struct Failed<E> {
+pub(crate) struct FailedAttempt<E> {
     pub(crate) error: E,
     pub(crate) next: Next,
 }
 
-impl<E: From<ClusterError>> From<ClusterError> for Failed<E> {
-    fn from(error: ClusterError) -> Failed<E> {
-        Failed {
+impl<E: From<ClusterError>> From<ClusterError> for FailedAttempt<E> {
+    fn from(error: ClusterError) -> FailedAttempt<E> {
+        FailedAttempt {
             next: error.next(),
             error: error.into(),
         }
@@ -58,7 +58,7 @@ impl Cluster {
     pub(crate) fn retrying<T, E: OperationError>(
         &mut self,
         operation: &'static str,
-        attempt: impl FnMut(&mut Cluster, Instant) -> Result<T, Failed<E>>,
+        attempt: impl FnMut(&mut Cluster, Instant) -> Result<T, FailedAttempt<E>>,
     ) -> Result<T, E> {
         self.retrying_until(operation, self.deadline(), attempt)
     }
@@ -68,7 +68,7 @@ impl Cluster {
         &mut self,
         operation: &'static str,
         deadline: Instant,
-        mut attempt: impl FnMut(&mut Cluster, Instant) -> Result<T, Failed<E>>,
+        mut attempt: impl FnMut(&mut Cluster, Instant) -> Result<T, FailedAttempt<E>>,
     ) -> Result<T, E> {
         let begun = Instant::now();
         let mut first = None;

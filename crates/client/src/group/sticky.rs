@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::assignor::{Partitions, Subscriber, give, wants};
 
 /// A topic and one of its partitions.
-type Part<'a> = (&'a str, i32);
+type TopicAndPartition<'a> = (&'a str, i32);
 
 /// Deals out among members that stand in their order.
 pub(super) fn sticky(
@@ -14,7 +14,7 @@ pub(super) fn sticky(
     partitions: &BTreeMap<String, i32>,
     dealt: &mut BTreeMap<String, Partitions>,
 ) {
-    let all: Vec<Part<'_>> = partitions
+    let all: Vec<TopicAndPartition<'_>> = partitions
         .iter()
         .filter(|(topic, _)| members.iter().any(|member| wants(member, topic)))
         .flat_map(|(topic, &count)| (0..count).map(move |index| (topic.as_str(), index)))
@@ -44,8 +44,8 @@ pub(super) fn sticky(
 fn claims<'a>(
     members: &[&Subscriber],
     partitions: &'a BTreeMap<String, i32>,
-) -> Vec<BTreeSet<Part<'a>>> {
-    let mut best: BTreeMap<Part<'a>, (i32, Option<usize>)> = BTreeMap::new();
+) -> Vec<BTreeSet<TopicAndPartition<'a>>> {
+    let mut best: BTreeMap<TopicAndPartition<'a>, (i32, Option<usize>)> = BTreeMap::new();
     for (place, member) in members.iter().enumerate() {
         let owned: BTreeSet<(&String, i32)> = member
             .owned
@@ -79,7 +79,7 @@ fn claims<'a>(
 
 /// Where all want the same, nobody may keep more than their part: n / m each, and one more for as
 /// many as there is a rest.
-fn within_quota(held: &mut [BTreeSet<Part<'_>>], all: usize) {
+fn within_quota(held: &mut [BTreeSet<TopicAndPartition<'_>>], all: usize) {
     let least = all / held.len().max(1);
     let mut extra = all % held.len().max(1);
     for parts in held {
@@ -97,9 +97,13 @@ fn within_quota(held: &mut [BTreeSet<Part<'_>>], all: usize) {
 }
 
 /// What nobody has goes to whoever has least, and those partitions first that few want.
-fn deal_the_rest<'a>(members: &[&Subscriber], all: &[Part<'a>], held: &mut [BTreeSet<Part<'a>>]) {
-    let has: BTreeSet<Part<'a>> = held.iter().flatten().copied().collect();
-    let mut rest: Vec<Part<'a>> = all
+fn deal_the_rest<'a>(
+    members: &[&Subscriber],
+    all: &[TopicAndPartition<'a>],
+    held: &mut [BTreeSet<TopicAndPartition<'a>>],
+) {
+    let has: BTreeSet<TopicAndPartition<'a>> = held.iter().flatten().copied().collect();
+    let mut rest: Vec<TopicAndPartition<'a>> = all
         .iter()
         .copied()
         .filter(|part| !has.contains(part))
@@ -116,7 +120,7 @@ fn deal_the_rest<'a>(members: &[&Subscriber], all: &[Part<'a>], held: &mut [BTre
 
 /// Moves one partition from whoever has most to who has at least two less, if there is such a pair
 /// with a partition that both want.
-fn move_one(members: &[&Subscriber], held: &mut [BTreeSet<Part<'_>>]) -> bool {
+fn move_one(members: &[&Subscriber], held: &mut [BTreeSet<TopicAndPartition<'_>>]) -> bool {
     let mut by_load: Vec<usize> = (0..held.len()).collect();
     by_load.sort_by_key(|&place| std::cmp::Reverse(held[place].len()));
     for from in by_load {

@@ -23,7 +23,7 @@ const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
 
 /// A part of the whole, from one thread.
 #[derive(Debug, Clone, Copy, Default)]
-struct Part {
+struct ThreadShare {
     records: u64,
     logical_bytes: u64,
     cpu_ns: u64,
@@ -39,7 +39,7 @@ pub(super) fn run(
         .clients
         .min(u32::try_from(cores()).unwrap_or(1))
         .max(1);
-    let parts: Vec<Result<Part, CeilingError>> = match &share.trial.flows[0] {
+    let parts: Vec<Result<ThreadShare, CeilingError>> = match &share.trial.flows[0] {
         FlowPlan::Produce(flow) => {
             let payload = payload_of(share, flow)?;
             let make = |index| {
@@ -55,7 +55,7 @@ pub(super) fn run(
         FlowPlan::Consume(flow) => on_threads(threads, |_| consume(setup, flow, batches)),
         FlowPlan::Echo(_) => return Err(CeilingError::Echo),
     };
-    let mut sum = Part::default();
+    let mut sum = ThreadShare::default();
     for part in parts {
         let part = part?;
         sum.records += part.records;
@@ -122,7 +122,7 @@ fn producer(
     })?)
 }
 
-fn produce(setup: &CeilingSetup<'_>, mut producer: Producer) -> Part {
+fn produce(setup: &CeilingSetup<'_>, mut producer: Producer) -> ThreadShare {
     let (mut recorder, clock) = (recorder(setup), Clock::start());
     measured(setup, clock, |now_ns| {
         producer.take_and_swallow(now_ns, &mut recorder, &clock);
@@ -135,7 +135,7 @@ fn consume(
     setup: &CeilingSetup<'_>,
     flow: &ConsumeFlow,
     batches: &[u8],
-) -> Result<Part, CeilingError> {
+) -> Result<ThreadShare, CeilingError> {
     let depth = match flow.settings.check_crcs {
         true => TallyDepth::Records,
         false => TallyDepth::RecordsUnchecked,
@@ -181,7 +181,7 @@ fn measured(
     setup: &CeilingSetup<'_>,
     clock: Clock,
     mut turn: impl FnMut(u64) -> (u64, u64),
-) -> Part {
+) -> ThreadShare {
     let start_ns = ns(setup.warm_up);
     let end_ns = start_ns + ns(setup.hold);
     let mut begun = None;
@@ -193,7 +193,7 @@ fn measured(
         }
         if now_ns >= end_ns || setup.interrupt.is_raised() {
             let (from, from_bytes, from_cpu_ns) = begun.unwrap_or_default();
-            return Part {
+            return ThreadShare {
                 records: records - from,
                 logical_bytes: logical_bytes - from_bytes,
                 cpu_ns: thread_cpu_ns().saturating_sub(from_cpu_ns),

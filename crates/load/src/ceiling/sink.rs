@@ -173,7 +173,7 @@ fn answer(payload: &[u8], topic: &Topic, scratch: &mut [u8], out: &mut Vec<u8>) 
     let header = RequestHeader::decode_implied(&mut reader).ok()?;
     let api = ApiKey::from_i16(header.api_key)?;
     let (version, correlation_id) = (header.api_version, header.correlation_id);
-    let mut put = Put {
+    let mut put = AnswerSlot {
         out,
         api,
         version,
@@ -206,14 +206,14 @@ fn answer(payload: &[u8], topic: &Topic, scratch: &mut [u8], out: &mut Vec<u8>) 
 }
 
 /// Where an answer goes.
-struct Put<'a> {
+struct AnswerSlot<'a> {
     out: &'a mut Vec<u8>,
     api: ApiKey,
     version: i16,
     correlation_id: i32,
 }
 
-impl Put<'_> {
+impl AnswerSlot<'_> {
     fn response<'m, M: Message<'m>>(&mut self, message: &M) -> Option<()> {
         put_response(
             self.out,

@@ -9,15 +9,15 @@ use std::collections::BTreeSet;
 use kgauge_wire::message_set::MessageError;
 use kgauge_wire::record_batch::{BatchError, BatchTally, batches};
 
-use super::response::Aborted;
+use super::response::AbortedRange;
 
 /// Calls `each` with the bytes of every batch whose records may be read, markers among them.
 fn committed<'b, E: From<BatchError>>(
     bytes: &'b [u8],
-    aborted: &[Aborted],
+    aborted: &[AbortedRange],
     mut each: impl FnMut(&'b [u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut waiting: Vec<Aborted> = aborted.to_vec();
+    let mut waiting: Vec<AbortedRange> = aborted.to_vec();
     waiting.sort_by_key(|one| std::cmp::Reverse(one.first_offset));
     let mut open: BTreeSet<i64> = BTreeSet::new();
     for batch in batches(bytes) {
@@ -39,7 +39,7 @@ fn committed<'b, E: From<BatchError>>(
 /// Counts only what was not aborted.
 pub(super) fn sum_of_committed(
     bytes: &[u8],
-    aborted: &[Aborted],
+    aborted: &[AbortedRange],
     mut count: impl FnMut(&[u8]) -> Result<BatchTally, MessageError>,
 ) -> Result<BatchTally, MessageError> {
     let mut sum = BatchTally::default();
@@ -88,7 +88,7 @@ mod tests {
             batch(7, 4, true, false),
             batch(8, 5, true, true),
         ];
-        let aborted = [Aborted {
+        let aborted = [AbortedRange {
             producer_id: 7,
             first_offset: 0,
         }];

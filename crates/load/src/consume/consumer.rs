@@ -12,12 +12,12 @@ use kgauge_wire::message_set::{tally, tally_each};
 use kgauge_wire::record_batch::TallyDepth;
 
 use super::committed::sum_of_committed;
-use super::group::Seat;
+use super::group::GroupSubscription;
 use super::request::FetchHead;
-use super::response::{self, Aborted, FetchOutcome};
+use super::response::{self, AbortedRange, FetchOutcome};
 use crate::broker_link::{BrokerLink, Loss};
 use crate::control::Leaders;
-use crate::echo::EchoBoard;
+use crate::echo::EchoTracker;
 use crate::pacing::Until;
 use crate::surroundings::WorkerContext;
 use crate::tally::Totals;
@@ -74,9 +74,9 @@ pub(crate) struct ConsumerSetup {
     /// Who leads what.
     pub(crate) leaders: Leaders,
     /// Its place in a consumer group, if it is in one.
-    pub(crate) seat: Option<Seat>,
+    pub(crate) seat: Option<GroupSubscription>,
     /// The board of its flow, if it reads back what that writes.
-    pub(crate) echo: Option<Arc<EchoBoard>>,
+    pub(crate) echo: Option<Arc<EchoTracker>>,
 }
 
 /// A request whose answer is awaited.
@@ -90,11 +90,11 @@ pub(super) struct FetchInFlight {
 
 /// The records of one partition within a frame.
 #[derive(Debug, Clone)]
-pub(super) struct Fetched {
+pub(super) struct FetchedRecords {
     pub(super) position: usize,
     from_offset: i64,
     at: Range<usize>,
-    aborted: Vec<Aborted>,
+    aborted: Vec<AbortedRange>,
 }
 
 /// One consumer of a flow.
@@ -111,9 +111,9 @@ pub(crate) struct Consumer {
     pub(super) in_flight: Vec<Option<FetchInFlight>>,
     pub(super) positions: Vec<Position>,
     pub(super) leaders: Leaders,
-    pub(super) seat: Option<Seat>,
+    pub(super) seat: Option<GroupSubscription>,
     /// The board of an echo flow.
-    pub(super) echo: Option<Arc<EchoBoard>>,
+    pub(super) echo: Option<Arc<EchoTracker>>,
     /// Offsets and intended times of records read back; used again and again.
     pub(super) echoes: Vec<(i64, u64)>,
     /// It reads what is left, and nothing that comes after.
@@ -122,7 +122,7 @@ pub(crate) struct Consumer {
     pub(super) seen_ns: u64,
     /// What the next request to a link asks for; used again and again.
     asked: Vec<(u32, i64)>,
-    fetched: Vec<Fetched>,
+    fetched: Vec<FetchedRecords>,
     decompressor: Decompressor,
     scratch: Vec<u8>,
     next_expiry_ns: u64,
@@ -403,7 +403,7 @@ impl Consumer {
                 };
                 if !part.records.is_empty() {
                     let start = at.start + (part.records.as_ptr() as usize - frame_address);
-                    fetched.push(Fetched {
+                    fetched.push(FetchedRecords {
                         position: index,
                         from_offset: positions[index].offset,
                         at: start..start + part.records.len(),
@@ -560,7 +560,7 @@ impl Consumer {
     }
 
     /// Tells the group, if there is one, how far a partition has been read.
-    fn note_read(&self, part: &Fetched, records: u64) {
+    fn note_read(&self, part: &FetchedRecords, records: u64) {
         if let Some(seat) = &self.seat {
             let position = &self.positions[part.position];
             let (partition, offset) = (position.partition, position.offset);

@@ -2,7 +2,7 @@
 
 use kgauge_results::Recorder;
 
-use super::consumer::{Consumer, Fetched};
+use super::consumer::{Consumer, FetchedRecords};
 use crate::surroundings::WorkerContext;
 
 impl Consumer {
@@ -46,7 +46,12 @@ impl Consumer {
     }
 
     /// Records of an echo flow are back.
-    pub(super) fn note_echoes(&self, part: &Fetched, consumed_ns: u64, recorder: &mut Recorder) {
+    pub(super) fn note_echoes(
+        &self,
+        part: &FetchedRecords,
+        consumed_ns: u64,
+        recorder: &mut Recorder,
+    ) {
         let partition = self.positions[part.position].partition;
         let Some(echo) = &self.echo else { return };
         if echo.reads_copy() {

@@ -44,7 +44,7 @@ pub(crate) enum MemberEvent {
 
 /// What a consumer tells its member's thread: it has given up its partitions.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Released;
+pub(super) struct ReleaseAck;
 
 /// Where the consumer is: before its run, at it, or done.
 #[derive(Debug, Default)]
@@ -66,16 +66,16 @@ impl Presence {
 
 /// A consumer's side.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct GroupSubscription {
     words: Receiver<MemberEvent>,
-    released: Sender<Released>,
+    released: Sender<ReleaseAck>,
     presence: Arc<Presence>,
     pub(super) shared: Arc<GroupShared>,
     pub(super) revoked_at_ns: Option<u64>,
     pub(super) name: String,
 }
 
-impl Seat {
+impl GroupSubscription {
     /// The run begins.
     pub(super) fn begin(&self) {
         self.presence.0.store(Presence::READS, Ordering::Release);
@@ -92,7 +92,7 @@ impl Seat {
 
     pub(super) fn release(&self) {
         // A thread that is gone wants to know nothing.
-        let _ = self.released.send(Released);
+        let _ = self.released.send(ReleaseAck);
     }
 }
 
@@ -153,12 +153,12 @@ pub(crate) struct MemberSetup {
 }
 
 /// Starts a member; it joins at once.
-pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(Seat, MemberThread)> {
+pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, MemberThread)> {
     let ((say, words), (release, released)) = (channel(), channel());
     let (tell_end, over) = channel();
     let presence = Arc::new(Presence::default());
     let (stop, give_up) = (Interrupt::new(), Interrupt::new());
-    let seat = Seat {
+    let seat = GroupSubscription {
         words,
         released: release,
         presence: Arc::clone(&presence),

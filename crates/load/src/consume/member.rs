@@ -11,7 +11,7 @@ use kgauge_client::{Cluster, Interrupt};
 use kgauge_results::run::GroupRecord;
 use kgauge_scenario::GroupProtocol;
 
-use super::group::{MemberEvent, MemberSetup, Presence, Released};
+use super::group::{MemberEvent, MemberSetup, Presence, ReleaseAck};
 
 /// How often the thread looks whether it should end, or its consumer has given up its partitions.
 const LOOK: Duration = Duration::from_millis(20);
@@ -23,7 +23,7 @@ pub(super) const SETTLING_BEAT: Duration = Duration::from_millis(50);
 pub(super) const UNSURE_BEAT: Duration = Duration::from_millis(100);
 
 /// Why a member no longer reads what it was assigned.
-enum Parting {
+enum RevocationCause {
     /// The others wait for it: it may commit.
     Rebalance,
     /// The group went on without it.
@@ -36,7 +36,7 @@ enum Parting {
 pub(super) struct GroupThread {
     pub(super) setup: MemberSetup,
     pub(super) say: Sender<MemberEvent>,
-    pub(super) released: Receiver<Released>,
+    pub(super) released: Receiver<ReleaseAck>,
     pub(super) presence: Arc<Presence>,
     pub(super) stop: Interrupt,
     pub(super) give_up: Interrupt,
@@ -106,16 +106,16 @@ impl GroupThread {
             let parting = self.stay(member);
             began = Instant::now();
             match parting {
-                Parting::Stop => return Ok(()),
-                Parting::Failed(error) => return Err(error),
+                RevocationCause::Stop => return Ok(()),
+                RevocationCause::Failed(error) => return Err(error),
                 // It reads on, and commits so that others find what it gives up.
-                Parting::Rebalance if member.is_cooperative() => self.commit(member),
-                Parting::Rebalance => {
+                RevocationCause::Rebalance if member.is_cooperative() => self.commit(member),
+                RevocationCause::Rebalance => {
                     self.revoke("the group rebalances", None);
                     self.commit(member);
                     self.held.clear();
                 }
-                Parting::Lost(why) => {
+                RevocationCause::Lost(why) => {
                     self.revoke(&why, None);
                     self.held.clear();
                 }
@@ -229,30 +229,32 @@ impl GroupThread {
     }
 
     /// Beats and commits until the group wants something else.
-    fn stay(&mut self, member: &mut GroupMember) -> Parting {
+    fn stay(&mut self, member: &mut GroupMember) -> RevocationCause {
         let now = Instant::now();
         let mut next_beat = now + self.beat_interval();
         let mut next_commit = self.setup.commit.map(|interval| now + interval);
         loop {
             let next = next_commit.map_or(next_beat, |commit| commit.min(next_beat));
             if !self.wait_until(next) {
-                return Parting::Stop;
+                return RevocationCause::Stop;
             }
             let now = Instant::now();
             if now >= next_beat {
                 let beat = member.heartbeat();
                 if self.stop.is_raised() {
-                    return Parting::Stop;
+                    return RevocationCause::Stop;
                 }
                 next_beat = now + self.beat_interval();
                 match beat {
                     Ok(Beat::Stable) => {}
                     Ok(Beat::Unsure) => next_beat = next_beat.min(now + UNSURE_BEAT),
-                    Ok(Beat::Rebalance) => return Parting::Rebalance,
+                    Ok(Beat::Rebalance) => return RevocationCause::Rebalance,
                     Ok(Beat::Lost(code)) => {
-                        return Parting::Lost(format!("the group went on without it ({code})"));
+                        return RevocationCause::Lost(format!(
+                            "the group went on without it ({code})"
+                        ));
                     }
-                    Err(error) => return Parting::Failed(error),
+                    Err(error) => return RevocationCause::Failed(error),
                 }
             }
             if let (Some(due), Some(interval)) = (next_commit, self.setup.commit)
@@ -284,7 +286,7 @@ impl GroupThread {
             }
             match self.released.recv_timeout(left.min(LOOK)) {
                 // A word that came too late to be waited for.
-                Ok(Released) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(ReleaseAck) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return false,
             }
         }
@@ -299,7 +301,7 @@ impl GroupThread {
         // Before the run begins, and once it has ended, nobody reads.
         while self.presence.reads() && !self.stop.is_raised() {
             match self.released.recv_timeout(LOOK) {
-                Ok(Released) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(ReleaseAck) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= limit => return,
                 Err(RecvTimeoutError::Timeout) => {}
             }

@@ -17,7 +17,7 @@ mod response;
 mod seat;
 
 pub(crate) use consumer::{Consumer, ConsumerSetup, Position};
-pub(crate) use group::{MemberEvent, MemberSetup, MemberThread, Seat, end_all, start};
+pub(crate) use group::{GroupSubscription, MemberEvent, MemberSetup, MemberThread, end_all, start};
 pub(crate) use progress::GroupShared;
 pub(crate) use request::VERSIONS;
 pub(crate) use response::response_bytes_max;

@@ -18,14 +18,14 @@ pub(crate) struct PartitionData<'a> {
     /// Before it every transaction has ended; -1 where the version does not say.
     pub(crate) last_stable_offset: i64,
     /// With `read_committed`: what was aborted.
-    pub(crate) aborted: Vec<Aborted>,
+    pub(crate) aborted: Vec<AbortedRange>,
     /// Record batches as they lie in the log; the last may be cut off.
     pub(crate) records: &'a [u8],
 }
 
 /// A transaction whose records are not to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Aborted {
+pub(crate) struct AbortedRange {
     pub(crate) producer_id: i64,
     pub(crate) first_offset: i64,
 }
@@ -99,7 +99,7 @@ fn partition<'a>(
     };
     let mut aborted = Vec::new();
     for _ in 0..count {
-        aborted.push(Aborted {
+        aborted.push(AbortedRange {
             producer_id: reader.read_i64()?,
             first_offset: reader.read_i64()?,
         });
@@ -199,7 +199,7 @@ mod tests {
                 .collect();
             assert_eq!(summary[0], (2, 0, 70, b"batches".as_slice()));
             let (stable, aborted) = (parts[0].last_stable_offset, &parts[0].aborted);
-            let wanted = Aborted {
+            let wanted = AbortedRange {
                 producer_id: 1,
                 first_offset: 5,
             };

@@ -5,7 +5,7 @@ use kgauge_scenario::Schedule;
 
 use super::child::monotonic_ns;
 use super::frames::{Fate, Outcomes, RecordOutcome};
-use super::ledger::{Fed, Ledger};
+use super::ledger::{FedRecord, Ledger};
 use crate::tally::Totals;
 
 /// Where outcomes are booked.
@@ -41,7 +41,7 @@ impl Accounts<'_> {
         Ok(())
     }
 
-    fn book(&mut self, outcome: &RecordOutcome, fed: Fed) {
+    fn book(&mut self, outcome: &RecordOutcome, fed: FedRecord) {
         let (sent_ns, end_ns) = (self.since(outcome.sent_ns), self.since(outcome.end_ns));
         // In a closed loop a record is wanted when it is taken.
         let intended_ns = fed.intended_ns.unwrap_or(sent_ns);
@@ -81,7 +81,7 @@ impl Accounts<'_> {
     }
 
     /// Nobody knows how far the child came with it.
-    pub(super) fn lose(&mut self, fed: Fed, now_ns: u64) {
+    pub(super) fn lose(&mut self, fed: FedRecord, now_ns: u64) {
         let intended_ns = fed.intended_ns.unwrap_or(now_ns);
         self.totals.scheduled += 1;
         self.totals.indeterminate += 1;

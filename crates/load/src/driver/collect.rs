@@ -34,7 +34,7 @@ const SILENCE_MAX_NS: u64 = 30_000_000_000;
 const GO: Duration = Duration::from_secs(3);
 
 /// A producer of a flow in a child that is ready.
-pub(crate) struct Driven {
+pub(crate) struct DrivenProducer {
     pub(crate) child: DriverChild,
     /// Position of its flow in the trial.
     pub(crate) flow: usize,
@@ -95,12 +95,12 @@ pub(crate) struct DrivenRun {
 impl DrivenRun {
     /// Begins to feed.
     pub(crate) fn start(
-        driven: Driven,
+        driven: DrivenProducer,
         (shared, thread): (&Arc<WorkerShared>, usize),
         stages: &Stages,
         borders: StageBorders,
     ) -> std::io::Result<Self> {
-        let Driven {
+        let DrivenProducer {
             mut child,
             flow,
             plan,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use kgauge_scenario::{Partitioner, ProduceFlow, Schedule, Stripe};
 
 use super::frames::{self, DueRecord, RecordMaker};
-use super::ledger::{Fed, Ledger};
+use super::ledger::{FedRecord, Ledger};
 use crate::hold_part::HoldCpu;
 use crate::payload::Payload;
 use crate::worker::WorkerShared;
@@ -87,7 +87,7 @@ impl Feeder {
                 let due = self.due(intended_ns);
                 let number = self.member.record_number(n);
                 let record_bytes = maker.push(&mut bytes, due, number, n);
-                fed.push(Fed {
+                fed.push(FedRecord {
                     intended_ns,
                     bytes: record_bytes,
                 });

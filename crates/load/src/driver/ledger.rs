@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A record that was fed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fed {
+pub(super) struct FedRecord {
     /// `None` in a closed loop.
     pub(super) intended_ns: Option<u64>,
     /// Key, value and headers.
@@ -23,8 +23,8 @@ struct Entry {
 const AT_WILL: u64 = u64::MAX;
 
 impl Entry {
-    fn fed(self) -> Fed {
-        Fed {
+    fn fed(self) -> FedRecord {
+        FedRecord {
             intended_ns: (self.intended_ns != AT_WILL).then_some(self.intended_ns),
             bytes: self.bytes,
         }
@@ -33,18 +33,18 @@ impl Entry {
 
 /// Shared by who feeds and who collects: each takes it for a whole chunk of records.
 #[derive(Debug, Default)]
-pub(super) struct Ledger(Mutex<Open>);
+pub(super) struct Ledger(Mutex<OpenEntries>);
 
 /// The entries from the oldest open one on.
 #[derive(Debug, Default)]
-pub(super) struct Open {
+pub(super) struct OpenEntries {
     first: u64,
     entries: VecDeque<Entry>,
 }
 
 impl Ledger {
     /// Notes records before they are fed.
-    pub(super) fn note(&self, chunk: &[Fed]) {
+    pub(super) fn note(&self, chunk: &[FedRecord]) {
         self.open().entries.extend(chunk.iter().map(|fed| Entry {
             intended_ns: fed.intended_ns.unwrap_or(AT_WILL),
             bytes: fed.bytes,
@@ -53,14 +53,14 @@ impl Ledger {
     }
 
     /// For a chunk of outcomes.
-    pub(super) fn open(&self) -> MutexGuard<'_, Open> {
+    pub(super) fn open(&self) -> MutexGuard<'_, OpenEntries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Open {
+impl OpenEntries {
     /// Closes a record's entry; `None` when it has none, or not any more.
-    pub(super) fn close(&mut self, index: u64) -> Option<Fed> {
+    pub(super) fn close(&mut self, index: u64) -> Option<FedRecord> {
         let at = usize::try_from(index.checked_sub(self.first)?).ok()?;
         let entry = self.entries.get_mut(at)?;
         if !std::mem::replace(&mut entry.is_open, false) {
@@ -75,7 +75,7 @@ impl Open {
     }
 
     /// Closes all that is open.
-    pub(super) fn close_all(&mut self) -> Vec<Fed> {
+    pub(super) fn close_all(&mut self) -> Vec<FedRecord> {
         let open = self.entries.drain(..).filter(|entry| entry.is_open);
         open.map(Entry::fed).collect()
     }
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn each_record_ends_once_in_any_order() {
         let ledger = Ledger::default();
-        let fed = |intended_ns| Fed {
+        let fed = |intended_ns| FedRecord {
             intended_ns,
             bytes: 10,
         };

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 pub use error::DriverError;
 
 pub(crate) use child::{DriverChild, DriverSetup};
-pub(crate) use collect::{Driven, DrivenOutcome, DrivenRun};
+pub(crate) use collect::{DrivenOutcome, DrivenProducer, DrivenRun};
 
 /// How a driver's program is started. It takes settings and records on its standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,14 +19,14 @@ const GIVE_WAY_NS_MIN: u64 = 1_000_000_000;
 
 /// Whether to give way, and for how long that was so.
 #[derive(Debug, Default)]
-struct Judgement {
+struct SpinDecision {
     /// When counts were read last, and how long somebody had waited by then.
     last: Option<(u64, u64)>,
     gives_way_since_ns: Option<u64>,
     gave_way_ns: u64,
 }
 
-impl Judgement {
+impl SpinDecision {
     /// The kernel counts so many nanoseconds of waiting by now.
     fn note(&mut self, now_ns: u64, waited_ns: u64) {
         let Some((then_ns, before_ns)) = self.last.replace((now_ns, waited_ns)) else {
@@ -54,7 +54,7 @@ pub(super) struct Competition {
     /// Of all threads, and where the kernel does not count that, of this thread.
     counts: Option<Counts>,
     next_look_ns: u64,
-    judgement: Judgement,
+    judgement: SpinDecision,
 }
 
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Competition {
         Self {
             counts: None,
             next_look_ns: 0,
-            judgement: Judgement::default(),
+            judgement: SpinDecision::default(),
         }
     }
 
@@ -101,9 +101,9 @@ impl Competition {
     pub(super) fn always() -> Self {
         Self {
             next_look_ns: u64::MAX,
-            judgement: Judgement {
+            judgement: SpinDecision {
                 gives_way_since_ns: Some(0),
-                ..Judgement::default()
+                ..SpinDecision::default()
             },
             ..Self::new()
         }
@@ -150,9 +150,9 @@ mod tests {
 
     #[test]
     fn it_gives_way_to_waits_and_goes_on_a_second_later_at_the_earliest() {
-        let mut judgement = Judgement::default();
+        let mut judgement = SpinDecision::default();
         let mut waited_ns = 0;
-        let mut step = |judgement: &mut Judgement, at_ms: u64, waited_ms: u64| {
+        let mut step = |judgement: &mut SpinDecision, at_ms: u64, waited_ms: u64| {
             waited_ns += waited_ms * MS_NS;
             judgement.note(at_ms * MS_NS, waited_ns);
             judgement.gives_way_since_ns.is_some()

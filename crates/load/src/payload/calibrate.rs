@@ -25,7 +25,7 @@ const CAUTION: f64 = 1.05;
 
 /// A flow's records, and what was found on the way.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct CalibratedPayload {
     pub(crate) payload: Payload,
     /// Uncompressed by compressed bytes of full batches, where a ratio was wanted.
     #[allow(dead_code, reason = "tests compare it with what a run shows")]
@@ -33,12 +33,15 @@ pub(crate) struct Made {
 }
 
 /// The records of a flow.
-pub(crate) fn payload_for(flow: &ProduceFlow, seed: u64) -> Result<Made, PayloadError> {
+pub(crate) fn payload_for(
+    flow: &ProduceFlow,
+    seed: u64,
+) -> Result<CalibratedPayload, PayloadError> {
     let plan = &flow.record;
     let wanted = plan.compressibility.filter(|wanted| *wanted > 1.0);
     let Some(wanted) = wanted else {
         let payload = Payload::new(plan, seed, POOL_BYTES, 1.0)?;
-        return Ok(Made {
+        return Ok(CalibratedPayload {
             payload,
             ratio: None,
         });
@@ -81,7 +84,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn run(&self) -> Result<Made, PayloadError> {
+    fn run(&self) -> Result<CalibratedPayload, PayloadError> {
         let failed = |error: CompressError| PayloadError(error.to_string());
         let compressor = crate::settings::compressor(self.compression).map_err(failed)?;
         let mut compressor = compressor.unwrap_or_default();
@@ -118,7 +121,7 @@ impl Search<'_> {
             }
         }
         match best {
-            Some((payload, ratio)) if self.off(ratio) <= TOLERATED => Ok(Made {
+            Some((payload, ratio)) if self.off(ratio) <= TOLERATED => Ok(CalibratedPayload {
                 payload,
                 ratio: Some(ratio),
             }),
@@ -127,9 +130,9 @@ impl Search<'_> {
     }
 
     /// Nothing but what makes records unique is random, and it is still too much.
-    fn least(&self, (payload, ratio): (Payload, f64)) -> Result<Made, PayloadError> {
+    fn least(&self, (payload, ratio): (Payload, f64)) -> Result<CalibratedPayload, PayloadError> {
         match self.off(ratio) <= TOLERATED {
-            true => Ok(Made {
+            true => Ok(CalibratedPayload {
                 payload,
                 ratio: Some(ratio),
             }),

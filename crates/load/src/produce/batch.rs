@@ -7,7 +7,7 @@ use crate::link::Bodies;
 
 /// Records of a batch that were handed over at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Handed {
+pub(crate) struct SendRun {
     pub(crate) sent_ns: u64,
     pub(crate) records: u32,
     /// They were intended at that very moment, as all of a closed loop are. The others' intended
@@ -20,7 +20,7 @@ pub(crate) struct Handed {
 /// The times of a batch's records, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Times {
-    handed: Vec<Handed>,
+    handed: Vec<SendRun>,
     /// For each record that was not intended when it was handed over.
     intended_ns: Vec<u64>,
 }
@@ -66,7 +66,7 @@ impl Times {
             last.records += records;
             last.logical_bytes += bytes;
         } else {
-            self.handed.push(Handed {
+            self.handed.push(SendRun {
                 sent_ns,
                 records,
                 is_immediate,
@@ -77,7 +77,7 @@ impl Times {
 
     /// Each group of records with the moments for which they were intended: one for all of them, or one
     /// for each.
-    pub(crate) fn each(&self) -> impl Iterator<Item = (Handed, &[u64])> {
+    pub(crate) fn each(&self) -> impl Iterator<Item = (SendRun, &[u64])> {
         let mut rest = self.intended_ns.as_slice();
         self.handed.iter().map(move |handed| {
             let wanted = match handed.is_immediate {

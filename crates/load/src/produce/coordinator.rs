@@ -55,7 +55,7 @@ pub(super) enum TransactionReply {
 
 /// How a producer left the coordinator.
 #[derive(Debug)]
-pub(super) enum Left {
+pub(super) enum CoordinatorExit {
     /// Nothing was open any more.
     Clean,
     /// What was open has been aborted.
@@ -79,7 +79,7 @@ pub(crate) struct TransactionThread {
     /// The user wants to stop.
     interrupt: Interrupt,
     give_up: Interrupt,
-    over: Receiver<Left>,
+    over: Receiver<CoordinatorExit>,
     left_at: Option<Instant>,
     thread: Option<JoinHandle<()>>,
 }
@@ -187,10 +187,10 @@ impl TransactionThread {
 
     /// Waits until the thread has ended what was open, as long as there is patience; the second time it
     /// has nothing to say.
-    pub(super) fn wait_left(&mut self) -> Left {
+    pub(super) fn wait_left(&mut self) -> CoordinatorExit {
         self.leave();
         let Some(thread) = self.thread.take() else {
-            return Left::Clean;
+            return CoordinatorExit::Clean;
         };
         let left = loop {
             let patience = match self.interrupt.is_raised() {
@@ -209,7 +209,7 @@ impl TransactionThread {
         };
         // A panic has been told by the hook.
         let _ = thread.join();
-        left.unwrap_or(Left::Clean)
+        left.unwrap_or(CoordinatorExit::Clean)
     }
 }
 
@@ -245,7 +245,7 @@ struct Body {
 }
 
 /// How the end of a transaction went.
-enum Ended {
+enum TransactionEnd {
     AsWanted(ProducerId),
     /// The coordinator has said no, or cannot be understood.
     Refused(TransactionError),
@@ -254,7 +254,7 @@ enum Ended {
 }
 
 impl Body {
-    fn serve(&mut self, orders: &Receiver<TransactionRequest>) -> Left {
+    fn serve(&mut self, orders: &Receiver<TransactionRequest>) -> CoordinatorExit {
         let mut unknown = None;
         while let Ok(order) = orders.recv() {
             match order {
@@ -281,17 +281,17 @@ impl Body {
             }
         }
         if let Some(why) = unknown {
-            return Left::Unknown(why);
+            return CoordinatorExit::Unknown(why);
         }
         if self.open_since.is_none() {
-            return Left::Clean;
+            return CoordinatorExit::Clean;
         }
         // Without it the coordinator would wait for transaction.timeout.ms, and readers with it.
         match self.producer.end(false) {
-            Ok(_) => Left::Aborted,
+            Ok(_) => CoordinatorExit::Aborted,
             // The coordinator has ended it, or somebody new has.
-            Err(error) if error.is_of_the_past() => Left::Aborted,
-            Err(error) => Left::Hanging(error.to_string()),
+            Err(error) if error.is_of_the_past() => CoordinatorExit::Aborted,
+            Err(error) => CoordinatorExit::Hanging(error.to_string()),
         }
     }
 
@@ -343,21 +343,21 @@ impl Body {
             return None;
         };
         let refused = match self.insist(commits) {
-            Ended::AsWanted(identity) if commits => {
+            TransactionEnd::AsWanted(identity) if commits => {
                 self.tell_moves();
                 self.say(TransactionReply::Committed(named(identity)));
                 return None;
             }
-            Ended::AsWanted(identity) => {
+            TransactionEnd::AsWanted(identity) => {
                 self.go_on("a batch was lost".to_owned(), identity);
                 return None;
             }
-            Ended::GivenUp(error) if commits => return Some(error.to_string()),
-            Ended::GivenUp(_) => {
+            TransactionEnd::GivenUp(error) if commits => return Some(error.to_string()),
+            TransactionEnd::GivenUp(_) => {
                 self.open_since = Some(since);
                 return None;
             }
-            Ended::Refused(error) => error,
+            TransactionEnd::Refused(error) => error,
         };
         self.end_badly(refused, commits, since.elapsed() >= self.timeout);
         None
@@ -377,11 +377,11 @@ impl Body {
             true if is_old => self.begin_anew(why),
             true => self.fail(&refused.into_fenced()),
             false if commits => match self.insist(false) {
-                Ended::AsWanted(identity) => self.go_on(why, identity),
-                Ended::Refused(error) if error.is_of_the_past() && !is_old => {
+                TransactionEnd::AsWanted(identity) => self.go_on(why, identity),
+                TransactionEnd::Refused(error) if error.is_of_the_past() && !is_old => {
                     self.fail(&error.into_fenced());
                 }
-                Ended::Refused(_) | Ended::GivenUp(_) => self.renew(why),
+                TransactionEnd::Refused(_) | TransactionEnd::GivenUp(_) => self.renew(why),
             },
             false => self.renew(why),
         }
@@ -389,18 +389,18 @@ impl Body {
 
     /// Asks for the end until there is an answer: a commit that was asked for may have happened, and
     /// only its coordinator knows.
-    fn insist(&mut self, commits: bool) -> Ended {
+    fn insist(&mut self, commits: bool) -> TransactionEnd {
         loop {
             match self.producer.end(commits) {
-                Ok(identity) => return Ended::AsWanted(identity),
-                Err(error) if self.give_up.is_raised() => return Ended::GivenUp(error),
+                Ok(identity) => return TransactionEnd::AsWanted(identity),
+                Err(error) if self.give_up.is_raised() => return TransactionEnd::GivenUp(error),
                 Err(error) if error.may_pass() => {
                     let what = if commits { "committed" } else { "aborted" };
                     self.say(TransactionReply::Waits(format!(
                         "a transaction is not {what} yet: {error}"
                     )));
                 }
-                Err(error) => return Ended::Refused(error),
+                Err(error) => return TransactionEnd::Refused(error),
             }
         }
     }

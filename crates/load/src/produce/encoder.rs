@@ -37,7 +37,7 @@ impl RecordsFormat {
     }
 
     /// What a record takes as the first of its batch.
-    pub(crate) fn record_bytes(self, record: &Whole<'_>) -> usize {
+    pub(crate) fn record_bytes(self, record: &FullRecord<'_>) -> usize {
         let length = |part: Option<&[u8]>| part.map(<[u8]>::len);
         let (key, value) = (length(record.key), length(record.value));
         match self {
@@ -150,14 +150,14 @@ pub(crate) trait TakeRecords {
 }
 
 /// A record with everything that it may have.
-pub(crate) struct Whole<'a> {
+pub(crate) struct FullRecord<'a> {
     pub(crate) timestamp_ms: i64,
     pub(crate) key: Option<&'a [u8]>,
     pub(crate) value: Option<&'a [u8]>,
     pub(crate) headers: &'a [HeaderBytes<'a>],
 }
 
-impl Whole<'_> {
+impl FullRecord<'_> {
     /// Bytes of key, value and headers.
     pub(crate) fn logical_bytes(&self) -> u64 {
         let length = |part: Option<&[u8]>| part.map_or(0, <[u8]>::len);
@@ -171,7 +171,7 @@ impl Whole<'_> {
 
 impl RecordsEncoder {
     /// Bytes that a record would add, if it came next.
-    pub(crate) fn whole_bytes(&self, record: &Whole<'_>) -> usize {
+    pub(crate) fn whole_bytes(&self, record: &FullRecord<'_>) -> usize {
         let length = |part: Option<&[u8]>| part.map(<[u8]>::len);
         let (key, value) = (length(record.key), length(record.value));
         match self {
@@ -198,7 +198,7 @@ impl RecordsEncoder {
     }
 
     /// Appends a record. Message sets have no headers; nobody may ask for them there.
-    pub(crate) fn push_whole(&mut self, record: &Whole<'_>) {
+    pub(crate) fn push_whole(&mut self, record: &FullRecord<'_>) {
         match self {
             Self::Set(set) => set.append(record.timestamp_ms, record.key, record.value),
             Self::Batch(batch) => {

@@ -6,8 +6,8 @@ use kgauge_wire::record_batch::record_bytes;
 
 use super::due::{AHEAD, ScheduleCursor};
 use super::encoder::{RecordsEncoder, TakeRecords};
-use super::producer::{Lingering, Phase, Producer};
-use super::whole::Moments;
+use super::producer::{LingeringBatch, Phase, Producer};
+use super::whole::RecordTimes;
 use crate::clock::Clock;
 use crate::payload::Payload;
 
@@ -228,7 +228,7 @@ impl Producer {
         if self.whole.is_some() {
             return self.take_whole(
                 wanted,
-                Moments {
+                RecordTimes {
                     intended,
                     sent_ns,
                     timestamp_ms,
@@ -278,7 +278,7 @@ impl Producer {
         let value_bytes = self.payload.value_bytes();
         let batch_bytes_max = self.flow.settings.batch_bytes as usize;
         let ratio = self.ratio();
-        let mut filling = Filling {
+        let mut filling = BatchFiller {
             value_bytes,
             batch_bytes_max,
             ratio,
@@ -322,7 +322,7 @@ impl Producer {
         self.partitions[index as usize].open = Some(place);
         let linger_ns = self.flow.settings.linger_ns;
         if linger_ns > 0 {
-            self.lingering.push_back(Lingering {
+            self.lingering.push_back(LingeringBatch {
                 deadline_ns: now_ns.saturating_add(linger_ns),
                 partition: index,
                 batch: place,
@@ -394,7 +394,7 @@ impl Producer {
 }
 
 /// What the innermost loop needs, without the producer around it.
-struct Filling<'a> {
+struct BatchFiller<'a> {
     value_bytes: usize,
     batch_bytes_max: usize,
     /// Compressed by uncompressed bytes, with Kafka's caution.
@@ -405,7 +405,7 @@ struct Filling<'a> {
     payload: &'a Payload,
 }
 
-impl Filling<'_> {
+impl BatchFiller<'_> {
     /// Appends up to `wanted` records, until the batch is full; gives how many.
     fn fill<E: TakeRecords>(&mut self, encoder: &mut E, wanted: u32) -> u32 {
         let (value_bytes, batch_bytes_max) = (self.value_bytes, self.batch_bytes_max);

@@ -11,7 +11,7 @@ use super::due::AHEAD;
 use super::encoder::RecordsEncoder;
 use super::murmur::{follows_keys, partition_for_key};
 use super::producer::{Producer, ProducerSetup};
-use super::whole::{AROUND_BYTES_MAX, Moments};
+use super::whole::{AROUND_BYTES_MAX, RecordTimes};
 use crate::payload::Payload;
 
 /// Keys and partitions of the next records of a producer.
@@ -115,7 +115,7 @@ impl Producer {
         block: &mut KeyBlock,
         payload: &Payload,
         wanted: usize,
-        moments: &Moments<'_>,
+        moments: &RecordTimes<'_>,
     ) -> u32 {
         let n = self.next_record;
         let member = self.member;
@@ -174,7 +174,7 @@ impl Producer {
         block: &KeyBlock,
         payload: &Payload,
         (partition, chain): (u32, Chain),
-        (moments, from): (&Moments<'_>, usize),
+        (moments, from): (&RecordTimes<'_>, usize),
     ) {
         let Some(place) = self.partitions[partition as usize].open else {
             return;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use kgauge_results::run::ClientLook;
+use kgauge_results::run::ClientSample;
 use kgauge_results::{AnsweredRequest, Recorder};
 use kgauge_scenario::{Acks, Partitioner, ProduceFlow, Schedule, Shape, Stages, Stripe};
 use kgauge_wire::compress::Compressor;
@@ -20,7 +20,7 @@ use super::sticky::{PartitionChoice, PartitionLoads};
 use super::transaction::Transaction;
 use crate::broker_link::BrokerLink;
 use crate::clock::Clock;
-use crate::echo::EchoBoard;
+use crate::echo::EchoTracker;
 use crate::pacing::Until;
 use crate::payload::{Payload, RecordDraft};
 use crate::surroundings::WorkerContext;
@@ -53,7 +53,7 @@ pub(crate) struct ProducerSetup {
     /// Where the hold begins and ends: records before it don't count towards the flow's limit.
     pub(crate) stages: Stages,
     /// The board of its flow, if somebody reads back what it writes.
-    pub(crate) echo: Option<Arc<EchoBoard>>,
+    pub(crate) echo: Option<Arc<EchoTracker>>,
     /// Its transactions, and their id, if it writes in some.
     pub(crate) transaction: Option<(String, Transaction)>,
 }
@@ -100,7 +100,7 @@ pub(crate) struct Producer {
     /// Its transactions, if it writes in some.
     pub(super) transaction: Option<Transaction>,
     /// The board of an echo flow.
-    pub(super) echo: Option<Arc<EchoBoard>>,
+    pub(super) echo: Option<Arc<EchoTracker>>,
     /// Batches that an answer names, with their offsets; used again and again.
     pub(super) offsets: Vec<(u32, i64)>,
     /// The same, if records are more than values of one size.
@@ -133,7 +133,7 @@ pub(crate) struct Producer {
     pub(super) pool: BatchPool,
     pub(super) partitions: Vec<PartitionQueue>,
     /// Open batches in the order in which their linger ends.
-    pub(super) lingering: VecDeque<Lingering>,
+    pub(super) lingering: VecDeque<LingeringBatch>,
     pub(super) compressor: Option<Compressor>,
     pub(super) identity: Option<ProducerIdentity>,
     /// The identity has been used up by an error; nothing is sent until there is a new one.
@@ -163,7 +163,7 @@ pub(crate) struct Producer {
 
 /// An open batch that is sent at the latest when its linger ends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lingering {
+pub(super) struct LingeringBatch {
     pub(super) deadline_ns: u64,
     pub(super) partition: u32,
     pub(super) batch: u32,
@@ -368,10 +368,10 @@ impl Producer {
     }
 
     /// What it holds at this moment.
-    pub(crate) fn look(&self) -> ClientLook {
+    pub(crate) fn look(&self) -> ClientSample {
         let in_flight: usize = self.in_flight.iter().map(VecDeque::len).sum();
         let connections = self.links.iter().filter(|link| link.is_open()).count();
-        ClientLook {
+        ClientSample {
             looks: 1,
             buffer_bytes_sum: self.pool.bytes_used(),
             buffer_bytes_allowed_sum: self.flow.settings.buffer_bytes,

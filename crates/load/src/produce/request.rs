@@ -15,7 +15,7 @@ use kgauge_wire::codec::{
 };
 
 use crate::hand_codec::no_tags;
-use crate::link::{Cut, OutgoingFrame};
+use crate::link::{BatchSlot, OutgoingFrame};
 
 /// The versions that [`ProduceHead`] writes and `response` reads.
 pub(crate) const VERSIONS: RangeInclusive<i16> = 0..=12;
@@ -112,7 +112,7 @@ impl ProduceHead {
             Lengths::Compact => put_unsigned_varint(out, bytes as u32 + 1),
         }
         let head_end = out.len();
-        frame.cuts.push(Cut { head_end, batch });
+        frame.cuts.push(BatchSlot { head_end, batch });
         no_tags(&mut frame.head, lengths);
     }
 

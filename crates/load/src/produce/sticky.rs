@@ -11,7 +11,7 @@ use crate::payload::mix;
 /// bytes went to it, then another is drawn, the more likely the fewer batches wait for it.
 #[derive(Debug)]
 pub(crate) struct PartitionChoice {
-    way: Way,
+    way: DrawMethod,
     current: u32,
     partitions: u32,
     bytes: u64,
@@ -25,7 +25,7 @@ pub(crate) struct PartitionChoice {
 }
 
 #[derive(Debug)]
-enum Way {
+enum DrawMethod {
     /// Drawn from all partitions, or from some.
     Sticky(Option<Vec<u32>>),
     RoundRobin,
@@ -49,10 +49,12 @@ impl PartitionChoice {
         seed: u64,
     ) -> Self {
         let way = match settings.partitioner {
-            Partitioner::Sticky => Way::Sticky(None),
-            Partitioner::Broker(_) => Way::Sticky(candidates.filter(|some| !some.is_empty())),
-            Partitioner::RoundRobin => Way::RoundRobin,
-            Partitioner::Partition(_) => Way::Fixed,
+            Partitioner::Sticky => DrawMethod::Sticky(None),
+            Partitioner::Broker(_) => {
+                DrawMethod::Sticky(candidates.filter(|some| !some.is_empty()))
+            }
+            Partitioner::RoundRobin => DrawMethod::RoundRobin,
+            Partitioner::Partition(_) => DrawMethod::Fixed,
         };
         let timeout_ns = settings.partitioner_availability_ns;
         let mut choice = Self {
@@ -85,27 +87,27 @@ impl PartitionChoice {
 
     /// Whether records go to one partition after the other.
     pub(crate) fn changes_each_record(&self) -> bool {
-        matches!(self.way, Way::RoundRobin)
+        matches!(self.way, DrawMethod::RoundRobin)
     }
 
     /// Takes note of what went to the current partition.
     #[inline]
     pub(crate) fn note(&mut self, bytes: u64) {
         match self.way {
-            Way::Sticky(_) => self.bytes += bytes,
-            Way::RoundRobin => {
+            DrawMethod::Sticky(_) => self.bytes += bytes,
+            DrawMethod::RoundRobin => {
                 self.current += 1;
                 if self.current >= self.partitions {
                     self.current = 0;
                 }
             }
-            Way::Fixed => {}
+            DrawMethod::Fixed => {}
         }
     }
 
     /// A batch of the current partition is complete: time to go elsewhere, if enough went there.
     pub(crate) fn batch_complete(&mut self, standing: &PartitionLoads<'_>) {
-        if matches!(self.way, Way::Sticky(_)) && self.bytes >= self.bytes_max / 2 {
+        if matches!(self.way, DrawMethod::Sticky(_)) && self.bytes >= self.bytes_max / 2 {
             self.current = self.draw(standing);
             self.bytes = 0;
         }
@@ -126,14 +128,14 @@ impl PartitionChoice {
     /// How many partitions there are to draw from.
     fn count(&self) -> u32 {
         match &self.way {
-            Way::Sticky(Some(some)) => some.len() as u32,
+            DrawMethod::Sticky(Some(some)) => some.len() as u32,
             _ => self.partitions,
         }
     }
 
     fn candidate(&self, index: u32) -> u32 {
         match &self.way {
-            Way::Sticky(Some(some)) => some[index as usize],
+            DrawMethod::Sticky(Some(some)) => some[index as usize],
             _ => index,
         }
     }

@@ -11,7 +11,9 @@ use kgauge_results::Recorder;
 use kgauge_scenario::TransactionLength;
 use kgauge_wire::error_code::ErrorCode;
 
-use super::coordinator::{Left, TransactionReply, TransactionRequest, TransactionThread};
+use super::coordinator::{
+    CoordinatorExit, TransactionReply, TransactionRequest, TransactionThread,
+};
 use super::partition::sequence_after;
 use super::producer::{Phase, Producer, ProducerIdentity};
 use crate::surroundings::WorkerContext;
@@ -389,16 +391,16 @@ impl Producer {
         }
         let name = &self.flow.name;
         match left {
-            Left::Clean => {}
-            Left::Aborted => {
+            CoordinatorExit::Clean => {}
+            CoordinatorExit::Aborted => {
                 let words = "the transaction that was open at the end was aborted";
                 around.incident(now_ns, name, || words.to_owned());
                 self.conclude(false, now_ns, recorder);
             }
-            Left::Unknown(why) => around.broken(now_ns, name, || {
+            CoordinatorExit::Unknown(why) => around.broken(now_ns, name, || {
                 format!("whether the last transaction was committed is not known: {why}")
             }),
-            Left::Hanging(why) => around.broken(now_ns, name, || {
+            CoordinatorExit::Hanging(why) => around.broken(now_ns, name, || {
                 format!(
                     "the last transaction could not be aborted: {why}; those who read what is \
                      committed wait until it is older than transaction.timeout.ms"

@@ -2,7 +2,7 @@
 //!
 //! On no record's way: its worker asks some twenty times a second.
 
-use kgauge_results::run::ClientLook;
+use kgauge_results::run::ClientSample;
 use kgauge_wire::error_code::ErrorCode;
 
 use super::partition::PartitionQueue;
@@ -10,8 +10,8 @@ use super::producer::Producer;
 
 impl Producer {
     /// What keeps the buffer full at this moment: no connection, no leader, a pause that a broker asked for, else answers.
-    pub(super) fn look_at_wait(&self) -> ClientLook {
-        let mut look = ClientLook::default();
+    pub(super) fn look_at_wait(&self) -> ClientSample {
+        let mut look = ClientSample::default();
         if self.blocked_since_ns.is_none() {
             return look;
         }

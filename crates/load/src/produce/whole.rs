@@ -2,7 +2,7 @@
 
 use kgauge_scenario::HeadersPlan;
 
-use super::encoder::{RecordsEncoder, Whole};
+use super::encoder::{FullRecord, RecordsEncoder};
 use super::murmur::partition_for_key;
 use super::producer::Producer;
 use crate::payload::{Payload, RecordDraft};
@@ -12,7 +12,7 @@ pub(super) const AROUND_BYTES_MAX: usize = 64;
 
 /// When a record is handed over, and when it was to be.
 #[derive(Debug, Clone, Copy)]
-struct Moment {
+struct RecordTime {
     intended_ns: Option<u64>,
     sent_ns: u64,
     timestamp_ms: i64,
@@ -20,14 +20,14 @@ struct Moment {
 
 /// When records are handed over, and when each was to be.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Moments<'a> {
+pub(super) struct RecordTimes<'a> {
     /// `None` if now.
     pub(super) intended: Option<&'a [u64]>,
     pub(super) sent_ns: u64,
     pub(super) timestamp_ms: i64,
 }
 
-impl Moments<'_> {
+impl RecordTimes<'_> {
     /// Those of the records that are left when so many are taken.
     fn after(&self, taken: u32) -> Self {
         let all = self.intended;
@@ -38,8 +38,8 @@ impl Moments<'_> {
     }
 
     /// That of the first.
-    fn first(&self) -> Moment {
-        Moment {
+    fn first(&self) -> RecordTime {
+        RecordTime {
             intended_ns: self.intended.and_then(|all| all.first().copied()),
             sent_ns: self.sent_ns,
             timestamp_ms: self.timestamp_ms,
@@ -52,7 +52,7 @@ impl Producer {
     /// how many found room.
     ///
     /// A record that finds none is made again when there is: it is a function of its number.
-    pub(super) fn take_whole(&mut self, wanted: u32, moments: Moments<'_>) -> u32 {
+    pub(super) fn take_whole(&mut self, wanted: u32, moments: RecordTimes<'_>) -> u32 {
         // All are put back: taking them costs less than counting references.
         let Some(payload) = self.whole.take() else {
             return 0;
@@ -91,7 +91,7 @@ impl Producer {
         &mut self,
         payload: &Payload,
         number: u64,
-        moment: Moment,
+        moment: RecordTime,
         draft: &mut RecordDraft,
     ) -> bool {
         let n = self.next_record;
@@ -155,7 +155,7 @@ impl Producer {
         &mut self,
         payload: &Payload,
         number: u64,
-        moment: Moment,
+        moment: RecordTime,
         draft: &mut RecordDraft,
     ) -> bool {
         payload.make(number, self.next_record, draft);
@@ -173,7 +173,7 @@ impl Producer {
         } else {
             &[]
         };
-        let record = Whole {
+        let record = FullRecord {
             timestamp_ms: moment.timestamp_ms,
             key: draft.key(),
             value: draft.value(),
@@ -212,7 +212,7 @@ impl Producer {
         &mut self,
         place: u32,
         index: u32,
-        moment: Moment,
+        moment: RecordTime,
         logical_bytes: u64,
         has_key: bool,
     ) {
@@ -230,7 +230,7 @@ impl Producer {
     }
 
     /// What a record takes in the batch that it would go to.
-    fn bytes_in(&self, index: u32, record: &Whole<'_>) -> usize {
+    fn bytes_in(&self, index: u32, record: &FullRecord<'_>) -> usize {
         match self.partitions[index as usize].open {
             Some(place) => self.pool[place].encoder.whole_bytes(record),
             None => self.pool.format().record_bytes(record),

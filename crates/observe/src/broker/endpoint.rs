@@ -4,7 +4,7 @@ use super::http::Http;
 use super::jolokia::Jolokia;
 use super::prometheus::Exposition;
 use super::url::MetricsUrl;
-use super::{BrokerLooks, BrokerSource, prometheus_answer};
+use super::{BrokerSamples, BrokerSource, prometheus_answer};
 
 /// A broker's metrics at an address: Jolokia, or Prometheus's text format.
 #[derive(Debug)]
@@ -38,14 +38,14 @@ impl MetricsEndpoint {
     /// Why it cannot be asked.
     pub fn broker_id(&mut self) -> Result<Option<i32>, String> {
         let text = match self.found_out()? {
-            Found::Jolokia(jolokia) => return jolokia.broker_id(),
-            Found::Prometheus(text) => text,
+            EndpointContent::Jolokia(jolokia) => return jolokia.broker_id(),
+            EndpointContent::Prometheus(text) => text,
         };
         Ok(prometheus_answer::broker_id(&Exposition::parse(&text)?))
     }
 
     /// Finds out what stands there, once; and asks it, if it is what answers to a mere request.
-    fn found_out(&mut self) -> Result<Found<'_>, String> {
+    fn found_out(&mut self) -> Result<EndpointContent<'_>, String> {
         let mut text = None;
         if let Kind::Unknown(http) = &self.kind {
             // Jolokia tells its version to whoever asks for nothing; it is known by its path before that.
@@ -60,27 +60,29 @@ impl MetricsEndpoint {
             };
         }
         match (&mut self.kind, text) {
-            (Kind::Jolokia(jolokia), _) => Ok(Found::Jolokia(jolokia)),
-            (Kind::Prometheus(_) | Kind::Unknown(_), Some(text)) => Ok(Found::Prometheus(text)),
+            (Kind::Jolokia(jolokia), _) => Ok(EndpointContent::Jolokia(jolokia)),
+            (Kind::Prometheus(_) | Kind::Unknown(_), Some(text)) => {
+                Ok(EndpointContent::Prometheus(text))
+            }
             (Kind::Prometheus(http) | Kind::Unknown(http), None) => {
-                Ok(Found::Prometheus(http.get(&self.url)?))
+                Ok(EndpointContent::Prometheus(http.get(&self.url)?))
             }
         }
     }
 }
 
 /// What stands at an address.
-enum Found<'a> {
+enum EndpointContent<'a> {
     Jolokia(&'a mut Jolokia),
     /// And what it tells now.
     Prometheus(Vec<u8>),
 }
 
 impl BrokerSource for MetricsEndpoint {
-    fn look(&mut self) -> Result<BrokerLooks, String> {
+    fn look(&mut self) -> Result<BrokerSamples, String> {
         let text = match self.found_out()? {
-            Found::Jolokia(jolokia) => return jolokia.look(),
-            Found::Prometheus(text) => text,
+            EndpointContent::Jolokia(jolokia) => return jolokia.look(),
+            EndpointContent::Prometheus(text) => text,
         };
         let look = prometheus_answer::look(&Exposition::parse(&text)?);
         match look.is_empty() {

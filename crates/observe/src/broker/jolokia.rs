@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::http::Http;
 use super::jolokia_answer::{self, Beans};
 use super::url::MetricsUrl;
-use super::{BrokerLooks, BrokerSource};
+use super::{BrokerSamples, BrokerSource};
 
 /// A Jolokia agent in a broker.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Jolokia {
 }
 
 impl BrokerSource for Jolokia {
-    fn look(&mut self) -> Result<BrokerLooks, String> {
+    fn look(&mut self) -> Result<BrokerSamples, String> {
         let answer = self.http.post(&self.url, &self.question)?;
         let look = jolokia_answer::look(&Beans::parse(&answer)?);
         match look.is_empty() {

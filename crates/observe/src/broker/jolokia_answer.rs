@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use kgauge_results::run::{
-    BrokerSample, JvmLook, LogLook, MetricsSource, ReplicaLook, RequestKind, RequestLook,
-    ThreadLook, TrafficLook,
+    BrokerSample, JvmSample, LogSample, MetricsSource, ReplicaSample, RequestKind, RequestSample,
+    ThreadPoolSample, TrafficSample,
 };
 use serde_json::{Map, Value};
 
@@ -145,11 +145,11 @@ pub(super) fn look(beans: &Beans) -> BrokerSample {
         traffic: traffic(beans),
         replicas: replicas(beans),
         log: log(beans),
-        jvm: (jvm != JvmLook::default()).then_some(jvm),
+        jvm: (jvm != JvmSample::default()).then_some(jvm),
     }
 }
 
-fn requests(beans: &Beans, kind: RequestKind) -> Option<RequestLook> {
+fn requests(beans: &Beans, kind: RequestKind) -> Option<RequestSample> {
     let request = request_name(kind);
     let name =
         |part: &str| format!("kafka.network:type=RequestMetrics,name={part},request={request}");
@@ -166,7 +166,7 @@ fn requests(beans: &Beans, kind: RequestKind) -> Option<RequestLook> {
     };
     let memory =
         format!("kafka.network:type=RequestMetrics,name=TemporaryMemoryBytes,request={memory}");
-    Some(RequestLook {
+    Some(RequestSample {
         kind,
         count: beans.count(&name("TotalTimeMs"))?,
         total_ns: ns("TotalTimeMs"),
@@ -180,7 +180,7 @@ fn requests(beans: &Beans, kind: RequestKind) -> Option<RequestLook> {
     })
 }
 
-fn threads(beans: &Beans, waits: &ListenerWaits) -> ThreadLook {
+fn threads(beans: &Beans, waits: &ListenerWaits) -> ThreadPoolSample {
     let handlers = |name: &str| {
         beans.count(&format!(
             "kafka.server:type=KafkaRequestHandlerPool,name={name}"
@@ -201,7 +201,7 @@ fn threads(beans: &Beans, waits: &ListenerWaits) -> ThreadLook {
         let old = format!("kafka.server:type={before},name=PurgatorySize");
         beans.value(&name).or_else(|| beans.value(&old))
     };
-    ThreadLook {
+    ThreadPoolSample {
         handler_idle_ns: own.or_else(|| handlers("RequestHandlerAvgIdlePercent")),
         handler_pools: (own.is_none() && is_controller).then_some(2),
         network_idle_ns: waited,
@@ -233,10 +233,10 @@ fn key<'a>(name: &'a str, key: &str) -> Option<&'a str> {
     pairs.find_map(|(is, value)| (is == key).then_some(value))
 }
 
-fn traffic(beans: &Beans) -> TrafficLook {
+fn traffic(beans: &Beans) -> TrafficSample {
     let count =
         |name: &str| beans.count(&format!("kafka.server:type=BrokerTopicMetrics,name={name}"));
-    TrafficLook {
+    TrafficSample {
         bytes_in: count("BytesInPerSec"),
         bytes_out: count("BytesOutPerSec"),
         replication_bytes_in: count("ReplicationBytesInPerSec"),
@@ -249,14 +249,14 @@ fn traffic(beans: &Beans) -> TrafficLook {
     }
 }
 
-fn replicas(beans: &Beans) -> ReplicaLook {
+fn replicas(beans: &Beans) -> ReplicaSample {
     let manager = |name: &str| format!("kafka.server:type=ReplicaManager,name={name}");
     let controller = |name: &str| format!("kafka.controller:type=KafkaController,name={name}");
     // Others have the gauge too, and always say 0.
     let leads = beans.value(&controller("ActiveControllerCount")) == Some(1);
     let unclean = "kafka.controller:type=ControllerStats,name=UncleanLeaderElectionsPerSec";
     let lag = "kafka.server:type=ReplicaFetcherManager,name=MaxLag,clientId=Replica";
-    ReplicaLook {
+    ReplicaSample {
         leaders: beans.value(&manager("LeaderCount")),
         partitions: beans.value(&manager("PartitionCount")),
         under_replicated: beans.value(&manager("UnderReplicatedPartitions")),
@@ -271,15 +271,15 @@ fn replicas(beans: &Beans) -> ReplicaLook {
     }
 }
 
-fn log(beans: &Beans) -> LogLook {
+fn log(beans: &Beans) -> LogSample {
     let flushes = "kafka.log:type=LogFlushStats,name=LogFlushRateAndTimeMs";
-    LogLook {
+    LogSample {
         flushes: beans.count(flushes),
         flush_ns: beans.sum(flushes).and_then(|ms| whole(ms * NS_PER_MS)),
     }
 }
 
-fn jvm(beans: &Beans) -> JvmLook {
+fn jvm(beans: &Beans) -> JvmSample {
     let heap = beans.of.get("java.lang:type=Memory");
     let heap = heap.and_then(|memory| memory.get("HeapMemoryUsage")?.get("used")?.as_u64());
     let all = |attribute: &str| {
@@ -287,7 +287,7 @@ fn jvm(beans: &Beans) -> JvmLook {
         let each = names.filter_map(|name| whole(beans.number(name, attribute)?));
         each.reduce(u64::saturating_add)
     };
-    JvmLook {
+    JvmSample {
         heap_bytes: heap,
         collections: all("CollectionCount"),
         collection_ns: all("CollectionTime").and_then(|ms| ms.checked_mul(1_000_000)),

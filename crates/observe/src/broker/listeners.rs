@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_results::run::ListenerLook;
+use kgauge_results::run::ListenerSample;
 
 use super::jolokia_answer::whole;
 
@@ -28,7 +28,7 @@ impl ListenerWaits {
     }
 
     /// The mean of each listener's threads.
-    pub(super) fn listeners(&self) -> Vec<ListenerLook> {
+    pub(super) fn listeners(&self) -> Vec<ListenerSample> {
         let mut threads = BTreeMap::<&String, Vec<f64>>::new();
         for ((listener, _), wait_ns) in &self.of {
             if let Some(listener) = listener {
@@ -36,7 +36,7 @@ impl ListenerWaits {
             }
         }
         let looks = threads.into_iter().filter_map(|(listener, waits)| {
-            Some(ListenerLook {
+            Some(ListenerSample {
                 listener: listener.clone(),
                 threads: u32::try_from(waits.len()).unwrap_or(u32::MAX),
                 idle_ns: mean(waits.into_iter())?,

@@ -1,6 +1,6 @@
 //! Brokers' own metrics: who is asked, how, and a thread for each that asks once a second.
 
-use kgauge_results::run::{BrokerSample, NotSeen};
+use kgauge_results::run::{BrokerSample, MissingEvidence};
 
 mod endpoint;
 mod http;
@@ -19,7 +19,7 @@ pub use url::{MetricsUrl, MetricsUrlError};
 pub(crate) use thread::{BrokerThread, END_MAX};
 
 /// What one asking brings: each broker with its id, where that is known.
-pub type BrokerLooks = Vec<(Option<i32>, BrokerSample)>;
+pub type BrokerSamples = Vec<(Option<i32>, BrokerSample)>;
 
 /// Somebody who tells brokers' metrics.
 pub trait BrokerSource: Send {
@@ -27,7 +27,7 @@ pub trait BrokerSource: Send {
     ///
     /// # Errors
     /// Why there is nothing this time.
-    fn look(&mut self) -> Result<BrokerLooks, String>;
+    fn look(&mut self) -> Result<BrokerSamples, String>;
 
     /// Whose metrics they are, for people: `broker 2`.
     fn whose(&self) -> String;
@@ -63,9 +63,9 @@ pub(crate) fn lost(lost: u64, looks: u64, why: &str) -> String {
 pub const LOOK_MAX: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// What is said where brokers' metrics cannot be had.
-pub fn metrics_not_seen(whose: &str, why: impl Into<String>) -> NotSeen {
-    NotSeen {
-        what: format!("{} of {whose}", NotSeen::METRICS),
+pub fn metrics_not_seen(whose: &str, why: impl Into<String>) -> MissingEvidence {
+    MissingEvidence {
+        what: format!("{} of {whose}", MissingEvidence::METRICS),
         why: why.into(),
     }
 }

@@ -1,8 +1,8 @@
 //! From Prometheus's text to a look.
 
 use kgauge_results::run::{
-    BrokerSample, JvmLook, LogLook, MetricsSource, ReplicaLook, RequestKind, RequestLook,
-    ThreadLook, TrafficLook,
+    BrokerSample, JvmSample, LogSample, MetricsSource, ReplicaSample, RequestKind, RequestSample,
+    ThreadPoolSample, TrafficSample,
 };
 
 use super::jolokia::{KINDS, request_name};
@@ -25,7 +25,7 @@ pub(super) fn look(metrics: &Exposition) -> BrokerSample {
         traffic: traffic(metrics),
         replicas: replicas(metrics),
         log: log(metrics),
-        jvm: (jvm != JvmLook::default()).then_some(jvm),
+        jvm: (jvm != JvmSample::default()).then_some(jvm),
     }
 }
 
@@ -51,7 +51,7 @@ fn sum(metrics: &Exposition, bean: Bean<'_>) -> Option<f64> {
     }
 }
 
-fn requests(metrics: &Exposition, kind: RequestKind) -> Option<RequestLook> {
+fn requests(metrics: &Exposition, kind: RequestKind) -> Option<RequestSample> {
     let of = |name: &'static str| Bean {
         base: "kafka_network_requestmetrics",
         name,
@@ -76,7 +76,7 @@ fn requests(metrics: &Exposition, kind: RequestKind) -> Option<RequestLook> {
     };
     let memory =
         (kind != RequestKind::FetchFollower && metrics.mean(memory).is_some()).then_some(memory);
-    Some(RequestLook {
+    Some(RequestSample {
         kind,
         count: whole(metrics.count(of("totaltimems"))?)?,
         total_ns: ns("totaltimems"),
@@ -90,7 +90,7 @@ fn requests(metrics: &Exposition, kind: RequestKind) -> Option<RequestLook> {
     })
 }
 
-fn threads(metrics: &Exposition, waits: &ListenerWaits) -> ThreadLook {
+fn threads(metrics: &Exposition, waits: &ListenerWaits) -> ThreadPoolSample {
     let pool = |name| {
         let count = metrics.count(bean("kafka_server_kafkarequesthandlerpool", name));
         count.and_then(whole)
@@ -115,7 +115,7 @@ fn threads(metrics: &Exposition, waits: &ListenerWaits) -> ThreadLook {
         };
         metrics.value(bean).and_then(whole)
     };
-    ThreadLook {
+    ThreadPoolSample {
         handler_idle_ns: own.or_else(|| pool("requesthandleravgidlepercent")),
         handler_pools: (own.is_none() && is_controller).then_some(2),
         network_idle_ns: waited,
@@ -158,13 +158,13 @@ fn waits(metrics: &Exposition) -> ListenerWaits {
     waits
 }
 
-fn traffic(metrics: &Exposition) -> TrafficLook {
+fn traffic(metrics: &Exposition) -> TrafficSample {
     let count = |name| {
         metrics
             .count(bean("kafka_server_brokertopicmetrics", name))
             .and_then(whole)
     };
-    TrafficLook {
+    TrafficSample {
         bytes_in: count("bytesinpersec"),
         bytes_out: count("bytesoutpersec"),
         replication_bytes_in: count("replicationbytesinpersec"),
@@ -177,7 +177,7 @@ fn traffic(metrics: &Exposition) -> TrafficLook {
     }
 }
 
-fn replicas(metrics: &Exposition) -> ReplicaLook {
+fn replicas(metrics: &Exposition) -> ReplicaSample {
     let value = |base, name| metrics.value(bean(base, name)).and_then(whole);
     let count = |base, name| metrics.count(bean(base, name)).and_then(whole);
     let (manager, controller) = (
@@ -193,7 +193,7 @@ fn replicas(metrics: &Exposition) -> ReplicaLook {
         "kafka_controller_controllerstats",
         "uncleanleaderelectionspersec",
     );
-    ReplicaLook {
+    ReplicaSample {
         leaders: value(manager, "leadercount"),
         partitions: value(manager, "partitioncount"),
         under_replicated: value(manager, "underreplicatedpartitions"),
@@ -206,10 +206,10 @@ fn replicas(metrics: &Exposition) -> ReplicaLook {
     }
 }
 
-fn log(metrics: &Exposition) -> LogLook {
+fn log(metrics: &Exposition) -> LogSample {
     let flushes = bean("kafka_log_logflushstats", "logflushrateandtimems");
     let has_mean = metrics.mean(flushes).is_some();
-    LogLook {
+    LogSample {
         flushes: metrics.count(flushes).and_then(whole),
         flush_ns: sum(metrics, flushes)
             .filter(|_| has_mean)
@@ -218,7 +218,7 @@ fn log(metrics: &Exposition) -> LogLook {
 }
 
 /// What the exporter tells of its own process; of a broker when it is an agent in it.
-fn jvm(metrics: &Exposition) -> JvmLook {
+fn jvm(metrics: &Exposition) -> JvmSample {
     let heap = || Some(("area", "heap"));
     let used = metrics.plain("jvm_memory_used_bytes", heap());
     let used = used.or_else(|| metrics.plain("jvm_memory_bytes_used", heap()));
@@ -226,7 +226,7 @@ fn jvm(metrics: &Exposition) -> JvmLook {
         let values = metrics.all(name).map(|sample| sample.value);
         values.reduce(|one, next| one + next)
     };
-    JvmLook {
+    JvmSample {
         heap_bytes: used.and_then(whole),
         collections: all("jvm_gc_collection_seconds_count").and_then(whole),
         collection_ns: all("jvm_gc_collection_seconds_sum").and_then(|s| whole(s * 1e9)),

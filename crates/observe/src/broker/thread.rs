@@ -8,7 +8,7 @@ use kgauge_results::run::{EvidenceKind, Subject};
 
 use super::{BrokerSource, LOOK_MAX, MissedBroker, lost, metrics_not_seen};
 use crate::cpu_clock::thread_cpu_ns;
-use crate::looker::{Moment, Observation, unix_ms};
+use crate::looker::{Observation, SampleTime, unix_ms};
 
 /// A slow one is asked about every eight seconds at last: one that stood still is heard of again soon.
 const REST_DOUBLINGS_MAX: u32 = 3;
@@ -20,7 +20,7 @@ pub(crate) const END_MAX: Duration = Duration::from_millis(200);
 /// The running thread.
 pub(crate) struct BrokerThread {
     whose: String,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<ThreadShared>>,
     stop: Sender<()>,
     /// Closed when the thread has asked for the last time.
     ended: Receiver<()>,
@@ -29,12 +29,12 @@ pub(crate) struct BrokerThread {
 /// One that was told to end.
 pub(crate) struct Ending {
     whose: String,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<ThreadShared>>,
     ended: Receiver<()>,
 }
 
 /// What the thread and whoever ends it know together.
-struct Shared {
+struct ThreadShared {
     tally: Tally,
     /// `None` from the end on: who comes later is not heard.
     sink: Option<Box<dyn FnMut(Observation) + Send>>,
@@ -78,7 +78,7 @@ impl BrokerThread {
         let (ending, ended) = channel::<()>();
         let every_ns = u64::try_from(every.as_nanos()).unwrap_or(u64::MAX).max(1);
         let whose = source.whose();
-        let shared = Arc::new(Mutex::new(Shared {
+        let shared = Arc::new(Mutex::new(ThreadShared {
             tally: Tally::default(),
             sink: Some(Box::new(sink)),
             asked_ns: None,
@@ -137,7 +137,7 @@ impl Ending {
         if let Some(asked_ns) = shared.asked_ns {
             shared.tally.broken_off(at_ns.saturating_sub(asked_ns));
         }
-        let at = Moment {
+        let at = SampleTime {
             at_ns,
             at_unix_ms: unix_ms(),
         };
@@ -172,7 +172,7 @@ fn waits_until(due_ns: u64, now_ns: &impl Fn() -> u64, stopped: &Receiver<()>) -
     }
 }
 
-fn ask(source: &mut dyn BrokerSource, now_ns: &impl Fn() -> u64, shared: &Mutex<Shared>) {
+fn ask(source: &mut dyn BrokerSource, now_ns: &impl Fn() -> u64, shared: &Mutex<ThreadShared>) {
     let asked_ns = now_ns();
     lock(shared).asked_ns = Some(asked_ns);
     let answer = source.look();
@@ -195,7 +195,7 @@ fn ask(source: &mut dyn BrokerSource, now_ns: &impl Fn() -> u64, shared: &Mutex<
     tally.is_lost = answer.is_err();
     match answer {
         Ok(looks) => {
-            let at = Moment {
+            let at = SampleTime {
                 at_ns: asked_ns + took_ns / 2,
                 at_unix_ms: unix_ms(),
             };
@@ -232,7 +232,7 @@ impl Tally {
     }
 }
 
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+fn lock(shared: &Mutex<ThreadShared>) -> MutexGuard<'_, ThreadShared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -240,8 +240,8 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::broker::BrokerLooks;
-    use kgauge_results::run::{BrokerSample, NotSeen};
+    use crate::broker::BrokerSamples;
+    use kgauge_results::run::{BrokerSample, MissingEvidence};
 
     /// Says that it was asked, and answers when it is told to.
     struct Slow {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     impl BrokerSource for Slow {
-        fn look(&mut self) -> Result<BrokerLooks, String> {
+        fn look(&mut self) -> Result<BrokerSamples, String> {
             self.asked.send(()).unwrap();
             let _ = self.answer.recv();
             Ok(vec![(Some(1), BrokerSample::default())])
@@ -280,7 +280,7 @@ mod tests {
         (thread, was_asked, answer, seen)
     }
 
-    fn not_seen(seen: &Receiver<Observation>) -> Option<NotSeen> {
+    fn not_seen(seen: &Receiver<Observation>) -> Option<MissingEvidence> {
         seen.try_iter().find_map(|one| match one.kind {
             EvidenceKind::NotSeen(what) => Some(what),
             _ => None,

@@ -7,13 +7,14 @@ use kgauge_client::admin::EndOf;
 use kgauge_client::cluster::Partition;
 use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
 use kgauge_results::run::{
-    Event, EventKind, Evidence, EvidenceKind, GroupLook, NotSeen, ReplicasLook, Subject, TopicLook,
+    Event, EventKind, Evidence, EvidenceKind, GroupSample, MissingEvidence, Subject,
+    TopicReplicasSample, TopicSample,
 };
 
 use super::changes::{KnownTopic, PartitionState, told};
 use super::lag::{Ends, LogEnd, ObservedReplica};
 use super::pace::PollPace;
-use super::rest::Rests;
+use super::rest::Backoffs;
 use super::{TopicObservation, WireWatch};
 use crate::looker::unix_ms;
 
@@ -46,15 +47,15 @@ impl Question {
         !self.is_given_up
     }
 
-    fn not_seen(&self, what: &str) -> Option<NotSeen> {
+    fn not_seen(&self, what: &str) -> Option<MissingEvidence> {
         let why = self.why.clone().filter(|_| !self.is_answered)?;
         let what = what.to_owned();
-        Some(NotSeen { what, why })
+        Some(MissingEvidence { what, why })
     }
 }
 
 /// What is kept between two looks.
-pub(super) struct Asker {
+pub(super) struct TopicPoller {
     watch: WireWatch,
     interrupt: Interrupt,
     cluster: Option<Cluster>,
@@ -62,8 +63,8 @@ pub(super) struct Asker {
     ends: Ends,
     /// All replicas that a partition ever had: old releases leave out those that are down.
     replicas: BTreeMap<i32, BTreeSet<i32>>,
-    resting: Rests<i32>,
-    resting_groups: Rests<String>,
+    resting: Backoffs<i32>,
+    resting_groups: Backoffs<String>,
     coordinators: BTreeMap<String, i32>,
     topic: Question,
     followers: Question,
@@ -76,7 +77,7 @@ pub(super) struct Asker {
 
 /// What one look was told, broker by broker.
 #[derive(Default)]
-struct Look {
+struct PollReplies {
     /// When the last broker answered: all lines of the look have this time.
     told_ns: u64,
     /// How long others were waited for.
@@ -89,17 +90,17 @@ struct Look {
 
 type Sink<'a> = &'a mut dyn FnMut(TopicObservation<'_>) -> Result<(), String>;
 
-impl Asker {
-    pub(super) fn new(watch: WireWatch, interrupt: Interrupt) -> Asker {
-        Asker {
+impl TopicPoller {
+    pub(super) fn new(watch: WireWatch, interrupt: Interrupt) -> TopicPoller {
+        TopicPoller {
             watch,
             interrupt,
             cluster: None,
             known: KnownTopic::default(),
             ends: Ends::default(),
             replicas: BTreeMap::new(),
-            resting: Rests::new(),
-            resting_groups: Rests::new(),
+            resting: Backoffs::new(),
+            resting_groups: Backoffs::new(),
             coordinators: BTreeMap::new(),
             topic: Question::default(),
             followers: Question::default(),
@@ -116,9 +117,9 @@ impl Asker {
     pub(super) fn look(&mut self, now_ns: &impl Fn() -> u64, sink: Sink<'_>) -> u64 {
         let begun_ns = now_ns();
         let found = self.partitions();
-        let mut look = Look {
+        let mut look = PollReplies {
             told_ns: now_ns(),
-            ..Look::default()
+            ..PollReplies::default()
         };
         // Another broker was asked when the first one did not answer.
         let asked_ns = look.told_ns.saturating_sub(begun_ns);
@@ -222,7 +223,7 @@ impl Asker {
         broker: i32,
         partitions: &[Partition],
         now_ns: &impl Fn() -> u64,
-        look: &mut Look,
+        look: &mut PollReplies,
     ) {
         let rests = self.resting.rests(&broker, now_ns());
         let Some(cluster) = self.cluster.as_mut() else {
@@ -270,8 +271,8 @@ impl Asker {
         &mut self,
         partitions: usize,
         now_ns: &impl Fn() -> u64,
-        look: &mut Look,
-    ) -> Vec<GroupLook> {
+        look: &mut PollReplies,
+    ) -> Vec<GroupSample> {
         let mut looks = Vec::new();
         // Who did not answer for one group is not asked for the next.
         let mut silent = BTreeSet::new();
@@ -326,7 +327,7 @@ impl Asker {
             if behind.is_empty() {
                 continue;
             }
-            looks.push(GroupLook {
+            looks.push(GroupSample {
                 group: group.clone(),
                 lag_records: behind.iter().copied().fold(0, u64::saturating_add),
                 partitions: count(behind.len()),
@@ -336,7 +337,12 @@ impl Asker {
         looks
     }
 
-    fn topic_look(&self, partitions: &[Partition], look: &Look, took_ns: u64) -> TopicLook {
+    fn topic_look(
+        &self,
+        partitions: &[Partition],
+        look: &PollReplies,
+        took_ns: u64,
+    ) -> TopicSample {
         let in_sync =
             |partition: &Partition| PartitionState::new(None, &partition.isr).in_sync.len();
         let planned = usize::from(self.watch.replication_factor);
@@ -354,7 +360,7 @@ impl Asker {
             })?;
             u64::try_from(end.offset).ok()
         });
-        TopicLook {
+        TopicSample {
             topic: self.watch.topic.clone(),
             partitions: count(partitions.len()),
             replicas: count(partitions.iter().map(wanted).sum()),
@@ -367,7 +373,12 @@ impl Asker {
         }
     }
 
-    fn replicas_look(&self, broker: i32, partitions: &[Partition], look: &Look) -> ReplicasLook {
+    fn replicas_look(
+        &self,
+        broker: i32,
+        partitions: &[Partition],
+        look: &PollReplies,
+    ) -> TopicReplicasSample {
         let here = || {
             partitions
                 .iter()
@@ -393,7 +404,7 @@ impl Asker {
         });
         let follows = here().count() - leads;
         let all = lags.iter().copied().reduce(u64::saturating_add);
-        ReplicasLook {
+        TopicReplicasSample {
             topic: self.watch.topic.clone(),
             leads: count(leads),
             follows: count(follows),
@@ -423,7 +434,7 @@ impl Asker {
             (&self.groups, "how far consumer groups have committed"),
         ];
         let asked = questions.into_iter();
-        let not_seen: Vec<NotSeen> = asked
+        let not_seen: Vec<MissingEvidence> = asked
             .filter_map(|(question, what)| question.not_seen(what))
             .collect();
         for not_seen in not_seen {
@@ -468,7 +479,7 @@ fn ask(
     (broker, here, led): (i32, &[i32], &[i32]),
     now_ns: &impl Fn() -> u64,
     (ends, followers, sizes): (&mut Ends, &mut Question, &mut Question),
-    look: &mut Look,
+    look: &mut PollReplies,
 ) -> Result<(), ()> {
     // Before the logs' ends: of a log that grows meanwhile, more would be readable than there is.
     if !led.is_empty() {

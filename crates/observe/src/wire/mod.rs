@@ -15,7 +15,7 @@ use std::time::Duration;
 use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_results::run::{Event, Evidence, RepeatKey};
 
-use asker::Asker;
+use asker::TopicPoller;
 use pace::PollPace;
 
 use crate::cpu_clock::thread_cpu_ns;
@@ -67,7 +67,7 @@ impl WireWatcher {
         let thread = std::thread::Builder::new()
             .name("wire".to_owned())
             .spawn(move || {
-                let mut asker = Asker::new(watch, raised.clone());
+                let mut asker = TopicPoller::new(watch, raised.clone());
                 let mut pace = PollPace::default();
                 loop {
                     let begun_ns = now_ns();

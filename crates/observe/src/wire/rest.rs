@@ -13,21 +13,21 @@ const AT_ONCE_NS: u64 = 100_000_000;
 const REST_NS_MAX: u64 = 8_000_000_000;
 
 #[derive(Debug, Clone, Copy)]
-struct Rest {
+struct BackoffState {
     until_ns: u64,
     rest_ns: u64,
 }
 
 /// Those who did not answer.
 #[derive(Debug)]
-pub(super) struct Rests<K> {
-    of: BTreeMap<K, Rest>,
+pub(super) struct Backoffs<K> {
+    of: BTreeMap<K, BackoffState>,
 }
 
-impl<K: Ord> Rests<K> {
-    pub(super) fn new() -> Rests<K> {
+impl<K: Ord> Backoffs<K> {
+    pub(super) fn new() -> Backoffs<K> {
         let of = BTreeMap::new();
-        Rests { of }
+        Backoffs { of }
     }
 
     /// Whether it is left alone now.
@@ -51,7 +51,7 @@ impl<K: Ord> Rests<K> {
             resting.rest_ns.saturating_mul(2).min(REST_NS_MAX)
         });
         let until_ns = now_ns.saturating_add(rest_ns);
-        self.of.insert(who, Rest { until_ns, rest_ns });
+        self.of.insert(who, BackoffState { until_ns, rest_ns });
         true
     }
 }
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn who_is_silent_is_left_alone_longer_each_time_until_he_answers() {
-        let mut rests = Rests::new();
+        let mut rests = Backoffs::new();
         assert!(rests.failed(2, S, 10 * S));
         assert!(rests.rests(&2, 14 * S - 1) && !rests.rests(&2, 14 * S));
         assert!(!rests.rests(&1, 11 * S));
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn who_refuses_at_once_is_asked_again() {
-        let mut rests = Rests::new();
+        let mut rests = Backoffs::new();
         assert!(!rests.failed("g", S / 1_000, 10 * S));
         assert!(!rests.rests(&"g", 10 * S));
     }

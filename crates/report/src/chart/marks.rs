@@ -1,7 +1,7 @@
 //! Moments that are marked across a chart over time: a line each, with a number where there is room.
 
 use super::draw::{HEIGHT, TOP, number, percent};
-use super::{Chart, Marked};
+use super::{Chart, MarkKind};
 use crate::markup::Markup;
 
 /// Numbers need about so much of the plot's width, on a phone too.
@@ -16,9 +16,9 @@ pub(super) fn write_marks(page: &mut Markup, chart: &Chart) {
         };
         let x = percent(place);
         let class = match mark.what {
-            Marked::Begins => "fault",
-            Marked::Ends => "fault over",
-            Marked::Changes => "fault change",
+            MarkKind::Begins => "fault",
+            MarkKind::Ends => "fault over",
+            MarkKind::Changes => "fault change",
         };
         page.shape(
             "line",

@@ -174,12 +174,12 @@ pub(crate) struct AxisMark {
     /// By which the notes name it.
     pub(crate) number: usize,
     /// What happened there.
-    pub(crate) what: Marked,
+    pub(crate) what: MarkKind,
 }
 
 /// What is marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Marked {
+pub(crate) enum MarkKind {
     /// A fault begins.
     Begins,
     /// A fault ends.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kgauge_results::compare::{
-    Against, AgainstWord, Comparison, FigureKind, MoreNeeded, RunColumn,
+    Against, Comparison, DifferenceVerdict, FigureKind, MoreNeeded, RunColumn,
 };
 
 use super::row_name;
@@ -39,7 +39,7 @@ pub(super) fn answers(comparison: &Comparison) -> Vec<RunAnswer> {
 /// Whether the whole interval of a ratio is within a tenth of 1: then nothing larger changed.
 pub(super) fn is_same(against: &Against) -> bool {
     let interval = against.interval;
-    against.word == AgainstWord::NoDifference
+    against.word == DifferenceVerdict::NoDifference
         && interval.is_some_and(|found| found.low >= SAME_FROM && found.high <= 1.0 / SAME_FROM)
 }
 
@@ -50,18 +50,21 @@ fn figures(comparison: &Comparison, column: usize) -> Vec<String> {
         let found = row.cells.get(column).and_then(|cell| cell.against.as_ref());
         let Some(against) = found else { continue };
         match against.word {
-            AgainstWord::NotJudged => {}
-            AgainstWord::NotComparable => not_comparable += 1,
-            _ if row.figure == FigureKind::Lost && against.word == AgainstWord::NoDifference => {}
-            AgainstWord::Faster
-            | AgainstWord::Slower
-            | AgainstWord::Cheaper
-            | AgainstWord::Dearer
-            | AgainstWord::Smaller
-            | AgainstWord::Larger
-            | AgainstWord::NoDifference
-            | AgainstWord::Undecided
-            | AgainstWord::NotMeasured => of_kind.entry(row.figure).or_default().push(against),
+            DifferenceVerdict::NotJudged => {}
+            DifferenceVerdict::NotComparable => not_comparable += 1,
+            _ if row.figure == FigureKind::Lost
+                && against.word == DifferenceVerdict::NoDifference => {}
+            DifferenceVerdict::Faster
+            | DifferenceVerdict::Slower
+            | DifferenceVerdict::Cheaper
+            | DifferenceVerdict::Dearer
+            | DifferenceVerdict::Smaller
+            | DifferenceVerdict::Larger
+            | DifferenceVerdict::NoDifference
+            | DifferenceVerdict::Undecided
+            | DifferenceVerdict::NotMeasured => {
+                of_kind.entry(row.figure).or_default().push(against)
+            }
         }
     }
     let figures = of_kind.into_iter().map(|(figure, found)| {
@@ -96,9 +99,11 @@ fn of_one(against: &Against) -> String {
     });
     let ratio = ratio.unwrap_or_default();
     let words = match against.word {
-        AgainstWord::NoDifference => format!("{}: {}", word(against), would_have_shown(against)),
+        DifferenceVerdict::NoDifference => {
+            format!("{}: {}", word(against), would_have_shown(against))
+        }
         // The reason says it.
-        AgainstWord::Undecided | AgainstWord::NotMeasured => {
+        DifferenceVerdict::Undecided | DifferenceVerdict::NotMeasured => {
             let why = against.why.trim_end_matches('.');
             why.replacen("Undecided:", "inconclusive:", 1)
         }
@@ -113,8 +118,8 @@ fn of_one(against: &Against) -> String {
 /// In a word, for reports: what statistics did not tell from chance is the same only where nothing large is left.
 pub(super) fn word(against: &Against) -> &'static str {
     match (against.word, is_same(against)) {
-        (AgainstWord::NoDifference, true) => "no difference beyond 10 %",
-        (AgainstWord::NoDifference | AgainstWord::Undecided, _) => "inconclusive",
+        (DifferenceVerdict::NoDifference, true) => "no difference beyond 10 %",
+        (DifferenceVerdict::NoDifference | DifferenceVerdict::Undecided, _) => "inconclusive",
         (word, _) => word.as_str(),
     }
 }
@@ -164,10 +169,12 @@ fn of_many(found: &[&Against]) -> String {
                     .total_cmp(&next.detectable.unwrap_or(0.0))
             });
         let aside = match (all.first().map(|against| against.word), widest) {
-            (Some(AgainstWord::NoDifference), Some(widest)) => {
+            (Some(DifferenceVerdict::NoDifference), Some(widest)) => {
                 format!(" ({})", would_have_shown(widest))
             }
-            (Some(AgainstWord::NoDifference | AgainstWord::Undecided), _) => String::new(),
+            (Some(DifferenceVerdict::NoDifference | DifferenceVerdict::Undecided), _) => {
+                String::new()
+            }
             _ => range(&all),
         };
         match all.len() {

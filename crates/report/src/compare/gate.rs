@@ -1,6 +1,6 @@
 //! What a gate found, in a line for each figure, and what to do where it could not decide.
 
-use kgauge_results::compare::{FigureKind, Gate, GateFigure, GateWord};
+use kgauge_results::compare::{FigureKind, Gate, GateFigure, GateVerdict};
 
 use super::row_name;
 use crate::format;
@@ -27,9 +27,9 @@ pub(crate) fn lines(gate: &Gate) -> Vec<String> {
 /// `worse: records/s of l20, orders: 0.610× (0.450 to 0.830), a drop of 10 % is allowed; a drop of 4.2 % would have shown`
 fn line(figure: &GateFigure) -> String {
     let word = match figure.word {
-        GateWord::Passed => "pass",
-        GateWord::Undecided => "undecided",
-        GateWord::Worse => "worse",
+        GateVerdict::Passed => "pass",
+        GateVerdict::Undecided => "undecided",
+        GateVerdict::Worse => "worse",
     };
     let place = format!(
         "{word}: {} of {}, {}",
@@ -68,13 +68,14 @@ fn line(figure: &GateFigure) -> String {
 }
 
 fn last(gate: &Gate, figures: &[&GateFigure]) -> String {
-    let count = |word: GateWord| figures.iter().filter(|figure| figure.word == word).count() as u64;
+    let count =
+        |word: GateVerdict| figures.iter().filter(|figure| figure.word == word).count() as u64;
     let of = format::plural(figures.len() as u64, "figure", "figures");
     match gate.word() {
-        GateWord::Passed => format!("gate passed: {of} judged"),
-        GateWord::Worse => format!("gate failed: {} of {of} worse", count(GateWord::Worse)),
-        GateWord::Undecided => {
-            let undecided = count(GateWord::Undecided);
+        GateVerdict::Passed => format!("gate passed: {of} judged"),
+        GateVerdict::Worse => format!("gate failed: {} of {of} worse", count(GateVerdict::Worse)),
+        GateVerdict::Undecided => {
+            let undecided = count(GateVerdict::Undecided);
             format!("gate undecided: {undecided} of {of}{}", remedy(figures))
         }
     }
@@ -84,7 +85,7 @@ fn last(gate: &Gate, figures: &[&GateFigure]) -> String {
 fn remedy(figures: &[&GateFigure]) -> String {
     let wide = || {
         let wide = |figure: &&&GateFigure| {
-            figure.word == GateWord::Undecided
+            figure.word == GateVerdict::Undecided
                 && figure.detectable.is_some_and(|part| part > figure.allowed)
         };
         figures.iter().filter(wide)

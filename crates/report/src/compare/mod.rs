@@ -5,7 +5,7 @@ pub(crate) mod gate;
 mod sentences;
 
 use kgauge_results::compare::{
-    Against, AgainstWord, Caveat, Cell, Comparison, ComparisonRow, FigureKind, FigureUnit,
+    Against, Caveat, Cell, Comparison, ComparisonRow, DifferenceVerdict, FigureKind, FigureUnit,
     MissingFigure,
 };
 
@@ -120,7 +120,7 @@ pub(crate) struct AgainstView {
     /// The ratio's 95 % interval.
     pub(crate) interval: Option<(f64, f64)>,
     /// Which word.
-    pub(crate) word: AgainstWord,
+    pub(crate) word: DifferenceVerdict,
     /// The word for readers.
     pub(crate) name: &'static str,
     /// Good, bad, or neither.
@@ -297,14 +297,18 @@ fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
 
 fn tone(against: &Against) -> Tone {
     match against.word {
-        AgainstWord::Faster | AgainstWord::Cheaper | AgainstWord::Smaller => Tone::Better,
-        AgainstWord::Slower | AgainstWord::Dearer | AgainstWord::Larger => Tone::Worse,
-        AgainstWord::NoDifference if answers::is_same(against) => Tone::Same,
-        AgainstWord::NoDifference => Tone::Open,
-        AgainstWord::Undecided
-        | AgainstWord::NotComparable
-        | AgainstWord::NotMeasured
-        | AgainstWord::NotJudged => Tone::Silent,
+        DifferenceVerdict::Faster | DifferenceVerdict::Cheaper | DifferenceVerdict::Smaller => {
+            Tone::Better
+        }
+        DifferenceVerdict::Slower | DifferenceVerdict::Dearer | DifferenceVerdict::Larger => {
+            Tone::Worse
+        }
+        DifferenceVerdict::NoDifference if answers::is_same(against) => Tone::Same,
+        DifferenceVerdict::NoDifference => Tone::Open,
+        DifferenceVerdict::Undecided
+        | DifferenceVerdict::NotComparable
+        | DifferenceVerdict::NotMeasured
+        | DifferenceVerdict::NotJudged => Tone::Silent,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kgauge_results::compare::{
-    Against, AgainstWord, Caveat, Comparison, DifferenceKind, FurtherRun, RunColumn,
+    Against, Caveat, Comparison, DifferenceKind, DifferenceVerdict, FurtherRun, RunColumn,
 };
 use kgauge_results::run::RunStatus;
 
@@ -206,7 +206,7 @@ fn reasons(comparison: &Comparison) -> Vec<Sentence> {
             };
             // At full speed the mark of the time says it.
             let closed = row.figure.is_latency() && cell.marks.contains(&Caveat::ClosedLoop);
-            let word = against.word == AgainstWord::NotComparable;
+            let word = against.word == DifferenceVerdict::NotComparable;
             if closed || !word || barred(comparison, against) {
                 continue;
             }

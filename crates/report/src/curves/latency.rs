@@ -5,25 +5,25 @@ use crate::format;
 use crate::view::{Flow, FlowTimeline, LatencyKind, Timeline, TimesAt, TrialView};
 
 /// One of the lines: its name and look, and how its value is taken.
-struct Shown {
+struct LatencyLine {
     name: &'static str,
     dash: Dash,
     value: fn(&TimesAt) -> u64,
 }
 
 /// What is drawn of each second.
-const SHOWN: [Shown; 3] = [
-    Shown {
+const SHOWN: [LatencyLine; 3] = [
+    LatencyLine {
         name: "p50",
         dash: Dash::Solid,
         value: |times| times.p50_ns,
     },
-    Shown {
+    LatencyLine {
         name: "p99",
         dash: Dash::Dashed,
         value: |times| times.p99_ns,
     },
-    Shown {
+    LatencyLine {
         name: "max",
         dash: Dash::Dotted,
         value: |times| times.max_ns,

@@ -14,18 +14,18 @@ const VISIBLE: f64 = 0.005;
 const SMALL_MAX: usize = 20;
 
 /// What stands above a panel.
-pub(super) struct Words {
+pub(super) struct PanelWords {
     pub(super) id: &'static str,
     pub(super) title: &'static str,
     pub(super) subtitle: &'static str,
 }
 
 /// What stands above a panel, the name of its vertical axis, and its unit.
-fn words(panel: Panel) -> (Words, (&'static str, AxisUnit)) {
+fn words(panel: Panel) -> (PanelWords, (&'static str, AxisUnit)) {
     super::traffic::words(panel).unwrap_or_else(|| (machine_words(panel), axis(panel)))
 }
 
-fn machine_words(panel: Panel) -> Words {
+fn machine_words(panel: Panel) -> PanelWords {
     let (id, title, subtitle) = match panel {
         _ if panel.is_of_brokers() => broker_words::words(panel),
         Panel::Memory => (
@@ -81,7 +81,7 @@ fn machine_words(panel: Panel) -> Words {
             "share of the time in which tasks stood still for want of something",
         ),
     };
-    Words {
+    PanelWords {
         id,
         title,
         subtitle,

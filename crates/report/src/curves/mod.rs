@@ -10,7 +10,7 @@ mod throughput;
 mod traffic;
 
 use crate::chart::heat::Heat;
-use crate::chart::{Axis, AxisMark, AxisUnit, Band, Chart, Marked, Scale};
+use crate::chart::{Axis, AxisMark, AxisUnit, Band, Chart, MarkKind, Scale};
 use crate::view::{Panel, Sweep, Timeline, TrialView};
 
 /// The charts of one trial, in the order of the page.
@@ -85,21 +85,21 @@ fn bands(timelines: &[Timeline]) -> Vec<Band> {
 const MARKS_MAX: usize = 24;
 
 /// What is marked of the first repeat, in the order of time: faults, then how the cluster changed.
-fn moments(timelines: &[Timeline]) -> Vec<(f64, Marked, &str)> {
+fn moments(timelines: &[Timeline]) -> Vec<(f64, MarkKind, &str)> {
     let first = timelines.first();
     let faults = first.map_or(&[][..], |first| &first.faults);
     let changes = first.map_or(&[][..], |first| &first.changes);
     let faults = faults.iter().map(|fault| {
         let what = if fault.begins {
-            Marked::Begins
+            MarkKind::Begins
         } else {
-            Marked::Ends
+            MarkKind::Ends
         };
         (fault.at_s, what, fault.words.as_str())
     });
     let changes = changes
         .iter()
-        .map(|change| (change.at_s, Marked::Changes, change.words.as_str()));
+        .map(|change| (change.at_s, MarkKind::Changes, change.words.as_str()));
     // Each of the two gets its marks, however many the other has.
     let mut moments: Vec<_> = faults.take(MARKS_MAX).collect();
     moments.extend(changes.take(MARKS_MAX));
@@ -126,14 +126,14 @@ fn mark_notes(timelines: &[Timeline]) -> Vec<String> {
         return Vec::new();
     };
     let moments = moments(timelines);
-    let sentence = |name: &str, all: usize, is_one: fn(Marked) -> bool| {
+    let sentence = |name: &str, all: usize, is_one: fn(MarkKind) -> bool| {
         let numbered = moments.iter().enumerate();
         let shown = numbered.filter(|(_, (_, what, _))| is_one(*what));
         let shown: Vec<String> = shown
             .map(|(index, (at_s, what, words))| {
                 let way = match what {
-                    Marked::Ends => ", ended",
-                    Marked::Begins | Marked::Changes => "",
+                    MarkKind::Ends => ", ended",
+                    MarkKind::Begins | MarkKind::Changes => "",
                 };
                 format!("{} at {at_s:.2} s, {words}{way}", index + 1)
             })
@@ -148,11 +148,13 @@ fn mark_notes(timelines: &[Timeline]) -> Vec<String> {
         };
         (!shown.is_empty()).then(|| format!("{whose}: {}{more}.", shown.join("; ")))
     };
-    let faults = sentence("Faults", first.faults.len(), |what| what != Marked::Changes);
+    let faults = sentence("Faults", first.faults.len(), |what| {
+        what != MarkKind::Changes
+    });
     let changes = sentence(
         "Seen to change in the cluster",
         first.changes.len(),
-        |what| what == Marked::Changes,
+        |what| what == MarkKind::Changes,
     );
     faults.into_iter().chain(changes).collect()
 }

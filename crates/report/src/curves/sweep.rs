@@ -11,7 +11,7 @@ const LOG_RATIO: f64 = 20.0;
 const LABELS_MAX: usize = 8;
 
 /// What one of the two charts shows.
-struct Shown {
+struct SweepChart {
     key: &'static str,
     title: &'static str,
     unit: AxisUnit,
@@ -19,15 +19,15 @@ struct Shown {
     published: fn(&SweepPoint) -> Option<f64>,
 }
 
-const SHOWN: [Shown; 2] = [
-    Shown {
+const SHOWN: [SweepChart; 2] = [
+    SweepChart {
         key: "rate",
         title: "Records per second",
         unit: AxisUnit::RecordsPerSecond,
         figure: |point| point.rate.as_ref(),
         published: |point| point.rate_published,
     },
-    Shown {
+    SweepChart {
         key: "megabytes",
         title: "Megabytes per second",
         unit: AxisUnit::MegabytesPerSecond,
@@ -44,7 +44,7 @@ pub(super) fn charts(sweep: &Sweep, id: &str) -> Vec<Chart> {
         .collect()
 }
 
-fn chart(sweep: &Sweep, id: &str, shown: &Shown) -> Option<Chart> {
+fn chart(sweep: &Sweep, id: &str, shown: &SweepChart) -> Option<Chart> {
     let (mut groups, mut lines) = (Vec::new(), Vec::new());
     for (colour, flow) in sweep.flows.iter().enumerate() {
         let prefix = match sweep.flows.len() {

@@ -1,13 +1,13 @@
 //! What stands above the panels of clients and replicas: batches, buffers, pauses, followers, logs.
 
-use super::machine::Words;
+use super::machine::PanelWords;
 use crate::chart::AxisUnit;
 use crate::view::Panel;
 
 /// Title and subtitle of a panel, its axis and unit; `None` of the machine's own.
-pub(super) fn words(panel: Panel) -> Option<(Words, (&'static str, AxisUnit))> {
+pub(super) fn words(panel: Panel) -> Option<(PanelWords, (&'static str, AxisUnit))> {
     let (id, title, subtitle, axis, unit) = of_clients(panel).or_else(|| of_replicas(panel))?;
-    let words = Words {
+    let words = PanelWords {
         id,
         title,
         subtitle,
@@ -16,7 +16,7 @@ pub(super) fn words(panel: Panel) -> Option<(Words, (&'static str, AxisUnit))> {
 }
 
 /// Id, title and subtitle, axis and unit.
-type Said = (
+type PanelText = (
     &'static str,
     &'static str,
     &'static str,
@@ -24,7 +24,7 @@ type Said = (
     AxisUnit,
 );
 
-fn of_clients(panel: Panel) -> Option<Said> {
+fn of_clients(panel: Panel) -> Option<PanelText> {
     Some(match panel {
         Panel::BatchFill => (
             "batch-fill",
@@ -72,7 +72,7 @@ fn of_clients(panel: Panel) -> Option<Said> {
     })
 }
 
-fn of_replicas(panel: Panel) -> Option<Said> {
+fn of_replicas(panel: Panel) -> Option<PanelText> {
     Some(match panel {
         Panel::ReplicaLag => (
             "replica-lag",

@@ -210,7 +210,7 @@ fn write_chart(
         page.element("div", &[("class", "bars")], |page| {
             for (head, cell) in view.heads.iter().zip(&row.cells) {
                 let other = cell.against.as_ref().is_some_and(|found| {
-                    found.word == kgauge_results::compare::AgainstWord::NotComparable
+                    found.word == kgauge_results::compare::DifferenceVerdict::NotComparable
                 });
                 let bar = Bar {
                     name: &match other {
@@ -388,7 +388,7 @@ fn write_against(page: &mut Markup, against: &AgainstView) {
         Tone::Same | Tone::Open | Tone::Silent => "small block",
     };
     let text = match (against.ratio.as_str(), against.word) {
-        (_, kgauge_results::compare::AgainstWord::NotJudged) => return,
+        (_, kgauge_results::compare::DifferenceVerdict::NotJudged) => return,
         ("", _) => against.name.to_owned(),
         (ratio, _) => format!("{ratio}× {}", against.name),
     };

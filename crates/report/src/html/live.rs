@@ -2,7 +2,7 @@
 
 use super::head::{PageHead, policy, write_head};
 use super::machine::SectionContent;
-use super::{CHART_BYTES_MAX, Room, STYLE, TrialCharts, machine, trial, write_numbers};
+use super::{ByteBudget, CHART_BYTES_MAX, STYLE, TrialCharts, machine, trial, write_numbers};
 use crate::chart::Chart;
 use crate::chart::heat::Heat;
 use crate::curves;
@@ -68,7 +68,7 @@ fn head_of<'a>(head: &LiveHead<'a>) -> PageHead<'a> {
 
 /// The charts of one repeat with their numbers, within the bounds of a report.
 pub(crate) fn write_live_trial(page: &mut Markup, shown: &TrialView) {
-    let mut room = Room {
+    let mut room = ByteBudget {
         bytes: CHART_BYTES_MAX,
     };
     let lines = curves::of_trial(shown);

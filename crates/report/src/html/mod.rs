@@ -63,11 +63,11 @@ const HEAT_BYTES_MIN: usize = 200_000;
 const NOTES_BYTES_MAX: usize = 100_000;
 
 /// Bytes that are left for something.
-struct Room {
+struct ByteBudget {
     bytes: usize,
 }
 
-impl Room {
+impl ByteBudget {
     /// Takes so many bytes, if they are there.
     fn take(&mut self, bytes: usize) -> bool {
         let left = self.bytes.checked_sub(bytes);
@@ -87,7 +87,7 @@ impl Charts {
         });
         let sweeps: Vec<Vec<Chart>> = sweeps.collect();
         let sweep_bytes: usize = sweeps.iter().flatten().map(Chart::bytes_about).sum();
-        let mut room = Room {
+        let mut room = ByteBudget {
             bytes: (CHART_BYTES_MAX - HEAT_BYTES_MIN).saturating_sub(sweep_bytes),
         };
         let mut lines = |trial: &TrialView| {
@@ -137,7 +137,7 @@ impl TrialCharts {
 
 /// Heat maps into the room that curves have left, and then the charts of clients, replicas and machines into what these leave: trial by
 /// trial, where there is any.
-fn fill_room(view: &ReportView, trials: &mut [Vec<Option<TrialCharts>>], mut room: Room) {
+fn fill_room(view: &ReportView, trials: &mut [Vec<Option<TrialCharts>>], mut room: ByteBudget) {
     let all = || view.scenarios.iter().flat_map(|scenario| &scenario.trials);
     for (trial, charts) in all().zip(trials.iter_mut().flatten()) {
         let Some(charts) = charts else { continue };
@@ -145,7 +145,7 @@ fn fill_room(view: &ReportView, trials: &mut [Vec<Option<TrialCharts>>], mut roo
         let bytes = heat.iter().map(Heat::bytes_about).sum();
         charts.heat = room.take(bytes).then_some(heat);
     }
-    let mut notes_room = Room {
+    let mut notes_room = ByteBudget {
         bytes: NOTES_BYTES_MAX,
     };
     let mut fold = |trial: &TrialView, shown: SectionContent, charts: Vec<Chart>| {

@@ -1,6 +1,6 @@
 //! The top of the page: whose report, what must be known first, the questions with their answers.
 
-use kgauge_results::summary::GoalWord;
+use kgauge_results::summary::GoalStatus;
 
 use super::scenario_id;
 use crate::markup::{Markup, unbroken};
@@ -142,10 +142,10 @@ fn write_limits(page: &mut Markup, view: &ReportView) {
 
 fn write_verdict(page: &mut Markup, verdict: &GoalView) {
     let (class, word) = match verdict.word {
-        GoalWord::Held => ("badge good", "held"),
-        GoalWord::NotHeld => ("badge bad", "missed"),
-        GoalWord::Undecided => ("badge", "undecided"),
-        GoalWord::NotMeasured => ("badge bad", "not measured"),
+        GoalStatus::Held => ("badge good", "held"),
+        GoalStatus::NotHeld => ("badge bad", "missed"),
+        GoalStatus::Undecided => ("badge", "undecided"),
+        GoalStatus::NotMeasured => ("badge bad", "not measured"),
     };
     page.element("li", &[], |page| {
         page.leaf("span", &[("class", class)], word);

@@ -1,7 +1,7 @@
 //! What limits a load right now, in two or three words: the verdict on the last seconds, made short.
 
 use kgauge_results::live::LiveVerdict;
-use kgauge_results::summary::{LatenessCause, LimitWord};
+use kgauge_results::summary::{Bottleneck, LatenessCause};
 
 /// The words of page and progress line; `None` where the verdict is not decided.
 pub fn limit_in_short(verdict: &LiveVerdict) -> Option<&'static str> {
@@ -17,23 +17,23 @@ pub fn limit_in_short(verdict: &LiveVerdict) -> Option<&'static str> {
         | LatenessCause::Unknown => None,
     };
     match verdict.limit.word {
-        LimitWord::Load => late.or(Some("load is the limit")),
-        LimitWord::Generator => late.or(Some("generator busy")),
-        LimitWord::Broker => Some("a broker does not answer"),
-        LimitWord::OtherPrograms => Some("other programs busy"),
-        LimitWord::Target => Some("slow answers"),
-        LimitWord::Quota => Some("quota"),
-        LimitWord::Processors => Some("processors busy"),
-        LimitWord::CpuLimit => Some("CPU limit of brokers"),
-        LimitWord::Disk => Some("disk busy"),
-        LimitWord::NetworkCard => Some("network full"),
-        LimitWord::HotBroker => Some("one broker leads too much"),
-        LimitWord::Replication => Some("followers"),
-        LimitWord::Batching => Some("small requests"),
-        LimitWord::Buffer => Some("producer buffer full"),
-        LimitWord::RequestHandlers => Some("request handlers busy"),
-        LimitWord::NetworkThreads => Some("network threads busy"),
-        LimitWord::Consumer => Some("consumers behind"),
-        LimitWord::Undecided => late,
+        Bottleneck::Load => late.or(Some("load is the limit")),
+        Bottleneck::Generator => late.or(Some("generator busy")),
+        Bottleneck::Broker => Some("a broker does not answer"),
+        Bottleneck::OtherPrograms => Some("other programs busy"),
+        Bottleneck::Target => Some("slow answers"),
+        Bottleneck::Quota => Some("quota"),
+        Bottleneck::Processors => Some("processors busy"),
+        Bottleneck::CpuLimit => Some("CPU limit of brokers"),
+        Bottleneck::Disk => Some("disk busy"),
+        Bottleneck::NetworkCard => Some("network full"),
+        Bottleneck::HotBroker => Some("one broker leads too much"),
+        Bottleneck::Replication => Some("followers"),
+        Bottleneck::Batching => Some("small requests"),
+        Bottleneck::Buffer => Some("producer buffer full"),
+        Bottleneck::RequestHandlers => Some("request handlers busy"),
+        Bottleneck::NetworkThreads => Some("network threads busy"),
+        Bottleneck::Consumer => Some("consumers behind"),
+        Bottleneck::Undecided => late,
     }
 }

@@ -9,7 +9,7 @@ mod now;
 use kgauge_results::{RunRead, Summary};
 
 use crate::html::{self, LiveHead};
-use crate::markup::{LivePart, Markup};
+use crate::markup::{Markup, SafeMarkup};
 use crate::view::fill;
 
 pub use cause::limit_in_short;
@@ -50,7 +50,7 @@ pub fn render_live_page(live: &LivePage<'_>) -> String {
 }
 
 /// The whole page around the part of it that changes, which [`render_live_part`] has made.
-pub fn render_live_page_around(title: &str, part: &LivePart) -> String {
+pub fn render_live_page_around(title: &str, part: &SafeMarkup) -> String {
     let head = LiveHead {
         title: &format!("{title} · kgauge, live"),
         version: env!("CARGO_PKG_VERSION"),
@@ -61,7 +61,7 @@ pub fn render_live_page_around(title: &str, part: &LivePart) -> String {
 }
 
 /// The part of it that changes.
-pub fn render_live_part(live: &LivePage<'_>) -> LivePart {
+pub fn render_live_part(live: &LivePage<'_>) -> SafeMarkup {
     let mut page = Markup::new();
     write(&mut page, live);
     page.finish_part()

@@ -5,7 +5,7 @@ pub(crate) mod compare;
 mod escape;
 mod lines;
 
-use kgauge_results::summary::GoalWord;
+use kgauge_results::summary::GoalStatus;
 
 use crate::terminal::figures::{explanations, latency, throughput};
 use crate::terminal::table::{Alignment, TableRow, TextTable};
@@ -138,17 +138,17 @@ impl Writer {
         // Missed goals first: a cut must not hide them.
         let mut verdicts: Vec<_> = view.verdicts.iter().collect();
         verdicts.sort_by_key(|verdict| match verdict.word {
-            GoalWord::NotHeld => 0,
-            GoalWord::NotMeasured => 1,
-            GoalWord::Undecided => 2,
-            GoalWord::Held => 3,
+            GoalStatus::NotHeld => 0,
+            GoalStatus::NotMeasured => 1,
+            GoalStatus::Undecided => 2,
+            GoalStatus::Held => 3,
         });
         for verdict in verdicts.iter().take(items) {
             let word = match verdict.word {
-                GoalWord::Held => "goal held:",
-                GoalWord::NotHeld => "**GOAL MISSED:**",
-                GoalWord::Undecided => "**goal undecided:**",
-                GoalWord::NotMeasured => "**GOAL NOT MEASURED:**",
+                GoalStatus::Held => "goal held:",
+                GoalStatus::NotHeld => "**GOAL MISSED:**",
+                GoalStatus::Undecided => "**goal undecided:**",
+                GoalStatus::NotMeasured => "**GOAL NOT MEASURED:**",
             };
             let words = self.out.escaped(&verdict.words);
             self.out.line(&format!("- {word} {words}"));

@@ -81,7 +81,7 @@ fn write_sentences(writer: &mut Writer, sentences: &[Sentence]) {
 
 /// A column of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+enum BlockColumn {
     Run(usize),
     Published,
 }
@@ -96,16 +96,16 @@ struct Layout {
     published_width: usize,
     gap: usize,
     /// The columns of each block; the baseline is in all of them.
-    blocks: Vec<Vec<Shown>>,
+    blocks: Vec<Vec<BlockColumn>>,
 }
 
 impl Layout {
     fn of(view: &CompareView, width: usize) -> Layout {
-        let runs = (0..view.heads.len()).map(Shown::Run);
+        let runs = (0..view.heads.len()).map(BlockColumn::Run);
         let has_published = rows(view).any(|row| row.published.is_some());
         let mut all = runs.collect::<Vec<_>>();
         if has_published {
-            all.push(Shown::Published);
+            all.push(BlockColumn::Published);
         }
         let flows = rows(view).map(|row| columns(row.name));
         let name_width = flows.fold(columns(AGAINST), usize::max).min(NAME_MAX) + 2;
@@ -139,16 +139,16 @@ impl Layout {
             cell_width,
             published_width: cell_width,
             gap: 1,
-            blocks: blocks(&all, Shown::Run(view.baseline), fitting),
+            blocks: blocks(&all, BlockColumn::Run(view.baseline), fitting),
         }
     }
 }
 
 impl Layout {
-    fn width_of(&self, shown: Shown) -> usize {
+    fn width_of(&self, shown: BlockColumn) -> usize {
         match shown {
-            Shown::Run(_) => self.cell_width,
-            Shown::Published => self.published_width,
+            BlockColumn::Run(_) => self.cell_width,
+            BlockColumn::Published => self.published_width,
         }
     }
 }
@@ -160,10 +160,10 @@ fn published_width(view: &CompareView) -> usize {
 }
 
 /// So many columns a block, the baseline first in each.
-fn blocks(all: &[Shown], base: Shown, fitting: usize) -> Vec<Vec<Shown>> {
+fn blocks(all: &[BlockColumn], base: BlockColumn, fitting: usize) -> Vec<Vec<BlockColumn>> {
     let others = all.iter().copied().filter(|shown| *shown != base);
     let others = others.collect::<Vec<_>>();
-    let block = |part: &[Shown]| {
+    let block = |part: &[BlockColumn]| {
         let mut block = vec![base];
         block.extend_from_slice(part);
         block
@@ -260,10 +260,10 @@ fn brief(ratio: f64) -> String {
 }
 
 fn silent_word(found: &AgainstView) -> &'static str {
-    use kgauge_results::compare::AgainstWord;
+    use kgauge_results::compare::DifferenceVerdict;
     match found.word {
-        AgainstWord::NotComparable => "n/c",
-        AgainstWord::Undecided => "?",
+        DifferenceVerdict::NotComparable => "n/c",
+        DifferenceVerdict::Undecided => "?",
         _ => "",
     }
 }
@@ -272,7 +272,7 @@ fn beside_published(cell: &CellView) -> Option<String> {
     cell.beside_published.map(crate::format::short)
 }
 
-fn write_block(writer: &mut Writer, view: &CompareView, layout: &Layout, block: &[Shown]) {
+fn write_block(writer: &mut Writer, view: &CompareView, layout: &Layout, block: &[BlockColumn]) {
     write_heads(writer, view, layout, block);
     let cells = block
         .iter()
@@ -293,10 +293,10 @@ struct Text {
     width: usize,
 }
 
-fn write_heads(writer: &mut Writer, view: &CompareView, layout: &Layout, block: &[Shown]) {
+fn write_heads(writer: &mut Writer, view: &CompareView, layout: &Layout, block: &[BlockColumn]) {
     let heads = block.iter().map(|shown| match shown {
-        Shown::Published => vec![PUBLISHED.to_owned()],
-        Shown::Run(index) => {
+        BlockColumn::Published => vec![PUBLISHED.to_owned()],
+        BlockColumn::Run(index) => {
             let head = view.heads.get(*index);
             let label = head.map_or("", |head| head.label.as_str());
             let mut lines = wrap(label, layout.cell_width, "", "");
@@ -323,7 +323,7 @@ fn write_heads(writer: &mut Writer, view: &CompareView, layout: &Layout, block: 
     }
 }
 
-fn write_group(writer: &mut Writer, layout: &Layout, block: &[Shown], group: &TrialRows) {
+fn write_group(writer: &mut Writer, layout: &Layout, block: &[BlockColumn], group: &TrialRows) {
     let width = writer.style.columns();
     let title = cut(&one_line(&group.title), width);
     let title = writer.style.paint(Ink::Strong, &title);
@@ -349,12 +349,14 @@ fn write_group(writer: &mut Writer, layout: &Layout, block: &[Shown], group: &Tr
     }
 }
 
-fn write_row(writer: &mut Writer, layout: &Layout, block: &[Shown], row: &RowView) {
+fn write_row(writer: &mut Writer, layout: &Layout, block: &[BlockColumn], row: &RowView) {
     let cells = |of_run: &dyn Fn(&CellView) -> (Option<Ink>, String), published: Option<&str>| {
-        let cell = |shown: &Shown| {
+        let cell = |shown: &BlockColumn| {
             let (ink, text) = match shown {
-                Shown::Published => (None, published.unwrap_or_default().to_owned()),
-                Shown::Run(index) => row.cells.get(*index).map_or((None, String::new()), of_run),
+                BlockColumn::Published => (None, published.unwrap_or_default().to_owned()),
+                BlockColumn::Run(index) => {
+                    row.cells.get(*index).map_or((None, String::new()), of_run)
+                }
             };
             Text {
                 ink,
@@ -399,7 +401,7 @@ fn write_row(writer: &mut Writer, layout: &Layout, block: &[Shown], row: &RowVie
 }
 
 fn is_undecided(found: &AgainstView) -> bool {
-    found.word == kgauge_results::compare::AgainstWord::Undecided
+    found.word == kgauge_results::compare::DifferenceVerdict::Undecided
 }
 
 fn write_if_any(writer: &mut Writer, layout: &Layout, name: &str, cells: Vec<Text>) {

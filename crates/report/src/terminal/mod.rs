@@ -9,7 +9,7 @@ mod wrap;
 
 pub use style::TerminalStyle;
 
-use kgauge_results::summary::GoalWord;
+use kgauge_results::summary::GoalStatus;
 
 use crate::format;
 use crate::view::{PARTITIONS, ReportView, ScenarioView, Severity, WarningView};
@@ -188,10 +188,10 @@ fn write_verdicts(writer: &mut Writer, view: &ReportView) {
     writer.gap();
     for verdict in &view.verdicts {
         let (ink, word) = match verdict.word {
-            GoalWord::Held => (Ink::Good, "goal held: "),
-            GoalWord::NotHeld => (Ink::Bad, "GOAL MISSED: "),
-            GoalWord::Undecided => (Ink::Caution, "goal undecided: "),
-            GoalWord::NotMeasured => (Ink::Bad, "GOAL NOT MEASURED: "),
+            GoalStatus::Held => (Ink::Good, "goal held: "),
+            GoalStatus::NotHeld => (Ink::Bad, "GOAL MISSED: "),
+            GoalStatus::Undecided => (Ink::Caution, "goal undecided: "),
+            GoalStatus::NotMeasured => (Ink::Bad, "GOAL NOT MEASURED: "),
         };
         writer.sentence(Some(ink), &verdict.words, word, "  ");
     }

@@ -10,7 +10,7 @@ mod heat;
 mod machine;
 mod time;
 
-use kgauge_results::summary::GoalWord;
+use kgauge_results::summary::GoalStatus;
 
 pub(crate) use flow::{
     CountsView, CurvePointView, DistributionView, FigureView, Flow, Late, Latency, LatencyKind,
@@ -202,7 +202,7 @@ impl DriverTable {
 #[derive(Debug, Clone)]
 pub(crate) struct GoalView {
     /// In a word.
-    pub(crate) word: GoalWord,
+    pub(crate) word: GoalStatus,
     /// The goal and what was measured.
     pub(crate) words: String,
 }

@@ -2,8 +2,8 @@
 
 use kgauge_report::render_html;
 use kgauge_results::run::{
-    DataDir, DiskLook, Evidence, EvidenceKind, HostMemory, IdleTime, NetworkLook, NetworkSpeed,
-    NotSeen, PressureLook, RepeatKey, Resource, SpeedSource, Subject,
+    DataDir, DiskSample, Evidence, EvidenceKind, HostMemory, IdleTime, MissingEvidence,
+    NetworkSample, NetworkSpeed, PressureSample, RepeatKey, Resource, SpeedSource, Subject,
 };
 use kgauge_results::{RunRead, SECOND_NS, Summary};
 
@@ -39,14 +39,14 @@ fn render(run: &RunRead, summary: &Summary) -> String {
 }
 
 fn disk(name: &str, second: u64) -> EvidenceKind {
-    EvidenceKind::Disk(DiskLook {
+    EvidenceKind::Disk(DiskSample {
         disk: name.to_owned(),
         writes: 10 * second,
         written_bytes: 25_000_000 * second,
         write_ns: 20_000_000 * second,
         busy_ns: SECOND_NS / 2 * second,
         queued_ns: SECOND_NS * second,
-        ..DiskLook::default()
+        ..DiskSample::default()
     })
 }
 
@@ -77,7 +77,7 @@ fn what_the_machine_did_has_charts_and_what_did_nothing_has_none() {
                 dirty_bytes: Some(1_000_000 * second),
                 ..HostMemory::default()
             }),
-            EvidenceKind::Pressure(PressureLook {
+            EvidenceKind::Pressure(PressureSample {
                 resource: Resource::Io,
                 some_ns: SECOND_NS / 4 * second,
                 full_ns: Some(0),
@@ -119,7 +119,7 @@ fn a_run_that_did_not_look_says_nothing_of_its_machine() {
 #[test]
 fn what_could_not_be_seen_is_said_once_even_without_charts() {
     let page = page_with(|_| {
-        vec![EvidenceKind::NotSeen(NotSeen {
+        vec![EvidenceKind::NotSeen(MissingEvidence {
             what: "waits for disks".to_owned(),
             why: "no such file".to_owned(),
         })]
@@ -138,12 +138,12 @@ fn names_of_devices_are_only_names() {
         vec![
             disk(HOSTILE, second),
             data_on(HOSTILE),
-            EvidenceKind::Network(NetworkLook {
+            EvidenceKind::Network(NetworkSample {
                 interface: HOSTILE.to_owned(),
                 sent_bytes: 1_000_000 * second,
-                ..NetworkLook::default()
+                ..NetworkSample::default()
             }),
-            EvidenceKind::NotSeen(NotSeen {
+            EvidenceKind::NotSeen(MissingEvidence {
                 what: HOSTILE.to_owned(),
                 why: HOSTILE.to_owned(),
             }),
@@ -175,7 +175,8 @@ fn texts_without_end_are_cut_and_many_notes_are_counted() {
     let few = page_with(|second| vec![disk("sda", second)]).len();
     let long = "x<".repeat(1_500_000);
     let page = page_with(|second| {
-        let not_seen = |what: String, why: String| EvidenceKind::NotSeen(NotSeen { what, why });
+        let not_seen =
+            |what: String, why: String| EvidenceKind::NotSeen(MissingEvidence { what, why });
         let mut seen = vec![disk("sda", second), not_seen(long.clone(), long.clone())];
         let name = "n".repeat(50_000);
         seen.push(disk(&name, 2 * second));
@@ -242,11 +243,11 @@ fn lines_of(page: &str, id: &str) -> Option<Vec<(String, f64)>> {
 #[test]
 fn what_interfaces_carried_of_their_speed_is_drawn_where_it_is_known() {
     let look = |interface: &str, received: u64, sent: u64| {
-        EvidenceKind::Network(NetworkLook {
+        EvidenceKind::Network(NetworkSample {
             interface: interface.to_owned(),
             received_bytes: received,
             sent_bytes: sent,
-            ..NetworkLook::default()
+            ..NetworkSample::default()
         })
     };
     let speed = |interface: &str, is_half_duplex| {
@@ -300,11 +301,11 @@ fn packets_dropped_are_told_by_the_second() {
             repeat: Some(key),
             at_ns: Some(second * SECOND_NS),
             subject: Subject::Host,
-            kind: EvidenceKind::Network(NetworkLook {
+            kind: EvidenceKind::Network(NetworkSample {
                 interface: "eth0".to_owned(),
                 received_bytes: 1_000_000 * second,
                 received_drops: drops,
-                ..NetworkLook::default()
+                ..NetworkSample::default()
             }),
         });
     }

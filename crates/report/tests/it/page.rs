@@ -2,8 +2,8 @@
 
 use kgauge_report::render_html;
 use kgauge_results::run::{
-    DiskLook, Event, EventKind, Evidence, EvidenceKind, NetworkLook, NotSeen, PressureLook,
-    RepeatKey, Resource, RunHead, Subject,
+    DiskSample, Event, EventKind, Evidence, EvidenceKind, MissingEvidence, NetworkSample,
+    PressureSample, RepeatKey, Resource, RunHead, Subject,
 };
 use kgauge_results::summary::{Warning, WarningKind};
 use kgauge_results::{RunFolder, RunRead, Summary};
@@ -170,7 +170,7 @@ fn busy_machine(key: RepeatKey, seconds: u64) -> Vec<Evidence> {
     for second in 0..seconds {
         let shift_ns = u64::from(key.trial * 3 + key.repeat) * 1_709;
         let disk = |disk: &str| {
-            EvidenceKind::Disk(DiskLook {
+            EvidenceKind::Disk(DiskSample {
                 disk: disk.to_owned(),
                 reads: 3 * second,
                 read_bytes: 20_000_003 * second * second,
@@ -185,20 +185,20 @@ fn busy_machine(key: RepeatKey, seconds: u64) -> Vec<Evidence> {
             })
         };
         let pressure = |resource| {
-            EvidenceKind::Pressure(PressureLook {
+            EvidenceKind::Pressure(PressureSample {
                 resource,
                 some_ns: 123_456_789 * second,
                 full_ns: Some(98_765_432 * second),
             })
         };
-        let network = EvidenceKind::Network(NetworkLook {
+        let network = EvidenceKind::Network(NetworkSample {
             interface: "eth0".to_owned(),
             received_bytes: 12_345_678 * second * second,
             sent_bytes: 23_456_789 * second * second,
             received_drops: second,
-            ..NetworkLook::default()
+            ..NetworkSample::default()
         });
-        let not_seen = EvidenceKind::NotSeen(NotSeen {
+        let not_seen = EvidenceKind::NotSeen(MissingEvidence {
             what: "the clock of the third disk".to_owned(),
             why: "no such file".to_owned(),
         });

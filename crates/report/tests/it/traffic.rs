@@ -2,8 +2,8 @@
 
 use kgauge_report::render_html;
 use kgauge_results::run::{
-    ClientLook, Event, EventKind, Evidence, EvidenceKind, NotSeen, RepeatKey, ReplicaChanges,
-    ReplicasLook, Subject, TopicLook,
+    ClientSample, Event, EventKind, Evidence, EvidenceKind, MissingEvidence, RepeatKey,
+    ReplicaChanges, Subject, TopicReplicasSample, TopicSample,
 };
 use kgauge_results::{RunRead, SECOND_NS};
 
@@ -49,28 +49,28 @@ const HELD: &str = "Buffer and requests of producers";
 fn what_did_anything_has_a_chart_and_what_is_nought_has_none() {
     let page = page_with(|run, key| {
         for second in 0..6 {
-            let replicas = ReplicasLook {
+            let replicas = TopicReplicasSample {
                 log_bytes: Some(second * 4_000_000),
                 lag_records: Some(second),
-                ..ReplicasLook::default()
+                ..TopicReplicasSample::default()
             };
             let broker = Subject::Cluster { broker: Some(2) };
             let kind = EvidenceKind::Replicas(replicas);
             run.evidence.push(line(key, second, broker, kind));
-            let topic = EvidenceKind::Topic(TopicLook::default());
+            let topic = EvidenceKind::Topic(TopicSample::default());
             let cluster = Subject::Cluster { broker: None };
             run.evidence.push(line(key, second, cluster, topic));
-            let held = ClientLook {
+            let held = ClientSample {
                 looks: 20 * second,
                 buffer_bytes_sum: 100 * second,
                 buffer_bytes_allowed_sum: 400 * second,
-                ..ClientLook::default()
+                ..ClientSample::default()
             };
             let flow = Subject::Flow { flow: 0 };
             run.evidence
                 .push(line(key, second, flow, EvidenceKind::Client(held)));
         }
-        let not_seen = NotSeen {
+        let not_seen = MissingEvidence {
             what: "how far consumer groups have committed".to_owned(),
             why: "<b>refused</b>".to_owned(),
         };

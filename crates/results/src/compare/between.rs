@@ -58,7 +58,7 @@ pub(super) fn of_cells(
 
 /// What was taken for the spread between runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BetweenRunsSaid {
+pub struct RunSpreadRecord {
     /// What was assumed, by kind of figure; empty where nothing was.
     pub assumed: Vec<AssumedBetweenRuns>,
     /// True where runs of both sides show it.
@@ -77,7 +77,7 @@ pub struct AssumedBetweenRuns {
 }
 
 /// What the comparisons that were decided counted with.
-pub(super) fn said(rows: &[ComparisonRow]) -> BetweenRunsSaid {
+pub(super) fn said(rows: &[ComparisonRow]) -> RunSpreadRecord {
     let mut assumed: Vec<AssumedBetweenRuns> = Vec::new();
     let (mut measured, mut off) = (false, false);
     for row in rows {
@@ -97,7 +97,7 @@ pub(super) fn said(rows: &[ComparisonRow]) -> BetweenRunsSaid {
     }
     assumed.sort_by_key(|found| found.figure);
     let words = sentence(&assumed, measured, off && assumed.is_empty());
-    BetweenRunsSaid {
+    RunSpreadRecord {
         assumed,
         measured,
         words,

@@ -4,7 +4,7 @@ use super::row::{BesidePublished, Caveat, Cell, FigureKind, PublishedFigure};
 use crate::run::RunStatus;
 use crate::statistics::Spread;
 use crate::summary::{
-    FlowSummary, GeneratorWord, LatencySummary, Percentile, Summary, TrialSummary,
+    FlowSummary, GeneratorState, LatencySummary, Percentile, Summary, TrialSummary,
 };
 
 /// Where a figure stands and what was measured.
@@ -233,9 +233,9 @@ fn trial_marks(summary: &Summary, trial: &TrialSummary) -> Vec<Caveat> {
         marks.push(Caveat::RepeatsMissing);
     }
     match trial.generator.word {
-        GeneratorWord::Limited => marks.push(Caveat::GeneratorLimited),
-        GeneratorWord::Late | GeneratorWord::Crowded => marks.push(Caveat::GeneratorLate),
-        GeneratorWord::Fine | GeneratorWord::Unknown => {}
+        GeneratorState::Limited => marks.push(Caveat::GeneratorLimited),
+        GeneratorState::Late | GeneratorState::Crowded => marks.push(Caveat::GeneratorLate),
+        GeneratorState::Fine | GeneratorState::Unknown => {}
     }
     marks
 }

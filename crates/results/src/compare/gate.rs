@@ -7,7 +7,7 @@
 
 use super::holm::adjusted;
 use super::power::{LogRatioError, SampleSize, needed};
-use super::row::{AgainstWord, Caveat, Cell, ComparisonRow, FigureKind, MissingFigure};
+use super::row::{Caveat, Cell, ComparisonRow, DifferenceVerdict, FigureKind, MissingFigure};
 use super::welch::ALPHA;
 use super::{Comparison, DifferenceKind};
 use crate::run::RunStatus;
@@ -82,14 +82,14 @@ pub struct GateFigure {
     /// Runs of each side that would, where more repeats would not.
     pub runs: Option<u32>,
     /// In a word.
-    pub word: GateWord,
+    pub word: GateVerdict,
     /// Why it was not judged, or what was counted; empty where the numbers say it.
     pub why: String,
 }
 
 /// What a gate does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GateWord {
+pub enum GateVerdict {
     /// A change of the allowed size is excluded.
     Passed,
     /// Neither that nor a change is shown.
@@ -100,10 +100,13 @@ pub enum GateWord {
 
 impl Gate {
     /// The gate's own word: the gravest of its figures.
-    pub fn word(&self) -> GateWord {
+    pub fn word(&self) -> GateVerdict {
         let words = self.figures.iter().map(|figure| figure.word);
-        let unjudged = self.unjudged.iter().map(|_| GateWord::Undecided);
-        words.chain(unjudged).max().unwrap_or(GateWord::Undecided)
+        let unjudged = self.unjudged.iter().map(|_| GateVerdict::Undecided);
+        words
+            .chain(unjudged)
+            .max()
+            .unwrap_or(GateVerdict::Undecided)
     }
 }
 
@@ -183,11 +186,11 @@ impl Comparison {
             return None;
         }
         let word = match (row.figure, against.word) {
-            (FigureKind::Lost, AgainstWord::Larger) => GateWord::Worse,
-            (FigureKind::Lost, AgainstWord::Smaller | AgainstWord::NoDifference) => {
-                GateWord::Passed
+            (FigureKind::Lost, DifferenceVerdict::Larger) => GateVerdict::Worse,
+            (FigureKind::Lost, DifferenceVerdict::Smaller | DifferenceVerdict::NoDifference) => {
+                GateVerdict::Passed
             }
-            _ => GateWord::Undecided,
+            _ => GateVerdict::Undecided,
         };
         Some(GateFigure {
             run: run.label.clone(),
@@ -235,13 +238,13 @@ impl GateFigure {
         });
         let excluded = worse + error.reach(ALPHA) < allowed;
         self.word = if worse >= allowed && p < ALPHA {
-            GateWord::Worse
+            GateVerdict::Worse
         } else if excluded && detectable <= allowed {
-            GateWord::Passed
+            GateVerdict::Passed
         } else {
-            GateWord::Undecided
+            GateVerdict::Undecided
         };
-        if self.word == GateWord::Undecided && detectable > allowed {
+        if self.word == GateVerdict::Undecided && detectable > allowed {
             (self.repeats, self.runs) = needed(error, alpha, measured, allowed);
         }
     }

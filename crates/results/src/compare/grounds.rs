@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::RunToCompare;
-use super::setting_names::Differing;
+use super::setting_names::SettingDifference;
 use crate::run::{MachineRecord, RecordedTargetKind, RunStatus};
 use crate::summary::words;
 
@@ -238,7 +238,7 @@ fn scenarios(index: u32, one: RunToCompare<'_>, base: RunToCompare<'_>) -> Vec<R
 /// What `--set` or the cluster made different in trials of both runs.
 fn settings(one: RunToCompare<'_>, base: RunToCompare<'_>, names: Names<'_>) -> Option<String> {
     let (ours, theirs) = (one.run.plan.as_ref()?, base.run.plan.as_ref()?);
-    let mut found: Vec<Differing> = Vec::new();
+    let mut found: Vec<SettingDifference> = Vec::new();
     let by_name = theirs
         .trials
         .iter()
@@ -277,7 +277,7 @@ fn settings(one: RunToCompare<'_>, base: RunToCompare<'_>, names: Names<'_>) -> 
 }
 
 /// Paths at which two values differ, with both values; each path once.
-fn differing(path: &str, one: &Value, other: &Value, found: &mut Vec<Differing>) {
+fn differing(path: &str, one: &Value, other: &Value, found: &mut Vec<SettingDifference>) {
     match (one, other) {
         (Value::Object(ours), Value::Object(theirs)) => {
             let keys = ours.keys().chain(theirs.keys());
@@ -298,7 +298,7 @@ fn differing(path: &str, one: &Value, other: &Value, found: &mut Vec<Differing>)
             }
         }
         (ours, theirs) if ours != theirs && found.len() < SETTINGS_MAX => {
-            let one = Differing {
+            let one = SettingDifference {
                 path: path.to_owned(),
                 ours: ours.clone(),
                 theirs: theirs.clone(),

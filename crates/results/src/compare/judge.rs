@@ -5,7 +5,7 @@ use super::gate::of_cells;
 use super::grounds::{DifferenceKind, RunDifference};
 use super::holm::adjusted;
 use super::power::{SampleSize, more_needed};
-use super::row::{Against, AgainstWord, Caveat, Cell, ComparisonRow, FigureKind};
+use super::row::{Against, Caveat, Cell, ComparisonRow, DifferenceVerdict, FigureKind};
 use super::welch::{self, ALPHA, RunSpread};
 use crate::summary::words;
 
@@ -100,24 +100,27 @@ fn against(
             None => "There is no such figure in this run.",
             Some(_) => "There is no such figure in the baseline.",
         };
-        return said(AgainstWord::NotMeasured, why);
+        return said(DifferenceVerdict::NotMeasured, why);
     };
     if let Some(why) = misleading(kind, cell, base, bars) {
-        return said(AgainstWord::NotComparable, &why);
+        return said(DifferenceVerdict::NotComparable, &why);
     }
     if kind == FigureKind::Lost {
         return lost(ours, theirs);
     }
     if kind == FigureKind::ThroughputBytes {
         let why = "The records a second say the same.";
-        return said(AgainstWord::NotJudged, why);
+        return said(DifferenceVerdict::NotJudged, why);
     }
     if ours <= 0.0 || theirs <= 0.0 {
-        return said(AgainstWord::NotComparable, "One of the figures is zero.");
+        return said(
+            DifferenceVerdict::NotComparable,
+            "One of the figures is zero.",
+        );
     }
     let between = between::of_cells(cell, base, kind, between_runs);
     let found = welch::ratio(&runs_of(cell), &runs_of(base), between, RESOLUTION);
-    let mut against = said(AgainstWord::Undecided, "");
+    let mut against = said(DifferenceVerdict::Undecided, "");
     against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
     against.interval = found.map(|found| found.interval);
     if let Some(side) = marked_side(Caveat::NotSteady, cell, base) {
@@ -134,7 +137,7 @@ fn against(
         .collect::<Vec<_>>();
     let few = |cell: &Cell| cell.marks.contains(&Caveat::FewSamples);
     if !reasons.is_empty() {
-        against.word = AgainstWord::NotComparable;
+        against.word = DifferenceVerdict::NotComparable;
         against.why = format!("Not comparable: {}.", reasons.join("; "));
     } else if few(cell) || few(base) {
         against.why = "Undecided: fewer than 100 samples lie beyond the percentile.".to_owned();
@@ -214,9 +217,9 @@ fn marked_side(mark: Caveat, cell: &Cell, base: &Cell) -> Option<&'static str> {
 /// Losses are counted, and need no statistics. A ratio to none is none.
 fn lost(ours: f64, theirs: f64) -> Against {
     let word = match ours.total_cmp(&theirs) {
-        std::cmp::Ordering::Less => AgainstWord::Smaller,
-        std::cmp::Ordering::Equal => AgainstWord::NoDifference,
-        std::cmp::Ordering::Greater => AgainstWord::Larger,
+        std::cmp::Ordering::Less => DifferenceVerdict::Smaller,
+        std::cmp::Ordering::Equal => DifferenceVerdict::NoDifference,
+        std::cmp::Ordering::Greater => DifferenceVerdict::Larger,
     };
     let count = |lost: f64| words::counted(lost as u64, "record");
     Against {
@@ -255,14 +258,14 @@ fn decide(
     let detectable = error.detectable(alpha).exp_m1();
     against.detectable = Some(detectable);
     if p_adjusted < ALPHA && !interval.contains(1.0) {
-        against.word = AgainstWord::of_difference(kind, ratio);
+        against.word = DifferenceVerdict::of_difference(kind, ratio);
         against.why = format!(
             "{} times the baseline, 95 % interval {low_high}.",
             words::number(ratio)
         );
         return;
     }
-    against.word = AgainstWord::NoDifference;
+    against.word = DifferenceVerdict::NoDifference;
     against.more_needed = more_needed(error, alpha, measured);
     let among = match interval.contains(1.0) {
         true => String::new(),

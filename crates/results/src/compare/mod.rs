@@ -29,14 +29,14 @@ mod welch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use between::{AssumedBetweenRuns, BetweenRuns, BetweenRunsSaid};
+pub use between::{AssumedBetweenRuns, BetweenRuns, RunSpreadRecord};
 pub use column::{FurtherRun, RunColumn};
-pub use gate::{Gate, GateChoice, GateFigure, GateRequest, GateWord};
+pub use gate::{Gate, GateChoice, GateFigure, GateRequest, GateVerdict};
 pub use grounds::{DifferenceKind, RunDifference};
 pub use power::{LogRatioError, MoreNeeded};
 pub use row::{
-    Against, AgainstWord, BesidePublished, Caveat, Cell, ComparisonRow, FigureKind, FigureUnit,
-    MissingFigure, PublishedFigure,
+    Against, BesidePublished, Caveat, Cell, ComparisonRow, DifferenceVerdict, FigureKind,
+    FigureUnit, MissingFigure, PublishedFigure,
 };
 
 pub use trials::{TrialFigure, TrialFinding, TrialPoint, UndecidedCause, trial_figures};
@@ -89,7 +89,7 @@ pub struct Method {
     pub comparisons: u32,
     /// What was taken for the spread between runs; releases before it took none.
     #[serde(default)]
-    pub between_runs: BetweenRunsSaid,
+    pub between_runs: RunSpreadRecord,
     /// In sentences.
     pub words: String,
 }

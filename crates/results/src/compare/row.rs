@@ -284,7 +284,7 @@ pub struct Against {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more_needed: Option<MoreNeeded>,
     /// In a word.
-    pub word: AgainstWord,
+    pub word: DifferenceVerdict,
     /// Why, in a sentence.
     pub why: String,
 }
@@ -292,7 +292,7 @@ pub struct Against {
 /// How a figure stands to the baseline's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum AgainstWord {
+pub enum DifferenceVerdict {
     /// More records, or less time.
     Faster,
     /// Fewer records, or more time.
@@ -318,21 +318,21 @@ pub enum AgainstWord {
     NotJudged,
 }
 
-impl AgainstWord {
+impl DifferenceVerdict {
     /// The word for reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            AgainstWord::Faster => "faster",
-            AgainstWord::Slower => "slower",
-            AgainstWord::Cheaper => "cheaper",
-            AgainstWord::Dearer => "dearer",
-            AgainstWord::Smaller => "smaller",
-            AgainstWord::Larger => "larger",
-            AgainstWord::NoDifference => "no difference found",
-            AgainstWord::Undecided => "undecided",
-            AgainstWord::NotComparable => "not comparable",
-            AgainstWord::NotMeasured => "not measured",
-            AgainstWord::NotJudged => "not judged",
+            DifferenceVerdict::Faster => "faster",
+            DifferenceVerdict::Slower => "slower",
+            DifferenceVerdict::Cheaper => "cheaper",
+            DifferenceVerdict::Dearer => "dearer",
+            DifferenceVerdict::Smaller => "smaller",
+            DifferenceVerdict::Larger => "larger",
+            DifferenceVerdict::NoDifference => "no difference found",
+            DifferenceVerdict::Undecided => "undecided",
+            DifferenceVerdict::NotComparable => "not comparable",
+            DifferenceVerdict::NotMeasured => "not measured",
+            DifferenceVerdict::NotJudged => "not judged",
         }
     }
 
@@ -340,7 +340,7 @@ impl AgainstWord {
     pub fn is_worse(self) -> bool {
         matches!(
             self,
-            AgainstWord::Slower | AgainstWord::Dearer | AgainstWord::Larger
+            DifferenceVerdict::Slower | DifferenceVerdict::Dearer | DifferenceVerdict::Larger
         )
     }
 
@@ -348,29 +348,29 @@ impl AgainstWord {
     pub fn is_decided(self) -> bool {
         !matches!(
             self,
-            AgainstWord::Undecided
-                | AgainstWord::NotComparable
-                | AgainstWord::NotMeasured
-                | AgainstWord::NotJudged
+            DifferenceVerdict::Undecided
+                | DifferenceVerdict::NotComparable
+                | DifferenceVerdict::NotMeasured
+                | DifferenceVerdict::NotJudged
         )
     }
 
     /// The word for a ratio that is surely above or below 1.
-    pub(super) fn of_difference(kind: FigureKind, ratio: f64) -> AgainstWord {
+    pub(super) fn of_difference(kind: FigureKind, ratio: f64) -> DifferenceVerdict {
         let more = ratio > 1.0;
         match kind.unit() {
             FigureUnit::RecordsPerSecond | FigureUnit::BytesPerSecond if more => {
-                AgainstWord::Faster
+                DifferenceVerdict::Faster
             }
-            FigureUnit::RecordsPerSecond | FigureUnit::BytesPerSecond => AgainstWord::Slower,
-            FigureUnit::RecordsPerPrice if more => AgainstWord::Cheaper,
-            FigureUnit::RecordsPerPrice => AgainstWord::Dearer,
-            FigureUnit::Nanoseconds if more => AgainstWord::Slower,
-            FigureUnit::Nanoseconds => AgainstWord::Faster,
-            FigureUnit::NanosecondsPerRecord if more => AgainstWord::Dearer,
-            FigureUnit::NanosecondsPerRecord => AgainstWord::Cheaper,
-            FigureUnit::BytesPerRecord | FigureUnit::Records if more => AgainstWord::Larger,
-            FigureUnit::BytesPerRecord | FigureUnit::Records => AgainstWord::Smaller,
+            FigureUnit::RecordsPerSecond | FigureUnit::BytesPerSecond => DifferenceVerdict::Slower,
+            FigureUnit::RecordsPerPrice if more => DifferenceVerdict::Cheaper,
+            FigureUnit::RecordsPerPrice => DifferenceVerdict::Dearer,
+            FigureUnit::Nanoseconds if more => DifferenceVerdict::Slower,
+            FigureUnit::Nanoseconds => DifferenceVerdict::Faster,
+            FigureUnit::NanosecondsPerRecord if more => DifferenceVerdict::Dearer,
+            FigureUnit::NanosecondsPerRecord => DifferenceVerdict::Cheaper,
+            FigureUnit::BytesPerRecord | FigureUnit::Records if more => DifferenceVerdict::Larger,
+            FigureUnit::BytesPerRecord | FigureUnit::Records => DifferenceVerdict::Smaller,
         }
     }
 }

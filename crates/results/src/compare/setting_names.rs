@@ -73,13 +73,13 @@ const KEYS: [(&str, &str, Unit); 33] = [
 
 /// A setting that differs: its path in the plan, such as `flows.writers.settings.linger_ns`, and its values in both.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Differing {
+pub(super) struct SettingDifference {
     pub(super) path: String,
     pub(super) ours: Value,
     pub(super) theirs: Value,
 }
 
-impl Differing {
+impl SettingDifference {
     /// `writers.linger.ms 20 in l20, 0 in l0`; empty for what only says that another setting was written down.
     pub(super) fn words(&self, ours: &str, theirs: &str) -> String {
         if self.path.ends_with(".idempotence_asked") {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     fn words(path: &str, ours: Value, theirs: Value) -> String {
-        Differing {
+        SettingDifference {
             path: path.to_owned(),
             ours,
             theirs,

@@ -56,7 +56,7 @@ pub(super) fn ratio(
     between: RunSpread,
     resolution: f64,
 ) -> Option<Ratio> {
-    let (ours, theirs) = (Known::of(runs, between)?, Known::of(baseline, between)?);
+    let (ours, theirs) = (LogMean::of(runs, between)?, LogMean::of(baseline, between)?);
     let difference = ours.mean - theirs.mean;
     let tolerance = resolution.max(0.0).ln_1p();
     let beyond = (difference.abs() - tolerance).max(0.0);
@@ -107,7 +107,7 @@ pub(super) fn ratio(
 }
 
 /// The mean logarithm of a side, and how well it is known.
-struct Known {
+struct LogMean {
     mean: f64,
     /// Of that mean, from the values' own spread.
     estimated: f64,
@@ -117,12 +117,12 @@ struct Known {
     doubt: f64,
 }
 
-impl Known {
-    fn of(runs: &[&[f64]], between: RunSpread) -> Option<Known> {
+impl LogMean {
+    fn of(runs: &[&[f64]], between: RunSpread) -> Option<LogMean> {
         let of_runs = |logs: &[Logs], assumed: f64| {
             let count = logs.len() as f64;
             let each = |logs: &Logs| logs.variance_of_mean() / (count * count);
-            Known {
+            LogMean {
                 mean: logs.iter().map(|logs| logs.mean).sum::<f64>() / count,
                 estimated: logs.iter().map(each).sum(),
                 assumed: assumed / count,

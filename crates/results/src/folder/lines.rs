@@ -19,7 +19,7 @@ pub type LineTap<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
 /// A file that lines of one kind are appended to. Clones write to the same file.
 pub struct LineLog<T> {
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<SharedFile>>,
     path: Arc<PathBuf>,
     tap: Option<LineTap<T>>,
 }
@@ -31,7 +31,7 @@ impl<T> fmt::Debug for LineLog<T> {
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedFile {
     file: File,
     bytes: u64,
     line: Vec<u8>,
@@ -69,7 +69,7 @@ impl<T: Serialize> LineLog<T> {
     fn over(file: File, bytes: u64, path: &Path) -> LineLog<T> {
         let line = Vec::new();
         LineLog {
-            shared: Arc::new(Mutex::new(Shared { file, bytes, line })),
+            shared: Arc::new(Mutex::new(SharedFile { file, bytes, line })),
             path: Arc::new(path.to_owned()),
             tap: None,
         }
@@ -103,7 +103,7 @@ impl<T: Serialize> LineLog<T> {
     }
 }
 
-impl Shared {
+impl SharedFile {
     fn append(&mut self, content: &impl Serialize) -> io::Result<()> {
         self.line.clear();
         serde_json::to_writer(&mut self.line, content)?;

@@ -18,6 +18,6 @@ pub use intervals::{IntervalLog, write_interval_logs};
 pub use lines::{LineLog, LineTap};
 pub use logs::write_histogram_logs;
 pub use read::{RepeatRead, RunRead, ScenarioText};
-pub use resume::{ResumeError, Resumed};
+pub use resume::{ResumeError, ResumedRun};
 pub use slices::{FlowRead, SecondRead, TimesRead};
 pub use write::{RepeatFolder, RunFolder, write_report, write_summary};

@@ -17,7 +17,7 @@ use crate::run::{EventKind, RepeatKey, RepeatOutcome, RunStatus};
 
 /// A run that goes on.
 #[derive(Debug)]
-pub struct Resumed {
+pub struct ResumedRun {
     /// Its folder, without what was cut short.
     pub folder: RunFolder,
     /// Its plan.
@@ -49,7 +49,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// See [`ResumeError`]; the folder is then as it was, unless the disk failed.
-    pub fn resume(dir: &Path, now_unix_ms: u64) -> Result<Resumed, ResumeError> {
+    pub fn resume(dir: &Path, now_unix_ms: u64) -> Result<ResumedRun, ResumeError> {
         let read = RunRead::open(dir)?;
         if read.status == RunStatus::Running {
             return Err(ResumeError::Running);
@@ -90,7 +90,7 @@ impl RunFolder {
         let events = LineLog::append(&dir.join(layout::EVENTS))?;
         let evidence = LineLog::append(&dir.join(layout::EVIDENCE))?;
         let folder = RunFolder::opened(dir, head, events, evidence)?;
-        Ok(Resumed { folder, plan, done })
+        Ok(ResumedRun { folder, plan, done })
     }
 }
 

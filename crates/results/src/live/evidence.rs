@@ -22,7 +22,7 @@ const BEFORE_NS: u64 = 3 * SECOND_NS / 2;
 
 /// What looks at the same moment: its lines belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Looker {
+enum SampleSource {
     Machine,
     Broker(Option<i32>),
     Wire,
@@ -36,7 +36,7 @@ pub(super) struct LiveEvidence {
     /// One look is kept of each span of so many seconds.
     every_seconds: u64,
     /// Of each the span and the time of the look that is kept of it.
-    last: BTreeMap<Looker, (u64, u64)>,
+    last: BTreeMap<SampleSource, (u64, u64)>,
     /// All of the last seconds, however long the repeat, and what is said once.
     recent: VecDeque<Arc<Evidence>>,
     facts: Vec<Arc<Evidence>>,
@@ -123,15 +123,17 @@ impl LiveEvidence {
 }
 
 /// `None` of what is said once a repeat.
-fn looker(seen: &Evidence) -> Option<Looker> {
+fn looker(seen: &Evidence) -> Option<SampleSource> {
     match (&seen.kind, &seen.subject) {
         (
             EvidenceKind::DataDir(_) | EvidenceKind::NetworkSpeed(_) | EvidenceKind::NotSeen(_),
             _,
         ) => None,
-        (EvidenceKind::Broker(_), Subject::Target { broker }) => Some(Looker::Broker(*broker)),
-        (_, Subject::Cluster { .. }) => Some(Looker::Wire),
-        (_, Subject::Flow { .. }) => Some(Looker::Clients),
-        _ => Some(Looker::Machine),
+        (EvidenceKind::Broker(_), Subject::Target { broker }) => {
+            Some(SampleSource::Broker(*broker))
+        }
+        (_, Subject::Cluster { .. }) => Some(SampleSource::Wire),
+        (_, Subject::Flow { .. }) => Some(SampleSource::Clients),
+        _ => Some(SampleSource::Machine),
     }
 }

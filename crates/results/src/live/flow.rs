@@ -37,7 +37,7 @@ pub(super) struct LiveFlow {
     /// The same as totals.
     folded_totals: FlowTotals,
     /// Seconds of late.
-    open: BTreeMap<(u32, Stage), Open>,
+    open: BTreeMap<(u32, Stage), OpenSecond>,
     /// The seconds before them, by the first of each span.
     folded: BTreeMap<(u32, Stage), Arc<SecondRead>>,
     newest: u32,
@@ -49,7 +49,7 @@ pub(super) struct LiveFlow {
 
 /// A second to which more may come.
 #[derive(Debug)]
-struct Open {
+struct OpenSecond {
     slice: Arc<Slice>,
     /// The newest second when something came.
     heard: u32,
@@ -72,7 +72,7 @@ impl LiveFlow {
         let open = self
             .open
             .entry((key.second, key.stage))
-            .or_insert_with(|| Open {
+            .or_insert_with(|| OpenSecond {
                 slice: Arc::new(spare.pop().unwrap_or_else(|| Slice::new(key))),
                 heard: 0,
             });
@@ -87,7 +87,7 @@ impl LiveFlow {
     /// Folds what nothing more is likely to come to.
     fn fold(&mut self) {
         let newest = self.newest;
-        let is_over = |open: &Open| open.heard + OPEN_SECONDS < newest;
+        let is_over = |open: &OpenSecond| open.heard + OPEN_SECONDS < newest;
         while let Some((key, open)) = {
             let found = self.open.iter().find(|(_, open)| is_over(open));
             let key = found.map(|(key, _)| *key);

@@ -45,12 +45,12 @@ pub struct Recorder {
     borders: StageBorders,
     sink: SliceSink,
     /// Where the last intended time fell: the next one mostly does too.
-    intended: Open,
+    intended: OpenSlice,
     /// The same for what happens. It may be of the same second as `intended`; the two are added
     /// when they are shipped.
-    happened: Open,
+    happened: OpenSlice,
     /// Slices of other seconds, and vacant ones.
-    parked: Vec<Open>,
+    parked: Vec<OpenSlice>,
     turn: u64,
     /// What was acked or read in each tenth of a second.
     pace: PaceSeries,
@@ -67,7 +67,7 @@ pub enum RecordLateness {
 
 /// An open slice and the span of time that belongs to it.
 #[derive(Debug)]
-struct Open {
+struct OpenSlice {
     slice: Box<Slice>,
     start_ns: u64,
     /// 0 while the slice is vacant.
@@ -76,9 +76,9 @@ struct Open {
     turn: u64,
 }
 
-impl Open {
-    fn vacant(sink: &SliceSink) -> Open {
-        Open {
+impl OpenSlice {
+    fn vacant(sink: &SliceSink) -> OpenSlice {
+        OpenSlice {
             slice: sink.fresh(),
             start_ns: 0,
             length_ns: 0,
@@ -100,12 +100,12 @@ impl Recorder {
     /// A recorder for the flow at this position of its trial.
     pub fn new(flow: u16, borders: StageBorders, sink: SliceSink) -> Recorder {
         let mut parked = Vec::with_capacity(PARKED_MAX);
-        parked.resize_with(PARKED_AT_START, || Open::vacant(&sink));
+        parked.resize_with(PARKED_AT_START, || OpenSlice::vacant(&sink));
         Recorder {
             flow,
             borders,
-            intended: Open::vacant(&sink),
-            happened: Open::vacant(&sink),
+            intended: OpenSlice::vacant(&sink),
+            happened: OpenSlice::vacant(&sink),
             parked,
             turn: 0,
             pace: PaceSeries::default(),
@@ -473,14 +473,14 @@ impl Recorder {
 
     /// The parked slice of a moment, or a vacant one made its slice.
     #[cold]
-    fn take_open(&mut self, at_ns: u64) -> Open {
+    fn take_open(&mut self, at_ns: u64) -> OpenSlice {
         if let Some(known) = self.parked.iter().position(|open| open.holds(at_ns)) {
             return self.parked.swap_remove(known);
         }
-        let vacant = self.parked.iter().position(Open::is_vacant);
+        let vacant = self.parked.iter().position(OpenSlice::is_vacant);
         let mut open = match vacant {
             Some(vacant) => self.parked.swap_remove(vacant),
-            None => Open::vacant(&self.sink),
+            None => OpenSlice::vacant(&self.sink),
         };
         let (start_ns, end_ns) = self.borders.span_around(at_ns);
         open.start_ns = start_ns;
@@ -491,7 +491,7 @@ impl Recorder {
 
     /// Keeps a slice for later. When there are too many, the one left longest ago is shipped.
     #[cold]
-    fn park(&mut self, mut open: Open) {
+    fn park(&mut self, mut open: OpenSlice) {
         self.turn += 1;
         open.turn = self.turn;
         if self.parked.len() == PARKED_MAX {
@@ -521,7 +521,7 @@ impl Recorder {
 }
 
 /// Sends a slice off, unless there is nothing in it, and leaves a vacant one.
-fn ship(sink: &SliceSink, open: &mut Open) {
+fn ship(sink: &SliceSink, open: &mut OpenSlice) {
     if open.is_vacant() {
         return;
     }

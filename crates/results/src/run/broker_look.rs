@@ -16,25 +16,25 @@ pub struct BrokerSample {
     pub started_unix_ms: Option<u64>,
     /// Requests by kind; a kind that the source does not tell is left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub requests: Vec<RequestLook>,
+    pub requests: Vec<RequestSample>,
     /// Its threads and queues.
     #[serde(default)]
-    pub threads: ThreadLook,
+    pub threads: ThreadPoolSample,
     /// Network threads, listener by listener; nothing where the source does not tell them apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub listeners: Vec<ListenerLook>,
+    pub listeners: Vec<ListenerSample>,
     /// What went through it.
     #[serde(default)]
-    pub traffic: TrafficLook,
+    pub traffic: TrafficSample,
     /// Its replicas.
     #[serde(default)]
-    pub replicas: ReplicaLook,
+    pub replicas: ReplicaSample,
     /// Its log.
     #[serde(default)]
-    pub log: LogLook,
+    pub log: LogSample,
     /// Its Java.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jvm: Option<JvmLook>,
+    pub jvm: Option<JvmSample>,
 }
 
 /// Who tells a broker's metrics.
@@ -78,7 +78,7 @@ pub enum RequestKind {
 /// Kafka adds whole milliseconds: up to 0.11 differences of a clock of milliseconds, later each time rounded by itself, so that a part
 /// which takes less than half a millisecond adds nothing. The embedded cluster adds nanoseconds; its parts are those of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RequestLook {
+pub struct RequestSample {
     /// Which kind.
     pub kind: RequestKind,
     /// How many were answered.
@@ -111,7 +111,7 @@ pub struct RequestLook {
 
 /// A broker's threads and queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadLook {
+pub struct ThreadPoolSample {
     /// Time in which request handlers had nothing to do, the mean of all of them. A thread that waits is counted when its wait ends, after
     /// 0.3 s at the latest. Of the embedded cluster a node's one thread, to the moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,7 +143,7 @@ pub struct ThreadLook {
 /// The network threads of one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ListenerLook {
+pub struct ListenerSample {
     /// Its name.
     pub listener: String,
     /// How many there are.
@@ -154,7 +154,7 @@ pub struct ListenerLook {
 
 /// What went through a broker since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TrafficLook {
+pub struct TrafficSample {
     /// Bytes of batches that producers brought, as they came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_in: Option<u64>,
@@ -186,7 +186,7 @@ pub struct TrafficLook {
 
 /// A broker's replicas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReplicaLook {
+pub struct ReplicaSample {
     /// Partitions that it leads now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaders: Option<u64>,
@@ -218,7 +218,7 @@ pub struct ReplicaLook {
 
 /// A broker's log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LogLook {
+pub struct LogSample {
     /// Flushes (fsync) since its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flushes: Option<u64>,
@@ -229,7 +229,7 @@ pub struct LogLook {
 
 /// A broker's Java.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JvmLook {
+pub struct JvmSample {
     /// Heap in use now, with what is not collected yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heap_bytes: Option<u64>,

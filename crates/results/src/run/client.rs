@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// written a second time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ClientLook {
+pub struct ClientSample {
     /// How many times one producer was looked at.
     pub looks: u64,
     /// What of `buffer.memory` was in use, in bytes, summed over looks.
@@ -40,11 +40,11 @@ fn is_zero(value: &u64) -> bool {
     *value == 0
 }
 
-impl ClientLook {
+impl ClientSample {
     /// Both together.
     #[must_use]
-    pub fn plus(&self, other: &ClientLook) -> ClientLook {
-        ClientLook {
+    pub fn plus(&self, other: &ClientSample) -> ClientSample {
+        ClientSample {
             looks: self.looks.saturating_add(other.looks),
             buffer_bytes_sum: self.buffer_bytes_sum.saturating_add(other.buffer_bytes_sum),
             buffer_bytes_allowed_sum: self

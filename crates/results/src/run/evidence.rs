@@ -7,13 +7,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::broker_look::BrokerSample;
-use super::client::ClientLook;
+use super::client::ClientSample;
 use super::host::{
-    CpuLimitLook, DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NetworkSpeed, NotSeen,
-    PressureLook, ProcessLook, ProgramsLook,
+    CpuLimitSample, DataDir, DiskSample, HostMemory, IdleTime, MissingEvidence, NetworkSample,
+    NetworkSpeed, OtherProgramsSample, PressureSample, ProcessUsageSample,
 };
 use super::repeat::RepeatKey;
-use super::wire::{GroupLook, PartitionChange, ReplicasLook, TopicLook};
+use super::wire::{GroupSample, PartitionChange, TopicReplicasSample, TopicSample};
 
 /// One line of `evidence.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,9 +90,9 @@ pub enum EvidenceKind {
         waited_ns: u64,
     },
     /// What other programs used of the host's processors; the last line of a repeat but one.
-    Programs(ProgramsLook),
+    Programs(OtherProgramsSample),
     /// What a limit on the CPU time of a process has done; one for each group with a limit.
-    CpuLimit(CpuLimitLook),
+    CpuLimit(CpuLimitSample),
     /// Memory held now.
     Memory {
         /// Resident.
@@ -103,31 +103,31 @@ pub enum EvidenceKind {
     /// The host's memory now.
     HostMemory(HostMemory),
     /// What a process has read and written, and what it holds.
-    Process(ProcessLook),
+    Process(ProcessUsageSample),
     /// One of the host's disks.
-    Disk(DiskLook),
+    Disk(DiskSample),
     /// One of the host's network interfaces.
-    Network(NetworkLook),
+    Network(NetworkSample),
     /// How fast one of them is; once a repeat, where it is known.
     NetworkSpeed(NetworkSpeed),
     /// How long the host's tasks have waited for one thing.
-    Pressure(PressureLook),
+    Pressure(PressureSample),
     /// What lies under a folder with the target's data; once a repeat.
     DataDir(DataDir),
     /// What a broker tells of itself.
     Broker(Box<BrokerSample>),
     /// What a flow's own clients hold.
-    Client(ClientLook),
+    Client(ClientSample),
     /// The run's topic, as brokers tell it.
-    Topic(TopicLook),
+    Topic(TopicSample),
     /// Its replicas on one broker.
-    Replicas(ReplicasLook),
+    Replicas(TopicReplicasSample),
     /// A partition of it with another leader, or other replicas in sync, than at the look before.
     Partition(PartitionChange),
     /// A consumer group of the run.
-    Group(GroupLook),
+    Group(GroupSample),
     /// What could not be seen, said once a repeat.
-    NotSeen(NotSeen),
+    NotSeen(MissingEvidence),
     /// What observing itself has cost; the last line of a repeat.
     Observing {
         /// How many times there was a look.

@@ -34,7 +34,7 @@ pub struct HostMemory {
 
 /// A process: counters since its start, and what it holds now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProcessLook {
+pub struct ProcessUsageSample {
     /// Threads now.
     pub threads: u64,
     /// Open files and sockets now.
@@ -52,7 +52,7 @@ pub struct ProcessLook {
 
 /// A limit that a control group puts on the CPU time of the processes in it, since the group was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CpuLimitLook {
+pub struct CpuLimitSample {
     /// Which of the groups around the process: 0 is the innermost that has a limit.
     pub level: u32,
     /// Thousandths of a core that the group may use.
@@ -65,7 +65,7 @@ pub struct CpuLimitLook {
 
 /// A disk since boot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DiskLook {
+pub struct DiskSample {
     /// The kernel's name for it.
     pub disk: String,
     /// Reads that were completed.
@@ -94,7 +94,7 @@ pub struct DiskLook {
 
 /// A network interface since it was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NetworkLook {
+pub struct NetworkSample {
     /// The kernel's name for it.
     pub interface: String,
     /// Bytes in.
@@ -159,7 +159,7 @@ pub enum Resource {
 
 /// Pressure stall information: time since boot in which tasks stood still for want of something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PressureLook {
+pub struct PressureSample {
     /// Of what.
     pub resource: Resource,
     /// In which at least one task waited.
@@ -173,7 +173,7 @@ pub struct PressureLook {
 /// last. Of programs by name alone: command lines may hold secrets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ProgramsLook {
+pub struct OtherProgramsSample {
     /// From the first look to the last.
     pub span_ns: u64,
     /// CPU time of all of them; what ended between the looks is in it where a parent that is still there waited for it.
@@ -214,19 +214,19 @@ pub struct DataDir {
 
 /// Something that could not be seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotSeen {
+pub struct MissingEvidence {
     /// What.
     pub what: String,
     /// Why not.
     pub why: String,
 }
 
-impl NotSeen {
+impl MissingEvidence {
     /// What [`NotSeen::what`] begins with where brokers' own metrics could not be had.
     pub const METRICS: &'static str = "metrics";
 
     /// Whether it is of brokers' own metrics.
     pub fn is_of_metrics(&self) -> bool {
-        self.what.starts_with(NotSeen::METRICS)
+        self.what.starts_with(MissingEvidence::METRICS)
     }
 }

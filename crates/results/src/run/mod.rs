@@ -14,10 +14,10 @@ pub mod repeat;
 pub mod wire;
 
 pub use broker_look::{
-    BrokerSample, JvmLook, ListenerLook, LogLook, MetricsSource, ReplicaLook, RequestKind,
-    RequestLook, ThreadLook, TrafficLook,
+    BrokerSample, JvmSample, ListenerSample, LogSample, MetricsSource, ReplicaSample, RequestKind,
+    RequestSample, ThreadPoolSample, TrafficSample,
 };
-pub use client::ClientLook;
+pub use client::ClientSample;
 pub use environment::{
     BrokerRecord, BuildRecord, DiskBaseline, DiskWrites, Environment, KafkaStart, MachineRecord,
     RecordedTargetKind, TargetRecord, TopicFacts,
@@ -27,8 +27,9 @@ pub use evidence::{Evidence, EvidenceKind, Subject};
 pub use group::GroupRecord;
 pub use head::{RunHead, RunStatus};
 pub use host::{
-    CpuLimitLook, DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NetworkSpeed, NotSeen,
-    PressureLook, ProcessLook, ProgramUse, ProgramsLook, Resource, SpeedSource,
+    CpuLimitSample, DataDir, DiskSample, HostMemory, IdleTime, MissingEvidence, NetworkSample,
+    NetworkSpeed, OtherProgramsSample, PressureSample, ProcessUsageSample, ProgramUse, Resource,
+    SpeedSource,
 };
 pub use mirror::MirrorRecord;
 pub use repeat::{
@@ -36,4 +37,4 @@ pub use repeat::{
     RepeatKey, RepeatOutcome, RepeatRecord, Replication, StageSpan, TopicRecord,
     TransactionProtocol,
 };
-pub use wire::{GroupLook, PartitionChange, ReplicaChanges, ReplicasLook, TopicLook};
+pub use wire::{GroupSample, PartitionChange, ReplicaChanges, TopicReplicasSample, TopicSample};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The run's topic at one look.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct TopicLook {
+pub struct TopicSample {
     /// Its name.
     pub topic: String,
     /// How many partitions it has.
@@ -31,7 +31,7 @@ pub struct TopicLook {
 /// The replicas of the run's topic on one broker, at one look.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ReplicasLook {
+pub struct TopicReplicasSample {
     /// The topic.
     pub topic: String,
     /// Partitions that it leads.
@@ -149,7 +149,7 @@ impl ReplicaChanges {
 /// How far a consumer group has committed, at one look.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct GroupLook {
+pub struct GroupSample {
     /// Its id.
     pub group: String,
     /// Records between what it has committed and what it might read, summed over the partitions of which it has

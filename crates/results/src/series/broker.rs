@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::looks::{Looks, Span};
+use super::looks::{SamplesByThing, Span};
 use crate::run::{
-    BrokerSample, Evidence, EvidenceKind, JvmLook, MetricsSource, RequestKind, RequestLook, Subject,
+    BrokerSample, Evidence, EvidenceKind, JvmSample, MetricsSource, RequestKind, RequestSample,
+    Subject,
 };
 
 mod mean;
@@ -145,7 +146,7 @@ fn least_idle(listeners: &[ListenerPoint]) -> Option<&ListenerPoint> {
 
 /// The brokers during a repeat, from that repeat's evidence, by id.
 pub(super) fn series_of(evidence: &[&Evidence]) -> Vec<BrokerSeries> {
-    let mut looks = Looks::new();
+    let mut looks = SamplesByThing::new();
     for seen in evidence {
         if let (EvidenceKind::Broker(look), Subject::Target { broker }, Some(at_ns)) =
             (&seen.kind, &seen.subject, seen.at_ns)
@@ -273,7 +274,7 @@ fn network_idle(span: Span, one: &BrokerSample, next: &BrokerSample) -> Option<f
     share(span, one.network_idle_ns, next.network_idle_ns).or_else(told)
 }
 
-fn collection_share(span: Span, one: JvmLook, next: JvmLook) -> Option<f64> {
+fn collection_share(span: Span, one: JvmSample, next: JvmSample) -> Option<f64> {
     share(span, one.collection_ns, next.collection_ns)
 }
 
@@ -289,7 +290,7 @@ fn mean_ms(count: u64, one: Option<u64>, next: Option<u64>) -> Option<f64> {
     (count > 0).then(|| added as f64 / count as f64 / 1e6)
 }
 
-fn requests_between(span: Span, one: &RequestLook, next: &RequestLook) -> Option<RequestPoint> {
+fn requests_between(span: Span, one: &RequestSample, next: &RequestSample) -> Option<RequestPoint> {
     let count = next.count.checked_sub(one.count)?;
     let mean = |one: Option<u64>, next: Option<u64>| mean_ms(count, one, next);
     let memory = one.temporary_memory_bytes.zip(next.temporary_memory_bytes);

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use kgauge_scenario::FlowPlan;
 use serde::Serialize;
 
-use super::looks::{Looks, Span};
+use super::looks::{SamplesByThing, Span};
 use super::mean::{SpanMean, mean_within};
 use crate::folder::{FlowRead, RepeatRead, RunRead, TimesRead};
-use crate::run::{ClientLook, Evidence, EvidenceKind, RepeatKey, Subject};
+use crate::run::{ClientSample, Evidence, EvidenceKind, RepeatKey, Subject};
 use crate::slice::{Counts, TimeKind};
 use crate::stage::{SECOND_NS, Stage};
 use crate::summary::ClientWait;
@@ -87,12 +87,12 @@ pub struct HeldPoint {
     pub in_flight_mean: f64,
     /// In which parts of the time records waited for room, and why.
     #[serde(skip)]
-    pub waits: WaitParts,
+    pub waits: WaitShares,
 }
 
 /// For which parts of the time a flow's producers waited for room in their buffers, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct WaitParts {
+pub struct WaitShares {
     /// At all.
     pub any: f64,
     /// Of that, while there was no connection to a broker.
@@ -103,13 +103,13 @@ pub struct WaitParts {
     pub throttled: f64,
 }
 
-impl WaitParts {
+impl WaitShares {
     /// The mean of several repeats.
-    pub fn mean(repeats: &[WaitParts]) -> WaitParts {
-        let mean = |of: fn(&WaitParts) -> f64| {
+    pub fn mean(repeats: &[WaitShares]) -> WaitShares {
+        let mean = |of: fn(&WaitShares) -> f64| {
             repeats.iter().map(of).sum::<f64>() / repeats.len().max(1) as f64
         };
-        WaitParts {
+        WaitShares {
             any: mean(|one| one.any),
             unconnected: mean(|one| one.unconnected),
             leaderless: mean(|one| one.leaderless),
@@ -144,7 +144,7 @@ pub struct ClientHold {
     pub in_flight_part: Option<f64>,
     /// What its producers waited for; `None` of other clients than kgauge's, and of consumers.
     #[serde(skip)]
-    pub waits: Option<WaitParts>,
+    pub waits: Option<WaitShares>,
 }
 
 /// What has to be known of a flow beside what it counted.
@@ -221,7 +221,7 @@ pub fn client_hold(run: &RunRead, key: RepeatKey, flow: u16) -> Option<ClientHol
         figures: figures.figures(plan, end_ns.saturating_sub(start_ns)),
         buffer_part: mean(|point| point.buffer_part),
         in_flight_part: mean(|point| point.in_flight_part),
-        waits: mean(|point| point.waits.any).map(|any| WaitParts {
+        waits: mean(|point| point.waits.any).map(|any| WaitShares {
             any,
             unconnected: mean(|point| point.waits.unconnected).unwrap_or_default(),
             leaderless: mean(|point| point.waits.leaderless).unwrap_or_default(),
@@ -315,7 +315,7 @@ fn seconds_of(flow: &FlowRead, plan: Plan) -> Vec<ClientSecond> {
 }
 
 fn held_of(evidence: &[&Evidence]) -> BTreeMap<u16, Vec<HeldPoint>> {
-    let mut looks = Looks::new();
+    let mut looks = SamplesByThing::new();
     for seen in evidence {
         if let (Some(at_ns), Subject::Flow { flow }, EvidenceKind::Client(look)) =
             (seen.at_ns, &seen.subject, &seen.kind)
@@ -326,12 +326,12 @@ fn held_of(evidence: &[&Evidence]) -> BTreeMap<u16, Vec<HeldPoint>> {
     looks.between(held_between).collect()
 }
 
-fn held_between(span: Span, one: &&ClientLook, next: &&ClientLook) -> Option<HeldPoint> {
+fn held_between(span: Span, one: &&ClientSample, next: &&ClientSample) -> Option<HeldPoint> {
     let looks = next
         .looks
         .checked_sub(one.looks)
         .filter(|looks| *looks > 0)?;
-    let rise = |of: fn(&ClientLook) -> u64| of(next).checked_sub(of(one));
+    let rise = |of: fn(&ClientSample) -> u64| of(next).checked_sub(of(one));
     let part = |of: u64, all: u64| match all {
         0 => 0.0,
         all => (of as f64 / all as f64).min(1.0),
@@ -346,7 +346,7 @@ fn held_between(span: Span, one: &&ClientLook, next: &&ClientLook) -> Option<Hel
         ),
         in_flight_part: part(in_flight, rise(|look| look.requests_allowed_sum)?),
         in_flight_mean: in_flight as f64 / looks as f64,
-        waits: WaitParts {
+        waits: WaitShares {
             any: part(rise(|look| look.looks_waiting)?, looks),
             unconnected: part(rise(|look| look.looks_unconnected)?, looks),
             leaderless: part(rise(|look| look.looks_leaderless)?, looks),

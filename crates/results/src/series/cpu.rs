@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::CpuSeries;
-use super::looks::{Looks, Span};
+use super::looks::{SamplesByThing, Span};
 use super::mean::{SpanMean, mean_within};
 use crate::folder::RunRead;
-use crate::run::{Evidence, EvidenceKind, ProgramsLook, RepeatKey, Subject};
+use crate::run::{Evidence, EvidenceKind, OtherProgramsSample, RepeatKey, Subject};
 
 /// How much CPU was used between two looks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -22,17 +22,17 @@ pub struct CpuPoint {
 }
 
 #[derive(Clone, Copy)]
-struct Look {
+struct CpuReading {
     user_ns: u64,
     system_ns: u64,
 }
 
 /// The CPU of each subject during a repeat, from that repeat's evidence, by subject.
 pub(super) fn series_of(evidence: &[&Evidence]) -> Vec<CpuSeries> {
-    let mut looks = Looks::new();
+    let mut looks = SamplesByThing::new();
     for seen in evidence {
         if let (&EvidenceKind::Cpu { user_ns, system_ns }, Some(at_ns)) = (&seen.kind, seen.at_ns) {
-            looks.add(&seen.subject, at_ns, Look { user_ns, system_ns });
+            looks.add(&seen.subject, at_ns, CpuReading { user_ns, system_ns });
         }
     }
     let series = looks.between(between).map(|(subject, points)| CpuSeries {
@@ -43,7 +43,7 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> Vec<CpuSeries> {
 }
 
 /// `None` when a counter went back (a process was started anew).
-fn between(span: Span, one: &Look, next: &Look) -> Option<CpuPoint> {
+fn between(span: Span, one: &CpuReading, next: &CpuReading) -> Option<CpuPoint> {
     Some(CpuPoint {
         start_ns: span.start_ns,
         end_ns: span.end_ns,
@@ -94,7 +94,7 @@ impl CpuHold {
                 | Subject::Flow { .. } => {}
             }
         }
-        let mut waits = Looks::new();
+        let mut waits = SamplesByThing::new();
         for seen in evidence {
             if let (&EvidenceKind::RunQueue { waited_ns }, Some(at_ns)) = (&seen.kind, seen.at_ns) {
                 waits.add(&seen.subject, at_ns, waited_ns);
@@ -120,7 +120,7 @@ impl CpuHold {
 }
 
 /// Who else used the processors during a repeat.
-pub(crate) fn programs_of(run: &RunRead, key: RepeatKey) -> Option<&ProgramsLook> {
+pub(crate) fn programs_of(run: &RunRead, key: RepeatKey) -> Option<&OtherProgramsSample> {
     run.evidence.iter().find_map(|seen| match &seen.kind {
         EvidenceKind::Programs(look) if seen.repeat == Some(key) => Some(look),
         _ => None,

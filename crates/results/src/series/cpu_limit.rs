@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::looks::{Looks, Span};
+use super::looks::{SamplesByThing, Span};
 use super::mean::{SpanMean, mean_within};
-use crate::run::{CpuLimitLook, Evidence, EvidenceKind, Subject};
+use crate::run::{CpuLimitSample, Evidence, EvidenceKind, Subject};
 
 /// A limit on the CPU time of a process during one repeat.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -42,7 +42,7 @@ impl CpuLimitSeries {
 
 /// The limits of each process, from that repeat's evidence, by process and level.
 pub(super) fn series_of(evidence: &[&Evidence]) -> Vec<CpuLimitSeries> {
-    let mut looks = Looks::new();
+    let mut looks = SamplesByThing::new();
     for seen in evidence {
         if let (EvidenceKind::CpuLimit(look), Some(at_ns)) = (&seen.kind, seen.at_ns) {
             looks.add((&seen.subject, look.level, look.milli_cores), at_ns, *look);
@@ -57,7 +57,7 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> Vec<CpuLimitSeries> {
     series.collect()
 }
 
-fn between(span: Span, one: &CpuLimitLook, next: &CpuLimitLook) -> Option<CpuLimitPoint> {
+fn between(span: Span, one: &CpuLimitSample, next: &CpuLimitSample) -> Option<CpuLimitPoint> {
     let periods = next.periods.checked_sub(one.periods)?;
     let held = next.held_periods.checked_sub(one.held_periods)?;
     Some(CpuLimitPoint {
@@ -80,7 +80,7 @@ mod tests {
             repeat: None,
             at_ns: Some(at_s * 1_000_000_000),
             subject: Subject::Target { broker: Some(2) },
-            kind: EvidenceKind::CpuLimit(CpuLimitLook {
+            kind: EvidenceKind::CpuLimit(CpuLimitSample {
                 level: 0,
                 milli_cores: 250,
                 periods,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::looks::Span;
-use crate::run::{DiskLook, NetworkLook};
+use crate::run::{DiskSample, NetworkSample};
 
 /// What a disk did between two looks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -51,7 +51,7 @@ pub struct NetworkPoint {
     pub drops: u64,
 }
 
-pub(super) fn disk_between(span: Span, one: &&DiskLook, next: &&DiskLook) -> Option<DiskPoint> {
+pub(super) fn disk_between(span: Span, one: &&DiskSample, next: &&DiskSample) -> Option<DiskPoint> {
     let flushes = one.flushes.zip(one.flush_ns);
     let flushes = flushes.zip(next.flushes.zip(next.flush_ns));
     let length_ns = span.end_ns.saturating_sub(span.start_ns).max(1);
@@ -96,8 +96,8 @@ fn rise_ns(length_ns: u64, one: u64, next: u64) -> Option<u64> {
 
 pub(super) fn network_between(
     span: Span,
-    one: &&NetworkLook,
-    next: &&NetworkLook,
+    one: &&NetworkSample,
+    next: &&NetworkSample,
 ) -> Option<NetworkPoint> {
     let received_drops = next.received_drops.checked_sub(one.received_drops)?;
     let sent_drops = next.sent_drops.checked_sub(one.sent_drops)?;
@@ -118,17 +118,17 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    fn look(seconds: u64, writes: u64) -> DiskLook {
-        DiskLook {
+    fn look(seconds: u64, writes: u64) -> DiskSample {
+        DiskSample {
             writes,
             write_ns: seconds * SECOND_NS % WRAP_NS,
             busy_ns: seconds * SECOND_NS % WRAP_NS,
             queued_ns: 3 * seconds * SECOND_NS % WRAP_NS,
-            ..DiskLook::default()
+            ..DiskSample::default()
         }
     }
 
-    fn between(one: &DiskLook, next: &DiskLook) -> Option<DiskPoint> {
+    fn between(one: &DiskSample, next: &DiskSample) -> Option<DiskPoint> {
         let (start_ns, end_ns) = (0, 4 * SECOND_NS);
         disk_between(Span { start_ns, end_ns }, &one, &next)
     }
@@ -146,10 +146,10 @@ mod tests {
     #[test]
     fn a_disk_whose_counters_were_set_back_makes_no_point() {
         assert_eq!(between(&look(9, 5), &look(0, 5)), None);
-        let beyond = DiskLook {
+        let beyond = DiskSample {
             busy_ns: u64::MAX,
-            ..DiskLook::default()
+            ..DiskSample::default()
         };
-        assert_eq!(between(&beyond, &DiskLook::default()), None);
+        assert_eq!(between(&beyond, &DiskSample::default()), None);
     }
 }

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::device::{DiskPoint, NetworkPoint, disk_between, network_between};
-use super::looks::{Looks, Span};
+use super::looks::{SamplesByThing, Span};
 use crate::run::{
-    DataDir, DiskLook, Evidence, EvidenceKind, HostMemory, IdleTime, NetworkLook, NetworkSpeed,
-    NotSeen, PressureLook, ProcessLook, Resource, Subject,
+    DataDir, DiskSample, Evidence, EvidenceKind, HostMemory, IdleTime, MissingEvidence,
+    NetworkSample, NetworkSpeed, PressureSample, ProcessUsageSample, Resource, Subject,
 };
 
 /// What a host did during one repeat. Of a run that did not look, everything is empty.
@@ -29,9 +29,9 @@ pub struct HostSeries {
     /// The folders of the target's data, and the disks under them.
     pub data_dirs: Vec<DataDir>,
     /// What could not be seen, each once.
-    pub not_seen: Vec<NotSeen>,
+    pub not_seen: Vec<MissingEvidence>,
     /// The same of brokers' own metrics.
-    pub metrics_not_seen: Vec<NotSeen>,
+    pub metrics_not_seen: Vec<MissingEvidence>,
 }
 
 /// Processors that ran nothing, between two looks.
@@ -137,7 +137,7 @@ pub struct PressurePoint {
 pub(super) fn series_of(evidence: &[&Evidence]) -> HostSeries {
     let mut host = HostSeries::default();
     let mut processes = BTreeMap::<&Subject, ProcessSeries>::new();
-    let mut looks = Sorted::new();
+    let mut looks = SortedSamples::new();
     let mut speeds = BTreeMap::<&String, &NetworkSpeed>::new();
     let mut not_seen = BTreeSet::<(&String, &String)>::new();
     for seen in evidence {
@@ -199,7 +199,7 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> HostSeries {
 }
 
 fn networks(
-    looks: Looks<&String, &NetworkLook>,
+    looks: SamplesByThing<&String, &NetworkSample>,
     speeds: &BTreeMap<&String, &NetworkSpeed>,
 ) -> Vec<NetworkSeries> {
     let networks = looks.between(network_between);
@@ -213,22 +213,22 @@ fn networks(
 }
 
 /// Looks by what they are at.
-struct Sorted<'a> {
-    idle: Looks<(), &'a IdleTime>,
-    processes: Looks<&'a Subject, &'a ProcessLook>,
-    disks: Looks<&'a String, &'a DiskLook>,
-    networks: Looks<&'a String, &'a NetworkLook>,
-    pressure: Looks<Resource, &'a PressureLook>,
+struct SortedSamples<'a> {
+    idle: SamplesByThing<(), &'a IdleTime>,
+    processes: SamplesByThing<&'a Subject, &'a ProcessUsageSample>,
+    disks: SamplesByThing<&'a String, &'a DiskSample>,
+    networks: SamplesByThing<&'a String, &'a NetworkSample>,
+    pressure: SamplesByThing<Resource, &'a PressureSample>,
 }
 
-impl Sorted<'_> {
+impl SortedSamples<'_> {
     fn new() -> Self {
-        Sorted {
-            idle: Looks::new(),
-            processes: Looks::new(),
-            disks: Looks::new(),
-            networks: Looks::new(),
-            pressure: Looks::new(),
+        SortedSamples {
+            idle: SamplesByThing::new(),
+            processes: SamplesByThing::new(),
+            disks: SamplesByThing::new(),
+            networks: SamplesByThing::new(),
+            pressure: SamplesByThing::new(),
         }
     }
 }
@@ -255,7 +255,11 @@ fn idle_between(span: Span, one: &&IdleTime, next: &&IdleTime) -> Option<IdlePoi
     })
 }
 
-fn process_between(span: Span, one: &&ProcessLook, next: &&ProcessLook) -> Option<ProcessPoint> {
+fn process_between(
+    span: Span,
+    one: &&ProcessUsageSample,
+    next: &&ProcessUsageSample,
+) -> Option<ProcessPoint> {
     let per_s = |one: Option<u64>, next: Option<u64>| span.per_s(one?, next?);
     Some(ProcessPoint {
         start_ns: span.start_ns,
@@ -270,8 +274,8 @@ fn process_between(span: Span, one: &&ProcessLook, next: &&ProcessLook) -> Optio
 
 fn pressure_between(
     span: Span,
-    one: &&PressureLook,
-    next: &&PressureLook,
+    one: &&PressureSample,
+    next: &&PressureSample,
 ) -> Option<PressurePoint> {
     let full = one.full_ns.zip(next.full_ns);
     Some(PressurePoint {

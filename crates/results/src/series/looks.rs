@@ -9,14 +9,14 @@ const SPAN_NS_MIN: u64 = 200_000_000;
 const SPAN_NS_MAX: u64 = 1_600_000_000;
 
 /// Looks at several things, by thing.
-pub(super) struct Looks<K, T> {
+pub(super) struct SamplesByThing<K, T> {
     of: BTreeMap<K, Vec<(u64, T)>>,
 }
 
-impl<K: Ord, T> Looks<K, T> {
-    pub(super) fn new() -> Looks<K, T> {
+impl<K: Ord, T> SamplesByThing<K, T> {
+    pub(super) fn new() -> SamplesByThing<K, T> {
         let of = BTreeMap::new();
-        Looks { of }
+        SamplesByThing { of }
     }
 
     pub(super) fn add(&mut self, key: K, at_ns: u64, look: T) {
@@ -95,7 +95,7 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
 
     fn rates(looks: &[(u64, u64)]) -> Vec<(u64, u64, f64)> {
-        let mut all = Looks::new();
+        let mut all = SamplesByThing::new();
         for (at_ns, count) in looks {
             all.add((), *at_ns, *count);
         }

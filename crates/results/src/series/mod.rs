@@ -23,7 +23,7 @@ mod replicas;
 pub(crate) use broker::network_over;
 pub use broker::{BrokerPoint, BrokerSeries, ListenerPoint, RequestPoint};
 pub use clients::{
-    ClientFigures, ClientHold, ClientSecond, ClientSeries, HeldPoint, WaitParts, client_hold,
+    ClientFigures, ClientHold, ClientSecond, ClientSeries, HeldPoint, WaitShares, client_hold,
 };
 pub use cpu::CpuPoint;
 pub(crate) use cpu::{CpuHold, programs_of};

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::looks::Looks;
+use super::looks::SamplesByThing;
 use crate::folder::RunRead;
 use crate::run::{
-    Evidence, EvidenceKind, NotSeen, PartitionChange, RepeatKey, ReplicaChanges, Subject,
+    Evidence, EvidenceKind, MissingEvidence, PartitionChange, RepeatKey, ReplicaChanges, Subject,
 };
-use crate::run::{GroupLook, ReplicasLook, TopicLook};
+use crate::run::{GroupSample, TopicReplicasSample, TopicSample};
 use crate::stage::{SECOND_NS, Stage};
 
 /// What brokers told during one repeat. Of a run that did not ask, everything is empty.
@@ -24,7 +24,7 @@ pub struct WireSeries {
     /// Consumer groups.
     pub groups: Vec<GroupSeries>,
     /// What could not be seen, each once.
-    pub not_seen: Vec<NotSeen>,
+    pub not_seen: Vec<MissingEvidence>,
 }
 
 /// The topic at one look.
@@ -34,7 +34,7 @@ pub struct TopicPoint {
     pub at_ns: u64,
     /// What it was.
     #[serde(flatten)]
-    pub topic: TopicLook,
+    pub topic: TopicSample,
 }
 
 /// The replicas on one broker over time.
@@ -55,7 +55,7 @@ pub struct ReplicasPoint {
     pub at_ns: u64,
     /// What they were.
     #[serde(flatten)]
-    pub replicas: ReplicasLook,
+    pub replicas: TopicReplicasSample,
 }
 
 /// How much longer a broker's logs got.
@@ -132,7 +132,7 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> WireSeries {
                 change: change.clone(),
             }),
             (
-                EvidenceKind::Group(GroupLook {
+                EvidenceKind::Group(GroupSample {
                     group,
                     lag_records,
                     lag_unknown,
@@ -172,7 +172,7 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> WireSeries {
 
 fn broker_series(broker: i32, mut looks: Vec<ReplicasPoint>) -> BrokerReplicas {
     looks.sort_by_key(|point| point.at_ns);
-    let mut bytes = Looks::new();
+    let mut bytes = SamplesByThing::new();
     for point in &looks {
         if let Some(log_bytes) = point.replicas.log_bytes {
             bytes.add((), point.at_ns, log_bytes);
@@ -252,7 +252,7 @@ impl WireSeries {
     pub fn lag(&self, start_ns: u64, end_ns: u64) -> Vec<(u64, u64)> {
         let mut sums = BTreeMap::<u64, (Option<u64>, bool)>::new();
         for point in self.brokers.iter().flat_map(|broker| &broker.looks) {
-            let ReplicasLook {
+            let TopicReplicasSample {
                 follows,
                 lag_records,
                 lag_unknown,

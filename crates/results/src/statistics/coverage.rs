@@ -26,7 +26,7 @@ struct Drawn {
 
 /// How often, of a hundred, an interval held the true p99.
 #[derive(Debug, Default)]
-struct Covered {
+struct CoverageRow {
     /// The interval of [`Spread::of_time`].
     chosen: f64,
     /// Around the geometric mean of the repeats' percentiles instead.
@@ -53,7 +53,7 @@ fn p99(mut samples: Vec<f64>) -> f64 {
     *samples.select_nth_unstable_by(rank, f64::total_cmp).1
 }
 
-fn covered(drawn: Drawn) -> Covered {
+fn covered(drawn: Drawn) -> CoverageRow {
     let mut source = RandomDraws::new(drawn.repeats as u64 * 100 + (drawn.between * 100.0) as u64);
     let truth = (Z_99 * (WITHIN.powi(2) + drawn.between.powi(2)).sqrt()).exp();
     let mut held = [0_u32; 3];
@@ -71,7 +71,7 @@ fn covered(drawn: Drawn) -> Covered {
         }
     }
     let [chosen, around_mean, linear] = held.map(|held| 100.0 * f64::from(held) / f64::from(DRAWS));
-    Covered {
+    CoverageRow {
         chosen,
         around_mean,
         linear,

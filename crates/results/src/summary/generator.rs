@@ -126,7 +126,7 @@ pub struct FlowHeadroom {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorVerdict {
     /// In a word.
-    pub word: GeneratorWord,
+    pub word: GeneratorState,
     /// Whose doing it is that records were sent late: that of the flow that is most so.
     #[serde(default)]
     pub blame: LatenessCause,
@@ -137,7 +137,7 @@ pub struct GeneratorVerdict {
 /// The verdict on the generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum GeneratorWord {
+pub enum GeneratorState {
     /// It kept its schedule and had CPU to spare.
     Fine,
     /// It was late: latencies contain its own delay.

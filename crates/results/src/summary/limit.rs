@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitVerdict {
     /// In a word.
-    pub word: LimitWord,
+    pub word: Bottleneck,
     /// The same in a sentence.
     pub sentence: String,
     /// The numbers that it rests on, a sentence each.
     pub evidence: Vec<String>,
     /// Where it is not decided: what it may be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub candidates: Vec<LimitWord>,
+    pub candidates: Vec<Bottleneck>,
 }
 
 /// What can limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum LimitWord {
+pub enum Bottleneck {
     /// Nothing: all that was asked for was done in time.
     Load,
     /// The threads or processes that made the load.
@@ -59,28 +59,28 @@ pub enum LimitWord {
     Undecided,
 }
 
-impl LimitWord {
+impl Bottleneck {
     /// What a candidate is called.
     pub fn as_words(self) -> &'static str {
         match self {
-            LimitWord::Load => "nothing but the load",
-            LimitWord::Generator => "the generator",
-            LimitWord::Broker => "a broker that did not answer",
-            LimitWord::OtherPrograms => "other programs on this machine",
-            LimitWord::Target => "the target's slow answers",
-            LimitWord::Quota => "a quota",
-            LimitWord::Processors => "the machine's processors",
-            LimitWord::CpuLimit => "a limit on the brokers' CPU time",
-            LimitWord::Disk => "a disk",
-            LimitWord::NetworkCard => "a network card",
-            LimitWord::HotBroker => "one broker that leads too much",
-            LimitWord::Replication => "waiting for followers",
-            LimitWord::Batching => "small requests",
-            LimitWord::Buffer => "the producers' own buffer",
-            LimitWord::RequestHandlers => "a broker's request handlers",
-            LimitWord::NetworkThreads => "a broker's network threads",
-            LimitWord::Consumer => "consumers that fall behind",
-            LimitWord::Undecided => "something else",
+            Bottleneck::Load => "nothing but the load",
+            Bottleneck::Generator => "the generator",
+            Bottleneck::Broker => "a broker that did not answer",
+            Bottleneck::OtherPrograms => "other programs on this machine",
+            Bottleneck::Target => "the target's slow answers",
+            Bottleneck::Quota => "a quota",
+            Bottleneck::Processors => "the machine's processors",
+            Bottleneck::CpuLimit => "a limit on the brokers' CPU time",
+            Bottleneck::Disk => "a disk",
+            Bottleneck::NetworkCard => "a network card",
+            Bottleneck::HotBroker => "one broker that leads too much",
+            Bottleneck::Replication => "waiting for followers",
+            Bottleneck::Batching => "small requests",
+            Bottleneck::Buffer => "the producers' own buffer",
+            Bottleneck::RequestHandlers => "a broker's request handlers",
+            Bottleneck::NetworkThreads => "a broker's network threads",
+            Bottleneck::Consumer => "consumers that fall behind",
+            Bottleneck::Undecided => "something else",
         }
     }
 }

@@ -31,11 +31,11 @@ pub use flow::{
     RecordCounts, Throttling, Throughput,
 };
 pub use generator::{
-    CpuSummary, FlowHeadroom, GeneratorVerdict, GeneratorWord, Headroom, Lateness, ProgramCores,
+    CpuSummary, FlowHeadroom, GeneratorState, GeneratorVerdict, Headroom, Lateness, ProgramCores,
 };
 pub use group::GroupSummary;
 pub use latency::{Latencies, LatencySummary, MaxAt, Percentile};
-pub use limit::{LimitVerdict, LimitWord};
+pub use limit::{Bottleneck, LimitVerdict};
 pub use load::{BrokerShare, BrokerShares};
 pub use mirror::MirrorSummary;
 pub use partitions::{PartitionsNeeded, PartitionsOfRate};
@@ -43,7 +43,7 @@ pub use repeat::FlowRepeat;
 pub use steadiness::{FlowSteadiness, RepeatSteadiness};
 pub use transaction::TransactionSummary;
 pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
-pub use verdict::{GoalVerdict, GoalWord, MetricUnit, PublishedComparison, PublishedStatus};
+pub use verdict::{GoalStatus, GoalVerdict, MetricUnit, PublishedComparison, PublishedStatus};
 pub use warning::{Warning, WarningKind};
 
 use crate::folder::RunRead;

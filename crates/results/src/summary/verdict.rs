@@ -22,7 +22,7 @@ pub struct GoalVerdict {
     /// The unit of all of them.
     pub unit: MetricUnit,
     /// In a word.
-    pub word: GoalWord,
+    pub word: GoalStatus,
     /// Why, in a sentence.
     pub why: String,
 }
@@ -30,7 +30,7 @@ pub struct GoalVerdict {
 /// Whether a goal was held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum GoalWord {
+pub enum GoalStatus {
     /// It was.
     Held,
     /// It was not.

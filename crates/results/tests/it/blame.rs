@@ -1,11 +1,11 @@
 //! Whose doing it was: dead and paused brokers, a starved generator, neighbours that take the machine.
 
 use kgauge_results::run::{
-    BrokerRecord, ClientLook, Event, EventKind, Evidence, EvidenceKind, IdleTime, OutageCause,
-    ProgramUse, ProgramsLook, RepeatKey, Subject,
+    BrokerRecord, ClientSample, Event, EventKind, Evidence, EvidenceKind, IdleTime,
+    OtherProgramsSample, OutageCause, ProgramUse, RepeatKey, Subject,
 };
 use kgauge_results::summary::{
-    ClientWait, GeneratorWord, LatenessCause, LimitWord, Summary, TrialSummary, WarningKind,
+    Bottleneck, ClientWait, GeneratorState, LatenessCause, Summary, TrialSummary, WarningKind,
 };
 use kgauge_results::{RecordLateness, Recorder, RunRead};
 
@@ -85,7 +85,7 @@ fn with_machine(run: &mut RunRead, idle_ms: u64, queued_ms: u64) {
         let seen = kinds.map(|(subject, kind)| evidence(second, subject, kind));
         run.evidence.extend(seen);
     }
-    let programs = ProgramsLook {
+    let programs = OtherProgramsSample {
         span_ns: 10 * SECOND_NS,
         others_ns: 10 * SECOND_NS,
         started_ns: 0,
@@ -157,12 +157,12 @@ fn a_dead_broker_is_named_and_neither_generator_nor_processors_are_blamed() {
     with_machine(&mut run, 20, 0);
     let trial = trial(&run);
     let limit = trial.limit.clone().unwrap();
-    assert_eq!(limit.word, LimitWord::Broker, "{limit:?}");
+    assert_eq!(limit.word, Bottleneck::Broker, "{limit:?}");
     assert_eq!(
         limit.sentence,
         "The limit was an outage: broker 0 at 127.0.0.1:9092 did not answer for 6.00 s of 10.0 s (no connection could be made)."
     );
-    assert_eq!(trial.generator.word, GeneratorWord::Fine);
+    assert_eq!(trial.generator.word, GeneratorState::Fine);
     let kinds = kinds(&trial);
     assert!(kinds.contains(&WarningKind::BrokerOutage), "{kinds:?}");
     // Nothing was steady, and no longer hold would make it so.
@@ -173,7 +173,7 @@ fn a_dead_broker_is_named_and_neither_generator_nor_processors_are_blamed() {
 fn seconds_without_an_ack_are_an_outage_though_nobody_noticed_one() {
     let (_made, run) = with_dead_broker(&short());
     let limit = trial(&run).limit.unwrap();
-    assert_eq!(limit.word, LimitWord::Broker, "{limit:?}");
+    assert_eq!(limit.word, Bottleneck::Broker, "{limit:?}");
     // The last ack came at the very beginning of the fifth second.
     assert_eq!(
         limit.sentence,
@@ -189,7 +189,7 @@ fn an_outage_that_the_scenario_made_is_its_own_doing() {
     run.plan = Some(plan(&short().replace("repeats: 1\n", faults)));
     let trial = trial(&run);
     let limit = trial.limit.clone().unwrap();
-    assert_eq!(limit.word, LimitWord::Broker, "{limit:?}");
+    assert_eq!(limit.word, Bottleneck::Broker, "{limit:?}");
     let sentence = limit.sentence;
     assert!(
         sentence.starts_with("The limit was the scenario's own fault: broker 0"),
@@ -213,7 +213,7 @@ fn a_rate_that_was_not_kept_under_faults_is_the_targets_or_theirs() {
     let faults = "repeats: 1\nfaults:\n  - {at: start, node: all, api: produce, delay: 50 ms}\n";
     run.plan = Some(plan(&short().replace("repeats: 1\n", faults)));
     let limit = trial(&run).limit.unwrap();
-    assert_eq!(limit.word, LimitWord::Target, "{limit:?}");
+    assert_eq!(limit.word, Bottleneck::Target, "{limit:?}");
     assert!(
         limit
             .sentence
@@ -234,7 +234,7 @@ fn an_outage_that_was_made_up_for_limited_nothing_for_good() {
     let mut run = made.end();
     run.events.extend(outage(Some(7)));
     let limit = trial(&run).limit.unwrap();
-    assert_eq!(limit.word, LimitWord::Load, "{limit:?}");
+    assert_eq!(limit.word, Bottleneck::Load, "{limit:?}");
     let sentence = limit.sentence;
     assert!(sentence.starts_with("No lasting bottleneck"), "{sentence}");
     assert!(
@@ -259,10 +259,10 @@ fn late(lateness: RecordLateness) -> (Made, RunRead) {
 
 #[test]
 fn records_that_waited_for_room_are_the_targets_doing_by_what_was_waited_for() {
-    let waiting = |of: fn(u64) -> ClientLook| {
+    let waiting = |of: fn(u64) -> ClientSample| {
         let (_made, mut run) = late(RecordLateness::Waited);
         run.evidence.extend((0..=10).map(|second| {
-            let look = ClientLook {
+            let look = ClientSample {
                 looks: 20 * second,
                 looks_waiting: 10 * second,
                 ..of(second)
@@ -274,7 +274,7 @@ fn records_that_waited_for_room_are_the_targets_doing_by_what_was_waited_for() {
             )
         }));
         let trial = trial(&run);
-        assert_eq!(trial.generator.word, GeneratorWord::Fine);
+        assert_eq!(trial.generator.word, GeneratorState::Fine);
         assert!(!kinds(&trial).contains(&WarningKind::GeneratorLate));
         let lateness = trial.flows[0].lateness.unwrap();
         assert_eq!(lateness.waiting_time_part, 0.5);
@@ -282,22 +282,22 @@ fn records_that_waited_for_room_are_the_targets_doing_by_what_was_waited_for() {
     };
     let target = |waited_for| LatenessCause::Target { waited_for };
     assert_eq!(
-        waiting(|_| ClientLook::default()),
+        waiting(|_| ClientSample::default()),
         target(ClientWait::Response)
     );
-    let unconnected = |second| ClientLook {
+    let unconnected = |second| ClientSample {
         looks_unconnected: 9 * second,
-        ..ClientLook::default()
+        ..ClientSample::default()
     };
     assert_eq!(waiting(unconnected), target(ClientWait::Connection));
-    let leaderless = |second| ClientLook {
+    let leaderless = |second| ClientSample {
         looks_leaderless: 6 * second,
-        ..ClientLook::default()
+        ..ClientSample::default()
     };
     assert_eq!(waiting(leaderless), target(ClientWait::Leader));
-    let throttled = |second| ClientLook {
+    let throttled = |second| ClientSample {
         looks_throttled: 6 * second,
-        ..ClientLook::default()
+        ..ClientSample::default()
     };
     assert_eq!(waiting(throttled), target(ClientWait::Throttle));
 }
@@ -307,7 +307,7 @@ fn a_generator_with_room_and_free_processors_accuses_itself() {
     let (_made, mut run) = late(RecordLateness::HadRoom);
     with_machine(&mut run, 1_000, 0);
     let trial = trial(&run);
-    assert_eq!(trial.generator.word, GeneratorWord::Late);
+    assert_eq!(trial.generator.word, GeneratorState::Late);
     assert_eq!(
         trial.generator.blame,
         LatenessCause::Generator { is_busy: false }
@@ -315,7 +315,7 @@ fn a_generator_with_room_and_free_processors_accuses_itself() {
     assert!(kinds(&trial).contains(&WarningKind::GeneratorLate));
     // All was acked: but "in time" it was not.
     let limit = trial.limit.unwrap();
-    assert_eq!(limit.word, LimitWord::Load);
+    assert_eq!(limit.word, Bottleneck::Load);
     assert_eq!(
         limit.sentence,
         "No bottleneck in throughput: all that was due was acked, but part of it was sent late. The cause was the generator."
@@ -328,7 +328,7 @@ fn neighbours_that_keep_the_generator_from_its_processor_are_named() {
     // Ready to run and without a processor for 6 % of the time: that explains 10 % of late records.
     with_machine(&mut run, 100, 60);
     let trial = trial(&run);
-    assert_eq!(trial.generator.word, GeneratorWord::Crowded);
+    assert_eq!(trial.generator.word, GeneratorState::Crowded);
     let LatenessCause::OtherPrograms { cores } = trial.generator.blame else {
         panic!("{:?}", trial.generator.blame);
     };
@@ -358,7 +358,7 @@ fn a_flow_that_did_nothing_names_no_bottleneck() {
     let mut run = made.end();
     with_machine(&mut run, 20, 0);
     let limit = trial(&run).limit.unwrap();
-    assert_eq!(limit.word, LimitWord::Undecided, "{limit:?}");
+    assert_eq!(limit.word, Bottleneck::Undecided, "{limit:?}");
     assert_eq!(
         limit.sentence,
         "No bottleneck is named: readers did nothing in the hold."

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::PathBuf;
 
 use kgauge_results::compare::{
-    AgainstWord, Caveat, Cell, CompareError, Comparison, ComparisonRow, DifferenceKind, FigureKind,
-    MissingFigure, RUNS_MAX,
+    Caveat, Cell, CompareError, Comparison, ComparisonRow, DifferenceKind, DifferenceVerdict,
+    FigureKind, MissingFigure, RUNS_MAX,
 };
 use kgauge_results::run::RecordedTargetKind;
 use kgauge_results::statistics::Spread;
-use kgauge_results::summary::GeneratorWord;
+use kgauge_results::summary::GeneratorState;
 use kgauge_results::{RunRead, RunToCompare, Summary, compare};
 
 use crate::made::{Made, PACED, stalled, whole_closed_run, whole_paced_run};
@@ -49,7 +49,7 @@ pub(crate) fn row(comparison: &Comparison, figure: FigureKind) -> &ComparisonRow
     rows.find(|row| row.figure == figure).unwrap()
 }
 
-pub(crate) fn word(cell: &Cell) -> AgainstWord {
+pub(crate) fn word(cell: &Cell) -> DifferenceVerdict {
     cell.against.as_ref().unwrap().word
 }
 
@@ -81,7 +81,7 @@ fn a_ratio_worked_out_on_paper_comes_out_with_its_interval() {
     near(interval.high.ln(), 6.0 + 2.2670 + 0.001, 1e-3);
     // t = 6 / sqrt(2 / 3); with 4 degrees the chance inside is s (1 + (1 - s^2) / 2), s^2 = 54 / 58.
     near(against.p.unwrap(), 0.001_827, 0.01);
-    assert_eq!(against.word, AgainstWord::Faster);
+    assert_eq!(against.word, DifferenceVerdict::Faster);
     assert!(against.why.contains("403 times"), "{}", against.why);
 }
 
@@ -104,7 +104,7 @@ fn the_same_difference_is_none_among_all_figures_of_a_run() {
         let wanted = f64::from(figures) * 0.0213;
         near(against.p_adjusted.unwrap(), wanted.min(1.0), 0.01);
         assert!(!against.interval.unwrap().contains(1.0));
-        assert_eq!(against.word, AgainstWord::NoDifference);
+        assert_eq!(against.word, DifferenceVerdict::NoDifference);
         assert!(against.why.contains("by chance"), "{}", against.why);
     }
 }
@@ -121,12 +121,12 @@ fn the_dearer_cluster_may_be_faster_and_cost_more_for_a_record() {
     }
     let comparison = compared(&runs);
     let rate = row(&comparison, FigureKind::Throughput);
-    assert_eq!(word(&rate.cells[1]), AgainstWord::Faster);
+    assert_eq!(word(&rate.cells[1]), DifferenceVerdict::Faster);
     let per_price = row(&comparison, FigureKind::PerPrice);
     // 1,001 x 3,600 / 0.5 and 2,001 x 3,600 / 2.
     near(per_price.cells[0].estimate.unwrap(), 7_207_200.0, 1e-9);
     near(per_price.cells[1].estimate.unwrap(), 3_601_800.0, 1e-9);
-    assert_eq!(word(&per_price.cells[1]), AgainstWord::Dearer);
+    assert_eq!(word(&per_price.cells[1]), DifferenceVerdict::Dearer);
     assert_eq!(comparison.runs[1].price_per_hour, Some(2.0));
 }
 
@@ -157,13 +157,13 @@ fn a_clear_difference_is_called_by_its_name_and_noise_is_not() {
     }
     let comparison = compared(&runs);
     let rate = row(&comparison, FigureKind::Throughput);
-    assert_eq!(word(&rate.cells[1]), AgainstWord::NoDifference);
-    assert_eq!(word(&rate.cells[2]), AgainstWord::Faster);
-    assert_eq!(word(&rate.cells[3]), AgainstWord::Slower);
+    assert_eq!(word(&rate.cells[1]), DifferenceVerdict::NoDifference);
+    assert_eq!(word(&rate.cells[2]), DifferenceVerdict::Faster);
+    assert_eq!(word(&rate.cells[3]), DifferenceVerdict::Slower);
     let cost = row(&comparison, FigureKind::TargetCpu);
     assert_eq!(cost.flow, None);
-    assert_eq!(word(&cost.cells[2]), AgainstWord::Cheaper);
-    assert_eq!(word(&cost.cells[3]), AgainstWord::Dearer);
+    assert_eq!(word(&cost.cells[2]), DifferenceVerdict::Cheaper);
+    assert_eq!(word(&cost.cells[3]), DifferenceVerdict::Dearer);
     for row in &comparison.rows {
         for against in row.cells.iter().filter_map(|cell| cell.against.as_ref()) {
             let Some(p_adjusted) = against.p_adjusted else {
@@ -171,7 +171,7 @@ fn a_clear_difference_is_called_by_its_name_and_noise_is_not() {
             };
             assert!(p_adjusted >= against.p.unwrap());
             let excluded = !against.interval.unwrap().contains(1.0);
-            let difference = against.word != AgainstWord::NoDifference;
+            let difference = against.word != DifferenceVerdict::NoDifference;
             assert!(
                 excluded || !difference,
                 "no difference unless 1 is excluded: {against:?}"
@@ -193,7 +193,10 @@ fn equal_runs_differ_in_nothing_and_their_labels_do() {
     assert_eq!(comparison.differences, []);
     for row in &comparison.rows {
         let word = word(&row.cells[1]);
-        let allowed = [AgainstWord::NoDifference, AgainstWord::NotJudged];
+        let allowed = [
+            DifferenceVerdict::NoDifference,
+            DifferenceVerdict::NotJudged,
+        ];
         assert!(allowed.contains(&word), "{:?}: {word:?}", row.figure);
     }
 }
@@ -217,7 +220,7 @@ fn the_embedded_cluster_never_passes_for_kafka() {
     );
     for row in &comparison.rows {
         let against = row.cells[1].against.as_ref().unwrap();
-        assert_eq!(against.word, AgainstWord::NotComparable);
+        assert_eq!(against.word, DifferenceVerdict::NotComparable);
         assert_eq!((against.ratio, against.interval), (None, None));
         assert!(against.why.contains("embedded"), "{}", against.why);
     }
@@ -234,13 +237,13 @@ fn what_a_generator_limited_and_a_closed_loop_are_not_compared() {
     let p99 = |comparison: &Comparison| row(comparison, FigureKind::LatencyP99).cells[1].clone();
     let closed = p99(&compared(&runs));
     assert!(closed.marks.contains(&Caveat::ClosedLoop));
-    assert_eq!(word(&closed), AgainstWord::NotComparable);
+    assert_eq!(word(&closed), DifferenceVerdict::NotComparable);
     assert!(closed.against.unwrap().why.contains("Little"));
-    runs[1].summary.trials[0].generator.word = GeneratorWord::Limited;
+    runs[1].summary.trials[0].generator.word = GeneratorState::Limited;
     let comparison = compared(&runs);
     let cell = &row(&comparison, FigureKind::Throughput).cells[1];
     assert!(cell.marks.contains(&Caveat::GeneratorLimited));
-    assert_eq!(word(cell), AgainstWord::NotComparable);
+    assert_eq!(word(cell), DifferenceVerdict::NotComparable);
     assert!(cell.against.as_ref().unwrap().why.contains("in this run"));
 }
 
@@ -259,7 +262,7 @@ fn other_scenarios_sizes_and_machines_are_not_comparable_and_other_settings_are_
         let found = comparison.differences.iter().map(|found| found.kind);
         (found.collect::<Vec<_>>(), word)
     };
-    let barred = AgainstWord::NotComparable;
+    let barred = DifferenceVerdict::NotComparable;
     let size = kinds(|run| run.summary.run.size = Some("quick".to_owned()));
     assert_eq!(size, (vec![DifferenceKind::Size], barred));
     let machine = kinds(|run| run.summary.machine.as_mut().unwrap().cpu_count = Some(64));
@@ -269,14 +272,17 @@ fn other_scenarios_sizes_and_machines_are_not_comparable_and_other_settings_are_
     let seed = kinds(|run| run.summary.run.seed = Some(8));
     assert_eq!(
         seed,
-        (vec![DifferenceKind::Seed], AgainstWord::NoDifference)
+        (vec![DifferenceKind::Seed], DifferenceVerdict::NoDifference)
     );
     let settings = kinds(|run| {
         run.read.plan.as_mut().unwrap().trials[0].topic.partitions = 3;
     });
     assert_eq!(
         settings,
-        (vec![DifferenceKind::Settings], AgainstWord::NoDifference)
+        (
+            vec![DifferenceKind::Settings],
+            DifferenceVerdict::NoDifference
+        )
     );
 }
 
@@ -294,7 +300,7 @@ fn another_text_of_a_scenario_bars_that_scenario() {
     runs[1].read.scenarios[0].text.push_str("# another\n");
     let comparison = compared(&runs);
     let cell = &row(&comparison, FigureKind::Throughput).cells[1];
-    assert_eq!(word(cell), AgainstWord::NotComparable);
+    assert_eq!(word(cell), DifferenceVerdict::NotComparable);
     let against = cell.against.as_ref().unwrap();
     assert!(against.ratio.is_some(), "it may be looked at all the same");
     assert!(against.why.contains("scenario paced"), "{}", against.why);
@@ -324,7 +330,7 @@ fn what_one_run_has_not_is_an_empty_cell() {
         };
         assert!(row.cells[here].estimate.is_some());
         assert_eq!(row.cells[there].missing, Some(MissingFigure::NotRun));
-        assert_eq!(word(&row.cells[1]), AgainstWord::NotMeasured);
+        assert_eq!(word(&row.cells[1]), DifferenceVerdict::NotMeasured);
     }
 }
 
@@ -353,7 +359,7 @@ fn one_repeat_decides_nothing_and_a_cut_short_run_is_marked() {
     ] {
         assert!(cell.marks.contains(&mark), "{mark:?} in {:?}", cell.marks);
     }
-    assert_eq!(word(cell), AgainstWord::Undecided);
+    assert_eq!(word(cell), DifferenceVerdict::Undecided);
     let against = cell.against.as_ref().unwrap();
     assert_eq!((against.interval, against.p), (None, None));
 }

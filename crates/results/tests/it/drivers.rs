@@ -2,7 +2,7 @@
 
 use kgauge_results::RunRead;
 use kgauge_results::run::DriverRecord;
-use kgauge_results::summary::{GeneratorWord, Summary};
+use kgauge_results::summary::{GeneratorState, Summary};
 
 use crate::made::{PACED, plan, whole_paced_run};
 
@@ -89,7 +89,7 @@ fn a_closed_loop_that_was_fed_too_slowly_was_limited() {
             record.flows[0].driver.as_mut().unwrap().starved_ns = starved_ns;
         });
         let generator = &summary.trials[2].generator;
-        let word = generator.word == GeneratorWord::Limited;
+        let word = generator.word == GeneratorState::Limited;
         assert_eq!(word, is_limited, "{:?}", generator.evidence);
     }
 }

@@ -1,7 +1,7 @@
 //! The gate: what passes, what fails and what it cannot decide, with known answers and with planted drops.
 
 use kgauge_results::compare::{
-    BetweenRuns, Choices, FigureKind, Gate, GateChoice, GateRequest, GateWord,
+    BetweenRuns, Choices, FigureKind, Gate, GateChoice, GateRequest, GateVerdict,
 };
 use kgauge_results::statistics::{Spread, Steadiness, SteadinessCheck};
 use kgauge_results::summary::FlowSteadiness;
@@ -34,7 +34,7 @@ fn a_drop_of_the_allowed_size_fails_a_small_one_passes_and_noise_decides_nothing
         rates(&[base, run(rates_of)], 0.10)
     };
     let found = gate(&[850.0, 851.0, 852.0]);
-    assert_eq!(found.word(), GateWord::Worse);
+    assert_eq!(found.word(), GateVerdict::Worse);
     let [figure] = found.figures.as_slice() else {
         panic!("{found:?}");
     };
@@ -43,18 +43,18 @@ fn a_drop_of_the_allowed_size_fails_a_small_one_passes_and_noise_decides_nothing
     // What is assumed between runs: 2.80 x 1.5 % x sqrt(2), with hardly a spread of the repeats.
     let detectable = figure.detectable.unwrap();
     assert!((0.056..0.06).contains(&detectable), "{detectable}");
-    assert_eq!(gate(&[980.0, 981.0, 979.0]).word(), GateWord::Passed);
-    assert_eq!(gate(&[1100.0, 1101.0, 1099.0]).word(), GateWord::Passed);
+    assert_eq!(gate(&[980.0, 981.0, 979.0]).word(), GateVerdict::Passed);
+    assert_eq!(gate(&[1100.0, 1101.0, 1099.0]).word(), GateVerdict::Passed);
     // Half as many, by repeats that differ by as much: no pass, and no failure.
     let noise = gate(&[300.0, 1200.0, 500.0]);
-    assert_eq!(noise.word(), GateWord::Undecided);
+    assert_eq!(noise.word(), GateVerdict::Undecided);
     let [figure] = noise.figures.as_slice() else {
         panic!("{noise:?}");
     };
     assert!(figure.ratio.unwrap() < 0.61 && figure.detectable.unwrap() > 0.5);
     // Worse than allowed by its own figure, and chance could do it.
     let close = gate(&[870.0, 960.0, 820.0]);
-    assert_eq!(close.word(), GateWord::Undecided, "{close:?}");
+    assert_eq!(close.word(), GateVerdict::Undecided, "{close:?}");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_target_that_was_not_steady_decides_nothing() {
         }
     }
     let found = rates(&[base, slower], 0.10);
-    assert_eq!(found.word(), GateWord::Undecided);
+    assert_eq!(found.word(), GateVerdict::Undecided);
     let why = &found.figures[0].why;
     assert_eq!(why, "Undecided: the target was not steady in this run.");
 }
@@ -88,15 +88,15 @@ fn one_repeat_or_a_figure_that_is_missing_opens_no_gate() {
     let (made, _) = whole_paced_run();
     let base = || kafka(&made.dir(), "1.0.2", &[1000.0, 1001.0, 1002.0]);
     let one = kafka(&made.dir(), "4.3.1", &[1000.0]);
-    assert_eq!(rates(&[base(), one], 0.10).word(), GateWord::Undecided);
+    assert_eq!(rates(&[base(), one], 0.10).word(), GateVerdict::Undecided);
     let mut without = kafka(&made.dir(), "4.3.1", &[1000.0, 1001.0]);
     without.summary.trials[0].flows[0].throughput = None;
     let found = rates(&[base(), without], 0.10);
-    assert_eq!(found.word(), GateWord::Undecided);
+    assert_eq!(found.word(), GateVerdict::Undecided);
     assert!(found.figures[0].why.contains("no such figure"), "{found:?}");
     let nothing = compared(&[base(), base()]).gate(&of(FigureKind::PerPrice, 0.10));
     assert_eq!(nothing.unjudged.len(), 1);
-    assert_eq!(nothing.word(), GateWord::Undecided);
+    assert_eq!(nothing.word(), GateVerdict::Undecided);
 }
 
 #[test]
@@ -111,10 +111,10 @@ fn a_lost_record_fails_the_gate_and_one_in_both_does_not() {
         let runs = [run("1.0.2", base), run("4.3.1", ours)];
         compared(&runs).gate(&of(FigureKind::Lost, 0.10))
     };
-    assert_eq!(gate(0, 0).word(), GateWord::Passed);
-    assert_eq!(gate(0, 1).word(), GateWord::Worse);
-    assert_eq!(gate(5, 5).word(), GateWord::Passed);
-    assert_eq!(gate(5, 1).word(), GateWord::Passed);
+    assert_eq!(gate(0, 0).word(), GateVerdict::Passed);
+    assert_eq!(gate(0, 1).word(), GateVerdict::Worse);
+    assert_eq!(gate(5, 5).word(), GateVerdict::Passed);
+    assert_eq!(gate(5, 1).word(), GateVerdict::Passed);
     assert!(gate(0, 3).figures[0].why.starts_with("3 records lost, 0"));
 }
 
@@ -216,9 +216,9 @@ fn planted(drop: f64, within: f64, between: f64, pairs: usize, runs_of_side: usi
         };
         let comparison = compare_sides(&sides, choices).unwrap();
         match comparison.gate(&of(FigureKind::Throughput, 0.10)).word() {
-            GateWord::Passed => counts.passed += 1,
-            GateWord::Worse => counts.failed += 1,
-            GateWord::Undecided => counts.undecided += 1,
+            GateVerdict::Passed => counts.passed += 1,
+            GateVerdict::Worse => counts.failed += 1,
+            GateVerdict::Undecided => counts.undecided += 1,
         }
     }
     counts

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use kgauge_results::run::{
-    DataDir, DiskLook, Evidence, EvidenceKind, HostMemory, IdleTime, NetworkLook, NotSeen,
-    PressureLook, ProcessLook, RepeatKey, Resource, SpeedSource, Subject,
+    DataDir, DiskSample, Evidence, EvidenceKind, HostMemory, IdleTime, MissingEvidence,
+    NetworkSample, PressureSample, ProcessUsageSample, RepeatKey, Resource, SpeedSource, Subject,
 };
 use kgauge_results::series::HostSeries;
 use kgauge_results::{RunRead, Series};
@@ -43,7 +43,7 @@ fn host_of(run: &RunRead) -> HostSeries {
 
 /// A second in which the disk wrote 10 MB in 100 writes of 2 ms each, and flushed 5 times for 30 ms.
 fn disk(second: u64) -> EvidenceKind {
-    EvidenceKind::Disk(DiskLook {
+    EvidenceKind::Disk(DiskSample {
         disk: "vda".to_owned(),
         reads: 7,
         writes: 100 * second,
@@ -53,7 +53,7 @@ fn disk(second: u64) -> EvidenceKind {
         queued_ns: 250 * MS_NS * second,
         flushes: Some(5 * second),
         flush_ns: Some(30 * MS_NS * second),
-        ..DiskLook::default()
+        ..DiskSample::default()
     })
 }
 
@@ -69,9 +69,9 @@ fn what_disks_did_is_told_by_rates_means_and_shares() {
     see(&made, 0, target, EvidenceKind::DataDir(data));
     for second in 0..3 {
         see(&made, second, Subject::Host, disk(second));
-        let idle = DiskLook {
+        let idle = DiskSample {
             disk: "sdb".to_owned(),
-            ..DiskLook::default()
+            ..DiskSample::default()
         };
         see(&made, second, Subject::Host, EvidenceKind::Disk(idle));
     }
@@ -103,15 +103,15 @@ fn memory_network_waits_and_processes_have_their_series() {
             dirty_bytes: Some(100 * second),
             ..HostMemory::default()
         }));
-        host(EvidenceKind::Network(NetworkLook {
+        host(EvidenceKind::Network(NetworkSample {
             interface: "lo".to_owned(),
             received_bytes: 1_000 * second,
             sent_packets: 3 * second,
             received_drops: second,
             sent_drops: second,
-            ..NetworkLook::default()
+            ..NetworkSample::default()
         }));
-        host(EvidenceKind::Pressure(PressureLook {
+        host(EvidenceKind::Pressure(PressureSample {
             resource: Resource::Io,
             some_ns: 400 * MS_NS * second,
             full_ns: Some(100 * MS_NS * second),
@@ -122,7 +122,7 @@ fn memory_network_waits_and_processes_have_their_series() {
             iowait_ns: 2 - second,
             stolen_ns: SECOND_NS * second / 4,
         }));
-        host(EvidenceKind::NotSeen(NotSeen {
+        host(EvidenceKind::NotSeen(MissingEvidence {
             what: "waits for memory".to_owned(),
             why: "no such file".to_owned(),
         }));
@@ -130,11 +130,11 @@ fn memory_network_waits_and_processes_have_their_series() {
         target(EvidenceKind::Memory {
             resident_bytes: 4096 * second,
         });
-        target(EvidenceKind::Process(ProcessLook {
+        target(EvidenceKind::Process(ProcessUsageSample {
             threads: 40 + second,
             major_faults: 5 * second,
             written_bytes: Some(8_000 * second),
-            ..ProcessLook::default()
+            ..ProcessUsageSample::default()
         }));
     }
     let host = host_of(&made.end());
@@ -165,10 +165,10 @@ fn interfaces_have_the_speed_that_was_told_of_them_and_others_have_none() {
     let mut made = made();
     for second in 0..2 {
         for (interface, bytes) in [("eth0", 1_000), ("lo", 5)] {
-            let look = NetworkLook {
+            let look = NetworkSample {
                 interface: interface.to_owned(),
                 sent_bytes: bytes * second,
-                ..NetworkLook::default()
+                ..NetworkSample::default()
             };
             see(&made, second, Subject::Host, EvidenceKind::Network(look));
         }
@@ -235,19 +235,19 @@ fn lines_are_read_as_they_were_written_and_those_of_a_newer_kgauge_are_passed_ov
 fn numbers_at_the_edge_of_their_type_do_not_overflow() {
     let mut made = made();
     for (second, count) in [(0, 0), (1, u64::MAX), (2, 3), (u64::MAX / SECOND_NS, 9)] {
-        let kind = EvidenceKind::Disk(DiskLook {
+        let kind = EvidenceKind::Disk(DiskSample {
             disk: "vda".to_owned(),
             reads: count,
             read_ns: count,
             busy_ns: count,
-            ..DiskLook::default()
+            ..DiskSample::default()
         });
         see(&made, second, Subject::Host, kind);
-        let kind = EvidenceKind::Network(NetworkLook {
+        let kind = EvidenceKind::Network(NetworkSample {
             interface: "lo".to_owned(),
             received_drops: count,
             sent_drops: count,
-            ..NetworkLook::default()
+            ..NetworkSample::default()
         });
         see(&made, second, Subject::Host, kind);
     }

@@ -2,10 +2,10 @@
 
 use kgauge_results::live::{LiveRepeat, LiveVerdict};
 use kgauge_results::run::{
-    ClientLook, DataDir, DiskLook, Event, EventKind, Evidence, EvidenceKind, IdleTime, NetworkLook,
-    NetworkSpeed, OutageCause, RepeatKey, RunHead, SpeedSource, Subject,
+    ClientSample, DataDir, DiskSample, Event, EventKind, Evidence, EvidenceKind, IdleTime,
+    NetworkSample, NetworkSpeed, OutageCause, RepeatKey, RunHead, SpeedSource, Subject,
 };
-use kgauge_results::summary::{ClientWait, LatenessCause, LimitWord};
+use kgauge_results::summary::{Bottleneck, ClientWait, LatenessCause};
 use kgauge_results::{RecordLateness, Recorder, RunFolder, RunRead, SliceSink};
 
 use crate::made::{CLOSED, MS_NS, Made, PACED, SECOND_NS};
@@ -102,7 +102,7 @@ impl Live {
         self.live.judge(&self.frame, LAST)
     }
 
-    fn word(&self) -> LimitWord {
+    fn word(&self) -> Bottleneck {
         self.judge().unwrap().limit.word
     }
 }
@@ -149,11 +149,11 @@ fn full_speed(recorder: &mut Recorder) {
 #[test]
 fn a_rate_that_is_kept_is_the_limit_and_one_that_is_not_is_the_targets() {
     let kept = Live::of(PACED, 1_000, |recorder| paced(recorder, 1_000));
-    assert_eq!(kept.word(), LimitWord::Load);
+    assert_eq!(kept.word(), Bottleneck::Load);
     let half = Live::of(PACED, 1_000, |recorder| paced(recorder, 500));
-    assert_eq!(half.word(), LimitWord::Target);
+    assert_eq!(half.word(), Bottleneck::Target);
     let closed = Live::of(&alone(), 1_000, full_speed);
-    assert_eq!(closed.word(), LimitWord::Undecided);
+    assert_eq!(closed.word(), Bottleneck::Undecided);
 }
 
 #[test]
@@ -169,24 +169,24 @@ fn answers_that_take_seconds_are_no_loss_while_as_many_come_as_go() {
             }
         }
     });
-    assert_eq!(live.word(), LimitWord::Load);
+    assert_eq!(live.word(), Bottleneck::Load);
 }
 
 #[test]
 fn a_machine_without_time_and_a_thread_without_time_are_told_apart() {
     let full = Live::of(&alone(), 50, full_speed);
-    assert_eq!(full.word(), LimitWord::Processors);
+    assert_eq!(full.word(), Bottleneck::Processors);
     let used = Used {
         thread_ms: 960,
         ..USED
     };
     let mut busy = Live::on(&alone(), used, full_speed);
-    assert_eq!(busy.word(), LimitWord::Generator);
+    assert_eq!(busy.word(), Bottleneck::Generator);
     // What it spins away until the moments of sends is no work.
     for second in 0..=12 {
         busy.live.spun(second * SECOND_NS, &[second * 500 * MS_NS]);
     }
-    assert_eq!(busy.word(), LimitWord::Undecided);
+    assert_eq!(busy.word(), Bottleneck::Undecided);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn other_programs_are_told_apart_from_load_and_target() {
     let mut crowded = Live::of(&alone(), 50, full_speed);
     crowded
         .each_second(|second| vec![(Subject::Target { broker: None }, cpu(second * 100 * MS_NS))]);
-    assert_eq!(crowded.word(), LimitWord::OtherPrograms);
+    assert_eq!(crowded.word(), Bottleneck::OtherPrograms);
 }
 
 #[test]
@@ -211,19 +211,19 @@ fn a_disk_and_a_network_card_are_named_by_the_report_s_thresholds() {
             EvidenceKind::DataDir(dir),
         );
         live.each_second(|second| {
-            let look = DiskLook {
+            let look = DiskSample {
                 disk: "sda".to_owned(),
                 busy_ns: second * busy_ms * MS_NS,
                 queued_ns: second * queued * SECOND_NS,
-                ..DiskLook::default()
+                ..DiskSample::default()
             };
             vec![(Subject::Host, EvidenceKind::Disk(look))]
         });
         live.word()
     };
-    assert_eq!(disk(950, 5), LimitWord::Disk);
+    assert_eq!(disk(950, 5), Bottleneck::Disk);
     // In use, with nothing that waits: disks that serve many at once can do more.
-    assert_eq!(disk(950, 1), LimitWord::Undecided);
+    assert_eq!(disk(950, 1), Bottleneck::Undecided);
     let card = |bytes: u64| {
         let mut live = Live::of(&alone(), 1_000, full_speed);
         let speed = NetworkSpeed {
@@ -234,18 +234,18 @@ fn a_disk_and_a_network_card_are_named_by_the_report_s_thresholds() {
         };
         live.see(0, Subject::Host, EvidenceKind::NetworkSpeed(speed));
         live.each_second(|second| {
-            let look = NetworkLook {
+            let look = NetworkSample {
                 interface: "eth0".to_owned(),
                 sent_bytes: second * bytes,
-                ..NetworkLook::default()
+                ..NetworkSample::default()
             };
             vec![(Subject::Host, EvidenceKind::Network(look))]
         });
         live.word()
     };
     // 1 Gbit/s are 125 MB/s. What carries more than its speed has another one.
-    assert_eq!(card(120_000_000), LimitWord::NetworkCard);
-    assert_eq!(card(140_000_000), LimitWord::Undecided);
+    assert_eq!(card(120_000_000), Bottleneck::NetworkCard);
+    assert_eq!(card(140_000_000), Bottleneck::Undecided);
 }
 
 /// Every tenth record is 5 ms late.
@@ -273,10 +273,10 @@ fn late_is_the_generator_only_while_its_buffers_have_room() {
         late(recorder, RecordLateness::Waited)
     });
     waited.each_second(|second| {
-        let look = ClientLook {
+        let look = ClientSample {
             looks: 20 * second,
             looks_waiting: 10 * second,
-            ..ClientLook::default()
+            ..ClientSample::default()
         };
         vec![(Subject::Flow { flow: 0 }, EvidenceKind::Client(look))]
     });
@@ -296,7 +296,7 @@ fn a_broker_that_does_not_answer_is_named_before_it_is_back() {
         // Its buffer is full from then on: nothing is taken, and nothing answered.
         recorder.in_flight(7 * SECOND_NS, 12 * SECOND_NS, 5_000 * SECOND_NS);
     });
-    assert_eq!(dead.word(), LimitWord::Broker);
+    assert_eq!(dead.word(), Bottleneck::Broker);
     dead.live.happened(&Event {
         at_unix_ms: 0,
         repeat: Some(KEY),

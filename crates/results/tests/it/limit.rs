@@ -1,10 +1,10 @@
 //! What limited a trial, from evidence with known answers.
 
 use kgauge_results::run::{
-    BrokerSample, CpuLimitLook, Evidence, EvidenceKind, IdleTime, ListenerLook, MetricsSource,
-    RepeatKey, RequestKind, RequestLook, Subject, ThreadLook,
+    BrokerSample, CpuLimitSample, Evidence, EvidenceKind, IdleTime, ListenerSample, MetricsSource,
+    RepeatKey, RequestKind, RequestSample, Subject, ThreadPoolSample,
 };
-use kgauge_results::summary::{LimitVerdict, LimitWord, Summary};
+use kgauge_results::summary::{Bottleneck, LimitVerdict, Summary};
 use kgauge_results::{AnsweredRequest, Recorder, RunRead};
 
 use crate::made::{
@@ -39,7 +39,7 @@ fn on_machine(idle_ms: u64) -> (Made, RunRead) {
 fn a_rate_that_was_kept_is_limited_by_nothing() {
     let (_made, run) = whole_paced_run();
     let limit = limit(&run);
-    assert_eq!(limit.word, LimitWord::Load, "{limit:?}");
+    assert_eq!(limit.word, Bottleneck::Load, "{limit:?}");
     assert!(
         limit
             .sentence
@@ -55,7 +55,7 @@ fn a_machine_that_other_programs_fill_is_limited_by_them() {
     // 2 x 40 ms of 2 s: 4 %.
     let (_made, run) = on_machine(80);
     let limit = limit(&run);
-    assert_eq!(limit.word, LimitWord::OtherPrograms, "{limit:?}");
+    assert_eq!(limit.word, Bottleneck::OtherPrograms, "{limit:?}");
     assert_eq!(
         limit.sentence,
         "The limit was other programs on this machine, which used its processors: end them, and run it again."
@@ -81,7 +81,7 @@ fn on_own_machine(idle_ms: u64) -> (Made, RunRead) {
 fn a_machine_without_idle_processors_is_the_limit() {
     let (_made, run) = on_own_machine(80);
     let limit = limit(&run);
-    assert_eq!(limit.word, LimitWord::Processors, "{limit:?}");
+    assert_eq!(limit.word, Bottleneck::Processors, "{limit:?}");
     assert_eq!(limit.sentence, "The limit was the machine's processors.");
 }
 
@@ -89,13 +89,13 @@ fn a_machine_without_idle_processors_is_the_limit() {
 fn a_machine_with_some_to_spare_is_a_suspect_and_one_with_much_is_none() {
     let (_made, run) = on_own_machine(300);
     let near = limit(&run);
-    assert_eq!(near.word, LimitWord::Undecided, "{near:?}");
-    assert_eq!(near.candidates, [LimitWord::Processors]);
+    assert_eq!(near.word, Bottleneck::Undecided, "{near:?}");
+    assert_eq!(near.candidates, [Bottleneck::Processors]);
     let (_made, run) = on_machine(300);
-    assert_eq!(limit(&run).candidates, [LimitWord::OtherPrograms]);
+    assert_eq!(limit(&run).candidates, [Bottleneck::OtherPrograms]);
     let (_made, run) = on_machine(1_000);
     let far = limit(&run);
-    assert_eq!(far.word, LimitWord::Undecided, "{far:?}");
+    assert_eq!(far.word, Bottleneck::Undecided, "{far:?}");
     assert!(far.candidates.is_empty(), "{far:?}");
 }
 
@@ -125,19 +125,19 @@ fn broker(second: u64, handler_idle_ms: u64, local_ms: u64) -> (Subject, Evidenc
     let sum = |ms_each: u64| Some(second * 100 * ms_each * 1_000_000);
     let look = BrokerSample {
         source: MetricsSource::Jolokia,
-        requests: vec![RequestLook {
+        requests: vec![RequestSample {
             kind: RequestKind::Produce,
             count: second * 100,
             total_ns: sum(8),
             request_queue_ns: sum(0),
             local_ns: sum(local_ms),
             remote_ns: sum(8 - local_ms),
-            ..RequestLook::default()
+            ..RequestSample::default()
         }],
-        threads: ThreadLook {
+        threads: ThreadPoolSample {
             handler_idle_ns: Some(second * handler_idle_ms * 1_000_000),
             network_idle_ns: Some(second * 900_000_000),
-            ..ThreadLook::default()
+            ..ThreadPoolSample::default()
         },
         ..BrokerSample::default()
     };
@@ -149,7 +149,7 @@ fn broker(second: u64, handler_idle_ms: u64, local_ms: u64) -> (Subject, Evidenc
 fn handlers_without_idle_time_are_the_limit() {
     let (_made, run) = with_each_second(|second| vec![broker(second, 50, 1)]);
     let none = limit(&run);
-    assert_eq!(none.word, LimitWord::RequestHandlers, "{none:?}");
+    assert_eq!(none.word, Bottleneck::RequestHandlers, "{none:?}");
     assert_eq!(none.sentence, "The limit was a broker's request handlers.");
     let said = none.evidence.join(" ");
     assert!(
@@ -176,7 +176,7 @@ fn node(second: u64, idle_ms: u64, local_ms: u64) -> (Subject, EvidenceKind) {
 fn a_node_of_the_embedded_cluster_without_idle_time_is_the_limit_by_its_one_thread() {
     let (_made, run) = with_each_second(|second| vec![node(second, 50, 8)]);
     let none = limit(&run);
-    assert_eq!(none.word, LimitWord::RequestHandlers, "{none:?}");
+    assert_eq!(none.word, Bottleneck::RequestHandlers, "{none:?}");
     let said = none.evidence.join(" ");
     assert!(
         said.contains("Broker 1: its one thread was idle for 5.0 % of the time; a produce request took 8.00 ms"),
@@ -195,9 +195,9 @@ fn nodes_at_ease_that_wait_for_followers_are_limited_by_them() {
     };
     let (_made, run) = followed(800, 1);
     let waits = limit(&run);
-    assert_eq!(waits.word, LimitWord::Replication, "{waits:?}");
+    assert_eq!(waits.word, Bottleneck::Replication, "{waits:?}");
     let (_made, run) = followed(800, 7);
-    assert_ne!(limit(&run).word, LimitWord::Replication);
+    assert_ne!(limit(&run).word, Bottleneck::Replication);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_listener_without_idle_time_is_the_limit_though_another_one_rests() {
         let EvidenceKind::Broker(mut look) = kind else {
             return Vec::new();
         };
-        let listener = |name: &str, idle_ms: u64| ListenerLook {
+        let listener = |name: &str, idle_ms: u64| ListenerSample {
             listener: name.to_owned(),
             threads: 3,
             idle_ns: second * idle_ms * 1_000_000,
@@ -217,7 +217,7 @@ fn a_listener_without_idle_time_is_the_limit_though_another_one_rests() {
         vec![(subject, EvidenceKind::Broker(look))]
     });
     let none = limit(&run);
-    assert_eq!(none.word, LimitWord::NetworkThreads, "{none:?}");
+    assert_eq!(none.word, Bottleneck::NetworkThreads, "{none:?}");
     let said = none.evidence.join(" ");
     assert!(
         said.contains(
@@ -230,17 +230,17 @@ fn a_listener_without_idle_time_is_the_limit_though_another_one_rests() {
 #[test]
 fn handlers_with_little_idle_time_are_it_where_requests_spend_their_time_with_them() {
     let (_made, run) = with_each_second(|second| vec![broker(second, 200, 7)]);
-    assert_eq!(limit(&run).word, LimitWord::RequestHandlers);
+    assert_eq!(limit(&run).word, Bottleneck::RequestHandlers);
     let (_made, run) = with_each_second(|second| vec![broker(second, 200, 1)]);
     let elsewhere = limit(&run);
-    assert_eq!(elsewhere.word, LimitWord::Undecided, "{elsewhere:?}");
-    assert_eq!(elsewhere.candidates, [LimitWord::RequestHandlers]);
+    assert_eq!(elsewhere.word, Bottleneck::Undecided, "{elsewhere:?}");
+    assert_eq!(elsewhere.candidates, [Bottleneck::RequestHandlers]);
 }
 
 #[test]
 fn a_group_that_stands_still_explains_handlers_without_time() {
     let (_made, run) = with_each_second(|second| {
-        let limit = CpuLimitLook {
+        let limit = CpuLimitSample {
             level: 0,
             milli_cores: 300,
             periods: 10 * second,
@@ -253,7 +253,7 @@ fn a_group_that_stands_still_explains_handlers_without_time() {
         ]
     });
     let held = limit(&run);
-    assert_eq!(held.word, LimitWord::CpuLimit, "{held:?}");
+    assert_eq!(held.word, Bottleneck::CpuLimit, "{held:?}");
     let said = held.evidence.join(" ");
     assert!(
         said.contains(
@@ -276,7 +276,7 @@ fn a_broker_that_flushes_most_of_the_time_has_a_slow_disk() {
         vec![(subject, EvidenceKind::Broker(look))]
     });
     let disk = limit(&run);
-    assert_eq!(disk.word, LimitWord::Disk, "{disk:?}");
+    assert_eq!(disk.word, Bottleneck::Disk, "{disk:?}");
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn a_node_whose_one_thread_flushes_has_a_slow_disk_though_no_part_is_most() {
             };
             // 200 a second: 3 ms of 8 in the log, 2 before it and 3 behind it.
             let sum = |ms_each: u64| Some(second * 200 * ms_each * 1_000_000);
-            look.requests = vec![RequestLook {
+            look.requests = vec![RequestSample {
                 kind: RequestKind::Produce,
                 count: second * 200,
                 total_ns: sum(8),
@@ -297,7 +297,7 @@ fn a_node_whose_one_thread_flushes_has_a_slow_disk_though_no_part_is_most() {
                 local_ns: sum(3),
                 remote_ns: sum(0),
                 response_queue_ns: sum(3),
-                ..RequestLook::default()
+                ..RequestSample::default()
             }];
             look.log.flushes = Some(200 * second);
             look.log.flush_ns = Some(200 * flush_us * second * 1_000);
@@ -306,9 +306,9 @@ fn a_node_whose_one_thread_flushes_has_a_slow_disk_though_no_part_is_most() {
     };
     // 55 and 10 % of the thread's time.
     let (_made, run) = flushing(2_750);
-    assert_eq!(limit(&run).word, LimitWord::Disk);
+    assert_eq!(limit(&run).word, Bottleneck::Disk);
     let (_made, run) = flushing(500);
-    assert_eq!(limit(&run).word, LimitWord::RequestHandlers);
+    assert_eq!(limit(&run).word, Bottleneck::RequestHandlers);
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn what_piles_up_and_is_acked_after_the_hold_was_not_done_in_time() {
         trial.flows[0].records.scheduled
     );
     let limit = trial.limit.clone().unwrap();
-    assert_eq!(limit.word, LimitWord::Target, "{limit:?}");
+    assert_eq!(limit.word, Bottleneck::Target, "{limit:?}");
 }
 
 /// The closed run, with more said of its writers.
@@ -368,15 +368,15 @@ fn requests_of_one_record_are_the_limit_and_large_ones_are_not() {
         })
     };
     let small = limit(&of_request(1, 300));
-    assert_eq!(small.word, LimitWord::Batching, "{small:?}");
+    assert_eq!(small.word, Bottleneck::Batching, "{small:?}");
     let said = small.evidence.join(" ");
     assert!(
         said.contains("writers: 1.00 records in a request"),
         "{said}"
     );
     // A megabyte fills a request by itself.
-    assert_eq!(limit(&of_request(1, 1_000_000)).word, LimitWord::Undecided);
-    assert_eq!(limit(&of_request(100, 12_000)).word, LimitWord::Undecided);
+    assert_eq!(limit(&of_request(1, 1_000_000)).word, Bottleneck::Undecided);
+    assert_eq!(limit(&of_request(100, 12_000)).word, Bottleneck::Undecided);
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn pauses_count_in_the_hold_and_as_a_part_of_its_time() {
         }
     });
     let quota = limit(&run);
-    assert_eq!(quota.word, LimitWord::Quota, "{quota:?}");
+    assert_eq!(quota.word, Bottleneck::Quota, "{quota:?}");
     let said = quota.evidence.join(" ");
     assert!(
         said.contains(
@@ -406,7 +406,7 @@ fn a_rate_that_was_kept_through_faults_is_not_said_to_be_in_time() {
         &PACED.replace("repeats: 3\n", &format!("repeats: 3\n{faults}")),
     ));
     let limit = limit(&run);
-    assert_eq!(limit.word, LimitWord::Load, "{limit:?}");
+    assert_eq!(limit.word, Bottleneck::Load, "{limit:?}");
     assert!(
         limit.sentence.starts_with(
             "No lasting bottleneck: all that was due was acked by the end of the hold"
@@ -429,8 +429,8 @@ fn with_faults_nothing_is_sure() {
         &CLOSED.replace("repeats: 1\n", &format!("repeats: 1\n{faults}")),
     ));
     let doubted = limit(&run);
-    assert_eq!(doubted.word, LimitWord::Undecided, "{doubted:?}");
-    assert_eq!(doubted.candidates, [LimitWord::RequestHandlers]);
+    assert_eq!(doubted.word, Bottleneck::Undecided, "{doubted:?}");
+    assert_eq!(doubted.candidates, [Bottleneck::RequestHandlers]);
     let said = doubted.evidence.join(" ");
     assert!(
         said.contains("The scenario did 1 fault to the target"),

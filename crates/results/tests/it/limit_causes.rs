@@ -1,26 +1,27 @@
 //! Each cause by itself, at the numbers of docs/guide/report.md and just beside them.
 
 use kgauge_results::run::{
-    BrokerSample, ClientLook, DataDir, DiskLook, Evidence, EvidenceKind, IdleTime, MetricsSource,
-    PartitionOffsets, RepeatKey, RequestKind, RequestLook, Subject, ThreadLook,
+    BrokerSample, ClientSample, DataDir, DiskSample, Evidence, EvidenceKind, IdleTime,
+    MetricsSource, PartitionOffsets, RepeatKey, RequestKind, RequestSample, Subject,
+    ThreadPoolSample,
 };
-use kgauge_results::summary::{LimitVerdict, LimitWord};
+use kgauge_results::summary::{Bottleneck, LimitVerdict};
 use kgauge_results::{AnsweredRequest, Recorder, RunRead};
 
 use crate::limit::{limit, with_each_second};
 use crate::made::{CLOSED, MS_NS, Made, PACED, SECOND_NS, closed, plan, reader, topic};
 
 /// The word, and what it may be where that is not decided.
-fn decided(run: &RunRead) -> (LimitWord, Vec<LimitWord>) {
+fn decided(run: &RunRead) -> (Bottleneck, Vec<Bottleneck>) {
     let verdict = limit(run);
     (verdict.word, verdict.candidates)
 }
 
-fn undecided(candidates: &[LimitWord]) -> (LimitWord, Vec<LimitWord>) {
-    (LimitWord::Undecided, candidates.to_vec())
+fn undecided(candidates: &[Bottleneck]) -> (Bottleneck, Vec<Bottleneck>) {
+    (Bottleneck::Undecided, candidates.to_vec())
 }
 
-fn only(word: LimitWord) -> (LimitWord, Vec<LimitWord>) {
+fn only(word: Bottleneck) -> (Bottleneck, Vec<Bottleneck>) {
     (word, Vec::new())
 }
 
@@ -51,7 +52,7 @@ impl Broker {
         let [queued, local, remote, answered, sent] = self.parts;
         let look = BrokerSample {
             source: MetricsSource::Jolokia,
-            requests: vec![RequestLook {
+            requests: vec![RequestSample {
                 kind: RequestKind::Produce,
                 count: second * 100,
                 total_ns: sum(self.parts.iter().sum()),
@@ -60,12 +61,12 @@ impl Broker {
                 remote_ns: sum(remote),
                 response_queue_ns: sum(answered),
                 response_send_ns: sum(sent),
-                ..RequestLook::default()
+                ..RequestSample::default()
             }],
-            threads: ThreadLook {
+            threads: ThreadPoolSample {
                 handler_idle_ns: Some(second * self.handlers_ms * MS_NS),
                 network_idle_ns: Some(second * self.network_ms * MS_NS),
-                ..ThreadLook::default()
+                ..ThreadPoolSample::default()
             },
             ..BrokerSample::default()
         };
@@ -91,17 +92,17 @@ fn network_threads_without_idle_time_are_the_limit() {
         decided(&with_broker(&broker).1)
     };
     let elsewhere = [2, 2, 1, 1, 2];
-    assert_eq!(busy(100, elsewhere), only(LimitWord::NetworkThreads));
+    assert_eq!(busy(100, elsewhere), only(Bottleneck::NetworkThreads));
     assert_eq!(
         busy(101, elsewhere),
-        undecided(&[LimitWord::NetworkThreads])
+        undecided(&[Bottleneck::NetworkThreads])
     );
     // With more idle time it takes half of what a request takes.
     let theirs = [2, 2, 0, 1, 3];
-    assert_eq!(busy(300, theirs), only(LimitWord::NetworkThreads));
+    assert_eq!(busy(300, theirs), only(Bottleneck::NetworkThreads));
     assert_eq!(
         busy(300, elsewhere),
-        undecided(&[LimitWord::NetworkThreads])
+        undecided(&[Bottleneck::NetworkThreads])
     );
     assert_eq!(busy(301, theirs), undecided(&[]));
     let broker = Broker {
@@ -122,13 +123,13 @@ fn network_threads_without_idle_time_are_the_limit() {
 
 /// What the writers hold at each of 20 looks a second: per cent of buffer.memory, and of the requests that may be under way.
 fn held(second: u64, buffer: u64, in_flight: u64) -> (Subject, EvidenceKind) {
-    let look = ClientLook {
+    let look = ClientSample {
         looks: 20 * second,
         buffer_bytes_sum: 20 * second * buffer * 10,
         buffer_bytes_allowed_sum: 20 * second * 1_000,
         requests_in_flight_sum: second * in_flight,
         requests_allowed_sum: second * 100,
-        ..ClientLook::default()
+        ..ClientSample::default()
     };
     (Subject::Flow { flow: 0 }, EvidenceKind::Client(look))
 }
@@ -145,7 +146,7 @@ fn a_full_buffer_is_the_limit_while_all_others_have_time() {
         limit(&run.1)
     };
     let full = with(60, 59, 201);
-    assert_eq!(full.word, LimitWord::Buffer, "{full:?}");
+    assert_eq!(full.word, Bottleneck::Buffer, "{full:?}");
     let words = said(&full);
     assert!(
         words.contains(
@@ -157,10 +158,10 @@ fn a_full_buffer_is_the_limit_while_all_others_have_time() {
     assert_eq!(of(with(59, 59, 900)), undecided(&[]));
     assert_eq!(of(with(60, 60, 900)), undecided(&[]));
     // All requests are under way: that is the limit, or what is behind it.
-    assert_eq!(of(with(10, 90, 900)), undecided(&[LimitWord::Buffer]));
+    assert_eq!(of(with(10, 90, 900)), undecided(&[Bottleneck::Buffer]));
     assert_eq!(of(with(10, 89, 900)), undecided(&[]));
     // A broker that has no time leaves it open which of both it is.
-    let both = [LimitWord::Buffer, LimitWord::RequestHandlers];
+    let both = [Bottleneck::Buffer, Bottleneck::RequestHandlers];
     assert_eq!(of(with(60, 59, 190)), undecided(&both));
 }
 
@@ -183,7 +184,7 @@ fn waiting_for_followers_is_most_of_a_requests_time() {
     };
     let half = with(201, [1, 1, 4, 1, 1]);
     let waits = replicated("all", &half);
-    assert_eq!(waits.word, LimitWord::Replication, "{waits:?}");
+    assert_eq!(waits.word, Bottleneck::Replication, "{waits:?}");
     assert_eq!(waits.sentence, "The limit was waiting for followers.");
     let words = said(&waits);
     assert!(
@@ -194,7 +195,7 @@ fn waiting_for_followers_is_most_of_a_requests_time() {
     );
     let of = |verdict: LimitVerdict| (verdict.word, verdict.candidates);
     // Nobody waits with other acks.
-    let handlers = [LimitWord::RequestHandlers];
+    let handlers = [Bottleneck::RequestHandlers];
     assert_eq!(of(replicated("1", &half)), undecided(&handlers));
     let less = with(900, [1, 2, 3, 1, 1]);
     assert_eq!(of(replicated("all", &less)), undecided(&[]));
@@ -202,12 +203,12 @@ fn waiting_for_followers_is_most_of_a_requests_time() {
     let busy = with(190, [1, 1, 4, 1, 1]);
     assert_eq!(
         of(replicated("all", &busy)),
-        undecided(&[LimitWord::RequestHandlers, LimitWord::Replication])
+        undecided(&[Bottleneck::RequestHandlers, Bottleneck::Replication])
     );
 }
 
 /// The closed run on two brokers, of which the first led all: how much of a second each was idle.
-fn hot(first_ms: u64, second_ms: u64) -> (LimitWord, Vec<LimitWord>) {
+fn hot(first_ms: u64, second_ms: u64) -> (Bottleneck, Vec<Bottleneck>) {
     let broker = |id, handlers_ms| Broker {
         id,
         handlers_ms,
@@ -230,12 +231,12 @@ fn hot(first_ms: u64, second_ms: u64) -> (LimitWord, Vec<LimitWord>) {
 
 #[test]
 fn a_broker_without_time_that_leads_all_is_the_limit_while_another_one_rests() {
-    assert_eq!(hot(100, 601), only(LimitWord::HotBroker));
+    assert_eq!(hot(100, 601), only(Bottleneck::HotBroker));
     // It has a little time, and its threads are no more than near their limit.
-    let near = [LimitWord::HotBroker];
+    let near = [Bottleneck::HotBroker];
     assert_eq!(hot(310, 601), undecided(&near));
     // The other one does not rest: both are busy, and one has no time.
-    assert_eq!(hot(100, 590), only(LimitWord::RequestHandlers));
+    assert_eq!(hot(100, 590), only(Bottleneck::RequestHandlers));
 }
 
 /// A run of a writer that keeps its 1,000 records a second for 12 s, and a reader that does what is told.
@@ -275,7 +276,7 @@ fn consumers_that_fall_further_and_further_behind_are_the_limit_of_a_load_that_w
         limit(&run)
     };
     let half = with(500, 500);
-    assert_eq!(half.word, LimitWord::Consumer, "{half:?}");
+    assert_eq!(half.word, Bottleneck::Consumer, "{half:?}");
     assert_eq!(half.sentence, "The limit was consumers that fall behind.");
     let words = said(&half);
     // From 500 to 6,000 in steps of 500.
@@ -284,14 +285,14 @@ fn consumers_that_fall_further_and_further_behind_are_the_limit_of_a_load_that_w
         "{words}"
     );
     // Of 1,000 a second a quarter is always under way: 210 in the last third is less, 315 more.
-    assert_eq!(with(1_000, 20).word, LimitWord::Load);
-    assert_eq!(with(1_000, 30).word, LimitWord::Consumer);
+    assert_eq!(with(1_000, 20).word, Bottleneck::Load);
+    assert_eq!(with(1_000, 30).word, Bottleneck::Consumer);
     // Behind, but no further.
     let run = read_along(|recorder| {
         falls_behind(recorder, 12, 1_000, 0);
         (0..12).for_each(|second| recorder.behind(second * SECOND_NS + MS_NS, 5_000));
     });
-    assert_eq!(limit(&run).word, LimitWord::Load);
+    assert_eq!(limit(&run).word, Bottleneck::Load);
 }
 
 #[test]
@@ -302,7 +303,7 @@ fn consumers_that_do_not_keep_up_with_full_speed_are_suspects_only() {
         _ => falls_behind(recorder, 10, 5_000, 5_000),
     });
     let run = made.end();
-    assert_eq!(decided(&run), undecided(&[LimitWord::Consumer]));
+    assert_eq!(decided(&run), undecided(&[Bottleneck::Consumer]));
 }
 
 /// The closed run, with a load thread that used so many per cent of its core.
@@ -328,7 +329,7 @@ fn with_thread(percent: u64) -> (Made, RunRead) {
 fn a_load_thread_without_time_is_the_limit_and_takes_the_machine_with_it() {
     let (_made, mut run) = with_thread(95);
     let busy = limit(&run);
-    assert_eq!(busy.word, LimitWord::Generator, "{busy:?}");
+    assert_eq!(busy.word, Bottleneck::Generator, "{busy:?}");
     let words = said(&busy);
     assert!(
         words.contains("The busiest load thread used 95 % of a core"),
@@ -349,18 +350,18 @@ fn a_load_thread_without_time_is_the_limit_and_takes_the_machine_with_it() {
             ..IdleTime::default()
         }),
     }));
-    assert_eq!(decided(&run), only(LimitWord::Generator));
+    assert_eq!(decided(&run), only(Bottleneck::Generator));
 }
 
 /// The closed run, whose disk was in use for so many ms of each second, and had so many tenths of requests under way.
-fn with_disk(busy_ms: u64, tenths: u64, disk: &str) -> (LimitWord, Vec<LimitWord>) {
+fn with_disk(busy_ms: u64, tenths: u64, disk: &str) -> (Bottleneck, Vec<Bottleneck>) {
     let (_made, run) = with_each_second(|second| {
-        let look = DiskLook {
+        let look = DiskSample {
             disk: disk.to_owned(),
             writes: 50 * second,
             busy_ns: second * busy_ms * MS_NS,
             queued_ns: second * tenths * 100 * MS_NS,
-            ..DiskLook::default()
+            ..DiskSample::default()
         };
         let dir = DataDir {
             path: "/data".to_owned(),
@@ -379,11 +380,11 @@ fn with_disk(busy_ms: u64, tenths: u64, disk: &str) -> (LimitWord, Vec<LimitWord
 
 #[test]
 fn a_disk_with_the_data_that_is_always_in_use_with_a_queue_is_the_limit() {
-    assert_eq!(with_disk(900, 40, "vda"), only(LimitWord::Disk));
+    assert_eq!(with_disk(900, 40, "vda"), only(Bottleneck::Disk));
     // Quick disks are always in use, and could do more.
-    assert_eq!(with_disk(950, 39, "vda"), undecided(&[LimitWord::Disk]));
-    assert_eq!(with_disk(890, 90, "vda"), undecided(&[LimitWord::Disk]));
-    assert_eq!(with_disk(600, 10, "vda"), undecided(&[LimitWord::Disk]));
+    assert_eq!(with_disk(950, 39, "vda"), undecided(&[Bottleneck::Disk]));
+    assert_eq!(with_disk(890, 90, "vda"), undecided(&[Bottleneck::Disk]));
+    assert_eq!(with_disk(600, 10, "vda"), undecided(&[Bottleneck::Disk]));
     assert_eq!(with_disk(590, 10, "vda"), undecided(&[]));
     assert_eq!(with_disk(999, 90, "sdb"), undecided(&[]));
 }
@@ -409,7 +410,7 @@ fn lingering(service_us: u64, wire_bytes: u64) -> Option<String> {
         }
     });
     let verdict = limit(&made.end());
-    assert_eq!(verdict.word, LimitWord::Load, "{verdict:?}");
+    assert_eq!(verdict.word, Bottleneck::Load, "{verdict:?}");
     let mut evidence = verdict.evidence.into_iter();
     evidence.find(|said| said.contains("linger.ms"))
 }

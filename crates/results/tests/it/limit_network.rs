@@ -1,8 +1,8 @@
 //! The network card as the limit: an interface of 1 Gbit/s, which are 125 MB/s, in a hold of ten seconds.
 
 use kgauge_results::RunRead;
-use kgauge_results::run::{EvidenceKind, NetworkLook, NetworkSpeed, SpeedSource, Subject};
-use kgauge_results::summary::{LimitVerdict, LimitWord};
+use kgauge_results::run::{EvidenceKind, NetworkSample, NetworkSpeed, SpeedSource, Subject};
+use kgauge_results::summary::{Bottleneck, LimitVerdict};
 
 use crate::limit::{limit, with_each_second};
 use crate::made::Made;
@@ -31,11 +31,11 @@ impl Card<'_> {
         with_each_second(|second| {
             let before = self.moved.iter().take(second as usize);
             let (received, sent) = before.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
-            let look = NetworkLook {
+            let look = NetworkSample {
                 interface: self.name.to_owned(),
                 received_bytes: received * KB,
                 sent_bytes: sent * KB,
-                ..NetworkLook::default()
+                ..NetworkSample::default()
             };
             let speed = self.told_by.filter(|_| second == 0);
             let speed = speed.map(|told_by| {
@@ -55,7 +55,7 @@ impl Card<'_> {
         limit(&self.run().1)
     }
 
-    fn decided(&self) -> (LimitWord, Vec<LimitWord>) {
+    fn decided(&self) -> (Bottleneck, Vec<Bottleneck>) {
         let verdict = self.verdict();
         (verdict.word, verdict.candidates)
     }
@@ -73,22 +73,22 @@ fn card(moved: [(u64, u64); 10]) -> Card<'static> {
     Card { moved, ..CARD }
 }
 
-fn near() -> (LimitWord, Vec<LimitWord>) {
-    (LimitWord::Undecided, vec![LimitWord::NetworkCard])
+fn near() -> (Bottleneck, Vec<Bottleneck>) {
+    (Bottleneck::Undecided, vec![Bottleneck::NetworkCard])
 }
 
-fn none() -> (LimitWord, Vec<LimitWord>) {
-    (LimitWord::Undecided, Vec::new())
+fn none() -> (Bottleneck, Vec<Bottleneck>) {
+    (Bottleneck::Undecided, Vec::new())
 }
 
-fn is_it() -> (LimitWord, Vec<LimitWord>) {
-    (LimitWord::NetworkCard, Vec::new())
+fn is_it() -> (Bottleneck, Vec<Bottleneck>) {
+    (Bottleneck::NetworkCard, Vec::new())
 }
 
 #[test]
 fn a_card_that_was_full_in_most_seconds_is_the_limit() {
     let full = card(some(6, (1, 112_500), (0, 0))).verdict();
-    assert_eq!(full.word, LimitWord::NetworkCard, "{full:?}");
+    assert_eq!(full.word, Bottleneck::NetworkCard, "{full:?}");
     assert_eq!(full.sentence, "The limit was a network card.");
     // 6 of 10 seconds, and 67.5 of 125 on the mean.
     let said = full.evidence.join(" ");
@@ -209,6 +209,6 @@ fn a_card_that_is_always_full_leaves_no_room_for_what_busy_processors_could_do()
         (verdict.word, verdict.candidates)
     };
     assert_eq!(with(10), is_it());
-    let both = vec![LimitWord::OtherPrograms, LimitWord::NetworkCard];
-    assert_eq!(with(8), (LimitWord::Undecided, both));
+    let both = vec![Bottleneck::OtherPrograms, Bottleneck::NetworkCard];
+    assert_eq!(with(8), (Bottleneck::Undecided, both));
 }

@@ -1,7 +1,8 @@
 //! Several runs of a side, and what is assumed of runs where there is one of each.
 
 use kgauge_results::compare::{
-    AgainstWord, BetweenRuns, Caveat, Choices, CompareError, Comparison, DifferenceKind, FigureKind,
+    BetweenRuns, Caveat, Choices, CompareError, Comparison, DifferenceKind, DifferenceVerdict,
+    FigureKind,
 };
 use kgauge_results::statistics::Spread;
 use kgauge_results::{RunToCompare, compare_sides};
@@ -65,7 +66,7 @@ fn of_single_runs_a_spread_between_them_is_assumed_said_and_turned_off() {
     };
     // ln 1.02 is 0.0198 and half of the interval of 1.96 x sqrt(2) x ln 1.02.
     let (found, against, comparison) = judged(1020.0, BetweenRuns::Part(0.02));
-    assert_eq!(found, AgainstWord::NoDifference);
+    assert_eq!(found, DifferenceVerdict::NoDifference);
     let wanted = 1.96 * 2.0_f64.sqrt() * 1.02_f64.ln() + 1.001_f64.ln();
     let interval = against.interval.unwrap();
     near(interval.high.ln(), 1.02_f64.ln() + wanted, 1e-3);
@@ -76,7 +77,7 @@ fn of_single_runs_a_spread_between_them_is_assumed_said_and_turned_off() {
     assert!(!said.measured && said.assumed.iter().all(|one| one.part == 0.02));
 
     let (found, against, comparison) = judged(1020.0, BetweenRuns::Part(0.0));
-    assert_eq!(found, AgainstWord::Faster);
+    assert_eq!(found, DifferenceVerdict::Faster);
     assert_eq!(against.between_runs, Some(0.0));
     let said = &comparison.method.between_runs;
     assert!(
@@ -89,10 +90,10 @@ fn of_single_runs_a_spread_between_them_is_assumed_said_and_turned_off() {
     // What is usual hides a hundredth, and not a tenth.
     assert_eq!(
         judged(1010.0, BetweenRuns::Usual).0,
-        AgainstWord::NoDifference
+        DifferenceVerdict::NoDifference
     );
     let (found, _, comparison) = judged(900.0, BetweenRuns::Usual);
-    assert_eq!(found, AgainstWord::Slower);
+    assert_eq!(found, DifferenceVerdict::Slower);
     let said = &comparison.method.between_runs;
     let kinds: Vec<FigureKind> = said.assumed.iter().map(|one| one.figure).collect();
     assert_eq!(kinds[0], FigureKind::Throughput);
@@ -158,7 +159,7 @@ fn of_several_runs_one_repeat_each_is_enough() {
     ];
     let comparison = compared(&sides, BetweenRuns::Usual).unwrap();
     let cell = &row(&comparison, FigureKind::Throughput).cells[1];
-    assert_eq!(word(cell), AgainstWord::Faster);
+    assert_eq!(word(cell), DifferenceVerdict::Faster);
     assert!(!cell.marks.contains(&Caveat::OneRepeat));
     near(cell.estimate.unwrap(), 2001.0, 1e-12);
     // Of the three runs: 2001 +- t(2) x 1 / sqrt(3).
@@ -285,11 +286,11 @@ fn a_side_is_marked_where_any_of_its_runs_is() {
         side(&made, "b", "4.3.1", &[&EXACT, &EXACT]),
     ];
     let generator = &mut sides[1][1].summary.trials[0].generator;
-    generator.word = kgauge_results::summary::GeneratorWord::Limited;
+    generator.word = kgauge_results::summary::GeneratorState::Limited;
     sides[1][0].summary.trials[0].cpu.target_ns_per_record = Spread::of(&[100.0, 101.0]);
     let comparison = compared(&sides, BetweenRuns::Usual).unwrap();
     let cell = &row(&comparison, FigureKind::Throughput).cells[1];
-    assert_eq!(word(cell), AgainstWord::NotComparable);
+    assert_eq!(word(cell), DifferenceVerdict::NotComparable);
     let cost = &row(&comparison, FigureKind::TargetCpu).cells[1];
     assert!(cost.marks.contains(&Caveat::GeneratorLimited));
 }

@@ -1,7 +1,7 @@
 //! Summaries with known answers.
 
 use kgauge_results::run::{RepeatOutcome, Replication};
-use kgauge_results::summary::{GeneratorWord, GoalWord, PublishedStatus, Status, WarningKind};
+use kgauge_results::summary::{GeneratorState, GoalStatus, PublishedStatus, Status, WarningKind};
 use kgauge_results::{Series, Stage, Summary};
 
 use crate::made::{
@@ -80,7 +80,7 @@ fn goals_and_published_figures_get_a_word_and_a_reason() {
     let summary = Summary::of(&run);
     let trial = &summary.trials[0];
     let words = trial.goals.iter().map(|goal| goal.word).collect::<Vec<_>>();
-    assert_eq!(words, [GoalWord::Held, GoalWord::NotHeld]);
+    assert_eq!(words, [GoalStatus::Held, GoalStatus::NotHeld]);
     assert_eq!(
         trial.goals[1].why,
         "1,000 records/s was measured (95 % interval 1,000 to 1,000 records/s), at least 2,000 records/s was wanted"
@@ -229,7 +229,7 @@ fn a_generator_without_cpu_to_spare_is_the_limit() {
     );
     let summary = Summary::of(&made.end());
     let trial = &summary.trials[0];
-    assert_eq!(trial.generator.word, GeneratorWord::Limited);
+    assert_eq!(trial.generator.word, GeneratorState::Limited);
     let kinds = trial
         .warnings
         .iter()
@@ -255,7 +255,7 @@ fn a_core_that_spins_between_sends_is_no_limit_of_the_generator() {
     );
     let summary = Summary::of(&made.end());
     let trial = &summary.trials[0];
-    assert_eq!(trial.generator.word, GeneratorWord::Fine);
+    assert_eq!(trial.generator.word, GeneratorState::Fine);
     near(trial.cpu.generator_thread_use_max.unwrap(), 0.1, 1e-6);
     near(trial.cpu.generator_cores.unwrap(), 1.0, 1e-6);
     near(trial.cpu.generator_spun_cores.unwrap(), 0.9, 1e-6);
@@ -290,8 +290,8 @@ fn a_late_generator_accuses_itself_unless_its_buffer_was_full() {
         });
         Summary::of(&made.end()).trials[0].generator.word
     };
-    assert_eq!(word(false), GeneratorWord::Late);
-    assert_eq!(word(true), GeneratorWord::Fine);
+    assert_eq!(word(false), GeneratorState::Late);
+    assert_eq!(word(true), GeneratorState::Fine);
 }
 
 #[test]

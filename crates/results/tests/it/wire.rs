@@ -1,8 +1,8 @@
 //! What clients hold and what brokers tell: from lines of evidence and slices to series, means and warnings.
 
 use kgauge_results::run::{
-    ClientLook, Evidence, EvidenceKind, GroupLook, NotSeen, PartitionChange, RepeatKey,
-    ReplicasLook, Subject, TopicLook,
+    ClientSample, Evidence, EvidenceKind, GroupSample, MissingEvidence, PartitionChange, RepeatKey,
+    Subject, TopicReplicasSample, TopicSample,
 };
 use kgauge_results::series::{client_hold, wire_hold};
 use kgauge_results::summary::{Summary, WarningKind};
@@ -29,22 +29,22 @@ const CLUSTER: Subject = Subject::Cluster { broker: None };
 
 /// The topic takes 1,000 records a second.
 fn topic(second: u64, under_replicated: u32) -> EvidenceKind {
-    EvidenceKind::Topic(TopicLook {
+    EvidenceKind::Topic(TopicSample {
         partitions: 6,
         replicas: 18,
         in_sync: 18 - under_replicated,
         under_replicated,
         log_end_sum: Some(1_000 * second),
-        ..TopicLook::default()
+        ..TopicSample::default()
     })
 }
 
 fn replicas(log_bytes: u64, lag_records: u64) -> EvidenceKind {
-    EvidenceKind::Replicas(ReplicasLook {
+    EvidenceKind::Replicas(TopicReplicasSample {
         log_bytes: Some(log_bytes),
         lag_records: Some(lag_records),
         lag_records_max: Some(lag_records / 2),
-        ..ReplicasLook::default()
+        ..TopicReplicasSample::default()
     })
 }
 
@@ -109,13 +109,13 @@ fn what_producers_hold_is_the_mean_of_all_looks() {
     // requests under way.
     for second in 0..=62_u64 {
         let (early, late) = (second.min(2), second.saturating_sub(2));
-        let look = ClientLook {
+        let look = ClientSample {
             looks: 20 * second,
             buffer_bytes_sum: 20 * (250 * early + 500 * late),
             buffer_bytes_allowed_sum: 20_000 * second,
             requests_in_flight_sum: 60 * second,
             requests_allowed_sum: 100 * second,
-            ..ClientLook::default()
+            ..ClientSample::default()
         };
         see(
             &mut run,
@@ -142,10 +142,10 @@ fn counters_that_are_hostile_make_no_point() {
     let flow = Subject::Flow { flow: 0 };
     let looks = [u64::MAX, 7, 7, u64::MAX];
     for (second, count) in (3..).zip(looks) {
-        let look = ClientLook {
+        let look = ClientSample {
             looks: count,
             buffer_bytes_sum: count,
-            ..ClientLook::default()
+            ..ClientSample::default()
         };
         see(&mut run, second, flow.clone(), EvidenceKind::Client(look));
         let subject = Subject::Cluster {
@@ -324,14 +324,14 @@ fn a_broker_that_rests_does_not_make_the_lag_fall() {
 #[test]
 fn what_brokers_do_not_tell_is_not_told_of_the_machine() {
     let (_made, mut run) = whole_paced_run();
-    let not_seen = NotSeen {
+    let not_seen = MissingEvidence {
         what: "how long the logs are".to_owned(),
         why: "too old".to_owned(),
     };
     let kind = EvidenceKind::NotSeen(not_seen.clone());
     see(&mut run, 0, CLUSTER, kind.clone());
     see(&mut run, 1, CLUSTER, kind);
-    let group = GroupLook {
+    let group = GroupSample {
         group: "g".to_owned(),
         lag_records: 7,
         partitions: 2,
@@ -339,7 +339,7 @@ fn what_brokers_do_not_tell_is_not_told_of_the_machine() {
     };
     see(&mut run, 1, CLUSTER, EvidenceKind::Group(group.clone()));
     // A leader does not answer: what is behind there is not known, and the rest is no sum.
-    let partly = GroupLook {
+    let partly = GroupSample {
         lag_records: 3,
         partitions: 1,
         lag_unknown: 1,
@@ -359,12 +359,12 @@ fn lines_read_back_as_they_were_written() {
     let kinds = [
         topic(3, 1),
         replicas(5, 6),
-        EvidenceKind::Client(ClientLook {
+        EvidenceKind::Client(ClientSample {
             looks: 3,
-            ..ClientLook::default()
+            ..ClientSample::default()
         }),
         EvidenceKind::Partition(PartitionChange::default()),
-        EvidenceKind::Group(GroupLook::default()),
+        EvidenceKind::Group(GroupSample::default()),
     ];
     for kind in kinds {
         let evidence = Evidence {

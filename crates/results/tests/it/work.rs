@@ -2,7 +2,7 @@
 
 use kgauge_results::Summary;
 use kgauge_results::run::{ConnectionRecord, RepeatRecord};
-use kgauge_results::summary::{LimitWord, Status, TrialSummary, WarningKind};
+use kgauge_results::summary::{Bottleneck, Status, TrialSummary, WarningKind};
 
 use crate::made::{CLOSED, Made, closed, reader};
 
@@ -58,7 +58,7 @@ fn a_reader_that_reads_nothing_of_what_was_acked_fails_the_run_and_has_no_bottle
         ["readers: read nothing of the records that were there."]
     );
     let limit = trial.limit.as_ref().map(|limit| limit.word);
-    assert_eq!(limit, Some(LimitWord::Undecided));
+    assert_eq!(limit, Some(Bottleneck::Undecided));
 }
 
 #[test]

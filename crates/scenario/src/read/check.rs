@@ -1,7 +1,7 @@
 //! What each part says may be right and the whole still wrong: contradictions between parts.
 
-use super::{Listed, Written};
-use crate::faults::{CutEnd, FaultKind, FaultMoment, FaultNode};
+use super::{ListItem, WrittenScenario};
+use crate::faults::{CutEnd, FaultKind, FaultNode, FaultStart};
 use crate::figure::{FigureName, Goal, Metric};
 use crate::path::place;
 use crate::plan::{
@@ -15,7 +15,7 @@ use crate::tree::YamlNode;
 use crate::units::ByteSize;
 
 /// Notes every contradiction.
-pub(super) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written) {
+pub(super) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
     topic(reader, tree, written);
     for flow in &written.flows {
         match flow {
@@ -30,7 +30,7 @@ pub(super) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Wri
 }
 
 /// Nobody would read the copy.
-fn mirror(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written) {
+fn mirror(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
     let reads = |flow: &FlowPlan| matches!(flow, FlowPlan::Echo(_));
     if written.target.mirror.is_some() && !written.flows.iter().any(reads) {
         let what = "no flow reads the copy";
@@ -40,10 +40,10 @@ fn mirror(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written) {
 }
 
 /// Faults must strike nodes that are there, while the load runs.
-fn faults(reader: &mut ValueReader<'_>, written: &Written) {
+fn faults(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
     let brokers = written.target.brokers;
     let stages = &written.stages;
-    for Listed { item, place, index } in &written.faults {
+    for ListItem { item, place, index } in &written.faults {
         let fault = item;
         let mut note = |key: &str, what: String, cure: String| {
             let step = format!(".faults[{index}].{key}");
@@ -78,7 +78,7 @@ fn faults(reader: &mut ValueReader<'_>, written: &Written) {
                 "make `topic.replication` at least 2".to_owned(),
             );
         }
-        let FaultMoment::Hold(at_ns) = fault.at else {
+        let FaultStart::Hold(at_ns) = fault.at else {
             continue;
         };
         if at_ns < 0 && at_ns.unsigned_abs() > stages.warm_up_ns {
@@ -98,7 +98,7 @@ fn faults(reader: &mut ValueReader<'_>, written: &Written) {
     }
 }
 
-fn topic(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written) {
+fn topic(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
     let topic = &written.topic;
     if u32::from(topic.replication) > written.target.brokers {
         let what = format!("{} replicas need as many brokers", topic.replication);
@@ -139,7 +139,12 @@ fn topic(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written) {
     }
 }
 
-fn produce(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written, flow: &ProduceFlow) {
+fn produce(
+    reader: &mut ValueReader<'_>,
+    tree: &YamlNode,
+    written: &WrittenScenario,
+    flow: &ProduceFlow,
+) {
     let size_path = format!("{}.record.size", flow.name);
     let bytes = record_bytes_max(&flow.record);
     for (limit, key) in [
@@ -179,7 +184,7 @@ fn produce(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written, flo
 }
 
 /// Its records must have room for their times, and come from kgauge alone.
-fn echo(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written, flow: &EchoFlow) {
+fn echo(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario, flow: &EchoFlow) {
     produce(reader, tree, written, &flow.produce);
     let path = |key: &str| format!("{}.{key}", flow.produce.name);
     let record = &flow.produce.record;
@@ -230,7 +235,12 @@ fn endless(reader: &mut ValueReader<'_>, tree: &YamlNode, flow: &str) {
     );
 }
 
-fn consume(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written, flow: &ConsumeFlow) {
+fn consume(
+    reader: &mut ValueReader<'_>,
+    tree: &YamlNode,
+    written: &WrittenScenario,
+    flow: &ConsumeFlow,
+) {
     let path = |key: &str| format!("{}.{key}", flow.name);
     alone_in_group(reader, tree, written, flow);
     // A group may have members to spare.
@@ -296,7 +306,7 @@ fn consume(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written, flo
 fn alone_in_group(
     reader: &mut ValueReader<'_>,
     tree: &YamlNode,
-    written: &Written,
+    written: &WrittenScenario,
     flow: &ConsumeFlow,
 ) {
     let Some(group) = &flow.group else { return };
@@ -321,7 +331,7 @@ fn alone_in_group(
 }
 
 /// Goals and published figures must speak of flows that are there and have such a figure.
-fn figures(reader: &mut ValueReader<'_>, written: &Written) {
+fn figures(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
     for goal in &written.goals {
         let fault = fault(written, &goal.item.figure).or_else(|| closed_loop(written, &goal.item));
         figure(reader, "goals", goal, fault);
@@ -335,14 +345,14 @@ fn figures(reader: &mut ValueReader<'_>, written: &Written) {
 /// What is wrong, and the cure.
 type Fault = (String, String);
 
-fn figure<T>(reader: &mut ValueReader<'_>, list: &str, listed: &Listed<T>, fault: Option<Fault>) {
+fn figure<T>(reader: &mut ValueReader<'_>, list: &str, listed: &ListItem<T>, fault: Option<Fault>) {
     let Some((what, cure)) = fault else { return };
     let step = format!(".{list}[{}]", listed.index);
     reader.inside(&step, |reader| reader.problem(listed.place, what, cure));
 }
 
 /// Why a scenario has no such figure.
-fn fault(written: &Written, figure: &FigureName) -> Option<Fault> {
+fn fault(written: &WrittenScenario, figure: &FigureName) -> Option<Fault> {
     let metric = figure.metric;
     match written.flows.iter().find(|flow| flow.name() == figure.flow) {
         None => {
@@ -365,7 +375,7 @@ fn fault(written: &Written, figure: &FigureName) -> Option<Fault> {
 }
 
 /// A closed loop's latency is no promise that a broker could keep.
-fn closed_loop(written: &Written, goal: &Goal) -> Option<Fault> {
+fn closed_loop(written: &WrittenScenario, goal: &Goal) -> Option<Fault> {
     let metric = goal.figure.metric;
     let flow = written
         .flows

@@ -1,9 +1,9 @@
 //! Faults: when, whom, what, and how long.
 
-use super::{DAY_NS, Listed};
+use super::{DAY_NS, ListItem};
 use crate::faults::{
-    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropMoment, FaultKind,
-    FaultMoment, FaultNode, FaultPlan, RequestFault,
+    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, FaultKind, FaultNode,
+    FaultPlan, FaultStart, RequestFault,
 };
 use crate::keys::{CUT, DELAY, ERROR_NAMES, FAULT, FAULT_APIS};
 use crate::reader::{Fields, ValueReader, shorten};
@@ -35,7 +35,7 @@ const NS_PER_MS: u64 = 1_000_000;
 pub(super) fn faults(
     reader: &mut ValueReader<'_>,
     node: &YamlNode,
-) -> Option<Vec<Listed<FaultPlan>>> {
+) -> Option<Vec<ListItem<FaultPlan>>> {
     super::goal::listed(reader, node, fault)
 }
 
@@ -79,10 +79,10 @@ fn time(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<u64> {
     reader.time_ns(node, 1..=DAY_NS)
 }
 
-fn moment(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<FaultMoment> {
+fn moment(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<FaultStart> {
     match node.as_text() {
-        Some("start") => Some(FaultMoment::Start),
-        _ => signed(reader, node).map(FaultMoment::Hold),
+        Some("start") => Some(FaultStart::Start),
+        _ => signed(reader, node).map(FaultStart::Hold),
     }
 }
 
@@ -228,7 +228,7 @@ fn kind(reader: &mut ValueReader<'_>, fields: &Fields<'_>, action: &str) -> Opti
             requests(reader, error.map(|error| RequestFault::Fail { error }))
         }
         "drop" => {
-            let moments = [("before", DropMoment::Before), ("after", DropMoment::After)];
+            let moments = [("before", DropPoint::Before), ("after", DropPoint::After)];
             let moment = reader.field(fields, action, |reader, node| reader.choice(node, &moments));
             requests(reader, moment.map(RequestFault::Drop))
         }

@@ -1,6 +1,6 @@
 //! Goals and published figures: names of figures with values in the right unit.
 
-use super::{ForTrial, Listed};
+use super::{ForTrial, ListItem};
 use crate::audit_facts::audit_facts;
 use crate::figure::{FigureName, Goal, GoalComparison, Metric, PublishedValue, ValueUnit};
 use crate::keys::PUBLISHED;
@@ -9,7 +9,7 @@ use crate::tree::{Value, YamlNode};
 use crate::units;
 use crate::vary::{FactorGroup, describe};
 
-pub(super) fn goals(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Vec<Listed<Goal>>> {
+pub(super) fn goals(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Vec<ListItem<Goal>>> {
     listed(reader, node, goal)
 }
 
@@ -18,12 +18,12 @@ pub(super) fn listed<T>(
     reader: &mut ValueReader<'_>,
     node: &YamlNode,
     mut read: impl FnMut(&mut ValueReader<'_>, &YamlNode) -> Option<T>,
-) -> Option<Vec<Listed<T>>> {
+) -> Option<Vec<ListItem<T>>> {
     let mut count = 0;
     reader.list(node, |reader, item| {
         let index = count;
         count += 1;
-        read(reader, item).map(|value| Listed {
+        read(reader, item).map(|value| ListItem {
             item: value,
             place: item.place,
             index,
@@ -104,7 +104,7 @@ pub(super) fn published(
     reader: &mut ValueReader<'_>,
     node: &YamlNode,
     factors: &[FactorGroup],
-) -> Option<Vec<Listed<ForTrial>>> {
+) -> Option<Vec<ListItem<ForTrial>>> {
     listed(reader, node, |reader, item| {
         let fields = reader.map(item, &PUBLISHED)?;
         let figure = reader.field(&fields, "figure", |reader, node| {

@@ -24,22 +24,22 @@ pub(crate) use target::TargetNeeds;
 
 /// What a scenario says once its overrides have been applied.
 #[derive(Clone, Debug)]
-pub(crate) struct Written {
+pub(crate) struct WrittenScenario {
     pub(crate) name: String,
     pub(crate) question: String,
     pub(crate) target: TargetNeeds,
     pub(crate) topic: TopicPlan,
     pub(crate) flows: Vec<FlowPlan>,
     pub(crate) stages: Stages,
-    pub(crate) faults: Vec<Listed<FaultPlan>>,
+    pub(crate) faults: Vec<ListItem<FaultPlan>>,
     pub(crate) repeats: u32,
-    pub(crate) goals: Vec<Listed<Goal>>,
-    pub(crate) published: Vec<Listed<ForTrial>>,
+    pub(crate) goals: Vec<ListItem<Goal>>,
+    pub(crate) published: Vec<ListItem<ForTrial>>,
 }
 
 /// An item of a list, and where it stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed<T> {
+pub(crate) struct ListItem<T> {
     pub(crate) item: T,
     pub(crate) place: SourceLocation,
     /// Position in the list, wrong items included.
@@ -80,7 +80,7 @@ pub(crate) fn written(
     reader: &mut ValueReader<'_>,
     tree: &YamlNode,
     factors: &Factors<'_>,
-) -> Option<Written> {
+) -> Option<WrittenScenario> {
     let fields = reader.map(tree, &ROOT)?;
     reader.field(&fields, "kgauge", ValueReader::version);
     let name = reader.field(&fields, "name", ValueReader::name);
@@ -108,7 +108,7 @@ pub(crate) fn written(
         }),
         false => Some(Vec::new()),
     };
-    let written = Written {
+    let written = WrittenScenario {
         name: name?,
         question: question?,
         target: target?,

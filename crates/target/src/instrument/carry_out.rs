@@ -8,16 +8,18 @@ use kgauge_broker::cluster::{ClusterHandle, Endpoint, NodeError};
 use kgauge_broker::fault::{api_names, error_names};
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::{Capacity, Delay, FaultAction, FaultId, InjectedFault};
-use kgauge_scenario::{CapacityPlan, CapacityUnit, DelayPlan, DropMoment, RequestFault};
+use kgauge_scenario::{CapacityPlan, CapacityUnit, DelayPlan, DropPoint, RequestFault};
 
-use super::{Done, FaultCounts, Instruction, NodeLook, NodeState, NodeTold, WallClockStall, Way};
+use super::{
+    Done, FaultCounts, Instruction, LinkBetween, NodeReport, NodeState, NodeStatus, WallClockStall,
+};
 
 /// A cluster, and what was set on it.
 #[derive(Debug)]
 pub(crate) struct Instrument {
     pub(crate) cluster: ClusterHandle,
     faults: BTreeMap<u64, FaultId>,
-    cuts: Vec<Way>,
+    cuts: Vec<LinkBetween>,
     paused: BTreeSet<u16>,
     /// Why nodes are down that a fault has stopped.
     stopped: BTreeMap<u16, String>,
@@ -138,13 +140,13 @@ impl Instrument {
         }
     }
 
-    fn cut(&mut self, way: Way) -> Result<(), String> {
+    fn cut(&mut self, way: LinkBetween) -> Result<(), String> {
         self.cluster.cut(self.place(way.from)?, self.place(way.to)?);
         self.cuts.push(way);
         Ok(())
     }
 
-    fn mend(&mut self, way: Way) -> Result<(), String> {
+    fn mend(&mut self, way: LinkBetween) -> Result<(), String> {
         let Some(index) = self.cuts.iter().position(|cut| *cut == way) else {
             return Err("this way is not cut".to_owned());
         };
@@ -234,7 +236,7 @@ impl Instrument {
                 (true, false) => NodeState::Starting,
                 (false, _) => NodeState::Down,
             };
-            NodeLook {
+            NodeStatus {
                 node: number,
                 state,
                 words: self.stopped.get(&number).cloned(),
@@ -256,7 +258,7 @@ impl Instrument {
                 true => Err("it stands still".to_owned()),
                 false => self.cluster.counts(node).map_err(words),
             };
-            NodeTold { node: number, told }
+            NodeReport { node: number, told }
         };
         Done {
             counts: self.cluster.node_ids().map(told).collect(),
@@ -277,8 +279,8 @@ fn action_of(what: &RequestFault) -> Result<FaultAction, String> {
         RequestFault::Delay(delay) => FaultAction::Delay(delay_of(delay)),
         RequestFault::Stall { length_ns } => FaultAction::Stall(Duration::from_nanos(*length_ns)),
         RequestFault::Fail { error } => FaultAction::Fail(named(error_names(), error)?),
-        RequestFault::Drop(DropMoment::Before) => FaultAction::CloseBefore,
-        RequestFault::Drop(DropMoment::After) => FaultAction::CloseAfter,
+        RequestFault::Drop(DropPoint::Before) => FaultAction::CloseBefore,
+        RequestFault::Drop(DropPoint::After) => FaultAction::CloseAfter,
         RequestFault::Capacity(capacity) => FaultAction::Capacity(capacity_of(capacity)),
     })
 }

@@ -1,6 +1,6 @@
 //! Instructions to brokers of Apache Kafka: their processes are stopped, killed, frozen and started.
 
-use super::{Done, InstructError, Instruction, NodeLook, NodeState};
+use super::{Done, InstructError, Instruction, NodeState, NodeStatus};
 use crate::kafka::KafkaTarget;
 
 pub(super) fn instruct(
@@ -16,7 +16,7 @@ pub(super) fn instruct(
         Instruction::Heal => target.heal()?,
         Instruction::Look => {
             let nodes = target.look()?.into_iter();
-            let nodes = nodes.map(|(node, state)| NodeLook {
+            let nodes = nodes.map(|(node, state)| NodeStatus {
                 node,
                 state,
                 words: None,

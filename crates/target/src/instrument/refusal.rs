@@ -29,14 +29,14 @@ pub fn refusals(spec: &TargetSpec, faults: &[FaultPlan]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use kgauge_scenario::{FaultKind, FaultMoment, FaultNode};
+    use kgauge_scenario::{FaultKind, FaultNode, FaultStart};
 
     use super::*;
 
     #[test]
     fn each_kind_of_target_refuses_what_it_cannot_have() {
         let fault = |kind| FaultPlan {
-            at: FaultMoment::Hold(1_000_000_000),
+            at: FaultStart::Hold(1_000_000_000),
             every_ns: None,
             node: FaultNode::Number(1),
             kind,

@@ -14,7 +14,7 @@ use super::properties::{self, KafkaNode};
 use super::release::Logger;
 use super::spec::KafkaSpec;
 use super::topics::log4j;
-use crate::security::{Secured, private};
+use crate::security::{SecurityFiles, private};
 
 /// What `kafka-run-class.sh` of 4.3.1 gives to every Java process. Older releases ask for the
 /// same, or for collectors that today's Java has no more.
@@ -42,7 +42,7 @@ pub(crate) struct Launch<'a> {
     /// Configurations lie here, for this user's eyes only.
     pub(crate) conf_dir: &'a Path,
     pub(crate) log_dir: &'a Path,
-    pub(crate) secured: &'a Secured,
+    pub(crate) secured: &'a SecurityFiles,
     pub(crate) agent: &'a Agent,
 }
 

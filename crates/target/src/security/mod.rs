@@ -27,7 +27,7 @@ type SecretFile = (&'static str, Vec<u8>);
 
 /// All that a secured cluster and its clients need.
 #[derive(Clone, Default)]
-pub(crate) struct Secured {
+pub(crate) struct SecurityFiles {
     /// Settings of every broker.
     pub(crate) broker: BTreeMap<String, String>,
     /// Files that settings and properties name.
@@ -41,7 +41,7 @@ pub(crate) struct Secured {
 }
 
 /// Nothing of it is ever printed.
-impl std::fmt::Debug for Secured {
+impl std::fmt::Debug for SecurityFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Secured").finish_non_exhaustive()
     }
@@ -56,9 +56,9 @@ pub(crate) fn make(
     kind: SecurityKind,
     release: &KafkaDistribution,
     dir: &Path,
-) -> Result<Secured, KafkaError> {
+) -> Result<SecurityFiles, KafkaError> {
     check(kind, release)?;
-    let mut secured = Secured::default();
+    let mut secured = SecurityFiles::default();
     if kind == SecurityKind::Plaintext {
         return Ok(secured);
     }
@@ -123,7 +123,7 @@ fn random_password() -> std::io::Result<String> {
 }
 
 fn add_tls(
-    secured: &mut Secured,
+    secured: &mut SecurityFiles,
     kind: SecurityKind,
     made: &Certificates,
     password: &str,
@@ -156,7 +156,12 @@ fn add_tls(
     Ok(())
 }
 
-fn add_sasl(secured: &mut Secured, mechanism: KafkaSaslMechanism, password: String, dir: &Path) {
+fn add_sasl(
+    secured: &mut SecurityFiles,
+    mechanism: KafkaSaslMechanism,
+    password: String,
+    dir: &Path,
+) {
     let name = mechanism.name();
     secured
         .broker
@@ -180,7 +185,7 @@ mod tests {
 
     use super::*;
 
-    fn made(written: &str, version: &str) -> Result<Secured, KafkaError> {
+    fn made(written: &str, version: &str) -> Result<SecurityFiles, KafkaError> {
         let kind = SecurityKind::parse(written).unwrap();
         let release = KafkaDistribution::of(&version.parse().unwrap());
         make(kind, &release, Path::new("/conf"))
@@ -188,7 +193,7 @@ mod tests {
 
     #[test]
     fn each_kind_has_what_it_needs_and_its_debug_says_nothing() {
-        let names = |secured: &Secured| -> Vec<&str> {
+        let names = |secured: &SecurityFiles| -> Vec<&str> {
             secured.files.iter().map(|(name, _)| *name).collect()
         };
         assert!(made("plaintext", "0.8.2.2").unwrap().told.java.is_empty());

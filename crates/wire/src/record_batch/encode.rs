@@ -4,7 +4,7 @@ mod keyed;
 
 use super::header::{Attributes, BatchHeader};
 use super::log::write_crc;
-use super::packed::Packed;
+use super::packed::PackedBytes;
 use super::prefix::Prefix;
 use super::size::body_bytes;
 use super::varint::{VARINT_BYTES_MAX, VARLONG_BYTES_MAX};
@@ -197,19 +197,19 @@ impl BatchEncoder {
         fill: impl FnOnce(&mut [u8]),
     ) -> bool {
         let (key_bytes, value_bytes) = (key.map_or(0, <[u8]>::len), value.unwrap_or(0));
-        let Some((timestamp, offset)) = Packed::deltas(timestamp_delta, self.records) else {
+        let Some((timestamp, offset)) = PackedBytes::deltas(timestamp_delta, self.records) else {
             return false;
         };
-        if key_bytes.saturating_add(value_bytes) > Packed::LENGTH_MAX {
+        if key_bytes.saturating_add(value_bytes) > PackedBytes::LENGTH_MAX {
             return false;
         }
         self.make_room(key_bytes + value_bytes);
-        let key_length = key.map_or(Packed::NULL, |_| Packed::length(key_bytes));
-        let value_length = value.map_or(Packed::NULL, |_| Packed::length(value_bytes));
+        let key_length = key.map_or(PackedBytes::NULL, |_| PackedBytes::length(key_bytes));
+        let value_length = value.map_or(PackedBytes::NULL, |_| PackedBytes::length(value_bytes));
         let second = offset.then(key_length);
         let numbers = 1 + timestamp.bytes + second.bytes + value_length.bytes + 1;
-        let first = Packed::length(numbers + key_bytes + value_bytes)
-            .then(Packed::NO_ATTRIBUTES)
+        let first = PackedBytes::length(numbers + key_bytes + value_bytes)
+            .then(PackedBytes::NO_ATTRIBUTES)
             .then(timestamp);
 
         let to = &mut self.buffer[self.end..];

@@ -4,12 +4,12 @@ use super::varint::{zigzag32, zigzag64};
 
 /// Up to eight bytes in a word, the first one lowest.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Packed {
+pub(super) struct PackedBytes {
     pub(super) word: u64,
     pub(super) bytes: usize,
 }
 
-impl Packed {
+impl PackedBytes {
     pub(super) const EMPTY: Self = Self { word: 0, bytes: 0 };
     /// The attributes of a record, which have no bit in use.
     pub(super) const NO_ATTRIBUTES: Self = Self { word: 0, bytes: 1 };

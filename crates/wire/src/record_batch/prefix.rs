@@ -9,7 +9,7 @@
 //! record to record, and the offset delta's bits are put into the gap that the second word has for
 //! them.
 
-use super::packed::Packed;
+use super::packed::PackedBytes;
 
 /// The bits of a group of seven in each byte of a number of up to three bytes.
 const GROUP: [u64; 3] = [0x7f, 0x7f << 7, 0x7f << 14];
@@ -21,9 +21,9 @@ pub(super) struct Prefix {
     timestamp_delta: i64,
     value_bytes: usize,
     offset_delta_end: i32,
-    first: Packed,
+    first: PackedBytes,
     /// With zeros in place of the offset delta, but for the bits that say that it goes on.
-    second: Packed,
+    second: PackedBytes,
 }
 
 impl Prefix {
@@ -32,8 +32,8 @@ impl Prefix {
         timestamp_delta: 0,
         value_bytes: 0,
         offset_delta_end: 0,
-        first: Packed::EMPTY,
-        second: Packed::EMPTY,
+        first: PackedBytes::EMPTY,
+        second: PackedBytes::EMPTY,
     };
 
     /// Whether the prefix fits a record. Offset deltas must rise until the next [`Self::set`].
@@ -55,21 +55,21 @@ impl Prefix {
         offset_delta: i32,
         value_bytes: usize,
     ) -> bool {
-        let Some((timestamp, offset)) = Packed::deltas(timestamp_delta, offset_delta) else {
+        let Some((timestamp, offset)) = PackedBytes::deltas(timestamp_delta, offset_delta) else {
             return false;
         };
-        if value_bytes > Packed::LENGTH_MAX {
+        if value_bytes > PackedBytes::LENGTH_MAX {
             return false;
         }
-        let value_length = Packed::length(value_bytes);
-        let continues = Packed {
+        let value_length = PackedBytes::length(value_bytes);
+        let continues = PackedBytes {
             word: offset.word & 0x8080_8080,
             bytes: offset.bytes,
         };
-        self.second = continues.then(Packed::NULL).then(value_length);
+        self.second = continues.then(PackedBytes::NULL).then(value_length);
         let body = 1 + timestamp.bytes + self.second.bytes + value_bytes + 1;
-        self.first = Packed::length(body)
-            .then(Packed::NO_ATTRIBUTES)
+        self.first = PackedBytes::length(body)
+            .then(PackedBytes::NO_ATTRIBUTES)
             .then(timestamp);
         self.timestamp_delta = timestamp_delta;
         self.value_bytes = value_bytes;
@@ -84,7 +84,7 @@ impl Prefix {
     pub(super) fn write(&self, to: &mut [u8], offset_delta: i32) -> usize {
         let delta = u64::from(offset_delta as u32) << 1;
         let spread = delta & GROUP[0] | (delta & GROUP[1]) << 1 | (delta & GROUP[2]) << 2;
-        let second = Packed {
+        let second = PackedBytes {
             word: self.second.word | spread,
             bytes: self.second.bytes,
         };

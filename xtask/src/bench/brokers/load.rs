@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::super::contender::{BATCH_BYTES, VALUE_BYTES};
-use super::served::Served;
+use super::served::ServedCluster;
 use crate::stop;
 
 /// The example `cost` of the room `load`.
@@ -28,9 +28,9 @@ pub(super) struct Cost {
 }
 
 /// The program while it runs; dropping it ends it.
-struct Started(Child);
+struct LoadProcess(Child);
 
-impl Drop for Started {
+impl Drop for LoadProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -39,7 +39,7 @@ impl Drop for Started {
 
 impl Loader {
     /// Writes the records with acks=all, and reads them: what each part cost.
-    pub(super) fn run(&self, served: &Served, replication: u32) -> Result<[Cost; 2]> {
+    pub(super) fn run(&self, served: &ServedCluster, replication: u32) -> Result<[Cost; 2]> {
         let mut command = Command::new(&self.program);
         command.arg(&served.servers);
         for number in [
@@ -55,7 +55,7 @@ impl Loader {
             .stdout(Stdio::piped())
             .spawn()
             .context("the load could not be started")?;
-        let mut started = Started(child);
+        let mut started = LoadProcess(child);
         let mut gates = started.0.stdin.take().context("it has no stdin")?;
         let said = started.0.stdout.take().context("it has no stdout")?;
         let mut said = BufReader::new(said);

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::compare::BenchPlan;
 use super::contender::{BATCH_BYTES, PARTITIONS, VALUE_BYTES};
 use super::machine::BenchMachine;
-use super::proof::Kept;
+use super::proof::ProofRecord;
 use super::{Options, machine, proof};
 use crate::codegen::root;
 use crate::kafka::RELEASE;
@@ -23,7 +23,7 @@ use crate::say::{remark, say};
 use crate::{built, stop};
 use figures::BrokerRun;
 use load::Loader;
-use served::Served;
+use served::ServedCluster;
 
 /// Records that warm both up, Java's compiler above all; they are not counted.
 const WARM_UP_RECORDS: u64 = 10_000_000;
@@ -70,8 +70,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
         let embedded = format!("embedded:{}", case.nodes);
         let kafka = format!("kafka:{RELEASE},brokers={}", case.nodes);
         let served = [
-            Served::start(&kgauge, work.path(), &embedded)?,
-            Served::start(&kgauge, work.path(), &kafka)?,
+            ServedCluster::start(&kgauge, work.path(), &embedded)?,
+            ServedCluster::start(&kgauge, work.path(), &kafka)?,
         ];
         for one in &served {
             remark(&format!("{}: warming up", one.target));
@@ -109,7 +109,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     );
     say(&printed);
     if options.record {
-        let kept = Kept {
+        let kept = ProofRecord {
             title: "What a record costs the brokers",
             setup: setup(&machine, options.plan),
             raw: figures::raw(&measured, options.plan.records),

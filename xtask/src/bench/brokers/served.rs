@@ -14,7 +14,7 @@ const END_MAX: Duration = Duration::from_secs(60);
 
 /// A cluster that serves.
 #[derive(Debug)]
-pub(super) struct Served {
+pub(super) struct ServedCluster {
     /// As `--target` names it.
     pub(super) target: String,
     pub(super) servers: String,
@@ -30,10 +30,10 @@ struct Process {
     resident_pages: u64,
 }
 
-impl Served {
+impl ServedCluster {
     /// Starts one and waits until it serves.
-    pub(super) fn start(binary: &Path, work: &Path, target: &str) -> Result<Served> {
-        Served::start_with(binary, work, target, &[])
+    pub(super) fn start(binary: &Path, work: &Path, target: &str) -> Result<ServedCluster> {
+        ServedCluster::start_with(binary, work, target, &[])
     }
 
     /// The same with further arguments.
@@ -42,7 +42,7 @@ impl Served {
         work: &Path,
         target: &str,
         more: &[&str],
-    ) -> Result<Served> {
+    ) -> Result<ServedCluster> {
         let kgauge = Kgauge {
             binary,
             folder: work,
@@ -52,7 +52,7 @@ impl Served {
         let background = kgauge.start(&name, &arguments)?;
         let servers = background.servers();
         let servers = servers.with_context(|| background.said())?;
-        Ok(Served {
+        Ok(ServedCluster {
             target: target.to_owned(),
             servers,
             background,

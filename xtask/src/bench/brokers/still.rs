@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use super::served::Served;
+use super::served::ServedCluster;
 use crate::built;
 use crate::say::remark;
 use crate::stop;
@@ -23,7 +23,7 @@ pub(super) fn look(kgauge: &Path, work: &Path, folder: &Path) -> Result<String> 
         .prefix("data-")
         .tempdir_in(folder)?;
     let data = data.path().to_str().context("no UTF-8 path")?;
-    let up = || Served::start_with(kgauge, work, "embedded:3", &["--data", data]);
+    let up = || ServedCluster::start_with(kgauge, work, "embedded:3", &["--data", data]);
     let served = up()?;
     let (cpu, resident) = idle(&served)?;
     remark("embedded:3: creating 10,000 partitions");
@@ -63,7 +63,7 @@ pub(super) fn look(kgauge: &Path, work: &Path, folder: &Path) -> Result<String> 
 }
 
 /// CPU as part of a core, and memory in MiB.
-fn idle(served: &Served) -> Result<(f64, f64)> {
+fn idle(served: &ServedCluster) -> Result<(f64, f64)> {
     remark(&format!("{}: idle for {} s", served.target, IDLE.as_secs()));
     let before = served.cpu()?;
     let start = Instant::now();

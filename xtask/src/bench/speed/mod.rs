@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::compare::BenchPlan;
 use super::machine::BenchMachine;
-use super::proof::Kept;
+use super::proof::ProofRecord;
 use super::{Options, machine, proof};
 use crate::codegen::root;
 use crate::kafka::{KafkaBroker, RELEASE, ReleaseJars, Tools};
@@ -121,7 +121,7 @@ fn keep(
             figure.row, figure.who, figure.round, figure.value
         );
     }
-    let kept = Kept {
+    let kept = ProofRecord {
         title: "What the load engine reaches",
         setup: json!({
             "command": "cargo xtask bench speed",

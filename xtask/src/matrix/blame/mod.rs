@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::kgauge::{Background, Kgauge};
 use crate::say::{remark, say};
 use cells::{BlameCell, CELLS, Disturbance};
-use party::Blamed;
+use party::BlameVerdict;
 pub(super) use table::Table;
 use trouble::Hogs;
 
@@ -58,7 +58,7 @@ pub(super) fn run(
 }
 
 /// One run of one trouble.
-fn one(cell: &BlameCell, name: &str, kgauge: &Kgauge<'_>) -> Result<Blamed> {
+fn one(cell: &BlameCell, name: &str, kgauge: &Kgauge<'_>) -> Result<BlameVerdict> {
     let scenario = kgauge.folder.join(format!("{name}.yaml"));
     fs::write(&scenario, cell.scenario())?;
     let out = kgauge.folder.join(name);
@@ -109,11 +109,11 @@ fn disturb(
     Ok(None)
 }
 
-fn blamed(out: &Path) -> Result<Blamed> {
+fn blamed(out: &Path) -> Result<BlameVerdict> {
     let text = fs::read_to_string(out.join("summary.json"))?;
     let summary: Value = serde_json::from_str(&text)?;
     let trial = summary["trials"].get(0).context("no trial")?;
-    Ok(Blamed::of(trial))
+    Ok(BlameVerdict::of(trial))
 }
 
 /// The same command with others before its words.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// Who can be to blame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Party {
+pub(super) enum BlamedParty {
     /// Nothing limited it, or nothing is said for sure.
     Nobody,
     /// kgauge itself.
@@ -21,31 +21,31 @@ pub(super) enum Party {
 
 /// What one run says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Blamed {
+pub(super) struct BlameVerdict {
     /// The bottleneck's word and party.
     pub(super) word: String,
-    limit: Party,
+    limit: BlamedParty,
     /// Whether the generator is said to be late or the limit.
     accuses_generator: bool,
     /// Whose doing the lateness is said to be.
-    lateness: Party,
+    lateness: BlamedParty,
     pub(super) sentence: String,
 }
 
-impl Blamed {
-    pub(super) fn of(trial: &Value) -> Blamed {
+impl BlameVerdict {
+    pub(super) fn of(trial: &Value) -> BlameVerdict {
         let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
         let word = text(&trial["limit"]["word"]);
         let generator = &trial["generator"];
-        Blamed {
+        BlameVerdict {
             limit: party_of(&word),
             accuses_generator: matches!(generator["word"].as_str(), Some("late" | "limited")),
             lateness: match generator["blame"]["cause"].as_str() {
-                Some("generator") => Party::Generator,
-                Some("target" | "fault") => Party::Target,
-                Some("other-programs") => Party::Others,
-                Some("shared-processors") => Party::Machine,
-                _ => Party::Nobody,
+                Some("generator") => BlamedParty::Generator,
+                Some("target" | "fault") => BlamedParty::Target,
+                Some("other-programs") => BlamedParty::Others,
+                Some("shared-processors") => BlamedParty::Machine,
+                _ => BlamedParty::Nobody,
             },
             sentence: text(&trial["limit"]["sentence"]),
             word,
@@ -53,20 +53,20 @@ impl Blamed {
     }
 
     /// Somebody is blamed who had no part in it.
-    pub(super) fn is_wrong(&self, party: Party) -> bool {
+    pub(super) fn is_wrong(&self, party: BlamedParty) -> bool {
         // A machine that is full of others is full.
-        let is_full = |named| party == Party::Others && named == Party::Machine;
-        let accuses = |named| named != Party::Nobody && named != party && !is_full(named);
-        let generator = self.accuses_generator && party != Party::Generator;
+        let is_full = |named| party == BlamedParty::Others && named == BlamedParty::Machine;
+        let accuses = |named| named != BlamedParty::Nobody && named != party && !is_full(named);
+        let generator = self.accuses_generator && party != BlamedParty::Generator;
         accuses(self.limit) || accuses(self.lateness) || generator
     }
 
     /// Whoever did it is named, and nobody else.
-    pub(super) fn is_right(&self, party: Party) -> bool {
+    pub(super) fn is_right(&self, party: BlamedParty) -> bool {
         !self.is_wrong(party) && (self.limit == party || self.lateness == party)
     }
 
-    pub(super) fn mark(&self, party: Party) -> &'static str {
+    pub(super) fn mark(&self, party: BlamedParty) -> &'static str {
         match (self.is_wrong(party), self.is_right(party)) {
             (true, _) => "WRONG",
             (false, true) => "right",
@@ -88,15 +88,15 @@ impl Blamed {
     }
 }
 
-fn party_of(word: &str) -> Party {
+fn party_of(word: &str) -> BlamedParty {
     match word {
-        "generator" => Party::Generator,
+        "generator" => BlamedParty::Generator,
         "broker" | "target" | "quota" | "cpu-limit" | "disk" | "hot-broker" | "replication"
-        | "request-handlers" | "network-threads" | "network-card" => Party::Target,
-        "other-programs" => Party::Others,
-        "processors" => Party::Machine,
-        "batching" | "buffer" | "consumer" => Party::Settings,
-        _ => Party::Nobody,
+        | "request-handlers" | "network-threads" | "network-card" => BlamedParty::Target,
+        "other-programs" => BlamedParty::Others,
+        "processors" => BlamedParty::Machine,
+        "batching" | "buffer" | "consumer" => BlamedParty::Settings,
+        _ => BlamedParty::Nobody,
     }
 }
 
@@ -104,8 +104,8 @@ fn party_of(word: &str) -> Party {
 mod tests {
     use super::*;
 
-    fn blamed(word: &str, generator: &str, cause: &str) -> Blamed {
-        Blamed::of(&serde_json::json!({
+    fn blamed(word: &str, generator: &str, cause: &str) -> BlameVerdict {
+        BlameVerdict::of(&serde_json::json!({
             "limit": {"word": word, "sentence": "Broker 1 at 127.0.0.1:9092 did not answer for 3.25 s."},
             "generator": {"word": generator, "blame": {"cause": cause}},
         }))
@@ -113,25 +113,25 @@ mod tests {
 
     #[test]
     fn a_generator_that_is_called_late_is_wrong_beside_a_dead_broker() {
-        assert!(blamed("broker", "fine", "target").is_right(Party::Target));
-        assert!(blamed("broker", "late", "generator").is_wrong(Party::Target));
-        assert!(blamed("processors", "fine", "none").is_wrong(Party::Target));
-        assert!(blamed("broker", "fine", "other-programs").is_wrong(Party::Target));
-        assert!(blamed("generator", "limited", "other-programs").is_wrong(Party::Generator));
+        assert!(blamed("broker", "fine", "target").is_right(BlamedParty::Target));
+        assert!(blamed("broker", "late", "generator").is_wrong(BlamedParty::Target));
+        assert!(blamed("processors", "fine", "none").is_wrong(BlamedParty::Target));
+        assert!(blamed("broker", "fine", "other-programs").is_wrong(BlamedParty::Target));
+        assert!(blamed("generator", "limited", "other-programs").is_wrong(BlamedParty::Generator));
         assert_eq!(
-            blamed("undecided", "fine", "none").mark(Party::Target),
+            blamed("undecided", "fine", "none").mark(BlamedParty::Target),
             "vague"
         );
     }
 
     #[test]
     fn neighbours_may_show_by_lateness_or_by_a_full_machine() {
-        assert!(blamed("load", "crowded", "other-programs").is_right(Party::Others));
+        assert!(blamed("load", "crowded", "other-programs").is_right(BlamedParty::Others));
         assert_eq!(
-            blamed("processors", "fine", "none").mark(Party::Others),
+            blamed("processors", "fine", "none").mark(BlamedParty::Others),
             "vague"
         );
-        assert!(blamed("disk", "fine", "none").is_wrong(Party::Others));
+        assert!(blamed("disk", "fine", "none").is_wrong(BlamedParty::Others));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::cells::BlameCell;
-use super::party::{Blamed, Party};
+use super::party::{BlameVerdict, BlamedParty};
 
 /// All runs.
 #[derive(Debug, Default)]
@@ -16,8 +16,8 @@ pub(in crate::matrix) struct Table {
 struct Row {
     trouble: &'static str,
     target: &'static str,
-    party: Party,
-    runs: Vec<Blamed>,
+    party: BlamedParty,
+    runs: Vec<BlameVerdict>,
     errors: Vec<String>,
     left_out: Option<String>,
 }
@@ -40,7 +40,7 @@ impl Table {
         &mut self.rows[position]
     }
 
-    pub(super) fn add(&mut self, cell: &BlameCell, blamed: Blamed) {
+    pub(super) fn add(&mut self, cell: &BlameCell, blamed: BlameVerdict) {
         self.row(cell).runs.push(blamed);
     }
 

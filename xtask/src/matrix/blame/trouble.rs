@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::around;
 use super::cells::Disturbance;
-use crate::kafka::Running;
+use crate::kafka::ChildProcess;
 
 /// How long brokers stand still, and networks are down.
 const PAUSE: Duration = Duration::from_millis(2_500);
@@ -183,7 +183,7 @@ pub(super) fn cut_off(pid: u32) -> Result<()> {
 
 /// Programs that use all that they get; they end when this is dropped.
 pub(super) struct Hogs {
-    _running: Vec<Running>,
+    _running: Vec<ChildProcess>,
 }
 
 impl Hogs {
@@ -201,7 +201,7 @@ impl Hogs {
         let one = |_| {
             let mut hog = Command::new("sh");
             hog.args(["-c", "while :; do :; done"]);
-            Running::start(
+            ChildProcess::start(
                 "a program that takes a processor",
                 &mut around(before, &hog),
             )
@@ -219,7 +219,7 @@ mod tests {
     fn children_and_their_children_are_found() {
         let mut shell = Command::new("sh");
         shell.args(["-c", "sleep 60 & wait"]);
-        let shell = Running::start("sh", &mut shell).unwrap();
+        let shell = ChildProcess::start("sh", &mut shell).unwrap();
         while descendants(shell.id()).is_empty() {
             std::thread::yield_now();
         }

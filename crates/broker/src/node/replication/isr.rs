@@ -2,7 +2,7 @@
 
 use kgauge_wire::error_code::ErrorCode;
 
-use super::super::{Asked, BrokerNode, Timer};
+use super::super::{BrokerNode, ControllerQuestion, Timer};
 use super::ReplicaRole;
 use crate::controller::{ControllerReply, ControllerRequest, IsrChange, Refusal};
 use crate::ids::{NodeId, PartitionId};
@@ -123,7 +123,10 @@ impl BrokerNode {
         }
         let changes = std::mem::take(&mut questions.next);
         let partitions = changes.iter().map(|change| change.partition).collect();
-        let id = self.ask_always(ControllerRequest::AlterIsr(changes), Asked::AlterIsr);
+        let id = self.ask_always(
+            ControllerRequest::AlterIsr(changes),
+            ControllerQuestion::AlterIsr,
+        );
         self.isr_questions.asked = Some(Question {
             id,
             partitions,

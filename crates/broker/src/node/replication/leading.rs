@@ -9,7 +9,7 @@ use crate::time::{NS_PER_MS, Now};
 
 /// A leader's view of one partition.
 #[derive(Debug)]
-pub(crate) struct Leading {
+pub(crate) struct LeaderState {
     own: NodeId,
     /// Where the log ended when this node became the leader.
     pub(crate) epoch_start: i64,
@@ -65,7 +65,7 @@ impl FollowerProgress {
     }
 }
 
-impl Leading {
+impl LeaderState {
     pub(crate) fn new(
         own: NodeId,
         partition: &PartitionImage,
@@ -315,12 +315,12 @@ mod tests {
         (1..=3).map(image).collect()
     }
 
-    fn leading(insync_min: i64) -> Leading {
+    fn leading(insync_min: i64) -> LeaderState {
         let partition = PartitionImage::new(vec![NodeId(1), NodeId(2), NodeId(3)]);
-        Leading::new(NodeId(1), &partition, &nodes(), 100, insync_min)
+        LeaderState::new(NodeId(1), &partition, &nodes(), 100, insync_min)
     }
 
-    fn report(leading: &mut Leading, ms: u64, node: i32, offset: i64, log_end: i64) {
+    fn report(leading: &mut LeaderState, ms: u64, node: i32, offset: i64, log_end: i64) {
         leading.reported(at(ms), (NodeId(node), 1), (offset, 0), log_end);
     }
 

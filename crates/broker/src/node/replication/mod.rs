@@ -20,7 +20,7 @@ mod serving;
 mod watermarks;
 
 pub(crate) use following::Fetchers;
-pub(crate) use leading::Leading;
+pub(crate) use leading::LeaderState;
 pub(crate) use serving::Sessions;
 pub(crate) use watermarks::Watermarks;
 
@@ -35,7 +35,7 @@ pub(crate) enum ReplicaRole {
     /// Nobody leads, or the image has not come yet.
     Idle,
     /// This node leads.
-    Leading(Box<Leading>),
+    Leading(Box<LeaderState>),
     /// That node leads.
     Following(NodeId),
 }

@@ -11,7 +11,7 @@ use super::super::{BrokerNode, Timer};
 use super::ReplicaRole;
 use super::buffers::Buffers;
 use super::message::{FollowerPosition, News, PartitionNews, PeerFetch, PeerFetched, PeerMessage};
-use crate::counts::Course;
+use crate::counts::RequestTiming;
 use crate::ids::{NodeId, PartitionId};
 use crate::log::{FirstBatch, PartitionLog, ReadError, ReadRequest};
 use crate::node::Replica;
@@ -28,7 +28,7 @@ pub(crate) struct Sessions {
     open: BTreeMap<NodeId, Session>,
     /// Partitions with news that the sessions have not heard of.
     noted: Vec<PartitionId>,
-    reading: Reading,
+    reading: FollowerRead,
 }
 
 /// One follower.
@@ -46,7 +46,7 @@ struct Session {
     /// The fetch that waits for an answer.
     waiting: Option<(u64, TimerId)>,
     /// Its way, where that is counted.
-    course: Option<Course>,
+    course: Option<RequestTiming>,
 }
 
 impl Session {
@@ -74,7 +74,7 @@ impl Sessions {
 
 /// What is read for followers.
 #[derive(Debug, Default)]
-struct Reading {
+struct FollowerRead {
     buffers: Buffers,
     /// Within one round.
     last: Option<LastRead>,
@@ -90,7 +90,7 @@ struct LastRead {
 }
 
 /// A part of an answer to a follower.
-struct Answering {
+struct FollowerAnswer {
     bytes_left: usize,
     partitions: Vec<PartitionNews>,
 }
@@ -245,9 +245,9 @@ impl BrokerNode {
         self.sessions.reading = reading;
     }
 
-    fn serve_follower(&mut self, follower: NodeId, reading: &mut Reading) {
+    fn serve_follower(&mut self, follower: NodeId, reading: &mut FollowerRead) {
         let limit = self.settings.replica_fetch_response_max_bytes;
-        let mut answering = Answering {
+        let mut answering = FollowerAnswer {
             bytes_left: usize::try_from(limit).unwrap_or(0).max(1),
             partitions: Vec::new(),
         };
@@ -269,8 +269,8 @@ impl BrokerNode {
         &mut self,
         follower: NodeId,
         id: PartitionId,
-        answering: &mut Answering,
-        reading: &mut Reading,
+        answering: &mut FollowerAnswer,
+        reading: &mut FollowerRead,
     ) {
         let bytes_max = usize::try_from(self.settings.replica_fetch_max_bytes).unwrap_or(0);
         let Some(replica) = self.replicas.get_mut(&id) else {
@@ -340,7 +340,7 @@ fn news(
     replica: &mut Replica,
     follower: NodeId,
     bytes_max: usize,
-    reading: &mut Reading,
+    reading: &mut FollowerRead,
 ) -> Result<Option<News>, ReadError> {
     let Replica { id, role, log, .. } = replica;
     let ReplicaRole::Leading(leading) = role else {

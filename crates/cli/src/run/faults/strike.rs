@@ -1,18 +1,18 @@
 //! From a planned fault to what the target is told, and what takes it back.
 
 use kgauge_scenario::{CutDirection, CutEnd, FaultKind, FaultNode, FaultPlan};
-use kgauge_target::{Instruction, Way};
+use kgauge_target::{Instruction, LinkBetween};
 
-use super::Awaited;
+use super::AwaitedRecovery;
 
 /// What is done at once, and is one event.
 #[derive(Debug)]
-pub(super) struct Blow {
+pub(super) struct FaultStep {
     pub(super) nodes: Vec<u16>,
     pub(super) instructions: Vec<Instruction>,
     pub(super) undo: Vec<Instruction>,
     /// What the nodes are watched for afterwards.
-    pub(super) awaited: Option<Awaited>,
+    pub(super) awaited: Option<AwaitedRecovery>,
 }
 
 /// The blows of a fault to some nodes. `number` names a fault of requests, `seed` begins what is
@@ -22,7 +22,7 @@ pub(super) fn blows(
     nodes: &[u16],
     all: &[u16],
     (number, seed): (u64, u64),
-) -> Vec<Blow> {
+) -> Vec<FaultStep> {
     if let FaultKind::Requests { api, times, what } = &plan.kind {
         let node = match (plan.node, nodes) {
             (FaultNode::All, _) | (_, []) => None,
@@ -36,7 +36,7 @@ pub(super) fn blows(
             seed,
             what: what.clone(),
         };
-        return vec![Blow {
+        return vec![FaultStep {
             nodes: nodes.to_vec(),
             instructions: vec![set],
             undo: vec![Instruction::LiftFault { key: number }],
@@ -46,7 +46,7 @@ pub(super) fn blows(
     let blow = |node: &u16| {
         let node = *node;
         let (instructions, undo, awaited) = of_node(&plan.kind, node, all);
-        Blow {
+        FaultStep {
             nodes: vec![node],
             instructions,
             undo,
@@ -60,12 +60,12 @@ fn of_node(
     kind: &FaultKind,
     node: u16,
     all: &[u16],
-) -> (Vec<Instruction>, Vec<Instruction>, Option<Awaited>) {
+) -> (Vec<Instruction>, Vec<Instruction>, Option<AwaitedRecovery>) {
     let one = |instruction: Instruction, undo: Instruction| (vec![instruction], vec![undo]);
     let ((instructions, undo), awaited) = match kind {
         FaultKind::Stop => (
             one(Instruction::Stop { node }, Instruction::Restart { node }),
-            Some(Awaited::Down),
+            Some(AwaitedRecovery::Down),
         ),
         FaultKind::Kill => (
             one(Instruction::Kill { node }, Instruction::Restart { node }),
@@ -77,7 +77,7 @@ fn of_node(
         ),
         FaultKind::Restart => (
             (vec![Instruction::Restart { node }], Vec::new()),
-            Some(Awaited::Up),
+            Some(AwaitedRecovery::Up),
         ),
         FaultKind::Pause => (
             one(Instruction::Pause { node }, Instruction::Resume { node }),
@@ -90,7 +90,7 @@ fn of_node(
             };
             (
                 one(fill, Instruction::FreeDisk { node }),
-                Some(Awaited::Down),
+                Some(AwaitedRecovery::Down),
             )
         }
         FaultKind::ClockOffset { ahead_ms } => {
@@ -110,7 +110,7 @@ fn of_node(
 }
 
 /// The ways that a cut closes.
-fn ways(node: u16, direction: CutDirection, end: CutEnd, all: &[u16]) -> Vec<Way> {
+fn ways(node: u16, direction: CutDirection, end: CutEnd, all: &[u16]) -> Vec<LinkBetween> {
     let others = || all.iter().copied().filter(|other| *other != node).map(Some);
     let ends: Vec<Option<u16>> = match end {
         CutEnd::Node(other) => vec![Some(other)],
@@ -120,11 +120,11 @@ fn ways(node: u16, direction: CutDirection, end: CutEnd, all: &[u16]) -> Vec<Way
     };
     let node = Some(node);
     let both = |end: Option<u16>| {
-        let to = Way {
+        let to = LinkBetween {
             from: node,
             to: end,
         };
-        let from = Way {
+        let from = LinkBetween {
             from: end,
             to: node,
         };
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_cut_closes_the_ways_that_it_names() {
         let all = [1, 2, 3];
-        let way = |from, to| Way { from, to };
+        let way = |from, to| LinkBetween { from, to };
         assert_eq!(
             ways(1, CutDirection::To, CutEnd::Nodes, &all),
             [way(Some(1), Some(2)), way(Some(1), Some(3))]

@@ -4,7 +4,7 @@
 mod reader;
 mod writer;
 
-pub(crate) use reader::{ReaderSetup, Taken, TopicReader};
+pub(crate) use reader::{ReadRecord, ReaderSetup, TopicReader};
 pub(crate) use writer::{Outgoing, SendFailure, TopicWriter, WriterSetup};
 
 /// The last version of Produce and of Fetch that names topics by name; later ones want their ids.

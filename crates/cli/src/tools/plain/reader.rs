@@ -19,7 +19,7 @@ const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
 
 /// A record that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Taken {
+pub(crate) struct ReadRecord {
     pub(crate) partition: u32,
     pub(crate) offset: i64,
     pub(crate) key: Option<Vec<u8>>,
@@ -81,7 +81,7 @@ impl TopicReader {
     ///
     /// # Errors
     /// In words: a connection that broke, an answer that cannot be read, a refusal.
-    pub(crate) fn poll(&mut self) -> Result<Vec<Taken>, String> {
+    pub(crate) fn poll(&mut self) -> Result<Vec<ReadRecord>, String> {
         let mut by_leader: BTreeMap<i32, Vec<(u32, i64)>> = BTreeMap::new();
         for (&partition, &offset) in &self.positions {
             let index = i32::try_from(partition).unwrap_or(i32::MAX);
@@ -109,7 +109,7 @@ impl TopicReader {
         asked
     }
 
-    fn ask(&mut self, leader: i32, partitions: &[(u32, i64)]) -> Result<Vec<Taken>, String> {
+    fn ask(&mut self, leader: i32, partitions: &[(u32, i64)]) -> Result<Vec<ReadRecord>, String> {
         if !self.links.contains_key(&leader) {
             let link = self.setup.cluster.open(leader);
             self.links
@@ -177,12 +177,12 @@ fn read(
     partition: u32,
     from: i64,
     (decompressor, scratch): (&mut Decompressor, &mut Vec<u8>),
-    taken: &mut Vec<Taken>,
+    taken: &mut Vec<ReadRecord>,
 ) -> Result<(), String> {
     const MAGIC_BATCH: u8 = 2;
     let mut take = |offset: i64, key: Option<&[u8]>, value: Option<&[u8]>| {
         if offset >= from {
-            taken.push(Taken {
+            taken.push(ReadRecord {
                 partition,
                 offset,
                 key: key.map(<[u8]>::to_vec),

@@ -16,7 +16,7 @@ use kgauge_wire::messages::{CreatePartitionsRequest, CreateTopicsRequest};
 use super::super::options::Style;
 use super::super::release::ToolRelease;
 use super::super::say;
-use super::Site;
+use super::TopicsCall;
 
 /// How long the controller may take.
 const TIMEOUT_MS: i32 = 30_000;
@@ -63,7 +63,7 @@ fn configs(words: &[String]) -> Result<BTreeMap<String, String>, String> {
     })
 }
 
-impl Site<'_> {
+impl TopicsCall<'_> {
     pub(super) fn create(&mut self) -> Result<(), String> {
         let name = self.given.text("topic").unwrap_or_default().to_owned();
         let count = |name: &str, what: &str| -> Result<i32, String> {

@@ -10,7 +10,7 @@ use kgauge_wire::messages::describe_topic_partitions::TopicRequest;
 
 use super::super::release::ToolRelease;
 use super::super::say;
-use super::{Site, order};
+use super::{TopicsCall, order};
 
 /// Eligible leader replicas of each partition, and those of before; none where brokers do not tell.
 type Eligible = BTreeMap<i32, BothLists>;
@@ -21,7 +21,7 @@ type BothLists = (Option<Vec<i32>>, Option<Vec<i32>>);
 /// The most partitions in an answer, Kafka's own limit.
 const PARTITIONS_MAX: i32 = 2_000;
 
-impl Site<'_> {
+impl TopicsCall<'_> {
     pub(super) fn describe(&mut self) -> Result<(), String> {
         let mut topics = match self.given.text("topic-id") {
             Some(id) => self.of_id(id)?,

@@ -137,7 +137,7 @@ pub(super) fn run(call: &ToolCall) -> ToolResult {
     let as_of = call.as_of_at_most(&given, newest)?;
     let action = checks::action(&given, is_zookeeper)
         .map_err(|mistake| call.mistake(TABLE, STYLE, &mistake))?;
-    let mut site = Site {
+    let mut site = TopicsCall {
         given: &given,
         as_of,
         is_zookeeper,
@@ -180,14 +180,14 @@ fn cluster(given: &ParsedOptions, is_zookeeper: bool) -> Result<Cluster, ToolFai
 }
 
 /// One call at work.
-struct Site<'a> {
+struct TopicsCall<'a> {
     given: &'a ParsedOptions,
     as_of: ToolRelease,
     is_zookeeper: bool,
     cluster: Cluster,
 }
 
-impl Site<'_> {
+impl TopicsCall<'_> {
     fn act(&mut self, action: Action) -> Result<(), String> {
         match action {
             Action::Create => self.create(),

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use kgauge_results::run::ListenerLook;
+use kgauge_results::run::ListenerSample;
 
 use super::*;
 
@@ -95,7 +95,7 @@ fn network_threads_are_told_by_listener_without_those_of_a_controller() {
             r#"{"Value":0.5}"#,
         ),
     ]);
-    let listener = |name: &str, threads, idle_ns| ListenerLook {
+    let listener = |name: &str, threads, idle_ns| ListenerSample {
         listener: name.to_owned(),
         threads,
         idle_ns,

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use kgauge_results::run::ListenerLook;
+use kgauge_results::run::ListenerSample;
 
 use super::*;
 
@@ -122,7 +122,7 @@ fn a_count_without_a_suffix_is_taken_unless_it_is_a_gauge() {
 
 #[test]
 fn network_threads_are_found_in_labels_and_in_names() {
-    let listener = |name: &str, threads, idle_ns| ListenerLook {
+    let listener = |name: &str, threads, idle_ns| ListenerSample {
         listener: name.to_owned(),
         threads,
         idle_ns,

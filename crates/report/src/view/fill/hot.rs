@@ -8,7 +8,7 @@ use super::{has_a_name, trial_name};
 const NAMED_MAX: usize = 2;
 
 /// A trial that was measured.
-struct Seen<'a> {
+struct TrialLoad<'a> {
     name: String,
     factors: &'a [Factor],
     /// What was said of a broker that led more than its part.
@@ -21,7 +21,7 @@ pub(super) fn sentence(trials: &[&TrialSummary]) -> Option<String> {
     let seen = measured.map(|trial| {
         let mut warnings = trial.warnings.iter();
         let found = warnings.find(|warning| warning.kind == WarningKind::BrokerSkew);
-        Seen {
+        TrialLoad {
             name: trial_name(trial),
             factors: &trial.factors,
             hot: found.map(|warning| warning.text.as_str()),
@@ -30,8 +30,8 @@ pub(super) fn sentence(trials: &[&TrialSummary]) -> Option<String> {
     said(&seen.collect::<Vec<_>>())
 }
 
-fn said(trials: &[Seen<'_>]) -> Option<String> {
-    let (hot, even): (Vec<&Seen<'_>>, Vec<&Seen<'_>>) =
+fn said(trials: &[TrialLoad<'_>]) -> Option<String> {
+    let (hot, even): (Vec<&TrialLoad<'_>>, Vec<&TrialLoad<'_>>) =
         trials.iter().partition(|trial| trial.hot.is_some());
     let words = hot.first()?.hot?;
     if trials.len() == 1 {
@@ -54,8 +54,8 @@ fn said(trials: &[Seen<'_>]) -> Option<String> {
 }
 
 /// The setting that all of one group have, and nobody of the other.
-fn shared<'a>(hot: &[&'a Seen<'a>], even: &[&Seen<'_>]) -> Option<&'a Factor> {
-    let has = |trial: &&Seen<'_>, factor: &Factor| trial.factors.contains(factor);
+fn shared<'a>(hot: &[&'a TrialLoad<'a>], even: &[&TrialLoad<'_>]) -> Option<&'a Factor> {
+    let has = |trial: &&TrialLoad<'_>, factor: &Factor| trial.factors.contains(factor);
     hot.first()?.factors.iter().find(|factor| {
         hot.iter().all(|trial| has(trial, factor)) && !even.iter().any(|trial| has(trial, factor))
     })
@@ -82,7 +82,7 @@ mod tests {
         let seen = trials
             .iter()
             .zip(&factors)
-            .map(|((partitions, rate, is_hot), factors)| Seen {
+            .map(|((partitions, rate, is_hot), factors)| TrialLoad {
                 name: format!("{partitions} at {rate}"),
                 factors,
                 hot: is_hot.then_some(text),

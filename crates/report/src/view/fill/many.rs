@@ -4,7 +4,7 @@
 use kgauge_results::compare::{
     FigureKind, MoreNeeded, TrialFigure, TrialFinding, TrialPoint, UndecidedCause, trial_figures,
 };
-use kgauge_results::summary::{GoalWord, Summary, TrialSummary};
+use kgauge_results::summary::{GoalStatus, Summary, TrialSummary};
 
 use super::factor::{Values, setting_name};
 use crate::format;
@@ -271,7 +271,7 @@ impl Trials<'_> {
     /// The highest value that keeps the goals; of trials without an order which of them do.
     fn goals(&self) -> Option<String> {
         let words = self.summaries.iter().map(|trial| goal_word(trial));
-        let mut words: Vec<(Option<f64>, &str, GoalWord)> = words
+        let mut words: Vec<(Option<f64>, &str, GoalStatus)> = words
             .zip(&self.labels)
             .enumerate()
             .filter_map(|(index, (word, label))| {
@@ -285,16 +285,16 @@ impl Trials<'_> {
         if words.len() < 2 {
             return None;
         }
-        let labels = |wanted: GoalWord| -> Vec<&str> {
+        let labels = |wanted: GoalStatus| -> Vec<&str> {
             let found = words.iter().filter(|(.., word)| *word == wanted);
             found.map(|(_, label, _)| *label).collect()
         };
         let Some(setting) = self.setting.as_ref().filter(|_| self.values.is_some()) else {
             let groups = [
-                ("held", GoalWord::Held),
-                ("undecided", GoalWord::Undecided),
-                ("missed", GoalWord::NotHeld),
-                ("not measured", GoalWord::NotMeasured),
+                ("held", GoalStatus::Held),
+                ("undecided", GoalStatus::Undecided),
+                ("missed", GoalStatus::NotHeld),
+                ("not measured", GoalStatus::NotMeasured),
             ];
             let groups = groups.map(|(name, word)| (name, labels(word)));
             let groups = groups.into_iter().filter(|(_, labels)| !labels.is_empty());
@@ -304,21 +304,21 @@ impl Trials<'_> {
         words.sort_by(|one, next| one.0.unwrap_or(0.0).total_cmp(&next.0.unwrap_or(0.0)));
         let held = words
             .iter()
-            .take_while(|(.., word)| *word == GoalWord::Held)
+            .take_while(|(.., word)| *word == GoalStatus::Held)
             .count();
         let next = words.get(held).map(|(_, label, word)| {
             let word = match word {
-                GoalWord::Held => "held",
-                GoalWord::NotHeld => "missed",
-                GoalWord::Undecided => "undecided",
-                GoalWord::NotMeasured => "not measured",
+                GoalStatus::Held => "held",
+                GoalStatus::NotHeld => "missed",
+                GoalStatus::Undecided => "undecided",
+                GoalStatus::NotMeasured => "not measured",
             };
             format!("{word} at {label}")
         });
         let is_held_later = words
             .iter()
             .skip(held)
-            .any(|(.., word)| *word == GoalWord::Held);
+            .any(|(.., word)| *word == GoalStatus::Held);
         Some(
             match (held.checked_sub(1).and_then(|last| words.get(last)), next) {
                 (Some((_, label, _)), None) => {
@@ -403,20 +403,20 @@ impl Trials<'_> {
     }
 }
 
-fn labels_of_held(words: &[(Option<f64>, &str, GoalWord)]) -> String {
-    let held = words.iter().filter(|(.., word)| *word == GoalWord::Held);
+fn labels_of_held(words: &[(Option<f64>, &str, GoalStatus)]) -> String {
+    let held = words.iter().filter(|(.., word)| *word == GoalStatus::Held);
     held.map(|(_, label, _)| *label)
         .collect::<Vec<_>>()
         .join(", ")
 }
 
 /// The gravest word of a trial's goals; `None` without goals.
-fn goal_word(trial: &TrialSummary) -> Option<GoalWord> {
-    let grave = |word: &GoalWord| match word {
-        GoalWord::Held => 0,
-        GoalWord::Undecided => 1,
-        GoalWord::NotMeasured => 2,
-        GoalWord::NotHeld => 3,
+fn goal_word(trial: &TrialSummary) -> Option<GoalStatus> {
+    let grave = |word: &GoalStatus| match word {
+        GoalStatus::Held => 0,
+        GoalStatus::Undecided => 1,
+        GoalStatus::NotMeasured => 2,
+        GoalStatus::NotHeld => 3,
     };
     trial.goals.iter().map(|goal| goal.word).max_by_key(grave)
 }

@@ -4,7 +4,7 @@ use kgauge_results::run::{
     self, BrokerWarming, EventKind, OutageCause, RecordedTargetKind, RepeatKey, RepeatOutcome,
 };
 use kgauge_results::summary::{
-    FlowKind, FlowSummary, GeneratorWord, Summary, TrialSummary, WarningKind,
+    FlowKind, FlowSummary, GeneratorState, Summary, TrialSummary, WarningKind,
 };
 
 use super::{hot, many, trial_name};
@@ -29,7 +29,7 @@ pub(super) fn answer(
     }
     let limited = summaries
         .iter()
-        .any(|trial| trial.generator.word == GeneratorWord::Limited);
+        .any(|trial| trial.generator.word == GeneratorState::Limited);
     if limited {
         sentences.push("The generator was the limit: the target can do more.".to_owned());
     }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::run::{ListenerLook, LogLook, ThreadLook, TrafficLook};
+use crate::run::{ListenerSample, LogSample, ThreadPoolSample, TrafficSample};
 
 const SECOND_NS: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
@@ -23,16 +23,16 @@ fn look(count: u64, total_ms: u64, remote_ms: u64, bytes_in: u64) -> BrokerSampl
     BrokerSample {
         source: MetricsSource::Jolokia,
         started_unix_ms: Some(1_000_000),
-        requests: vec![RequestLook {
+        requests: vec![RequestSample {
             kind: RequestKind::Produce,
             count,
             total_ns: Some(total_ms * MS),
             remote_ns: Some(remote_ms * MS),
-            ..RequestLook::default()
+            ..RequestSample::default()
         }],
-        traffic: TrafficLook {
+        traffic: TrafficSample {
             bytes_in: Some(bytes_in),
-            ..TrafficLook::default()
+            ..TrafficSample::default()
         },
         ..BrokerSample::default()
     }
@@ -90,11 +90,11 @@ fn a_sum_that_was_read_an_instant_too_late_does_not_go_back() {
 #[test]
 fn idle_time_is_a_share_and_other_pools_are_taken_off() {
     let threads = |handler_idle_ns, pools| BrokerSample {
-        threads: ThreadLook {
+        threads: ThreadPoolSample {
             handler_idle_ns: Some(handler_idle_ns),
             handler_pools: pools,
             network_idle_ns: Some(handler_idle_ns / 2),
-            ..ThreadLook::default()
+            ..ThreadPoolSample::default()
         },
         ..BrokerSample::default()
     };
@@ -112,15 +112,15 @@ fn idle_time_is_a_share_and_other_pools_are_taken_off() {
 
 /// Two listeners with three threads each have waited so long.
 fn listening(tls_ms: u64, plain_ms: u64) -> BrokerSample {
-    let listener = |name: &str, ms: u64| ListenerLook {
+    let listener = |name: &str, ms: u64| ListenerSample {
         listener: name.to_owned(),
         threads: 3,
         idle_ns: ms * MS,
     };
     BrokerSample {
-        threads: ThreadLook {
+        threads: ThreadPoolSample {
             network_idle_ns: Some((tls_ms + plain_ms) / 2 * MS),
-            ..ThreadLook::default()
+            ..ThreadPoolSample::default()
         },
         listeners: vec![listener("PLAINTEXT", plain_ms), listener("TLS", tls_ms)],
         ..BrokerSample::default()
@@ -185,7 +185,7 @@ fn the_mean_over_a_span_weighs_times_by_requests_and_rates_by_time() {
 #[test]
 fn flushes_have_a_rate_and_a_mean_time() {
     let flushed = |flushes, flush_ms: u64| BrokerSample {
-        log: LogLook {
+        log: LogSample {
             flushes: Some(flushes),
             flush_ns: Some(flush_ms * MS),
         },

@@ -24,7 +24,7 @@ const STOLEN_PART: f64 = 0.05;
 
 /// What the judgement on one flow rests on beside its lateness.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grounds<'a> {
+pub(super) struct LatenessEvidence<'a> {
     /// CPU of the trial.
     pub(super) cpu: &'a CpuSummary,
     /// Processors that kgauge may use.
@@ -40,7 +40,7 @@ pub(super) struct Grounds<'a> {
 }
 
 /// Whose doing a flow's lateness is.
-pub(super) fn cause(lateness: &Lateness, grounds: &Grounds<'_>) -> LatenessCause {
+pub(super) fn cause(lateness: &Lateness, grounds: &LatenessEvidence<'_>) -> LatenessCause {
     let (own, waited) = parts(lateness);
     let (own_skipped, waited_skipped) = skipped_parts(lateness);
     let is_own = own > LATE_PART_MAX || own_skipped > SKIPPED_PART_MAX;
@@ -76,7 +76,7 @@ fn excused(part: f64, waiting_time_part: f64) -> (f64, f64) {
     (part - waited, waited)
 }
 
-impl Grounds<'_> {
+impl LatenessEvidence<'_> {
     /// The client had no room.
     fn of_wait(&self) -> LatenessCause {
         if self.has_faults {
@@ -204,7 +204,7 @@ mod tests {
         cpu: &CpuSummary,
         waited_for: Option<ClientWait>,
     ) -> LatenessCause {
-        let grounds = Grounds {
+        let grounds = LatenessEvidence {
             cpu,
             processors: Some(2),
             is_shared: true,
@@ -308,7 +308,7 @@ mod tests {
         full.target_queued_part = Some(0.09);
         assert_eq!(found(&full), by_target);
         full.target_queued_part = Some(0.5);
-        let grounds = Grounds {
+        let grounds = LatenessEvidence {
             cpu: &full,
             processors: Some(2),
             is_shared: true,
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn what_waited_while_the_scenario_broke_the_target_is_its_own_doing() {
         let cpu = cpu();
-        let grounds = Grounds {
+        let grounds = LatenessEvidence {
             cpu: &cpu,
             processors: Some(2),
             is_shared: true,

@@ -51,7 +51,7 @@ pub(super) fn driver(index: u16, measured: &MeasuredRepeats<'_>) -> Option<Drive
 }
 
 /// A flow of a trial, as planned and as measured.
-struct Sent<'a> {
+struct DrivenFlow<'a> {
     trial: &'a Trial,
     flow: &'a ProduceFlow,
     measured: &'a TrialSummary,
@@ -60,7 +60,7 @@ struct Sent<'a> {
 
 /// Flows that several clients sent under the same conditions.
 pub(super) fn comparisons(plan: Option<&Plan>, measured: &[TrialSummary]) -> Vec<DriverComparison> {
-    let mut groups: Vec<Vec<Sent<'_>>> = Vec::new();
+    let mut groups: Vec<Vec<DrivenFlow<'_>>> = Vec::new();
     for trial in plan.iter().flat_map(|plan| &plan.trials) {
         let found = measured.iter().find(|one| one.index == trial.index);
         let Some(measured) = found.filter(|one| one.repeats_measured > 0) else {
@@ -70,7 +70,7 @@ pub(super) fn comparisons(plan: Option<&Plan>, measured: &[TrialSummary]) -> Vec
             let FlowPlan::Produce(flow) = plan else {
                 continue;
             };
-            let sent = Sent {
+            let sent = DrivenFlow {
                 trial,
                 flow,
                 measured,
@@ -90,20 +90,20 @@ pub(super) fn comparisons(plan: Option<&Plan>, measured: &[TrialSummary]) -> Vec
 }
 
 /// The factors of a trial but for the flow's driver.
-fn other_factors<'a>(sent: &Sent<'a>) -> Vec<&'a (String, String)> {
+fn other_factors<'a>(sent: &DrivenFlow<'a>) -> Vec<&'a (String, String)> {
     let path = format!("{}.driver", sent.flow.name);
     let of_driver = |known: &str| known == path || known.starts_with(&format!("{path}."));
     let factors = sent.trial.factors.iter();
     factors.filter(|(known, _)| !of_driver(known)).collect()
 }
 
-fn is_same(one: &Sent<'_>, other: &Sent<'_>) -> bool {
+fn is_same(one: &DrivenFlow<'_>, other: &DrivenFlow<'_>) -> bool {
     one.trial.scenario == other.trial.scenario
         && one.flow.name == other.flow.name
         && other_factors(one) == other_factors(other)
 }
 
-fn comparison(group: &[Sent<'_>]) -> DriverComparison {
+fn comparison(group: &[DrivenFlow<'_>]) -> DriverComparison {
     let mut rows: Vec<DriverRow> = group.iter().map(row).collect();
     let kgauge = rows
         .iter()
@@ -141,7 +141,7 @@ fn comparison(group: &[Sent<'_>]) -> DriverComparison {
     }
 }
 
-fn row(sent: &Sent<'_>) -> DriverRow {
+fn row(sent: &DrivenFlow<'_>) -> DriverRow {
     let mean = |spread: Option<&Spread>| spread.map(|spread| spread.mean);
     let response = sent.summary.latencies.response.as_ref();
     let p99 = response.and_then(|response| {

@@ -9,7 +9,7 @@ use crate::summary::generator::{
 };
 use crate::summary::words;
 use crate::summary::{
-    CpuSummary, FlowSummary, GeneratorVerdict, GeneratorWord, Lateness, LatenessCause,
+    CpuSummary, FlowSummary, GeneratorState, GeneratorVerdict, Lateness, LatenessCause,
 };
 
 /// Other programs that a sentence names.
@@ -113,19 +113,19 @@ pub(super) fn verdict(
     }
     let closed = flows.iter().any(|flow| flow.lateness.is_none());
     let word = match (busy, blame) {
-        _ if starved => GeneratorWord::Limited,
-        (Some(true), LatenessCause::Generator { .. }) => GeneratorWord::Limited,
-        (Some(true), _) if closed => GeneratorWord::Limited,
-        (_, LatenessCause::Generator { .. }) => GeneratorWord::Late,
+        _ if starved => GeneratorState::Limited,
+        (Some(true), LatenessCause::Generator { .. }) => GeneratorState::Limited,
+        (Some(true), _) if closed => GeneratorState::Limited,
+        (_, LatenessCause::Generator { .. }) => GeneratorState::Late,
         (_, LatenessCause::OtherPrograms { .. } | LatenessCause::SharedProcessors) => {
             match flows.iter().any(had_room) {
-                true => GeneratorWord::Crowded,
-                false => GeneratorWord::Fine,
+                true => GeneratorState::Crowded,
+                false => GeneratorState::Fine,
             }
         }
-        (None, _) | (_, LatenessCause::Unknown) => GeneratorWord::Unknown,
+        (None, _) | (_, LatenessCause::Unknown) => GeneratorState::Unknown,
         (Some(_), LatenessCause::None | LatenessCause::Target { .. } | LatenessCause::Fault) => {
-            GeneratorWord::Fine
+            GeneratorState::Fine
         }
     };
     GeneratorVerdict {

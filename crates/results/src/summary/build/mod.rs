@@ -29,7 +29,8 @@ pub use steadiness::is_warm;
 pub(super) use repeats::flow_repeats;
 
 use super::{
-    DefectSummary, GoalWord, RunSummary, Status, StudySummary, Summary, TargetSummary, TrialSummary,
+    DefectSummary, GoalStatus, RunSummary, Status, StudySummary, Summary, TargetSummary,
+    TrialSummary,
 };
 use crate::folder::RunRead;
 use crate::run::{BuildRecord, RepeatOutcome, RunStatus, TargetRecord};
@@ -163,13 +164,13 @@ fn records_went_wrong(trial: &TrialSummary) -> bool {
 
 /// A goal without a figure is no success.
 fn goal_missed(trial: &TrialSummary) -> bool {
-    let missed = [GoalWord::NotHeld, GoalWord::NotMeasured];
+    let missed = [GoalStatus::NotHeld, GoalStatus::NotMeasured];
     trial.goals.iter().any(|goal| missed.contains(&goal.word))
 }
 
 fn goal_undecided(trial: &TrialSummary) -> bool {
     let mut goals = trial.goals.iter();
-    goals.any(|goal| goal.word == GoalWord::Undecided)
+    goals.any(|goal| goal.word == GoalStatus::Undecided)
 }
 
 fn exit_status(status: Status) -> u8 {

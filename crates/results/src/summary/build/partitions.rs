@@ -5,7 +5,7 @@ use kgauge_scenario::PartitionFormula;
 use crate::folder::RunRead;
 use crate::statistics::Spread;
 use crate::summary::partitions::{PartitionsNeeded, PartitionsOfRate};
-use crate::summary::{GeneratorWord, TrialSummary, words};
+use crate::summary::{GeneratorState, TrialSummary, words};
 
 /// What the study's formula comes to; none without a formula, or when one of its figures was not measured.
 pub(super) fn needed(run: &RunRead, trials: &[TrialSummary]) -> Option<PartitionsNeeded> {
@@ -23,7 +23,7 @@ pub(super) fn needed(run: &RunRead, trials: &[TrialSummary]) -> Option<Partition
         if partitions != Some(1) || flow.members != Some(1) {
             return None;
         }
-        is_limited |= trial.generator.word == GeneratorWord::Limited;
+        is_limited |= trial.generator.word == GeneratorState::Limited;
         let throughput = flow.throughput.as_ref()?;
         Some(throughput.records_per_s.clone())
     };

@@ -61,18 +61,18 @@ pub(super) fn steadiness(
     let seen = measured
         .repeats
         .iter()
-        .filter_map(|repeat| Seen::of(repeat, index));
-    let seen: Vec<Seen<'_>> = seen.collect();
+        .filter_map(|repeat| RepeatChecks::of(repeat, index));
+    let seen: Vec<RepeatChecks<'_>> = seen.collect();
     let repeats: Vec<RepeatSteadiness> = seen
         .iter()
         .map(|seen| seen.check(is_closed, limit_ns))
         .collect();
-    let rates: Vec<f64> = seen.iter().map(Seen::rate).collect();
+    let rates: Vec<f64> = seen.iter().map(RepeatChecks::rate).collect();
     let throughput_over_repeats = trend(&rates);
     let latency_over_repeats = if is_closed {
         None
     } else {
-        let delays: Option<Vec<f64>> = seen.iter().map(Seen::delay).collect();
+        let delays: Option<Vec<f64>> = seen.iter().map(RepeatChecks::delay).collect();
         delays.as_deref().and_then(trend)
     };
     let within = repeats.iter().map(RepeatSteadiness::verdict).max()?;
@@ -115,17 +115,17 @@ fn trend(values: &[f64]) -> Option<f64> {
 }
 
 /// What is known of one repeat of a flow.
-struct Seen<'a> {
+struct RepeatChecks<'a> {
     pace: &'a PaceSeries,
     warm_up_ns: u64,
     hold: StageSpan,
 }
 
-impl<'a> Seen<'a> {
-    fn of(repeat: &'a RepeatRead, index: u16) -> Option<Seen<'a>> {
+impl<'a> RepeatChecks<'a> {
+    fn of(repeat: &'a RepeatRead, index: u16) -> Option<RepeatChecks<'a>> {
         let flow: &FlowRecord = repeat.record.as_ref()?.flows.get(usize::from(index))?;
         let warm_up = flow.stage(Stage::WarmUp);
-        Some(Seen {
+        Some(RepeatChecks {
             pace: flow.pace.as_ref()?,
             warm_up_ns: warm_up.map_or(0, |span| span.length_ns()),
             hold: flow.stage(Stage::Hold)?,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kgauge_scenario::{FlowPlan, Trial};
 
-use super::blame::{self, Grounds};
+use super::blame::{self, LatenessEvidence};
 use super::flow::{counted, flows};
 use super::generator::{cpu, verdict};
 use super::headroom::headroom;
@@ -17,7 +17,7 @@ use super::verdict::FigureSource;
 use super::warnings::{self, Circumstances};
 use crate::folder::{RepeatRead, RunRead};
 use crate::run::EventKind;
-use crate::series::{WaitParts, client_hold};
+use crate::series::{WaitShares, client_hold};
 use crate::summary::{
     CountedOnBroker, CpuSummary, Factor, FlowSummary, RepeatSummary, TopicSummary, TrialSummary,
     WarningKind,
@@ -128,14 +128,14 @@ fn judge_lateness(
     for flow in flows {
         let repeats = measured.repeats.iter();
         let waits = repeats.filter_map(|one| client_hold(run, one.key, flow.index)?.waits);
-        let waits: Vec<WaitParts> = waits.collect();
+        let waits: Vec<WaitShares> = waits.collect();
         let Some(lateness) = &mut flow.lateness else {
             continue;
         };
-        let waits = WaitParts::mean(&waits);
+        let waits = WaitShares::mean(&waits);
         // A wait that goes on to the end of what was seen is not recorded, only looked at.
         lateness.waiting_time_part = lateness.waiting_time_part.max(waits.any);
-        let grounds = Grounds {
+        let grounds = LatenessEvidence {
             cpu,
             processors: processors_of(run),
             is_shared: environment.is_some_and(|one| one.target.same_machine == Some(true)),

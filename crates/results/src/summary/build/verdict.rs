@@ -10,7 +10,7 @@ use crate::slice::TimeKind;
 use crate::statistics::{Interval, Spread, t_95};
 use crate::summary::words;
 use crate::summary::{
-    FlowSummary, GeneratorVerdict, GeneratorWord, GoalVerdict, GoalWord, LatencySummary,
+    FlowSummary, GeneratorState, GeneratorVerdict, GoalStatus, GoalVerdict, LatencySummary,
     MetricUnit, PublishedComparison, PublishedStatus,
 };
 
@@ -131,7 +131,7 @@ impl FigureSource<'_> {
             measured: None,
             interval: None,
             unit,
-            word: GoalWord::NotMeasured,
+            word: GoalStatus::NotMeasured,
             why: "nothing of the kind was measured".to_owned(),
         };
         let Some(value) = self.value(&goal.figure) else {
@@ -143,8 +143,8 @@ impl FigureSource<'_> {
         verdict.why = goal_words(goal, &value, verdict.word);
         // A load that overruns the target is not steady either: what was missed stays missed.
         let flow = self.flow(&goal.figure);
-        if verdict.word == GoalWord::Held && flow.is_some_and(|flow| !flow.is_usable()) {
-            verdict.word = GoalWord::Undecided;
+        if verdict.word == GoalStatus::Held && flow.is_some_and(|flow| !flow.is_usable()) {
+            verdict.word = GoalStatus::Undecided;
             verdict.why += ", but the target was not steady while it was measured";
         }
         verdict
@@ -226,7 +226,7 @@ impl FigureSource<'_> {
                 format!("Ours is {} of it", words::percent(ratio)),
             )
         };
-        let limited = self.generator.word == GeneratorWord::Limited;
+        let limited = self.generator.word == GeneratorState::Limited;
         if limited && ratio < 1.0 && !of_time {
             let why = "Not comparable: the generator was the limit of ours".to_owned();
             return (PublishedStatus::NotComparable, why);
@@ -271,23 +271,23 @@ fn agreement(
 
 /// A goal is held or missed where the whole interval says so. What is counted, and what repeats agree on to the last
 /// digit, has no doubt.
-fn goal_word(goal: &Goal, value: &Value) -> GoalWord {
+fn goal_word(goal: &Goal, value: &Value) -> GoalStatus {
     let holds = |value: f64| goal.comparison.holds(value, goal.value);
     let word = |held: bool| match held {
-        true => GoalWord::Held,
-        false => GoalWord::NotHeld,
+        true => GoalStatus::Held,
+        false => GoalStatus::NotHeld,
     };
     let Some(interval) = value.interval() else {
         let is_near = value.spread.is_some() && is_near(goal, value.value);
         return match is_near {
-            true => GoalWord::Undecided,
+            true => GoalStatus::Undecided,
             false => word(holds(value.value)),
         };
     };
     match (holds(interval.low), holds(interval.high)) {
-        (true, true) => GoalWord::Held,
-        (false, false) => GoalWord::NotHeld,
-        _ => GoalWord::Undecided,
+        (true, true) => GoalStatus::Held,
+        (false, false) => GoalStatus::NotHeld,
+        _ => GoalStatus::Undecided,
     }
 }
 
@@ -302,7 +302,7 @@ fn is_near(goal: &Goal, value: f64) -> bool {
 }
 
 /// `18.4 ms (95 % interval 16.0 ms to 21.2 ms), at most 20 ms was wanted`
-fn goal_words(goal: &Goal, value: &Value, word: GoalWord) -> String {
+fn goal_words(goal: &Goal, value: &Value, word: GoalStatus) -> String {
     let unit = unit_of(goal.figure.metric);
     let interval = match (value.interval(), &value.spread) {
         (Some(interval), _) => format!(" (95 % interval {})", show_interval(interval, unit)),
@@ -310,11 +310,11 @@ fn goal_words(goal: &Goal, value: &Value, word: GoalWord) -> String {
         (None, None) => String::new(),
     };
     let remedy = match word {
-        GoalWord::Undecided => match repeats_needed(goal, value) {
+        GoalStatus::Undecided => match repeats_needed(goal, value) {
             Some(repeats) => format!("; use --repeat {repeats} to decide"),
             None => "; hold the load longer to decide".to_owned(),
         },
-        GoalWord::Held | GoalWord::NotHeld | GoalWord::NotMeasured => String::new(),
+        GoalStatus::Held | GoalStatus::NotHeld | GoalStatus::NotMeasured => String::new(),
     };
     format!(
         "{} was measured{interval}, {} {} was wanted{remedy}",
@@ -408,14 +408,14 @@ mod tests {
     fn a_goal_is_decided_only_where_the_whole_interval_is_on_one_side() {
         let goal = goal("writers.latency.p99", GoalComparison::LessOrEqual, 20e6);
         let word = |repeats: &[f64]| goal_word(&goal, &time(repeats));
-        assert_eq!(word(&[10.0, 10.5, 11.0]), GoalWord::Held);
-        assert_eq!(word(&[30.0, 31.0, 32.0]), GoalWord::NotHeld);
-        assert_eq!(word(&[15.0, 18.0, 21.0]), GoalWord::Undecided);
-        assert_eq!(word(&[19.0, 21.0, 23.0]), GoalWord::Undecided);
+        assert_eq!(word(&[10.0, 10.5, 11.0]), GoalStatus::Held);
+        assert_eq!(word(&[30.0, 31.0, 32.0]), GoalStatus::NotHeld);
+        assert_eq!(word(&[15.0, 18.0, 21.0]), GoalStatus::Undecided);
+        assert_eq!(word(&[19.0, 21.0, 23.0]), GoalStatus::Undecided);
         // A single repeat decides where it is far from the goal.
-        assert_eq!(word(&[14.0]), GoalWord::Held);
-        assert_eq!(word(&[16.0]), GoalWord::Undecided);
-        assert_eq!(word(&[26.0]), GoalWord::NotHeld);
+        assert_eq!(word(&[14.0]), GoalStatus::Held);
+        assert_eq!(word(&[16.0]), GoalStatus::Undecided);
+        assert_eq!(word(&[26.0]), GoalStatus::NotHeld);
     }
 
     #[test]
@@ -425,22 +425,22 @@ mod tests {
             value,
             spread: None,
         };
-        assert_eq!(goal_word(&goal, &of(0.0)), GoalWord::Held);
-        assert_eq!(goal_word(&goal, &of(1.0)), GoalWord::NotHeld);
+        assert_eq!(goal_word(&goal, &of(0.0)), GoalStatus::Held);
+        assert_eq!(goal_word(&goal, &of(1.0)), GoalStatus::NotHeld);
     }
 
     #[test]
     fn an_undecided_goal_says_its_interval_and_how_many_repeats_decide() {
         let goal = goal("writers.latency.p99", GoalComparison::LessOrEqual, 20e6);
         let value = time(&[15.0, 18.0, 21.0]);
-        let words = goal_words(&goal, &value, GoalWord::Undecided);
+        let words = goal_words(&goal, &value, GoalStatus::Undecided);
         assert!(
             words.starts_with("18.0 ms was measured (95 % interval 11."),
             "{words}"
         );
         assert!(words.ends_with("; use --repeat 13 to decide"), "{words}");
         assert!(!words.contains("chance"), "{words}");
-        let near = goal_words(&goal, &time(&[19.9, 20.2, 19.8]), GoalWord::Undecided);
+        let near = goal_words(&goal, &time(&[19.9, 20.2, 19.8]), GoalStatus::Undecided);
         assert!(near.ends_with("hold the load longer to decide"), "{near}");
     }
 

@@ -6,7 +6,7 @@ use crate::run::{Environment, EventKind, Replication, RunStatus};
 use crate::statistics::Steadiness;
 use crate::summary::words;
 use crate::summary::{
-    CpuSummary, FlowSummary, GeneratorWord, LatencySummary, LatenessCause, TrialSummary, Warning,
+    CpuSummary, FlowSummary, GeneratorState, LatencySummary, LatenessCause, TrialSummary, Warning,
     WarningKind,
 };
 
@@ -182,11 +182,11 @@ fn about_generator(warnings: &mut Warnings, trial: &TrialSummary, processors: Op
     }
     let blame = trial.generator.blame;
     let cause = match (trial.generator.word, blame) {
-        (GeneratorWord::Limited, _) => Some((
+        (GeneratorState::Limited, _) => Some((
             WarningKind::GeneratorLimited,
             "The generator was the limit; the target can do more than these figures say.",
         )),
-        (GeneratorWord::Unknown, _) => Some((
+        (GeneratorState::Unknown, _) => Some((
             WarningKind::GeneratorUnknown,
             "Whether the generator was the limit is not known.",
         )),
@@ -198,15 +198,15 @@ fn about_generator(warnings: &mut Warnings, trial: &TrialSummary, processors: Op
             WarningKind::ProcessorsExhausted,
             "Load and target had too few processors; latencies contain the delay.",
         )),
-        (GeneratorWord::Late | GeneratorWord::Crowded, _) => Some((
+        (GeneratorState::Late | GeneratorState::Crowded, _) => Some((
             WarningKind::GeneratorLate,
             "The generator was late; latencies contain its own delay.",
         )),
-        (GeneratorWord::Fine, _) if is_full_of_others(&trial.cpu, processors) => Some((
+        (GeneratorState::Fine, _) if is_full_of_others(&trial.cpu, processors) => Some((
             WarningKind::OtherPrograms,
             "Other programs used this machine's processors; load and target would do more without them.",
         )),
-        (GeneratorWord::Fine, _) => None,
+        (GeneratorState::Fine, _) => None,
     };
     let Some((kind, opening)) = cause else { return };
     let remedy = match kind {

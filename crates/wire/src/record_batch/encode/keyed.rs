@@ -1,6 +1,6 @@
 //! Records with short keys and values of one size, many at a time.
 
-use super::super::packed::Packed;
+use super::super::packed::PackedBytes;
 use super::BatchEncoder;
 
 /// A key of up to sixteen bytes, in a slot that is copied as a whole.
@@ -16,7 +16,7 @@ struct Run {
     offset_shift: usize,
     /// The largest offset delta that takes so many bytes.
     until: i32,
-    value_length: Packed,
+    value_length: PackedBytes,
 }
 
 impl Run {
@@ -27,15 +27,18 @@ impl Run {
         key_bytes: usize,
         value_bytes: usize,
     ) -> Option<Self> {
-        if key_bytes.saturating_add(value_bytes) > Packed::LENGTH_MAX {
+        if key_bytes.saturating_add(value_bytes) > PackedBytes::LENGTH_MAX {
             return None;
         }
-        let (timestamp, offset) = Packed::deltas(timestamp_delta, offset_delta)?;
-        let (key_length, value_length) = (Packed::length(key_bytes), Packed::length(value_bytes));
+        let (timestamp, offset) = PackedBytes::deltas(timestamp_delta, offset_delta)?;
+        let (key_length, value_length) = (
+            PackedBytes::length(key_bytes),
+            PackedBytes::length(value_bytes),
+        );
         let numbers =
             1 + timestamp.bytes + offset.bytes + key_length.bytes + value_length.bytes + 1;
-        let length = Packed::length(numbers + key_bytes + value_bytes);
-        let gap = Packed {
+        let length = PackedBytes::length(numbers + key_bytes + value_bytes);
+        let gap = PackedBytes {
             word: 0,
             bytes: offset.bytes,
         };
@@ -43,7 +46,7 @@ impl Run {
         let head_bytes = before_bytes + offset.bytes + key_length.bytes;
         (head_bytes <= 8).then(|| Self {
             head: length
-                .then(Packed::NO_ATTRIBUTES)
+                .then(PackedBytes::NO_ATTRIBUTES)
                 .then(timestamp)
                 .then(gap)
                 .then(key_length)
@@ -85,8 +88,8 @@ impl BatchEncoder {
             };
             self.make_room(key_bytes + value_bytes);
             let to = &mut self.buffer[self.end..];
-            let (_, offset) =
-                Packed::deltas(0, self.records).unwrap_or((Packed::EMPTY, Packed::EMPTY));
+            let (_, offset) = PackedBytes::deltas(0, self.records)
+                .unwrap_or((PackedBytes::EMPTY, PackedBytes::EMPTY));
             let head = run.head | offset.word << run.offset_shift;
             to[..8].copy_from_slice(&head.to_le_bytes());
             let to = &mut to[run.head_bytes..];

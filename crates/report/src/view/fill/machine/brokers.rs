@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use kgauge_results::SECOND_NS;
-use kgauge_results::run::{MetricsSource, NotSeen, RequestKind};
+use kgauge_results::run::{MetricsSource, MissingEvidence, RequestKind};
 use kgauge_results::series::{BrokerPoint, BrokerSeries, RequestPoint};
 
-use super::spans::{SpanRate, Weighed, of_spans};
-use super::{Drawing, LETTERS_MAX, MEGABYTE};
+use super::spans::{SpanRate, WeightedValue, of_spans};
+use super::{LETTERS_MAX, MEGABYTE, PanelContext};
 use crate::clean::cut;
 use crate::view::{MachineLine, MachineTimeline, Panel};
 
 const NS_PER_MS: f64 = 1e6;
 
 /// The parts of a request's time, in their order in time.
-type Part = (&'static str, fn(&RequestPoint) -> Option<f64>);
-const PARTS: [Part; 6] = [
+type TimePhase = (&'static str, fn(&RequestPoint) -> Option<f64>);
+const PARTS: [TimePhase; 6] = [
     ("waits for a handler", |one| one.request_queue_ms),
     ("in the handler's hands", |one| one.local_ms),
     ("waits for others", |one| one.remote_ms),
@@ -42,10 +42,10 @@ fn are_embedded(brokers: &[BrokerSeries]) -> bool {
 /// What is drawn of a repeat that took so long.
 pub(in crate::view::fill) fn broker_timeline(
     brokers: &[BrokerSeries],
-    not_seen: &[NotSeen],
+    not_seen: &[MissingEvidence],
     end_ns: u64,
 ) -> MachineTimeline {
-    let mut drawing = Drawing::over(end_ns);
+    let mut drawing = PanelContext::over(end_ns);
     let kinds = [
         (
             Panel::ProduceParts,
@@ -80,7 +80,7 @@ pub(in crate::view::fill) fn broker_timeline(
     }
 }
 
-impl Drawing {
+impl PanelContext {
     /// Mean times of all brokers' requests together, part by part.
     fn parts(&mut self, panel: Panel, brokers: &[BrokerSeries], kind: RequestKind) {
         let embedded = are_embedded(brokers);
@@ -105,7 +105,9 @@ impl Drawing {
 
     fn broker(&mut self, series: &BrokerSeries) {
         let mut draw = |panel, what: &str, value: fn(&BrokerPoint) -> Option<f64>| {
-            self.of_broker(panel, series, what, |point| value(point).map(Weighed::even));
+            self.of_broker(panel, series, what, |point| {
+                value(point).map(WeightedValue::even)
+            });
         };
         let handlers = match series.source {
             MetricsSource::Embedded => " thread",
@@ -157,7 +159,7 @@ impl Drawing {
         });
         self.of_broker(Panel::FlushTimes, series, "", |point| {
             let (value, per_s) = (point.flush_mean_ms? * NS_PER_MS, point.flushes_per_s?);
-            Some(Weighed { value, per_s })
+            Some(WeightedValue { value, per_s })
         });
     }
 
@@ -166,7 +168,7 @@ impl Drawing {
         panel: Panel,
         series: &BrokerSeries,
         what: &str,
-        value: impl Fn(&BrokerPoint) -> Option<Weighed>,
+        value: impl Fn(&BrokerPoint) -> Option<WeightedValue>,
     ) {
         let known = series.points.iter().map(|point| SpanRate {
             start_ns: point.start_ns,
@@ -192,8 +194,8 @@ impl Drawing {
     }
 }
 
-fn weighed(one: &RequestPoint, ms: fn(&RequestPoint) -> Option<f64>) -> Option<Weighed> {
-    Some(Weighed {
+fn weighed(one: &RequestPoint, ms: fn(&RequestPoint) -> Option<f64>) -> Option<WeightedValue> {
+    Some(WeightedValue {
         value: ms(one)? * NS_PER_MS,
         per_s: one.per_s,
     })
@@ -202,7 +204,7 @@ fn weighed(one: &RequestPoint, ms: fn(&RequestPoint) -> Option<f64>) -> Option<W
 /// One mean of all brokers for each second; their looks are some milliseconds apart.
 fn together(
     brokers: &[BrokerSeries],
-    value: impl Fn(&BrokerPoint) -> Option<Weighed>,
+    value: impl Fn(&BrokerPoint) -> Option<WeightedValue>,
 ) -> Vec<SpanRate> {
     let mut seconds = BTreeMap::<u64, (SpanRate, f64, f64)>::new();
     for point in brokers.iter().flat_map(|series| &series.points) {
@@ -220,7 +222,7 @@ fn together(
         }
     }
     let each = seconds.into_values().map(|(known, per_s, sum)| SpanRate {
-        value: (per_s > 0.0).then(|| Weighed {
+        value: (per_s > 0.0).then(|| WeightedValue {
             value: sum / per_s,
             per_s,
         }),
@@ -230,7 +232,7 @@ fn together(
 }
 
 /// Who told, and what could not be had.
-fn notes(brokers: &[BrokerSeries], not_seen: &[NotSeen]) -> Vec<String> {
+fn notes(brokers: &[BrokerSeries], not_seen: &[MissingEvidence]) -> Vec<String> {
     let tells = |source| brokers.iter().any(|series| series.source == source);
     let mut notes = Vec::new();
     if tells(MetricsSource::Jolokia) {

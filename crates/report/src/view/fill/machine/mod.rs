@@ -16,7 +16,7 @@ use kgauge_results::series::{
 pub(super) use brokers::broker_timeline;
 pub(super) use devices::Chosen;
 pub(super) use spans::place_s;
-use spans::{Points, SpanRate, Weighed, of_moments, of_spans};
+use spans::{Points, SpanRate, WeightedValue, of_moments, of_spans};
 pub(super) use traffic::timeline as traffic;
 
 use crate::clean::cut;
@@ -31,7 +31,7 @@ const MEGABYTE: f64 = 1e6;
 
 /// What is drawn of a repeat that took so long.
 pub(super) fn timeline(host: &HostSeries, chosen: &Chosen, end_ns: u64) -> MachineTimeline {
-    let mut drawing = Drawing::over(end_ns);
+    let mut drawing = PanelContext::over(end_ns);
     drawing.disks(host, chosen);
     drawing.memory(host);
     drawing.network(host, chosen);
@@ -43,16 +43,16 @@ pub(super) fn timeline(host: &HostSeries, chosen: &Chosen, end_ns: u64) -> Machi
     }
 }
 
-struct Drawing {
+struct PanelContext {
     lines: Vec<MachineLine>,
     seconds_per_point: u64,
 }
 
-impl Drawing {
+impl PanelContext {
     /// Nothing yet, of a repeat that took so long.
-    fn over(end_ns: u64) -> Drawing {
+    fn over(end_ns: u64) -> PanelContext {
         let seconds = end_ns.div_ceil(SECOND_NS);
-        Drawing {
+        PanelContext {
             lines: Vec::new(),
             seconds_per_point: seconds.div_ceil(POINTS_MAX).max(1),
         }
@@ -63,33 +63,33 @@ impl Drawing {
         let by_name: BTreeMap<&String, &DiskSeries> = series.collect();
         for series in chosen.disks.iter().filter_map(|name| by_name.get(name)) {
             let name = series.disk.as_str();
-            let mut draw = |panel, what: &str, value: fn(&DiskPoint) -> Option<Weighed>| {
+            let mut draw = |panel, what: &str, value: fn(&DiskPoint) -> Option<WeightedValue>| {
                 let span = |point: &DiskPoint| (point.start_ns, point.end_ns);
                 self.spans(panel, (name, what), &series.points, span, value);
             };
             draw(Panel::DiskBytes, " written", |point| {
-                Some(Weighed::even(point.written_bytes_per_s / MEGABYTE))
+                Some(WeightedValue::even(point.written_bytes_per_s / MEGABYTE))
             });
             draw(Panel::DiskBytes, " read", |point| {
-                Some(Weighed::even(point.read_bytes_per_s / MEGABYTE))
+                Some(WeightedValue::even(point.read_bytes_per_s / MEGABYTE))
             });
             draw(Panel::DiskUse, "", |point| {
-                Some(Weighed::even(point.busy_share * 100.0))
+                Some(WeightedValue::even(point.busy_share * 100.0))
             });
             draw(Panel::DiskQueue, "", |point| {
-                Some(Weighed::even(point.queue_mean))
+                Some(WeightedValue::even(point.queue_mean))
             });
             draw(Panel::DiskTimes, " write", |point| {
                 let (value, per_s) = (point.write_ns_mean?, point.writes_per_s);
-                Some(Weighed { value, per_s })
+                Some(WeightedValue { value, per_s })
             });
             draw(Panel::DiskTimes, " read", |point| {
                 let (value, per_s) = (point.read_ns_mean?, point.reads_per_s);
-                Some(Weighed { value, per_s })
+                Some(WeightedValue { value, per_s })
             });
             // How many flushes there were is not known here.
             draw(Panel::DiskTimes, " flush", |point| {
-                point.flush_ns_mean.map(Weighed::even)
+                point.flush_ns_mean.map(WeightedValue::even)
             });
         }
         for process in &host.processes {
@@ -99,7 +99,7 @@ impl Drawing {
             let name = (name.as_str(), " to page cache");
             let span = |point: &ProcessPoint| (point.start_ns, point.end_ns);
             self.spans(Panel::DiskBytes, name, &process.points, span, |point| {
-                Some(Weighed::even(point.written_bytes_per_s? / MEGABYTE))
+                Some(WeightedValue::even(point.written_bytes_per_s? / MEGABYTE))
             });
         }
     }
@@ -142,7 +142,7 @@ impl Drawing {
             let name = series.interface.as_str();
             let mut draw = |panel, what: &str, value: fn(&NetworkPoint) -> f64| {
                 let span = |point: &NetworkPoint| (point.start_ns, point.end_ns);
-                let value = |point: &NetworkPoint| Some(Weighed::even(value(point)));
+                let value = |point: &NetworkPoint| Some(WeightedValue::even(value(point)));
                 self.spans(panel, (name, what), &series.points, span, value);
             };
             // What goes out of the loopback comes in again.
@@ -169,7 +169,8 @@ impl Drawing {
         let able = (speed.bits_per_s as f64 / 8.0).max(1.0);
         let mut draw = |what: &str, value: fn(&NetworkPoint) -> f64| {
             let span = |point: &NetworkPoint| (point.start_ns, point.end_ns);
-            let value = |point: &NetworkPoint| Some(Weighed::even(value(point) / able * 100.0));
+            let value =
+                |point: &NetworkPoint| Some(WeightedValue::even(value(point) / able * 100.0));
             let name = (series.interface.as_str(), what);
             self.spans(Panel::NetworkUse, name, &series.points, span, value);
         };
@@ -198,7 +199,8 @@ impl Drawing {
             };
             let mut draw = |what: &str, value: fn(&PressurePoint) -> Option<f64>| {
                 let span = |point: &PressurePoint| (point.start_ns, point.end_ns);
-                let value = |point: &PressurePoint| Some(Weighed::even(value(point)? * 100.0));
+                let value =
+                    |point: &PressurePoint| Some(WeightedValue::even(value(point)? * 100.0));
                 self.spans(Panel::Waits, (resource, what), &series.points, span, value);
             };
             draw(", some tasks", |point| Some(point.some_share));
@@ -213,7 +215,7 @@ impl Drawing {
         (name, what): (&str, &str),
         points: &[P],
         span: impl Fn(&P) -> (u64, u64),
-        value: impl Fn(&P) -> Option<Weighed>,
+        value: impl Fn(&P) -> Option<WeightedValue>,
     ) {
         let known = points.iter().map(|point| {
             let (start_ns, end_ns) = span(point);

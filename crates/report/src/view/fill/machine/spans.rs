@@ -25,20 +25,20 @@ pub(in crate::view::fill) type Points = Vec<(f64, Option<f64>)>;
 pub(super) struct SpanRate {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
-    pub(super) value: Option<Weighed>,
+    pub(super) value: Option<WeightedValue>,
 }
 
 /// A value, and how much of it there is in each second when means are made.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Weighed {
+pub(super) struct WeightedValue {
     pub(super) value: f64,
     pub(super) per_s: f64,
 }
 
-impl Weighed {
+impl WeightedValue {
     /// A value that is the same all the time.
     pub(super) fn even(value: f64) -> Self {
-        Weighed { value, per_s: 1.0 }
+        WeightedValue { value, per_s: 1.0 }
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) fn of_moments(moments: &[(u64, Option<f64>)], seconds_per_point: u64)
         let bucket = at_ns / bucket_ns;
         if bucket <= BUCKETS_MAX {
             let mean = buckets.entry(bucket).or_default();
-            mean.add(value.map(Weighed::even), 1.0);
+            mean.add(value.map(WeightedValue::even), 1.0);
         }
     }
     let end_ns = moments.iter().map(|(at_ns, _)| *at_ns).max().unwrap_or(0);
@@ -144,7 +144,7 @@ struct Mean {
 }
 
 impl Mean {
-    fn add(&mut self, known: Option<Weighed>, length: f64) {
+    fn add(&mut self, known: Option<WeightedValue>, length: f64) {
         if let Some(known) = known {
             let weight = known.per_s * length;
             self.sum += known.value * weight;
@@ -166,7 +166,7 @@ mod tests {
         SpanRate {
             start_ns: (start_s * SECOND) as u64,
             end_ns: (end_s * SECOND) as u64,
-            value: value.map(Weighed::even),
+            value: value.map(WeightedValue::even),
         }
     }
 
@@ -214,7 +214,7 @@ mod tests {
         let timed = |start_s: u64, value: f64, per_s: f64| SpanRate {
             start_ns: start_s * SECOND_NS,
             end_ns: (start_s + 1) * SECOND_NS,
-            value: Some(Weighed { value, per_s }),
+            value: Some(WeightedValue { value, per_s }),
         };
         let spans = [timed(0, 1.0, 99.0), timed(1, 101.0, 1.0)];
         assert_eq!(of_spans(&spans, 2), [(1.0, Some(2.0))]);
@@ -248,7 +248,7 @@ mod tests {
         let spans = [SpanRate {
             start_ns: 0,
             end_ns: u64::MAX,
-            value: Some(Weighed::even(1.0)),
+            value: Some(WeightedValue::even(1.0)),
         }];
         assert!(of_spans(&spans, 2).len() as u64 <= BUCKETS_MAX + 1);
         assert_eq!(of_spans(&spans, u64::MAX).len(), 1);

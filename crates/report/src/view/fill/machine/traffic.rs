@@ -7,8 +7,8 @@ use kgauge_results::series::{
 };
 use kgauge_results::summary::FlowSummary;
 
-use super::spans::Weighed;
-use super::{Drawing, LETTERS_MAX, MEGABYTE};
+use super::spans::WeightedValue;
+use super::{LETTERS_MAX, MEGABYTE, PanelContext};
 use crate::clean::cut;
 use crate::view::{MachineTimeline, Panel};
 
@@ -21,7 +21,7 @@ pub(in crate::view::fill) fn timeline(
     flows: &[FlowSummary],
     end_ns: u64,
 ) -> MachineTimeline {
-    let mut drawing = Drawing::over(end_ns);
+    let mut drawing = PanelContext::over(end_ns);
     for series in &repeat.clients {
         let summary = flows.iter().find(|flow| flow.index == series.flow);
         let Some(summary) = summary else { continue };
@@ -42,7 +42,7 @@ pub(in crate::view::fill) fn timeline(
     }
 }
 
-impl Drawing {
+impl PanelContext {
     fn clients(&mut self, series: &ClientSeries, name: &str, end_ns: u64) {
         // What came after the end is no second of its own.
         let seconds: Vec<ClientSecond> = series
@@ -55,7 +55,7 @@ impl Drawing {
             })
             .collect();
         let span = |second: &ClientSecond| (second.start_ns, second.end_ns);
-        let mut draw = |panel, what: &str, value: fn(&ClientFigures) -> Option<Weighed>| {
+        let mut draw = |panel, what: &str, value: fn(&ClientFigures) -> Option<WeightedValue>| {
             let value = |second: &ClientSecond| value(&second.figures);
             self.spans(panel, (name, what), &seconds, span, value);
         };
@@ -72,17 +72,17 @@ impl Drawing {
             weighed(one.buffer_wait_ns_mean?, one.buffer_waits_per_s)
         });
         draw(Panel::Throttle, "", |one| {
-            Some(Weighed::even(one.throttle_part * 100.0))
+            Some(WeightedValue::even(one.throttle_part * 100.0))
         });
         draw(Panel::Retries, " sent once more", |one| {
-            Some(Weighed::even(one.retried_per_s))
+            Some(WeightedValue::even(one.retried_per_s))
         });
         draw(Panel::Retries, " failed", |one| {
-            Some(Weighed::even(one.failed_per_s))
+            Some(WeightedValue::even(one.failed_per_s))
         });
         let span = |point: &HeldPoint| (point.start_ns, point.end_ns);
         let mut draw = |what: &str, value: fn(&HeldPoint) -> f64| {
-            let value = |point: &HeldPoint| Some(Weighed::even(value(point) * 100.0));
+            let value = |point: &HeldPoint| Some(WeightedValue::even(value(point) * 100.0));
             self.spans(Panel::Held, (name, what), &series.held, span, value);
         };
         draw(" buffer", |point| point.buffer_part);
@@ -91,7 +91,7 @@ impl Drawing {
 
     /// Draws them, and says what is not drawn.
     fn replicas(&mut self, wire: &WireSeries) -> Vec<String> {
-        let mut draw = |name: &str, value: fn(&kgauge_results::run::TopicLook) -> u32| {
+        let mut draw = |name: &str, value: fn(&kgauge_results::run::TopicSample) -> u32| {
             let looks = wire.topic.iter();
             let looks = looks.map(|at| (at.at_ns, Some(f64::from(value(&at.topic)))));
             self.moments(Panel::UnderReplicated, name, &looks.collect::<Vec<_>>());
@@ -111,7 +111,7 @@ impl Drawing {
             let span = |point: &GrowthPoint| (point.start_ns, point.end_ns);
             let growth = (name.as_str(), "");
             self.spans(Panel::LogGrowth, growth, &broker.growth, span, |point| {
-                Some(Weighed::even(point.bytes_per_s / MEGABYTE))
+                Some(WeightedValue::even(point.bytes_per_s / MEGABYTE))
             });
         }
         for group in &wire.groups {
@@ -129,6 +129,6 @@ impl Drawing {
 
 /// A mean, by how many it is of.
 #[allow(clippy::unnecessary_wraps, reason = "it closes closures of options")]
-fn weighed(value: f64, per_s: f64) -> Option<Weighed> {
-    Some(Weighed { value, per_s })
+fn weighed(value: f64, per_s: f64) -> Option<WeightedValue> {
+    Some(WeightedValue { value, per_s })
 }

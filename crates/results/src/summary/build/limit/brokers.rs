@@ -9,7 +9,7 @@ use super::machine::held_brokers;
 use super::{Findings, Weight};
 use crate::run::{Replication, RequestKind};
 use crate::series::{BrokerPoint, RequestPoint};
-use crate::summary::{FlowSummary, LimitWord, words};
+use crate::summary::{Bottleneck, FlowSummary, words};
 
 /// Threads with less to spare than this have nothing to spare.
 const IDLE_PART: f64 = 0.10;
@@ -27,11 +27,11 @@ const MOST: f64 = 0.50;
 /// Request handlers and network threads of the broker that has least to spare.
 pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
     type Idle = fn(&BrokerPoint) -> Option<f64>;
-    let kinds: [(LimitWord, &str, Idle); 2] = [
-        (LimitWord::RequestHandlers, "request handlers", |one| {
+    let kinds: [(Bottleneck, &str, Idle); 2] = [
+        (Bottleneck::RequestHandlers, "request handlers", |one| {
             one.handler_idle
         }),
-        (LimitWord::NetworkThreads, "network threads", |one| {
+        (Bottleneck::NetworkThreads, "network threads", |one| {
             one.network_idle
         }),
     ];
@@ -42,7 +42,7 @@ pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
             continue;
         };
         let listener = match word {
-            LimitWord::NetworkThreads => broker.busiest_listener(),
+            Bottleneck::NetworkThreads => broker.busiest_listener(),
             _ => None,
         };
         let of = listener.map_or_else(String::new, |name| format!(" of listener {name}"));
@@ -62,12 +62,12 @@ pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
 }
 
 /// Whether most of the time of a broker's busiest requests is spent with these threads, or in waiting for them.
-fn is_theirs(word: LimitWord, broker: &BrokerPoint) -> bool {
+fn is_theirs(word: Bottleneck, broker: &BrokerPoint) -> bool {
     let Some((request, _)) = busiest(broker) else {
         return false;
     };
     let parts = match word {
-        LimitWord::RequestHandlers => [request.request_queue_ms, request.local_ms],
+        Bottleneck::RequestHandlers => [request.request_queue_ms, request.local_ms],
         _ => [request.response_queue_ms, request.response_send_ms],
     };
     let sum: f64 = parts.into_iter().flatten().sum();
@@ -163,7 +163,7 @@ pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
         is_theirs && in_requests >= MOST * part
     });
     let weight = Weight::of(part >= FLUSHING_PART && is_local, true);
-    findings.note(LimitWord::Disk, weight, said);
+    findings.note(Bottleneck::Disk, weight, said);
 }
 
 /// A request's time in the hands of a node's one thread, and in waiting for it.
@@ -203,7 +203,7 @@ pub(super) fn followers(facts: &Facts<'_>, findings: &mut Findings) {
         };
         // Nobody waits for them with other acks.
         findings.note(
-            LimitWord::Replication,
+            Bottleneck::Replication,
             Weight::of(false, flow.is_some()),
             said,
         );
@@ -230,7 +230,7 @@ pub(super) fn followers(facts: &Facts<'_>, findings: &mut Findings) {
         is_most && facts.is_at_ease(),
         part.is_none() && flow.closed_loop || is_most,
     );
-    findings.note(LimitWord::Replication, weight, said);
+    findings.note(Bottleneck::Replication, weight, said);
 }
 
 /// How much a broker that leads too much is the limit: where it has nothing to spare, and others have.
@@ -254,6 +254,6 @@ pub(super) fn skew(facts: &Facts<'_>, findings: &Findings) -> Weight {
     });
     let has_none = facts.brokers.get(hot).and_then(spare);
     let is_hot = held.contains(hot) || has_none.is_some_and(|idle| idle <= IDLE_PART);
-    let shared = findings.is_strong(LimitWord::Processors);
+    let shared = findings.is_strong(Bottleneck::Processors);
     Weight::of(is_hot && others_rest && !shared, true)
 }

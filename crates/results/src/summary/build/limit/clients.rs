@@ -4,7 +4,7 @@ use super::facts::{Facts, mean};
 use super::{Findings, Weight};
 use crate::run::RunStatus;
 use crate::series::{client_series_of, lag_grows};
-use crate::summary::{FlowKind, FlowSummary, GeneratorWord, LatenessCause, LimitWord, words};
+use crate::summary::{Bottleneck, FlowKind, FlowSummary, GeneratorState, LatenessCause, words};
 
 /// Pauses that take more of the connections' time than this are what is felt.
 const PAUSED_PART: f64 = 0.10;
@@ -28,7 +28,7 @@ const LINGERING_FILL: f64 = 0.5;
 /// The sentence on flows that all had a rate and kept it.
 pub(super) fn all_done(facts: &Facts<'_>) -> Option<String> {
     let trial = facts.trial;
-    if trial.generator.word == GeneratorWord::Limited {
+    if trial.generator.word == GeneratorState::Limited {
         return None;
     }
     let mut said = Vec::new();
@@ -132,7 +132,7 @@ pub(super) fn consumers(facts: &Facts<'_>, findings: &mut Findings) {
             words::number(behind.records_max),
         );
         findings.note(
-            LimitWord::Consumer,
+            Bottleneck::Consumer,
             Weight::of(grows && all_kept_up, grows),
             said,
         );
@@ -157,7 +157,7 @@ pub(super) fn quota(facts: &Facts<'_>, findings: &mut Findings) {
             words::percent(part.min(1.0))
         );
         let weight = Weight::of(part >= PAUSED_PART, part > PAUSED_PART_NEAR);
-        findings.note(LimitWord::Quota, weight, said);
+        findings.note(Bottleneck::Quota, weight, said);
     }
 }
 
@@ -172,9 +172,9 @@ fn at_full_speed<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = &'a FlowSumma
 pub(super) fn late(facts: &Facts<'_>, findings: &mut Findings) {
     let generator = &facts.trial.generator;
     let word = match generator.blame {
-        LatenessCause::OtherPrograms { .. } => LimitWord::OtherPrograms,
-        LatenessCause::SharedProcessors => LimitWord::Processors,
-        LatenessCause::Generator { .. } => LimitWord::Generator,
+        LatenessCause::OtherPrograms { .. } => Bottleneck::OtherPrograms,
+        LatenessCause::SharedProcessors => Bottleneck::Processors,
+        LatenessCause::Generator { .. } => Bottleneck::Generator,
         LatenessCause::None
         | LatenessCause::Target { .. }
         | LatenessCause::Fault
@@ -190,7 +190,7 @@ pub(super) fn late(facts: &Facts<'_>, findings: &mut Findings) {
 
 /// The sentence on the flows with a rate that did not keep it, though the generator did all that it had room for.
 pub(super) fn slow_answers(facts: &Facts<'_>) -> Option<String> {
-    if facts.trial.generator.word != GeneratorWord::Fine {
+    if facts.trial.generator.word != GeneratorState::Fine {
         return None;
     }
     let flows = not_kept(facts).filter(|flow| !flow.closed_loop);
@@ -270,7 +270,7 @@ pub(super) fn requests(facts: &Facts<'_>, findings: &mut Findings) {
             words::number(batching.wire_bytes_per_request)
         );
         let weight = Weight::of(is_small && records < RECORDS_PER_REQUEST, is_small);
-        findings.note(LimitWord::Batching, weight, said);
+        findings.note(Bottleneck::Batching, weight, said);
     }
 }
 
@@ -293,7 +293,7 @@ pub(super) fn buffers(facts: &Facts<'_>, findings: &mut Findings) {
         let is_at_ease = facts.is_at_ease();
         let is_near = is_full || is_at_ease && in_flight >= IN_FLIGHT_PART_FULL;
         let weight = Weight::of(is_full && is_at_ease, is_near);
-        findings.note(LimitWord::Buffer, weight, said);
+        findings.note(Bottleneck::Buffer, weight, said);
     }
 }
 

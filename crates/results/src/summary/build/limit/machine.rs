@@ -6,7 +6,7 @@ use super::facts::{Facts, HoldEvidence, mean_of};
 use super::{Findings, Weight};
 use crate::run::Subject;
 use crate::series::DiskPoint;
-use crate::summary::{LimitWord, words};
+use crate::summary::{Bottleneck, words};
 
 /// Processors with less to spare than this had nothing to spare: the kernel's accounts are exact to a few percent.
 const IDLE_PART: f64 = 0.05;
@@ -35,8 +35,8 @@ pub(super) fn processors(facts: &Facts<'_>, findings: &mut Findings) {
     let idle = idle.map(|(idle, count)| idle / f64::from(count));
     let is_crowded = blame::crowd(cpu, processors).is_some();
     let (word, part) = match is_crowded {
-        true => (LimitWord::OtherPrograms, idle),
-        false => (LimitWord::Processors, facts.idle_part()),
+        true => (Bottleneck::OtherPrograms, idle),
+        false => (Bottleneck::Processors, facts.idle_part()),
     };
     let Some(part) = part else { return };
     // Others that kept nobody waiting took what was free.
@@ -49,9 +49,9 @@ pub(super) fn processors(facts: &Facts<'_>, findings: &mut Findings) {
 pub(super) fn cpu_limits(facts: &Facts<'_>, findings: &mut Findings) {
     for (subject, cores, held) in held_parts(facts) {
         let (word, who) = match &subject {
-            Subject::Target { broker: Some(id) } => (LimitWord::CpuLimit, format!("Broker {id}")),
-            Subject::Target { broker: None } => (LimitWord::CpuLimit, "The target".to_owned()),
-            Subject::Generator => (LimitWord::Generator, "The generator".to_owned()),
+            Subject::Target { broker: Some(id) } => (Bottleneck::CpuLimit, format!("Broker {id}")),
+            Subject::Target { broker: None } => (Bottleneck::CpuLimit, "The target".to_owned()),
+            Subject::Generator => (Bottleneck::Generator, "The generator".to_owned()),
             _ => continue,
         };
         let said = format!(
@@ -122,6 +122,6 @@ pub(super) fn disks(facts: &Facts<'_>, findings: &mut Findings) {
         );
         let is_strong = busy >= BUSY_PART && queue >= QUEUE_MEAN;
         let weight = Weight::of(is_strong, busy >= BUSY_PART_NEAR);
-        findings.note(LimitWord::Disk, weight, said);
+        findings.note(Bottleneck::Disk, weight, said);
     }
 }

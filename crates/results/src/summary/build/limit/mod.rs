@@ -16,7 +16,9 @@ use kgauge_scenario::Trial;
 use super::hold::MeasuredRepeats;
 use super::shares;
 use crate::folder::RunRead;
-use crate::summary::{GeneratorWord, LatenessCause, LimitVerdict, LimitWord, TrialSummary, words};
+use crate::summary::{
+    Bottleneck, GeneratorState, LatenessCause, LimitVerdict, TrialSummary, words,
+};
 use facts::Facts;
 
 /// How sure a suspicion is.
@@ -43,13 +45,13 @@ impl Weight {
 /// What is known of each suspect.
 #[derive(Default)]
 struct Findings {
-    strong: Vec<LimitWord>,
-    weak: Vec<LimitWord>,
+    strong: Vec<Bottleneck>,
+    weak: Vec<Bottleneck>,
     evidence: Vec<String>,
 }
 
 impl Findings {
-    fn note(&mut self, word: LimitWord, weight: Weight, said: String) {
+    fn note(&mut self, word: Bottleneck, weight: Weight, said: String) {
         let suspects = match weight {
             Weight::Strong => Some(&mut self.strong),
             Weight::Weak => Some(&mut self.weak),
@@ -71,57 +73,57 @@ impl Findings {
         self.evidence.push(said);
     }
 
-    fn is_strong(&self, word: LimitWord) -> bool {
+    fn is_strong(&self, word: Bottleneck) -> bool {
         self.strong.contains(&word)
     }
 
     fn verdict(self) -> LimitVerdict {
-        let explained = |word: &LimitWord| {
+        let explained = |word: &Bottleneck| {
             let mut others = self.strong.iter();
             others.any(|other| other != word && explains(*other).contains(word))
         };
-        let left = |words: &[LimitWord]| -> Vec<LimitWord> {
+        let left = |words: &[Bottleneck]| -> Vec<Bottleneck> {
             let left = words.iter().filter(|word| !explained(word));
             left.copied().collect()
         };
         let strong = left(&self.strong);
         match strong.as_slice() {
-            [LimitWord::Target] => {
+            [Bottleneck::Target] => {
                 let weak = left(&self.weak);
-                verdict(LimitWord::Target, self.evidence, weak)
+                verdict(Bottleneck::Target, self.evidence, weak)
             }
             [one] => verdict(*one, self.evidence, Vec::new()),
             [] => {
                 let weak = left(&self.weak);
-                verdict(LimitWord::Undecided, self.evidence, weak)
+                verdict(Bottleneck::Undecided, self.evidence, weak)
             }
-            _ => verdict(LimitWord::Undecided, self.evidence, strong),
+            _ => verdict(Bottleneck::Undecided, self.evidence, strong),
         }
     }
 }
 
 /// All that limits only while brokers answer.
-const ALL_BUT_OUTAGES: [LimitWord; 15] = [
-    LimitWord::Target,
-    LimitWord::Generator,
-    LimitWord::Quota,
-    LimitWord::OtherPrograms,
-    LimitWord::Processors,
-    LimitWord::CpuLimit,
-    LimitWord::Disk,
-    LimitWord::NetworkCard,
-    LimitWord::HotBroker,
-    LimitWord::Replication,
-    LimitWord::Batching,
-    LimitWord::Buffer,
-    LimitWord::RequestHandlers,
-    LimitWord::NetworkThreads,
-    LimitWord::Consumer,
+const ALL_BUT_OUTAGES: [Bottleneck; 15] = [
+    Bottleneck::Target,
+    Bottleneck::Generator,
+    Bottleneck::Quota,
+    Bottleneck::OtherPrograms,
+    Bottleneck::Processors,
+    Bottleneck::CpuLimit,
+    Bottleneck::Disk,
+    Bottleneck::NetworkCard,
+    Bottleneck::HotBroker,
+    Bottleneck::Replication,
+    Bottleneck::Batching,
+    Bottleneck::Buffer,
+    Bottleneck::RequestHandlers,
+    Bottleneck::NetworkThreads,
+    Bottleneck::Consumer,
 ];
 
 /// What else is seen where this is the limit, because of it.
-fn explains(word: LimitWord) -> &'static [LimitWord] {
-    use LimitWord as W;
+fn explains(word: Bottleneck) -> &'static [Bottleneck] {
+    use Bottleneck as W;
     match word {
         // Whoever waits for a broker that does not answer does nothing else, and neither do the other brokers.
         W::Broker => &ALL_BUT_OUTAGES,
@@ -210,43 +212,43 @@ pub(super) fn limit(
     let is_only_outage = findings
         .strong
         .iter()
-        .all(|word| *word == LimitWord::Broker);
+        .all(|word| *word == Bottleneck::Broker);
     if let Some(said) = clients::all_done(&facts).filter(|_| is_only_outage) {
         return Some(kept_up(&facts, faults, outage, said, findings));
     }
     let idle = clients::without_work(&facts).map(|flow| flow.name.clone());
-    if let Some(flow) = idle.filter(|_| !findings.is_strong(LimitWord::Broker)) {
-        let mut limit = verdict(LimitWord::Undecided, findings.evidence, Vec::new());
+    if let Some(flow) = idle.filter(|_| !findings.is_strong(Bottleneck::Broker)) {
+        let mut limit = verdict(Bottleneck::Undecided, findings.evidence, Vec::new());
         limit.sentence = format!("No bottleneck is named: {flow} did nothing in the hold.");
         return Some(limit);
     }
     suspects(&facts, &mut findings);
     if faults > 0 {
-        let is_outage = findings.is_strong(LimitWord::Broker);
+        let is_outage = findings.is_strong(Bottleneck::Broker);
         findings.doubt(format!(
             "The scenario did {} to the target meanwhile: what is seen may be these.",
             words::counted(faults, "fault")
         ));
         if is_outage {
-            findings.strong.push(LimitWord::Broker);
+            findings.strong.push(Bottleneck::Broker);
         }
     }
     if findings.strong.is_empty()
         && let Some(said) = clients::slow_answers(&facts)
     {
-        findings.note(LimitWord::Target, Weight::Strong, said);
+        findings.note(Bottleneck::Target, Weight::Strong, said);
     }
     let mut verdict = findings.verdict();
     match (verdict.word, outage) {
-        (LimitWord::Broker, Some(outage)) if faults > 0 => {
+        (Bottleneck::Broker, Some(outage)) if faults > 0 => {
             verdict.sentence = format!("The limit was the scenario's own fault: {outage}.");
         }
-        (LimitWord::Target, _) if faults > 0 => {
+        (Bottleneck::Target, _) if faults > 0 => {
             verdict
                 .sentence
                 .push_str(" The scenario's own faults may be why.");
         }
-        (LimitWord::Broker, Some(outage)) => {
+        (Bottleneck::Broker, Some(outage)) => {
             verdict.sentence = format!("The limit was an outage: {outage}.");
         }
         _ => {}
@@ -256,10 +258,10 @@ pub(super) fn limit(
 
 /// Everyone who may have limited a load that was not kept.
 fn suspects(facts: &Facts<'_>, findings: &mut Findings) {
-    if facts.trial.generator.word == GeneratorWord::Limited {
+    if facts.trial.generator.word == GeneratorState::Limited {
         let evidence = facts.trial.generator.evidence.iter();
         evidence.for_each(|said| {
-            findings.note(LimitWord::Generator, Weight::Strong, said.clone());
+            findings.note(Bottleneck::Generator, Weight::Strong, said.clone());
         });
     }
     clients::late(facts, findings);
@@ -275,7 +277,7 @@ fn suspects(facts: &Facts<'_>, findings: &mut Findings) {
     brokers::followers(facts, findings);
     if let Some(said) = shares::skew(facts.trial) {
         let weight = brokers::skew(facts, findings);
-        findings.note(LimitWord::HotBroker, weight, said);
+        findings.note(Bottleneck::HotBroker, weight, said);
     }
 }
 
@@ -289,7 +291,7 @@ fn kept_up(
 ) -> LimitVerdict {
     let mut evidence = vec![said];
     evidence.append(&mut findings.evidence);
-    let mut limit = verdict(LimitWord::Load, evidence, Vec::new());
+    let mut limit = verdict(Bottleneck::Load, evidence, Vec::new());
     let blame = facts.trial.generator.blame;
     if faults > 0 {
         limit.sentence = "No lasting bottleneck: all that was due was acked by the end of the hold, although the scenario \
@@ -312,25 +314,25 @@ fn kept_up(
     limit
 }
 
-fn verdict(word: LimitWord, evidence: Vec<String>, candidates: Vec<LimitWord>) -> LimitVerdict {
+fn verdict(word: Bottleneck, evidence: Vec<String>, candidates: Vec<Bottleneck>) -> LimitVerdict {
     let names: Vec<&str> = candidates.iter().map(|one| one.as_words()).collect();
     let names = names.join(", or ");
     let sentence = match word {
-        LimitWord::Load => {
+        Bottleneck::Load => {
             "No bottleneck: the target kept up with the offered load, so it may sustain more.".to_owned()
         }
-        LimitWord::Undecided if names.is_empty() => {
+        Bottleneck::Undecided if names.is_empty() => {
             "What limited it is not known from what was seen.".to_owned()
         }
-        LimitWord::Undecided => format!("What limited it is not decided; it may be {names}."),
-        LimitWord::OtherPrograms => {
+        Bottleneck::Undecided => format!("What limited it is not decided; it may be {names}."),
+        Bottleneck::OtherPrograms => {
             "The limit was other programs on this machine, which used its processors: end them, and run it again."
                 .to_owned()
         }
-        LimitWord::Target if names.is_empty() => {
+        Bottleneck::Target if names.is_empty() => {
             "The limit was the target: it answered too slowly for the offered load.".to_owned()
         }
-        LimitWord::Target => format!(
+        Bottleneck::Target => format!(
             "The limit was the target: it answered too slowly for the offered load. The reason may be {names}."
         ),
         word => format!("The limit was {}.", word.as_words()),
@@ -347,7 +349,7 @@ fn verdict(word: LimitWord, evidence: Vec<String>, candidates: Vec<LimitWord>) -
 mod tests {
     use super::*;
 
-    fn decided(strong: &[LimitWord], weak: &[LimitWord]) -> (LimitWord, Vec<LimitWord>) {
+    fn decided(strong: &[Bottleneck], weak: &[Bottleneck]) -> (Bottleneck, Vec<Bottleneck>) {
         let findings = Findings {
             strong: strong.to_vec(),
             weak: weak.to_vec(),
@@ -359,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_cause_takes_what_it_explains_with_it() {
-        use LimitWord as W;
+        use Bottleneck as W;
         assert_eq!(
             decided(&[W::Batching, W::Processors, W::Generator], &[W::Disk]),
             (W::Batching, vec![])
@@ -381,7 +383,7 @@ mod tests {
 
     #[test]
     fn no_two_causes_explain_each_other() {
-        use LimitWord as W;
+        use Bottleneck as W;
         let all = [
             W::Load,
             W::Generator,

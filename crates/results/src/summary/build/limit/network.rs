@@ -6,7 +6,7 @@ use super::facts::{Facts, HoldEvidence, mean_of};
 use super::{Findings, Weight};
 use crate::run::{NetworkSpeed, SpeedSource};
 use crate::series::{NetworkPoint, NetworkSeries};
-use crate::summary::{LimitWord, words};
+use crate::summary::{Bottleneck, words};
 
 /// An interface that carries so much of its speed is full. A packet of 1,500 bytes takes 1,538 on the wire: 14 of head and
 /// 4 of checksum, 8 before it and 12 of gap behind it. The kernel counts 1,514 of them, 98 %; of a large piece that the card is to cut
@@ -28,14 +28,14 @@ const USED_PART_SAID: f64 = 0.01;
 const BYTES_PER_S_SAID: f64 = 12.5e6;
 
 /// What goes which way.
-type Way = (&'static str, fn(&NetworkPoint) -> f64);
+type TrafficDirection = (&'static str, fn(&NetworkPoint) -> f64);
 
-const WAYS: [Way; 2] = [
+const WAYS: [TrafficDirection; 2] = [
     ("received", |point| point.received_bytes_per_s),
     ("sent", |point| point.sent_bytes_per_s),
 ];
 /// Where one direction waits for the other.
-const BOTH: [Way; 1] = [("carried both ways", |point| {
+const BOTH: [TrafficDirection; 1] = [("carried both ways", |point| {
     point.received_bytes_per_s + point.sent_bytes_per_s
 })];
 
@@ -61,10 +61,10 @@ pub(super) fn cards(facts: &Facts<'_>, findings: &mut Findings) {
     for (place, card) in cards.iter().enumerate() {
         let weight = card.weight();
         if weight != Weight::None || place == 0 && card.used >= USED_PART_SAID {
-            findings.note(LimitWord::NetworkCard, weight, card.said());
+            findings.note(Bottleneck::NetworkCard, weight, card.said());
         }
         if weight == Weight::Strong && card.full >= FULL_TIME_ALWAYS {
-            let others = [LimitWord::Processors, LimitWord::OtherPrograms];
+            let others = [Bottleneck::Processors, Bottleneck::OtherPrograms];
             findings.strong.retain(|word| !others.contains(word));
         }
     }
@@ -81,11 +81,11 @@ impl Card {
             .rev()
             .filter_map(|hold| speed_of(hold, interface));
         let speed = speeds.next()?.clone();
-        let ways: &[Way] = match speed.is_half_duplex {
+        let ways: &[TrafficDirection] = match speed.is_half_duplex {
             true => &BOTH,
             false => &WAYS,
         };
-        let of_way = |(name, bytes): &Way| {
+        let of_way = |(name, bytes): &TrafficDirection| {
             // Of its own speed in each repeat: it may have been another one.
             let part = |hold: &HoldEvidence, point: &NetworkPoint| {
                 let speed = speed_of(hold, interface)?.bits_per_s as f64 / 8.0;

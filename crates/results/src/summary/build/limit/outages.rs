@@ -8,7 +8,7 @@ use super::{Findings, Weight};
 use crate::folder::RepeatRead;
 use crate::run::{Event, EventKind, OutageCause};
 use crate::stage::{SECOND_NS, Stage};
-use crate::summary::{FlowKind, FlowSummary, LimitWord, words};
+use crate::summary::{Bottleneck, FlowKind, FlowSummary, words};
 
 /// Without answers for so much of the hold, that is what limited it.
 const SILENT_PART: f64 = 0.05;
@@ -48,21 +48,21 @@ pub(super) fn find(facts: &Facts<'_>, findings: &mut Findings) -> Option<String>
     let of = words::time(hold_ns as f64);
     let named: Vec<String> = outages.iter().map(|outage| outage.words(&of)).collect();
     for words in &named {
-        findings.note(LimitWord::Broker, weight, format!("{}.", capital(words)));
+        findings.note(Bottleneck::Broker, weight, format!("{}.", capital(words)));
     }
     if silent_ns > 0 {
         let said = format!(
             "Records waited, and nothing was acked, for {} of {of}.",
             words::time(silent_ns as f64)
         );
-        findings.note(LimitWord::Broker, weight, said);
+        findings.note(Bottleneck::Broker, weight, said);
     }
     if named.is_empty() && silent_ns == 0 {
         let said = format!(
             "The clients had no connection to a broker that they needed, or a partition had no leader, for {} of the time.",
             words::percent(lost)
         );
-        findings.note(LimitWord::Broker, weight, said);
+        findings.note(Bottleneck::Broker, weight, said);
     }
     let why = facts
         .measured
