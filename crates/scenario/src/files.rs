@@ -49,7 +49,7 @@ impl Files {
     fn read(&self, path: &str) -> Result<FileRead, String> {
         match &self.read {
             Some(read) => read(path),
-            None => Err("this scenario does not lie in a folder, so it has no files".to_owned()),
+            None => Err("this scenario is not in a folder, so it cannot use files".to_owned()),
         }
     }
 
@@ -76,7 +76,7 @@ impl Files {
     ) -> Result<Trace, String> {
         let found = self.known(format!("{kind} {path}"), || {
             let text = self.read(path).and_then(|file| {
-                String::from_utf8(file.bytes).map_err(|_| "it is no text in UTF-8".to_owned())
+                String::from_utf8(file.bytes).map_err(|_| "it is not UTF-8 text".to_owned())
             });
             Known::Trace(text.and_then(|text| parse(&text)))
         });

@@ -139,9 +139,9 @@ impl fmt::Display for Problems {
             writeln!(f, "{problem}")?;
         }
         match (self.count(), self.more) {
-            (1, false) => write!(f, "1 mistake"),
-            (count, false) => write!(f, "{count} mistakes"),
-            (count, true) => write!(f, "more than {count} mistakes"),
+            (1, false) => write!(f, "1 error"),
+            (count, false) => write!(f, "{count} errors"),
+            (count, true) => write!(f, "more than {count} errors"),
         }
     }
 }
@@ -324,6 +324,6 @@ mod tests {
             problems.add(problem("", line, 1, 1));
         }
         assert_eq!(problems.iter().count(), Problems::SHOWN_MAX);
-        assert!(problems.to_string().ends_with("more than 100 mistakes"));
+        assert!(problems.to_string().ends_with("more than 100 errors"));
     }
 }

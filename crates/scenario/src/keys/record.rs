@@ -137,8 +137,18 @@ pub(crate) static SIZE_NORMAL: Table = Table {
 pub(crate) static SIZE_LOGNORMAL: Table = Table {
     name: "Lognormal sizes",
     keys: &[
-        key("median", Kind::Size, Required, "The median: half are smaller."),
-        key("p99", Kind::Size, Required, "The 99th percentile: 1 % are larger."),
+        key(
+            "median",
+            Kind::Size,
+            Required,
+            "The median: half are smaller.",
+        ),
+        key(
+            "p99",
+            Kind::Size,
+            Required,
+            "The 99th percentile: 1 % are larger.",
+        ),
         key(
             "from",
             Kind::Size,

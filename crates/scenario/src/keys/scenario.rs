@@ -397,7 +397,12 @@ pub(crate) static STUDY: Table = Table {
             Required,
             "The published document.",
         ),
-        key("setup", Kind::Text, Required, "The authors' hardware and software."),
+        key(
+            "setup",
+            Kind::Text,
+            Required,
+            "The authors' hardware and software.",
+        ),
         key(
             "found",
             Kind::Text,

@@ -108,7 +108,12 @@ pub(crate) static WAVE: Table = Table {
             Required,
             "The deviation from the mean in both directions; at most the mean.",
         ),
-        key("period", Kind::Time, Required, "The time from crest to crest."),
+        key(
+            "period",
+            Kind::Time,
+            Required,
+            "The time from crest to crest.",
+        ),
     ],
     refused: &[],
 };

@@ -91,7 +91,7 @@ fn mirror(reader: &mut Reader<'_>, node: &Node) -> Option<MirrorNeeds> {
     if let (Some(Replicator::None), Some(settings)) = (replicator, &settings)
         && !settings.is_empty()
     {
-        let what = "these are settings of MirrorMaker 2, and kgauge starts none";
+        let what = "these are MirrorMaker 2 settings, but kgauge does not start it";
         let cure = "remove them, or write `replicator: mirror-maker-2`";
         reader.inside(".settings", |reader| reader.problem(node.place, what, cure));
     }
@@ -114,8 +114,8 @@ fn copy_name(
     let (before, after) = match text.split_once(mirror::TOPIC) {
         Some((before, after)) if is_legal(before) && is_legal(after) => (before, after),
         _ => {
-            let what = format!("`{}` is no name of a copy", shorten(&text));
-            reader.problem(node.place, what, "write it as in `source.{topic}`");
+            let what = format!("`{}` is not a valid name of a copy", shorten(&text));
+            reader.problem(node.place, what, "write it like `source.{topic}`");
             return None;
         }
     };
@@ -125,8 +125,8 @@ fn copy_name(
         None => before.is_empty() && after.is_empty(),
     };
     if replicator == Some(Replicator::MirrorMaker2) && !is_mirror_makers {
-        let what = format!("MirrorMaker 2 calls no copy `{}`", shorten(&text));
-        let cure = "write `{topic}`, or a name without dots before it: `source.{topic}`";
+        let what = format!("MirrorMaker 2 cannot name a copy `{}`", shorten(&text));
+        let cure = "write `{topic}`, or a prefix without dots: `source.{topic}`";
         reader.problem(node.place, what, cure);
     }
     Some(text)
@@ -152,14 +152,14 @@ struct Foreign {
 static BROKER_SETTINGS: Foreign = Foreign {
     wanted: "broker settings, such as `{num.io.threads: 4}`",
     one: "broker setting",
-    secret_cure: "let kgauge make it: `--target kafka:VERSION,security=...`",
+    secret_cure: "let kgauge create it: `--target kafka:VERSION,security=...`",
     is_ours: |_| false,
 };
 
 static MIRROR_SETTINGS: Foreign = Foreign {
     wanted: "properties of MirrorMaker 2, such as `{tasks.max: 4}`",
     one: "property of MirrorMaker 2",
-    secret_cure: "kgauge gives MirrorMaker what the clusters want",
+    secret_cure: "remove it; kgauge configures MirrorMaker's access to the clusters",
     is_ours: |key| {
         let names = ["clusters", "topics", "replication.policy.class"];
         names.contains(&key)
@@ -185,10 +185,14 @@ fn settings(
         reader.inside(&step, |reader| {
             let key = &entry.key;
             if !is_name(key) {
-                let what = format!("`{}` is no name of a {}", shorten(key), foreign.one);
+                let what = format!(
+                    "`{}` is not a valid name of a {}",
+                    shorten(key),
+                    foreign.one
+                );
                 reader.problem(entry.place, what, "write it as in Kafka's documentation");
             } else if is_secret(key) {
-                let what = format!("`{key}` is a secret, and scenarios are kept in reports");
+                let what = format!("`{key}` is a secret, and reports include the scenario");
                 reader.hidden_problem(entry.place, what, foreign.secret_cure);
                 return;
             } else if (foreign.is_ours)(key) {
