@@ -84,7 +84,7 @@ pub(crate) static PRODUCER_SETTINGS: Table = Table {
             "enable.idempotence",
             Kind::Flag,
             Optional("`true`; `false` when `acks` is not `all` or `retries` is 0"),
-            "The broker rejects duplicates. Kafka's default and Kafka's exceptions.",
+            "The broker rejects duplicates. Same default and exceptions as in Kafka.",
         ),
         key(
             "retries",
@@ -108,8 +108,8 @@ pub(crate) static PRODUCER_SETTINGS: Table = Table {
             "delivery.timeout.ms",
             Kind::KafkaTime,
             Optional("`120000`, or `linger.ms + request.timeout.ms` when that is more"),
-            "The time limit for a record from send to ack or failure, including retries. Kafka's \
-             default and Kafka's exception.",
+            "The time limit for a record from send to ack or failure, including retries. Same \
+             default and exception as in Kafka.",
         ),
         key(
             "request.timeout.ms",
@@ -137,7 +137,7 @@ pub(crate) static PRODUCER_SETTINGS: Table = Table {
             "partitioner.ignore.keys",
             Kind::Flag,
             Default("false"),
-            "`true`: `sticky` ignores keys. Kafka's default.",
+            "With `true`, `sticky` ignores keys. The default is Kafka's.",
         ),
         key(
             "partitioner.adaptive.partitioning.enable",
@@ -272,7 +272,7 @@ pub(crate) static CONSUMER_SETTINGS: Table = Table {
             Kind::Choice(&["read_uncommitted", "read_committed"]),
             Default("read_uncommitted"),
             "`read_committed` reads up to the last stable offset and skips aborted records. Needs \
-             Kafka 0.11. Kafka's default.",
+             Kafka 0.11. The default is Kafka's.",
         ),
         key(
             "max.poll.records",
@@ -360,7 +360,7 @@ pub(crate) static CONSUMER_SETTINGS: Table = Table {
             "enable.auto.commit",
             Kind::Flag,
             Default("true"),
-            "With `group`: `false` never commits, not even at the end. Kafka's default.",
+            "With `group`: `false` never commits, not even at the end. The default is Kafka's.",
         ),
         key(
             "auto.commit.interval.ms",
