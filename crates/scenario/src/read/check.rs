@@ -1,4 +1,4 @@
-//! What each part says may be right and the whole still wrong: contradictions between parts.
+//! Finds contradictions between parts that are each valid.
 
 use super::{Listed, Written};
 use crate::faults::{CutEnd, FaultKind, FaultMoment, FaultNode};
@@ -14,7 +14,7 @@ use crate::shape::Shape;
 use crate::tree::Node;
 use crate::units::Bytes;
 
-/// Notes every contradiction.
+/// Reports every contradiction.
 pub(super) fn check(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
     topic(reader, tree, written);
     for flow in &written.flows {
@@ -29,7 +29,7 @@ pub(super) fn check(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
     mirror(reader, tree, written);
 }
 
-/// Nobody would read the copy.
+/// A mirror needs a flow that reads the copy.
 fn mirror(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
     let reads = |flow: &FlowPlan| matches!(flow, FlowPlan::Echo(_));
     if written.target.mirror.is_some() && !written.flows.iter().any(reads) {
@@ -39,7 +39,7 @@ fn mirror(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
     }
 }
 
-/// Faults must strike nodes that are there, while the load runs.
+/// Faults must affect existing nodes while the load runs.
 fn faults(reader: &mut Reader<'_>, written: &Written) {
     let brokers = written.target.brokers;
     let stages = &written.stages;
@@ -181,7 +181,7 @@ fn produce(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &Produ
     }
 }
 
-/// Its records must have room for their times, and come from kgauge alone.
+/// Its records need room for timestamps and must come from kgauge.
 fn echo(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &EchoFlow) {
     produce(reader, tree, written, &flow.produce);
     let path = |key: &str| format!("{}.{key}", flow.produce.name);
@@ -311,7 +311,7 @@ fn alone_in_group(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow:
     }
 }
 
-/// Goals and published figures must speak of flows that are there and have such a figure.
+/// Goals and published figures must refer to existing flows that have such a figure.
 fn figures(reader: &mut Reader<'_>, written: &Written) {
     for goal in &written.goals {
         let fault = fault(written, &goal.item.figure).or_else(|| closed_loop(written, &goal.item));
@@ -323,7 +323,7 @@ fn figures(reader: &mut Reader<'_>, written: &Written) {
     }
 }
 
-/// What is wrong, and the cure.
+/// What is wrong, and the fix.
 type Fault = (String, String);
 
 fn figure<T>(reader: &mut Reader<'_>, list: &str, listed: &Listed<T>, fault: Option<Fault>) {
@@ -332,7 +332,7 @@ fn figure<T>(reader: &mut Reader<'_>, list: &str, listed: &Listed<T>, fault: Opt
     reader.inside(&step, |reader| reader.problem(listed.place, what, cure));
 }
 
-/// Why a scenario has no such figure.
+/// Returns the reason if a scenario does not have this figure.
 fn fault(written: &Written, figure: &Figure) -> Option<Fault> {
     let metric = figure.metric;
     match written.flows.iter().find(|flow| flow.name() == figure.flow) {
@@ -355,7 +355,7 @@ fn fault(written: &Written, figure: &Figure) -> Option<Fault> {
     }
 }
 
-/// A closed loop's latency is no promise that a broker could keep.
+/// A goal cannot limit the latency of a closed loop, which does not measure the broker.
 fn closed_loop(written: &Written, goal: &Goal) -> Option<Fault> {
     let metric = goal.figure.metric;
     let flow = written

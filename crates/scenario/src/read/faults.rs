@@ -1,4 +1,4 @@
-//! Faults: when, whom, what, and how long.
+//! Faults: start, node, action and duration.
 
 use super::{DAY_NS, Listed};
 use crate::faults::{
@@ -11,7 +11,7 @@ use crate::suggest::nearest;
 use crate::tree::{Node, Value};
 use crate::units;
 
-/// What an entry can do; exactly one of them stands in it.
+/// The possible actions of an entry; each entry has exactly one.
 const ACTIONS: [&str; 12] = [
     "stop",
     "kill",
@@ -147,7 +147,7 @@ fn word<T: Copy>(
     found.map(|(_, value)| *value)
 }
 
-/// The one thing that the entry does.
+/// Returns the only action of the entry.
 fn the_action(reader: &mut Reader<'_>, node: &Node, fields: &Fields<'_>) -> Option<&'static str> {
     let all = || ACTIONS.into_iter().chain([CLOCK]);
     let written: Vec<&'static str> = all().filter(|action| fields.has(action)).collect();
@@ -415,7 +415,7 @@ fn length(reader: &mut Reader<'_>, fields: &Fields<'_>, action: &str) -> Option<
     optional(reader, fields, key, time)
 }
 
-/// Keys that say nothing beside the action.
+/// Reports keys that have no effect on the action.
 fn check_company(reader: &mut Reader<'_>, fields: &Fields<'_>, action: &str) {
     let allowed: &[&str] = match action {
         "delay" | "drop" | "fail" => &["api", "times", "for"],
@@ -462,7 +462,7 @@ fn check_company(reader: &mut Reader<'_>, fields: &Fields<'_>, action: &str) {
     }
 }
 
-/// What begins again must have ended.
+/// A repeated fault must end before it begins again.
 fn check_every(reader: &mut Reader<'_>, fields: &Fields<'_>, plan: &FaultPlan) {
     let Some(every_ns) = plan.every_ns else {
         return;

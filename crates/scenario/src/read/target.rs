@@ -20,13 +20,13 @@ const SECRETS: &[&str] = &["password", "jaas.config", "secret", "ssl.keystore.ke
 /// What a cluster must have.
 #[derive(Clone, Debug)]
 pub(crate) struct TargetNeeds {
-    /// At least so many.
+    /// The minimum number.
     pub(crate) brokers: u32,
     /// Broker settings as text, under Kafka's names.
     pub(crate) config: BTreeMap<String, String>,
     /// A bound on each broker's memory.
     pub(crate) memory_bytes: Option<u64>,
-    /// How clients reach it, if the scenario says.
+    /// Security of client connections, if the scenario sets it.
     pub(crate) security: Option<String>,
     /// The second cluster.
     pub(crate) mirror: Option<MirrorNeeds>,
@@ -103,7 +103,7 @@ fn mirror(reader: &mut Reader<'_>, node: &Node) -> Option<MirrorNeeds> {
     })
 }
 
-/// The name of copies: `{topic}` once, and around it what may stand in the name of a topic.
+/// The name of copies: `{topic}` once, with legal characters of topic names around it.
 fn copy_name(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -132,14 +132,14 @@ fn copy_name(
     Some(text)
 }
 
-/// What may stand in the name of a topic, and of a setting.
+/// Whether a character is legal in the name of a topic or of a setting.
 fn is_legal(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
 }
 
-/// Settings of something else than kgauge.
+/// Settings of other programs than kgauge.
 struct Foreign {
-    /// What is expected where something else stands.
+    /// What is expected, for error messages.
     wanted: &'static str,
     /// One of them.
     one: &'static str,
@@ -213,7 +213,7 @@ fn settings(
 }
 
 fn is_name(key: &str) -> bool {
-    // `source->destination.` stands before what holds for one way of copying.
+    // `source->destination.` is the prefix of settings for one direction of copying.
     let key = key.replacen("->", "", 1);
     !key.is_empty() && key.chars().all(is_legal)
 }
