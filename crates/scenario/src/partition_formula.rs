@@ -41,7 +41,7 @@ fn flow(reader: &mut Reader<'_>, node: &Node) -> Option<(String, String)> {
             Some((scenario.to_owned(), flow.to_owned()))
         }
         _ => {
-            let what = format!("`{}` names no flow of a scenario", shorten(&text));
+            let what = format!("`{}` is not a flow of a scenario", shorten(&text));
             let cure = "write a scenario, a dot and a flow: `one-partition.writers`";
             reader.problem(node.place, what, cure);
             None
@@ -56,7 +56,7 @@ fn rate(reader: &mut Reader<'_>, node: &Node) -> Option<u64> {
         Ok(_) => {
             reader.problem(
                 node.place,
-                "less than a record a second",
+                "the rate is below 1 record per second",
                 "write a higher rate",
             );
             None

@@ -10,68 +10,69 @@ pub(crate) static RECORD: Table = Table {
             "size",
             Kind::SizeOr(&SIZE),
             Optional("required without `file`"),
-            "Size of the value, or how sizes differ. No default: every figure depends on it. Every \
-             value is different, so that compression cannot flatter.",
+            "Size of the value, or a distribution of sizes. No default: every figure depends on \
+             it. All values differ, so that compression results stay realistic.",
         ),
         key(
             "key",
             Kind::Either(&["none"], &KEY),
             Default("none"),
-            "Which keys there are and how they are chosen. With a key, Kafka's partitioner sends a \
-             record where the key's hash says.",
+            "The set of keys and how they are chosen. With a key, Kafka's partitioner chooses the \
+             partition from the key's hash.",
         ),
         key(
             "headers",
             Kind::Map(&HEADERS),
             Optional("no headers"),
-            "Headers of each record. They need Kafka 0.11.",
+            "Headers of each record. Needs Kafka 0.11.",
         ),
         key(
             "null-values",
             Kind::Part,
             Default("0"),
-            "The part of the records whose value is null: tombstones, to a compacted topic.",
+            "The share of records with a null value: tombstones in a compacted topic.",
         ),
         key(
             "compressibility",
             Kind::Number,
-            Optional("values are random: no codec shrinks them"),
-            "By how much `compression.type` shrinks full batches: 4 is to a quarter. Before the \
-             run kgauge finds, with the flow's own codec, level and records, how much of the \
-             values has to repeat; the report says what came out.",
+            Optional("random values, which no codec shrinks"),
+            "The factor by which `compression.type` shrinks full batches: 4 means to a quarter. \
+             Before the run kgauge finds the necessary repetition in values, using the flow's \
+             codec, level and records. The report shows the actual factor.",
         ),
         key(
             "content",
             Kind::Choice(&["random", "letters"]),
             Default("random"),
-            "What values are made of: random bytes, or random letters A to Z as Kafka's own tools send \
-             since 3.0, which a codec that counts letters shrinks to about 60 %.",
+            "The bytes of values: random bytes, or random letters A to Z as in Kafka's own tools \
+             since 3.0. Entropy coding shrinks letters to about 60 %.",
         ),
         key(
             "file",
             Kind::FileOr(&RECORD_FILE),
-            Optional("values are made"),
-            "Values come from this file, one a line, in order, and from the start again: as they \
-             stand there, so that they repeat if the file does.",
+            Optional("generated values"),
+            "A file with one value per line, used unchanged and in order, then from the start \
+             again. Compression profits if the file repeats.",
         ),
     ],
     refused: &[
         Refusal {
             names: &["keys", "cardinality"],
-            why: "it belongs to the key: `key: {uniform: {keys: 10k}}`",
+            why: "it is part of the key: `key: {uniform: {keys: 10k}}`",
         },
         Refusal {
             names: &["distribution"],
-            why: "it belongs to the size: `size: {uniform: {from: 100 B, to: 1 kB}}`",
+            why: "it is part of the size: `size: {uniform: {from: 100 B, to: 1 kB}}`",
         },
         Refusal {
             names: &["value"],
-            why: "a value is described by `size`, `compressibility` and `null-values`, or by `file`",
+            why: "`size`, `compressibility` and `null-values` describe values, or `file` provides \
+                them",
         },
     ],
 };
 
-/// Sizes that differ: one of these.
+/// Distributions of sizes: one of these keys.
 pub(crate) static SIZE: Table = Table {
     name: "Size",
     keys: &[
@@ -79,7 +80,7 @@ pub(crate) static SIZE: Table = Table {
             "uniform",
             Kind::Map(&SIZE_UNIFORM),
             Optional(""),
-            "Each size of a range is as likely as the others.",
+            "All sizes of a range are equally likely.",
         ),
         key(
             "normal",
@@ -91,13 +92,13 @@ pub(crate) static SIZE: Table = Table {
             "lognormal",
             Kind::Map(&SIZE_LOGNORMAL),
             Optional(""),
-            "Many small ones and few large ones, as messages of applications often are.",
+            "Many small and few large sizes, as is common in applications.",
         ),
         key(
             "weighted",
             Kind::List(&SIZE_WEIGHTED),
             Optional(""),
-            "Some sizes, each as often as its weight says.",
+            "A list of sizes with weights.",
         ),
     ],
     refused: &[],
@@ -121,13 +122,13 @@ pub(crate) static SIZE_NORMAL: Table = Table {
             "from",
             Kind::Size,
             Default("1 B"),
-            "Smaller ones are brought up to this.",
+            "Smaller sizes are raised to this.",
         ),
         key(
             "to",
             Kind::Size,
             Optional("mean + 4 deviations"),
-            "Larger ones are brought down to this.",
+            "Larger sizes are lowered to this.",
         ),
     ],
     refused: &[],
@@ -136,19 +137,29 @@ pub(crate) static SIZE_NORMAL: Table = Table {
 pub(crate) static SIZE_LOGNORMAL: Table = Table {
     name: "Lognormal sizes",
     keys: &[
-        key("median", Kind::Size, Required, "Half are smaller."),
-        key("p99", Kind::Size, Required, "One in a hundred is larger."),
+        key(
+            "median",
+            Kind::Size,
+            Required,
+            "The median: half are smaller.",
+        ),
+        key(
+            "p99",
+            Kind::Size,
+            Required,
+            "The 99th percentile: 1 % are larger.",
+        ),
         key(
             "from",
             Kind::Size,
             Default("1 B"),
-            "Smaller ones are brought up to this.",
+            "Smaller sizes are raised to this.",
         ),
         key(
             "to",
             Kind::Size,
             Optional("10 x `p99`"),
-            "Larger ones are brought down to this.",
+            "Larger sizes are lowered to this.",
         ),
     ],
     refused: &[],
@@ -162,13 +173,13 @@ pub(crate) static SIZE_WEIGHTED: Table = Table {
             "weight",
             Kind::Number,
             Default("1"),
-            "How often, against the weights of the others.",
+            "The frequency relative to the other weights.",
         ),
     ],
     refused: &[],
 };
 
-/// Keys: one of these.
+/// Distributions of keys: one of these keys.
 pub(crate) static KEY: Table = Table {
     name: "Key",
     keys: &[
@@ -176,19 +187,19 @@ pub(crate) static KEY: Table = Table {
             "uniform",
             Kind::Map(&KEY_UNIFORM),
             Optional(""),
-            "Each key is as likely as the others.",
+            "All keys are equally likely.",
         ),
         key(
             "zipf",
             Kind::Map(&KEY_ZIPF),
             Optional(""),
-            "Few keys are hot and many are cold: the k-th is chosen in proportion to 1 / k^exponent.",
+            "Few hot and many cold keys: key k is chosen in proportion to 1 / k^exponent.",
         ),
         key(
             "sequence",
             Kind::Map(&KEY_SEQUENCE),
             Optional(""),
-            "One after the other, and from the start again.",
+            "Keys in order, then from the start again.",
         ),
     ],
     refused: &[],
@@ -209,7 +220,7 @@ pub(crate) static KEY_ZIPF: Table = Table {
             "exponent",
             Kind::Number,
             Default("0.99"),
-            "0.01 to 10. The more, the hotter the first ones. 0.99 is what YCSB made usual.",
+            "0.01 to 10. Higher values make the first keys hotter. 0.99 is the default of YCSB.",
         ),
     ],
     refused: &[],
@@ -221,21 +232,21 @@ pub(crate) static KEY_SEQUENCE: Table = Table {
         key(
             "keys",
             Kind::Count,
-            Optional("every record has its own"),
-            "How many there are.",
+            Optional("a new key per record"),
+            "The number of keys.",
         ),
         KEY_SIZE,
     ],
     refused: &[],
 };
 
-const KEYS: super::Key = key("keys", Kind::Count, Required, "How many there are.");
+const KEYS: super::Key = key("keys", Kind::Count, Required, "The number of keys.");
 
 const KEY_SIZE: super::Key = key(
     "size",
     Kind::Size,
     Default("16 B"),
-    "Size of each: its number in hexadecimal digits, so that n bytes tell 16^n keys apart.",
+    "Size of each key, which is its number in hexadecimal: n bytes distinguish 16^n keys.",
 );
 
 pub(crate) static HEADERS: Table = Table {
@@ -245,7 +256,7 @@ pub(crate) static HEADERS: Table = Table {
             "count",
             Kind::Count,
             Default("1"),
-            "How many each record has, at most 32.",
+            "Headers per record, at most 32.",
         ),
         key(
             "key-size",
@@ -257,7 +268,7 @@ pub(crate) static HEADERS: Table = Table {
             "value-size",
             Kind::Size,
             Default("16 B"),
-            "Size of each header's value. It differs from record to record.",
+            "Size of each header's value. Values differ between records.",
         ),
     ],
     refused: &[],
@@ -270,19 +281,19 @@ pub(crate) static RECORD_FILE: Table = Table {
             "path",
             Kind::File,
             Required,
-            "Where it is, from the scenario's folder.",
+            "The path, relative to the scenario's folder.",
         ),
         key(
             "delimiter",
             Kind::Text,
-            Optional("a line's end"),
-            "What ends a record. `\"\\n\"` and the like are YAML's, in double quotes.",
+            Optional("end of line"),
+            "The record separator. YAML needs double quotes for escapes such as `\"\\n\"`.",
         ),
         key(
             "order",
             Kind::Choice(&["sequence", "random"]),
             Default("sequence"),
-            "One after the other, and from the start again; or each time any of them.",
+            "In order, then from the start again; or at random.",
         ),
     ],
     refused: &[],

@@ -1,4 +1,4 @@
-//! The key tables for people and for editors: Markdown for the guide, JSON Schema for the rest.
+//! The key tables as reference: Markdown for the guide, JSON Schema for editors.
 
 mod schema;
 
@@ -66,7 +66,7 @@ pub fn tables() -> Vec<(&'static str, String)> {
 }
 
 fn markdown(table: &Table) -> String {
-    let mut text = String::from("| key | value | default | what and why |\n|---|---|---|---|\n");
+    let mut text = String::from("| key | value | default | description |\n|---|---|---|---|\n");
     for key in table.keys {
         text.push_str(&row(key));
     }
@@ -99,7 +99,7 @@ fn row(key: &Key) -> String {
     )
 }
 
-/// How a value is written, in words.
+/// Describes how a value is written.
 fn words(kind: Kind) -> String {
     let link = |table: &Table| {
         format!(
@@ -146,23 +146,23 @@ fn words(kind: Kind) -> String {
             link(&CONSUME),
             link(&ECHO)
         ),
-        Kind::Paths => "[paths](#paths), a value each".into(),
-        Kind::Vary => "[paths](#paths), a list of values each; or [more](#vary)".into(),
+        Kind::Paths => "[paths](#paths) with values".into(),
+        Kind::Vary => "[paths](#paths) with lists of values, or [more](#vary)".into(),
         Kind::TopicConfig => "Kafka's topic settings".into(),
         Kind::BrokerConfig => "Kafka's broker settings".into(),
         Kind::MirrorSettings => "properties of MirrorMaker 2".into(),
         Kind::Texts => "list of texts".into(),
-        Kind::Moment => "time, `-` before it, or `start`".into(),
-        Kind::SignedTime => "time, `-` before it".into(),
+        Kind::Moment => "time, also negative, or `start`".into(),
+        Kind::SignedTime => "time, also negative".into(),
         Kind::FaultNode => "number, `leader`, `follower`, `random`, `all`".into(),
         Kind::CutEnd => "number, `nodes`, `controller`, `others`".into(),
         Kind::True => "`true`".into(),
         Kind::SizeOrTrue => "size or `true`".into(),
         Kind::Delay => format!("time or {}", link(&DELAY)),
         Kind::Capacity => "rate of bytes or records".into(),
-        Kind::ErrorName => "name of an error of Kafka's".into(),
+        Kind::ErrorName => "name of a Kafka error".into(),
         Kind::Times => "list of two times".into(),
-        Kind::Quantiles => "`p0` to `p100`, a time each".into(),
+        Kind::Quantiles => "`p0` to `p100` with times".into(),
     }
 }
 
@@ -203,10 +203,7 @@ mod tests {
         if std::env::var_os("KGAUGE_UPDATE_GOLDEN").is_some() {
             std::fs::write(guide(), &renewed).unwrap();
         } else {
-            assert!(
-                written == renewed,
-                "docs/guide/scenario.md is behind the key tables"
-            );
+            assert!(written == renewed, "docs/guide/scenario.md is out of date");
         }
     }
 
@@ -243,7 +240,7 @@ mod tests {
             let anchor = link.split(')').next().unwrap();
             assert!(
                 anchors.iter().any(|other| other == anchor),
-                "#{anchor} is no heading"
+                "#{anchor} is not a heading"
             );
         }
     }
