@@ -1,4 +1,4 @@
-//! What can be typed. `--help` is made of the sentences here.
+//! Command-line arguments. clap builds `--help` from the doc comments here.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use kgauge_results::compare::{FigureKind, GateChoice};
 use crate::help;
 use crate::with::With;
 
-/// Finds out what a Kafka cluster can really do, and proves that its own numbers are true.
+/// Measures what a Kafka cluster can do, and proves that its own numbers are right.
 #[derive(Debug, Parser)]
 #[command(name = "kgauge", version, arg_required_else_help = true, after_help = help::KGAUGE)]
 pub(crate) struct Arguments {
@@ -18,207 +18,206 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Runs a study, a scenario file or a saved plan, and reports
+    /// Run a study, a scenario file or a saved plan, and report the results
     Run(Box<RunArgs>),
-    /// Lists the studies that ship, and the question that each answers
+    /// List the built-in studies and the question that each answers
     Studies(StudiesArgs),
-    /// Starts and ends clusters to play with: embedded, or Apache Kafka of any release
+    /// Start and stop test clusters: embedded, or any release of Apache Kafka
     Cluster(ClusterArgs),
-    /// Makes the report of a run folder again
+    /// Regenerate the report of a run
     Report(ReportArgs),
-    /// Sets two or more runs side by side, and says where they differ
+    /// Compare two or more runs
     Compare(Compare),
-    /// Reads what other tools print, and says what it is worth
+    /// Check whether results printed by other tools are plausible
     Audit(AuditArgs),
-    /// Proves that kgauge's figures are true: known answers, put to kgauge itself
+    /// Test kgauge itself against known answers
     Truth(TruthArgs),
-    /// Measures what this machine can generate when nothing holds it back
+    /// Measure the maximum load that this machine can generate
     Ceiling(CeilingArgs),
-    /// Serves the embedded cluster to a parent process
+    /// Serve the embedded cluster to a parent process
     #[command(hide = true)]
     EmbeddedCluster,
 }
 
-/// Runs a study, a scenario file or a saved plan, and reports
+/// Run a study, a scenario file or a saved plan, and report the results
 #[derive(Debug, Args)]
 #[command(after_help = help::RUN)]
 pub(crate) struct RunArgs {
-    /// A study's name (see `kgauge studies`) or folder, a scenario file, or a saved plan.json
+    /// Study name (see `kgauge studies`) or folder, scenario file, or saved plan.json
     #[arg(value_name = "STUDY|FILE", required_unless_present = "resume")]
     pub(crate) what: Option<String>,
 
-    /// What is tested: `embedded[:NODES][,security=KIND][,KEY=VALUE]`,
-    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`, `HOST:PORT[,HOST:PORT]`, or a file
-    /// of Kafka client properties with `bootstrap.servers`. Given more than once, the run is made on each in turn, and they are compared
-    /// [default: embedded]
+    /// Cluster to test; repeat to test several in turn and compare them [default: embedded].
+    /// `embedded[:NODES][,security=KIND][,KEY=VALUE]`,
+    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`, `HOST:PORT[,HOST:PORT]`, or a Kafka
+    /// client.properties file with `bootstrap.servers`
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 
-    /// What a target costs in an hour, in any currency: once for each `--target`, in their order. The comparison then says
-    /// how many records each gets through for a unit of money
+    /// Cost of a target per hour, in any currency; once per `--target`, in the same order. The
+    /// comparison then shows records per unit of money
     #[arg(long = "price", value_name = "PER-HOUR")]
     pub(crate) prices: Vec<f64>,
 
-    /// Where the brokers of a cluster that is there tell their own metrics: a Jolokia agent or Prometheus's text format (jmx_exporter), as
-    /// `URL` or `ID=URL`, several with commas between. Of Apache Kafka that kgauge starts it asks by itself
+    /// Broker metrics endpoints of an existing cluster (Jolokia or Prometheus), as `URL` or `ID=URL`,
+    /// separated by commas. Kafka brokers that kgauge starts are scraped automatically
     #[arg(long, value_name = "[ID=]URL")]
     pub(crate) metrics: Vec<String>,
 
-    /// A first look: about two minutes for a study
+    /// Run the short version: about two minutes for a study
     #[arg(long, conflicts_with = "full")]
     pub(crate) quick: bool,
 
-    /// As published: the authors' record counts; takes time and disk
+    /// Use the record counts of the published study; needs much more time and disk
     #[arg(long)]
     pub(crate) full: bool,
 
-    /// The second cluster of scenarios with a mirror, written as a target; without it kgauge starts one like the target
+    /// Second cluster for scenarios with a mirror [default: a new one like the target]
     #[arg(long, value_name = "TARGET")]
     pub(crate) destination: Option<String>,
 
-    /// Changes one thing of the scenarios, such as `writers.settings.linger.ms=0` or `stages.hold='5 s'`
+    /// Override one scenario value: `writers.settings.linger.ms=0`, `stages.hold='5 s'`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
 
-    /// The client that sends: `kgauge`, `java` (kafka-clients 4.3.1), `java:RELEASE` or `librdkafka`. Given more than once, a trial each,
-    /// and they are compared
+    /// Client that sends: `kgauge`, `java` (kafka-clients 4.3.1), `java:RELEASE` or `librdkafka`.
+    /// Repeat to run one trial per client and compare them
     #[arg(long = "driver", value_name = "NAME")]
     pub(crate) drivers: Vec<String>,
 
-    /// Runs only these scenarios of a study
+    /// Run only these scenarios of a study
     #[arg(long = "only", value_name = "SCENARIO", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 
-    /// How often each trial runs
+    /// Number of repeats per trial [default: `repeats` in the scenario]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: Option<u32>,
 
-    /// Where all randomness comes from; without it a new one is drawn, and printed
+    /// Random seed [default: random, printed at start]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// The run folder, which must not exist or be empty; by default a new one under `kgauge-runs`
+    /// Run folder; must be empty or not exist [default: a new one under `kgauge-runs`]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Goes on with the run of this folder, which was interrupted or in which trials failed: on the same target
-    /// unless another is named, with what is not done yet
+    /// Resume an interrupted run or one with failed trials; only unfinished trials run. Uses the
+    /// same target unless `--target` names another
     #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "out", "seed", "quick", "full", "set", "drivers", "only", "repeat", "prices"])]
     pub(crate) resume: Option<PathBuf>,
 
-    /// Keeps what the run wrote: topics, and the data of an embedded cluster
+    /// Keep the topics of the run and the data of an embedded cluster
     #[arg(long)]
     pub(crate) keep: bool,
 
-    /// Begins on an existing cluster without asking
+    /// Do not ask for confirmation before using an existing cluster
     #[arg(long)]
     pub(crate) yes: bool,
 
-    /// Uses this topic of an existing cluster, as it is, instead of making one; it is not deleted
+    /// Use this topic of an existing cluster unchanged; kgauge does not delete it
     #[arg(long, value_name = "TOPIC")]
     pub(crate) allow_existing: Option<String>,
 
-    /// Asks the brokers nothing while a trial runs. By default they are asked once a second, over connections of their own,
-    /// about the run's topic: leaders, replicas in sync, how far followers are behind, sizes, committed offsets
+    /// Do not poll the brokers during trials. By default kgauge polls the run's topic every second
+    /// over separate connections: leaders, ISR, follower lag, sizes and committed offsets
     #[arg(long)]
     pub(crate) no_wire_evidence: bool,
 
-    /// How fast a network interface of this machine is, where its driver does not tell it or tells it wrong, as in `eth0=10Gbit`:
-    /// Kbit, Mbit or Gbit a second. May be given more than once. With it the report can say that a network card was the limit
+    /// Speed of a network interface of this machine, such as `eth0=10Gbit`; may be repeated. Needed
+    /// when the driver reports none or a wrong one. Units: Kbit, Mbit or Gbit per second
     #[arg(long = "network-speed", value_name = "IF=SPEED")]
     pub(crate) network_speeds: Vec<String>,
 
-    /// Takes Apache Kafka from an unpacked release instead of Maven, for `kafka:` targets
+    /// Use an unpacked Kafka release instead of Maven for `kafka:` targets
     #[arg(long, value_name = "DIR")]
     pub(crate) kafka_home: Option<PathBuf>,
 
-    /// Prints summary.json (of several targets: comparison.json) instead of the table
+    /// Print summary.json (comparison.json for several targets) instead of the table
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Serves a page on which a browser can watch the run, and its numbers for Prometheus under /metrics: `HOST:PORT`, or a
-    /// port of this machine alone; 0 takes a free one, which is printed
+    /// Serve a live page for browsers, and Prometheus metrics under /metrics. `HOST:PORT`, or a port
+    /// on the loopback interface; 0 picks a free port and prints it
     #[arg(long, value_name = "ADDR")]
     pub(crate) serve: Option<String>,
 }
 
-/// Lists the studies that ship, and the question that each answers
+/// List the built-in studies and the question that each answers
 #[derive(Debug, Args)]
 pub(crate) struct StudiesArgs {
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Makes the report of a run folder again
+/// Regenerate the report of a run
 #[derive(Debug, Args)]
 #[command(after_help = help::REPORT)]
 pub(crate) struct ReportArgs {
-    /// The run folder; one whose run was killed is read as far as it goes
+    /// Run folder; if the run was killed, kgauge reports what it had recorded
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
 
-    /// In which form [default: the table; summary.json and report.html are made again too]
+    /// Report format [default: table, and summary.json and report.html are rewritten]
     #[arg(long = "as", value_name = "FORM", conflicts_with = "json")]
     pub(crate) form: Option<ReportForm>,
 
-    /// Where it goes: a file, a folder for `hdr`, or `-` for standard output, which is the default. What
-    /// stands there under the same name is replaced
+    /// Output file, folder for `hdr`, or `-` for stdout; existing files are overwritten [default: -]
     #[arg(short, long, value_name = "FILE|DIR", requires = "form")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Prints summary.json instead of the table
+    /// Print summary.json instead of the table
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// In which form a report is given.
+/// Formats of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ReportForm {
-    /// The text of the terminal
+    /// Terminal table
     Table,
-    /// The page
+    /// HTML page
     Html,
-    /// The summary, as in summary.json
+    /// Contents of summary.json
     Json,
-    /// Answers, goals and figures as a comment of a pull request: below 65,536 characters
+    /// Pull request comment with answers, goals and figures, below 65,536 characters
     Markdown,
-    /// The figures of every trial, flow and repeat, for spreadsheets and notebooks
+    /// One row per trial, flow and repeat, for spreadsheets and notebooks
     Csv,
-    /// Interval logs in HdrHistogram's format, one for each trial, flow and kind of time
+    /// HdrHistogram interval logs, one per trial, flow and kind of time
     Hdr,
 }
 
-/// Measures what this machine can generate when nothing holds it back
+/// Measure the maximum load that this machine can generate
 #[derive(Debug, Args)]
 #[command(after_help = help::CEILING)]
 pub(crate) struct CeilingArgs {
-    /// Changes one thing of the two flows `writers` and `readers`, as in `kgauge run`
+    /// Override one value of the flows `writers` and `readers`, as in `kgauge run`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
 
-    /// Prints JSON instead of the table
+    /// Print JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Reads what other tools print, and says what it is worth
+/// Check whether results printed by other tools are plausible
 #[derive(Debug, Args)]
 #[command(after_help = help::AUDIT)]
 pub(crate) struct AuditArgs {
-    /// What they have printed; `-` is standard input
+    /// Files with the output of the tools; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
 
-    /// The producers' buffer.memory; by default that of the nearest command in the text, or Kafka's 32 MiB
+    /// buffer.memory of the producers [default: from the nearest command, or 32 MiB]
     #[arg(long, value_name = "BYTES")]
     pub(crate) buffer_memory: Option<String>,
 
-    /// What the network card of a broker carries, in bits a second: 1G
+    /// Network speed of each broker in bits per second, such as 1G
     #[arg(long, value_name = "RATE")]
     pub(crate) nic: Option<String>,
 
-    /// How many brokers share the load
+    /// Number of brokers that share the load
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) brokers: Option<u32>,
 
@@ -230,134 +229,135 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) partitions: Option<u64>,
 
-    /// The release of Kafka's tool
+    /// Kafka release of the tool
     #[arg(long, value_name = "VERSION")]
     pub(crate) as_of: Option<String>,
 
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Proves that kgauge's figures are true: known answers, put to kgauge itself
+/// Test kgauge itself against known answers
 #[derive(Debug, Args)]
 #[command(after_help = help::TRUTH)]
 pub(crate) struct TruthArgs {
-    /// Where scenarios and run folders go, which must not exist or be empty; by default a new folder
-    /// under `kgauge-runs`
+    /// Folder for scenarios and runs; must be empty or not exist [default: a new one under
+    /// `kgauge-runs`]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Judges the runs of an earlier suite once more, and runs nothing
+    /// Judge the runs of an earlier suite again, without running anything
     #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "quick"])]
     pub(crate) again: Option<PathBuf>,
 
-    /// Only these checks
+    /// Run only these checks
     #[arg(long = "only", value_name = "CHECK", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 
-    /// Shorter holds
+    /// Use shorter holds
     #[arg(long)]
     pub(crate) quick: bool,
 
-    /// Where all randomness comes from; without it each run draws a new one
+    /// Random seed [default: random, a new one for each run]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// How often a check is measured at most: again while a figure is inconclusive because other programs used the machine
+    /// Maximum tries per check. kgauge retries while other programs on the machine make a figure
+    /// inconclusive
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10), conflicts_with = "again")]
     pub(crate) tries: u32,
 
-    /// Puts the suite itself to the test: with a recorder that starts when a record was really sent, or
-    /// with figures expected 5 % higher than they are. It has to fail
+    /// Test the suite with a deliberate error; it must fail. `recorder` starts latency at the actual
+    /// send, `figures` raises the expected figures by 5 %
     #[arg(long, value_name = "WHAT")]
     pub(crate) doubt: Option<Doubt>,
 
-    /// Prints truth.json instead of the table
+    /// Print truth.json instead of the table
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What is made wrong on purpose.
+/// Deliberate errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Doubt {
-    /// The recorder of the stalls.
+    /// Wrong start of latency in the stall checks
     Recorder,
-    /// Every expected figure.
+    /// Wrong expected figures in all checks
     Figures,
 }
 
-/// Sets two or more runs side by side, and says where they differ
+/// Compare two or more runs
 #[derive(Debug, Args)]
 #[command(after_help = help::COMPARE)]
 pub(crate) struct Compare {
-    /// Two or more run folders; with `--with` the runs of the first side. `NAME=DIR` gives one a name
+    /// Two or more run folders; with `--with`, the runs of the first side. `NAME=DIR` sets a name
     #[arg(value_name = "DIR", required = true, num_args = 1..)]
     pub(crate) dirs: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) with: With,
 
-    /// What equal runs are taken to differ by (their standard deviation in percent) beyond what the repeats of each show, where
-    /// several runs of both sides do not show it; 0: by nothing [default: by kind of figure, from pairs of equal runs]
+    /// Assumed run-to-run standard deviation in percent; 0 for none [default: by kind of figure, from
+    /// pairs of equal runs]. Ignored when both sides have several runs
     #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     pub(crate) between_runs: Option<f64>,
 
-    /// Which of the folders (or sides) the others are compared with, counted from 1
+    /// Folder (or side) to compare the others with, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) baseline: usize,
 
-    /// In which form [default: the table]
+    /// Output format [default: table]
     #[arg(long = "as", value_name = "FORM", conflicts_with = "json")]
     pub(crate) form: Option<CompareForm>,
 
-    /// Writes comparison.html and comparison.json into this folder; without it nothing is written. With `--as`
-    /// the file of that form, or `-` for standard output, which is the default then
+    /// Write comparison.html and comparison.json to this folder [default: write no files]. With
+    /// `--as`: the output file, or `-` for stdout [default: -]
     #[arg(short, long, value_name = "DIR|FILE")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Ends with status 1 if a figure is worse than in the baseline by this much or more (`10%`, `10` or `0.1`), and
-    /// with status 2 if the runs cannot tell. stderr says the smallest change that each figure would have shown
+    /// Exit with status 1 if a figure is worse than the baseline by this much (`10%`, `10` or `0.1`).
+    /// Status 2: inconclusive; stderr shows the smallest change that the runs can detect
     #[arg(long, value_name = "PERCENT", value_parser = allowed)]
     pub(crate) fail_if_worse: Option<f64>,
 
-    /// The figures that --fail-if-worse looks at, each with a limit of its own if needed: records/s, p50, p99, p99.9,
-    /// latency, loss, cpu, generator-cpu, target-cpu, bytes, price [default: records/s,p50,p99,loss]
+    /// Figures for `--fail-if-worse`, each with an optional limit [default: records/s,p50,p99,loss].
+    /// Others: p99.9, latency, cpu, generator-cpu, target-cpu, bytes, price
     #[arg(long, value_name = "FIGURE[=PERCENT]", value_delimiter = ',', value_parser = metric, requires = "fail_if_worse")]
     pub(crate) metric: Vec<Vec<GateChoice>>,
 
-    /// Sets the embedded cluster beside other targets: figures without ratios
+    /// Show the embedded cluster next to other targets, without ratios
     #[arg(long)]
     pub(crate) allow_unlike: bool,
 
-    /// Prints comparison.json instead of the table
+    /// Print comparison.json instead of the table
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// In which form a comparison is given.
+/// Formats of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum CompareForm {
-    /// The text of the terminal
+    /// Terminal table
     Table,
-    /// The page
+    /// HTML page
     Html,
-    /// All of it, as in comparison.json
+    /// Contents of comparison.json
     Json,
-    /// What differs and every figure, as a comment of a pull request: below 65,536 characters
+    /// Pull request comment with differences and all figures, below 65,536 characters
     Markdown,
 }
 
-/// `1.5`, `1.5%`: percent, as a part of one.
+/// Parses a percentage, such as `1.5` or `1.5%`, into a fraction.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     match number.parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err("wanted are percent from 0 to 100, such as 1.5".to_owned()),
+        _ => Err("expected a percentage between 0 and 100, such as 1.5".to_owned()),
     }
 }
 
-/// `10%`, `10 %`, `10`, `0.1`: what is below 1 without a sign is a fraction.
+/// Parses a limit: `10%`, `10 %` and `10` are percentages, `0.1` (below 1, no sign) is a fraction.
 fn allowed(text: &str) -> Result<f64, String> {
     let (number, is_percent) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim(), true),
@@ -371,11 +371,11 @@ fn allowed(text: &str) -> Result<f64, String> {
         });
     match fraction {
         Ok(fraction) if fraction > 0.0 && fraction < 1.0 => Ok(fraction),
-        _ => Err("give a percentage above 0 and below 100, such as 10%".to_owned()),
+        _ => Err("expected a percentage above 0 and below 100, such as 10%".to_owned()),
     }
 }
 
-/// `p99`, `p99=30%`; a name may mean several figures.
+/// Parses `p99` or `p99=30%`; one name may select several figures.
 fn metric(text: &str) -> Result<Vec<GateChoice>, String> {
     let (name, limit) = match text.split_once('=') {
         Some((name, limit)) => (name.trim(), Some(allowed(limit)?)),
@@ -384,7 +384,7 @@ fn metric(text: &str) -> Result<Vec<GateChoice>, String> {
     let figures = FigureKind::named(name);
     if figures.is_empty() {
         return Err(format!(
-            "no such figure; there are {}",
+            "unknown figure; expected one of {}",
             FigureKind::NAMES.join(", ")
         ));
     }
@@ -395,7 +395,7 @@ fn metric(text: &str) -> Result<Vec<GateChoice>, String> {
     Ok(figures.iter().map(choice).collect())
 }
 
-/// Starts and ends clusters to play with: embedded, or Apache Kafka of any release
+/// Start and stop test clusters: embedded, or any release of Apache Kafka
 #[derive(Debug, Args)]
 pub(crate) struct ClusterArgs {
     #[command(subcommand)]
@@ -404,80 +404,80 @@ pub(crate) struct ClusterArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClusterAction {
-    /// Starts a cluster, prints its bootstrap servers and serves until Ctrl-C
+    /// Start a cluster, print its bootstrap servers and keep it running until Ctrl-C
     Up(ClusterUp),
-    /// Ends detached clusters, and removes what a killed kgauge left behind: processes, data, keys
+    /// Stop detached clusters, and clean up after a killed kgauge: processes, data, keys
     Down(ClusterDown),
-    /// Lists the clusters that kgauge started: those that run, and those of which something is left
+    /// List running clusters that kgauge started, and the remains of killed ones
     Status(ClusterStatus),
-    /// Lists the releases of Apache Kafka that are known, cached and checked, and the Java they need
+    /// List Apache Kafka releases: known, cached and checked, with the Java they need
     Versions(ClusterVersions),
 }
 
-/// Starts a cluster, prints its bootstrap servers and serves until Ctrl-C
+/// Start a cluster, print its bootstrap servers and keep it running until Ctrl-C
 #[derive(Debug, Args)]
 #[command(after_help = help::CLUSTER_UP)]
 pub(crate) struct ClusterUp {
-    /// `embedded[:NODES][,security=KIND][,KEY=VALUE]`, or
+    /// Cluster to start: `embedded[:NODES][,security=KIND][,KEY=VALUE]` or
     /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`
     #[arg(value_name = "TARGET", default_value = "embedded")]
     pub(crate) target: String,
 
-    /// Where the data of an embedded cluster lies and stays; without it in a temporary folder, removed at the end
+    /// Folder for an embedded cluster's data, kept at the end [default: temporary, removed]
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 
-    /// The first node's port of an embedded cluster; node 2 gets the next one, and so on [default: free ports]
+    /// Port of an embedded cluster's first node; the others count up from it [default: free ports]
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
 
-    /// The address that an embedded cluster's nodes listen on, such as 0.0.0.0 for all of this machine's [default: 127.0.0.1]
+    /// Address an embedded cluster listens on; 0.0.0.0 means all interfaces [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
 
-    /// The host that an embedded cluster gives its clients to connect to [default: the address it listens on]
+    /// Host name an embedded cluster advertises to clients [default: the listen address]
     #[arg(long, value_name = "HOST")]
     pub(crate) advertise: Option<String>,
 
-    /// A server.properties of Kafka for an embedded cluster: its settings apply, and those that change nothing here are
-    /// named and ignored
+    /// Kafka server.properties for an embedded cluster. kgauge lists the settings that have no effect
+    /// and ignores them
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Leaves an Apache Kafka cluster running and returns
+    /// Leave an Apache Kafka cluster running and return
     #[arg(long)]
     pub(crate) detach: bool,
 
-    /// Takes Apache Kafka from an unpacked release instead of Maven
+    /// Use an unpacked Kafka release instead of Maven
     #[arg(long, value_name = "DIR")]
     pub(crate) kafka_home: Option<PathBuf>,
 }
 
-/// Ends detached clusters, and removes what a killed kgauge left behind: processes, data, keys
+/// Stop detached clusters, and clean up after a killed kgauge: processes, data, keys
 #[derive(Debug, Args)]
 pub(crate) struct ClusterDown {
-    /// Clusters to end, as listed by `kgauge cluster status`. May be left out if only one runs that no
-    /// kgauge holds
+    /// Clusters to stop, as listed by `kgauge cluster status`. Optional if only one cluster is not in
+    /// use by a running kgauge
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 
-    /// Ends every cluster that no running kgauge holds
+    /// Stop every cluster that no running kgauge uses
     #[arg(long, conflicts_with = "names")]
     pub(crate) all: bool,
 }
 
-/// Lists the clusters that kgauge started: those that run, and those of which something is left
+/// List running clusters that kgauge started, and the remains of killed ones
 #[derive(Debug, Args)]
 pub(crate) struct ClusterStatus {
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Lists the releases of Apache Kafka that are known, cached and checked, and the Java they need
+/// List Apache Kafka releases: known, cached and checked, with the Java they need
 #[derive(Debug, Args)]
 pub(crate) struct ClusterVersions {
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,4 +1,4 @@
-//! `--with DIR...`, more than once: the folders of each occurrence are one side of a comparison.
+//! `--with DIR...`: each occurrence lists the run folders of one further side of a comparison.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,11 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 
 const ID: &str = "with";
 const HELP: &str = "\
-Further runs of the same as one side: the folders before `--with` are the first side then, and those after each `--with` \
-another. With two or more runs on each side what runs differ by is measured instead of assumed";
+Compare groups of runs: folders before the first `--with` are one side, those after each `--with` \
+another. With several runs per side, kgauge measures the run-to-run deviation instead of assuming \
+it";
 
-/// The sides after the first. (clap's own derive would put all of them into one list.)
+/// The sides after the first. (clap's derive would merge all of them into one list.)
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct With {
     pub(crate) sides: Vec<Vec<PathBuf>>,

@@ -66,7 +66,7 @@ impl Driver {
             refused.push(DriverRefusal {
                 key: "producers",
                 what: format!(
-                    "each producer of driver {self} is a process of its own; {} are too many",
+                    "driver {self} runs each producer in a separate process; {} are too many",
                     flow.producers
                 ),
                 cure: "write at most 16",
@@ -113,7 +113,7 @@ fn librdkafka(settings: &ProducerSettings, refused: &mut Vec<DriverRefusal>) {
         (
             settings.partitioner_availability_ns > 0,
             "settings.partitioner.availability.timeout.ms",
-            "librdkafka has nothing like it",
+            "librdkafka has no equivalent setting",
             "remove it",
         ),
         (
@@ -135,37 +135,37 @@ fn ranges(settings: &ProducerSettings) -> [(bool, &'static str, &'static str, &'
             !(1_000..=1_000_000_000).contains(&settings.request_bytes_max),
             "settings.max.request.size",
             "librdkafka's message.max.bytes is 1000 to 1000000000",
-            "write a value within",
+            "use a value in this range",
         ),
         (
             settings.linger_ns > 900_000 * MS,
             "settings.linger.ms",
             "librdkafka lingers at most 900000 ms",
-            "write less",
+            "use a smaller value",
         ),
         (
             !(MS..=300_000 * MS).contains(&settings.retry_backoff_ns),
             "settings.retry.backoff.ms",
             "librdkafka's retry.backoff.ms is 1 to 300000",
-            "write a value within",
+            "use a value in this range",
         ),
         (
             settings.request_timeout_ns > 900_000 * MS,
             "settings.request.timeout.ms",
             "librdkafka's request.timeout.ms is at most 900000",
-            "write less",
+            "use a smaller value",
         ),
         (
             !(10 * MS..=3_600_000 * MS).contains(&settings.metadata_age_ns_max),
             "settings.metadata.max.age.ms",
             "librdkafka's topic.metadata.refresh.interval.ms is 10 to 3600000",
-            "write a value within",
+            "use a value in this range",
         ),
         (
             codec == CompressionCodec::Zstd && !(1..=12).contains(&level),
             "settings.compression.zstd.level",
             "librdkafka's compression.level is 1 to 12 for zstd",
-            "write a level within",
+            "use a level in this range",
         ),
     ]
 }

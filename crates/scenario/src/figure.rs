@@ -62,7 +62,7 @@ pub enum ValueUnit {
 
 /// Why a figure's name is not one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` names no figure: {why}")]
+#[error("`{text}` is not a figure: {why}")]
 pub struct FigureError {
     /// What was written.
     pub text: String,
@@ -111,7 +111,7 @@ impl Metric {
     fn parse(text: &str) -> Result<Metric, String> {
         let stat = |rest: &str| {
             Statistic::parse(rest).ok_or_else(|| {
-                format!("`{rest}` is no statistic: write min, mean, max, p50, p99 or p99.9")
+                format!("`{rest}` is not a statistic: write min, mean, max, p50, p99 or p99.9")
             })
         };
         match text.split_once('.') {
@@ -124,10 +124,10 @@ impl Metric {
             Some(("service", rest)) => stat(rest).map(Metric::Service),
             Some(("lag", rest)) => stat(rest).map(Metric::Lag),
             None if ["latency", "end-to-end", "service", "lag"].contains(&text) => Err(format!(
-                "say which: `{text}.p99`, `{text}.mean`, `{text}.max`"
+                "add a statistic: `{text}.p99`, `{text}.mean`, `{text}.max`"
             )),
             _ => Err(format!(
-                "`{text}` is no metric: there are {}",
+                "`{text}` is not a metric; expected one of {}",
                 METRIC_NAMES.join(", ")
             )),
         }

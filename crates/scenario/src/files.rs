@@ -49,7 +49,7 @@ impl Files {
     fn read(&self, path: &str) -> Result<FileRead, String> {
         match &self.read {
             Some(read) => read(path),
-            None => Err("this scenario does not lie in a folder, so it has no files".to_owned()),
+            None => Err("this scenario is not in a folder, so it cannot use files".to_owned()),
         }
     }
 
@@ -76,7 +76,7 @@ impl Files {
     ) -> Result<Trace, String> {
         let found = self.known(format!("{kind} {path}"), || {
             let text = self.read(path).and_then(|file| {
-                String::from_utf8(file.bytes).map_err(|_| "it is no text in UTF-8".to_owned())
+                String::from_utf8(file.bytes).map_err(|_| "it is not UTF-8 text".to_owned())
             });
             KnownFiles::Trace(text.and_then(|text| parse(&text)))
         });
@@ -143,9 +143,9 @@ fn times(text: &str) -> Result<Trace, String> {
     let times = parsed(text, |line| {
         let at_ns = units::time_ns(line)
             .or_else(|_| units::time_ns(&format!("{line} s")))
-            .map_err(|_| format!("is no time: `{}`", crate::reader::shorten(line)))?;
+            .map_err(|_| format!("is not a time: `{}`", crate::reader::shorten(line)))?;
         if at_ns < last_ns {
-            return Err("is earlier than the one before".to_owned());
+            return Err("is earlier than the previous one".to_owned());
         }
         last_ns = at_ns;
         Ok(at_ns)
@@ -157,10 +157,10 @@ fn rates(text: &str) -> Result<Trace, String> {
     let rates = parsed(text, |line| {
         let rate = units::rate(line)
             .or_else(|_| units::rate(&format!("{line}/s")))
-            .map_err(|_| format!("is no rate: `{}`", crate::reader::shorten(line)))?;
+            .map_err(|_| format!("is not a rate: `{}`", crate::reader::shorten(line)))?;
         match rate == 0.0 || Shape::is_rate(rate) {
             true => Ok(rate),
-            false => Err(format!("is out of range: {rate} records a second")),
+            false => Err(format!("is out of range: {rate} records per second")),
         }
     })?;
     not_empty(Trace::Rates(rates.into()))
@@ -168,7 +168,7 @@ fn rates(text: &str) -> Result<Trace, String> {
 
 fn not_empty(trace: Trace) -> Result<Trace, String> {
     match trace.records() {
-        0 => Err("it asks for no record".to_owned()),
+        0 => Err("it contains no record".to_owned()),
         _ => Ok(trace),
     }
 }
@@ -214,7 +214,7 @@ mod tests {
         let wanted = [0, 125_000, 250_000_000, 1_500_000_000];
         assert_eq!(files(text).times("t"), Ok(Trace::Times(wanted.into())));
         let said = files("1\n0.5\n").times("t").unwrap_err();
-        assert_eq!(said, "its line 2 is earlier than the one before");
+        assert_eq!(said, "its line 2 is earlier than the previous one");
         assert!(files("soon\n").times("t").unwrap_err().contains("line 1"));
         assert!(files("# nothing\n").times("t").is_err());
     }

@@ -44,7 +44,7 @@ fn flow(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<(String, String
             Some((scenario.to_owned(), flow.to_owned()))
         }
         _ => {
-            let what = format!("`{}` names no flow of a scenario", shorten(&text));
+            let what = format!("`{}` is not a flow of a scenario", shorten(&text));
             let cure = "write a scenario, a dot and a flow: `one-partition.writers`";
             reader.problem(node.place, what, cure);
             None
@@ -59,7 +59,7 @@ fn rate(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<u64> {
         Ok(_) => {
             reader.problem(
                 node.place,
-                "less than a record a second",
+                "the rate is below 1 record per second",
                 "write a higher rate",
             );
             None

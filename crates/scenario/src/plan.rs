@@ -304,16 +304,16 @@ impl EchoFlow {
     pub fn fault(&self) -> Option<&'static str> {
         let (record, settings) = (&self.produce.record, &self.produce.settings);
         if record.value_bytes_min() < EchoFlow::VALUE_BYTES_MIN {
-            return Some("values with no room for their times");
+            return Some("values too small for their timestamps");
         }
         if record.file.is_some() || record.null_values > 0.0 {
-            return Some("values that are not made by kgauge");
+            return Some("values that kgauge does not generate");
         }
         if settings.acks == Acks::None {
-            return Some("an echo without answers");
+            return Some("an echo flow without acks");
         }
         (self.produce.transaction.is_some() && !self.consumer_settings.read_committed)
-            .then_some("an echo within transactions that reads what may yet be aborted")
+            .then_some("an echo flow with transactions that reads uncommitted records")
     }
 
     /// Its consumers, as a flow of their own.

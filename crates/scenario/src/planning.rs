@@ -170,16 +170,16 @@ fn sound(trial: &Trial) -> Result<(), String> {
     let preload = trial.topic.preload.as_ref();
     demand(
         preload.is_none_or(|preload| preload.records >= 1),
-        "a preload of nothing",
+        "an empty preload",
     )?;
     if let Some(fault) = preload.and_then(|preload| preload.record.fault()) {
         return Err(fault.to_owned());
     }
     demand(!trial.flows.is_empty(), "no flows")?;
-    demand(trial.stages.hold_ns != Some(0), "a hold of no time")?;
+    demand(trial.stages.hold_ns != Some(0), "a hold of zero length")?;
     let mut names = BTreeSet::new();
     for flow in &trial.flows {
-        demand(names.insert(flow.name()), "two flows of one name")?;
+        demand(names.insert(flow.name()), "two flows with the same name")?;
         let ends = match flow {
             FlowPlan::Produce(flow) => {
                 sound_producers(flow, trial.topic.partitions)?;
@@ -196,7 +196,7 @@ fn sound(trial: &Trial) -> Result<(), String> {
             }
             FlowPlan::Consume(flow) => {
                 demand(flow.consumers >= 1, "a flow without consumers")?;
-                demand(flow.groups >= 1, "a flow of no group")?;
+                demand(flow.groups >= 1, "a flow with zero groups")?;
                 demand(
                     flow.groups == 1 || flow.group.is_some(),
                     "groups without a group",
@@ -225,11 +225,11 @@ fn sound_producers(flow: &ProduceFlow, partitions: u32) -> Result<(), String> {
     let settings = &flow.settings;
     let faults = [
         (flow.producers == 0, "a flow without producers"),
-        (flow.records_max == Some(0), "a flow of no records"),
+        (flow.records_max == Some(0), "a flow with zero records"),
         (settings.in_flight_max == 0, "no request may be in flight"),
         (
             settings.request_timeout_ns == 0,
-            "requests may take no time",
+            "a request timeout of zero",
         ),
         (
             u64::from(settings.batch_bytes) > settings.buffer_bytes,
@@ -237,7 +237,7 @@ fn sound_producers(flow: &ProduceFlow, partitions: u32) -> Result<(), String> {
         ),
         (
             matches!(settings.partitioner, Partitioner::Partition(one) if one >= partitions),
-            "a partition that the topic has not",
+            "a partition that the topic does not have",
         ),
         (
             flow.transaction.is_some() && !settings.idempotence,
@@ -248,7 +248,7 @@ fn sound_producers(flow: &ProduceFlow, partitions: u32) -> Result<(), String> {
                 flow.transaction,
                 Some(TransactionLength::Records(0) | TransactionLength::Ns(0))
             ),
-            "transactions of nothing",
+            "empty transactions",
         ),
     ];
     let found = faults.iter().find(|(is_there, _)| *is_there);

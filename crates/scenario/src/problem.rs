@@ -1,13 +1,13 @@
-//! Mistakes in a scenario, collected: each with its place, its path in words and its cure.
+//! Errors in a scenario, collected: each with its position, its path and its fix.
 
 use std::fmt;
 
 use crate::files::Files;
 
-/// One mistake and how to mend it.
+/// One error and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Name of the text that it stands in: a file's path, or `--set`.
+    /// Name of the text that contains it: a file's path, or `--set`.
     pub source: String,
     /// From 1.
     pub line: u32,
@@ -17,14 +17,14 @@ pub struct Problem {
     pub path: String,
     /// What is wrong.
     pub what: String,
-    /// How to mend it.
+    /// How to fix it.
     pub cure: String,
     /// The source line, or a window of it, and where in it the mark goes.
     excerpt: Excerpt,
 }
 
 impl Problem {
-    /// Shows no part of the text.
+    /// Hides the source text.
     pub(crate) fn hide_line(&mut self) {
         self.excerpt = Excerpt {
             text: "(not shown)".to_owned(),
@@ -34,7 +34,7 @@ impl Problem {
     }
 }
 
-/// All mistakes of one text. Its `Display` shows every one of them.
+/// All errors of one text. `Display` shows each of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems {
     list: Vec<Problem>,
@@ -45,16 +45,16 @@ pub struct Problems {
 impl std::error::Error for Problems {}
 
 impl Problems {
-    /// More mistakes than this are not kept: a file of thousands of unknown keys must not become
-    /// a megabyte of words.
+    /// The maximum number of errors kept: a file with thousands of unknown keys must not produce a
+    /// megabyte of messages.
     pub const SHOWN_MAX: usize = 100;
 
-    /// Each mistake, in the order of the text.
+    /// The errors, in the order of the text.
     pub fn iter(&self) -> impl Iterator<Item = &Problem> {
         self.list.iter()
     }
 
-    /// How many mistakes are kept.
+    /// The number of errors kept.
     pub fn count(&self) -> usize {
         self.list.len()
     }
@@ -64,16 +64,16 @@ impl Problems {
         self.list.is_empty()
     }
 
-    /// True when no further mistake will be kept; it is noted that there is one.
+    /// True when no further error will be kept; records that there is one.
     ///
-    /// Asked before a message is made, so that a flood of mistakes costs little.
+    /// Called before a message is built, so that a flood of errors costs little.
     pub(crate) fn refuses_more(&mut self) -> bool {
         let is_full = self.list.len() >= Problems::SHOWN_MAX;
         self.more |= is_full;
         is_full
     }
 
-    /// Adds a mistake unless the same one, at the same place, is already there.
+    /// Adds an error, unless the same one is already recorded for the same place.
     pub(crate) fn add(&mut self, problem: Problem) {
         if !self.list.contains(&problem) && !self.refuses_more() {
             self.list.push(problem);
@@ -87,7 +87,7 @@ impl Problems {
         self.more |= other.more;
     }
 
-    /// Brings the mistakes into the order of the texts.
+    /// Sorts the errors by their position in the texts.
     pub(crate) fn sort(&mut self) {
         // Stable, and by source as first met: the file comes before `--set`.
         let order: Vec<String> = self
@@ -139,14 +139,14 @@ impl fmt::Display for Problems {
             writeln!(f, "{problem}")?;
         }
         match (self.count(), self.more) {
-            (1, false) => write!(f, "1 mistake"),
-            (count, false) => write!(f, "{count} mistakes"),
-            (count, true) => write!(f, "more than {count} mistakes"),
+            (1, false) => write!(f, "1 error"),
+            (count, false) => write!(f, "{count} errors"),
+            (count, true) => write!(f, "more than {count} errors"),
         }
     }
 }
 
-/// Text that cannot steer a terminal: control characters are shown as escapes.
+/// Escapes control characters, so that the text cannot control the terminal.
 fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -169,7 +169,7 @@ struct Excerpt {
     mark_width: usize,
 }
 
-/// Where something stands in one of the [`Sources`].
+/// A position in one of the [`Sources`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SourceLocation {
     /// Index into [`Sources`].
@@ -185,7 +185,7 @@ pub(crate) struct SourceLocation {
 /// The texts that places point into: the scenario file first, then each `--set`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SourceTexts {
-    /// The way to files that a text names.
+    /// Access to files that a text names.
     pub(crate) files: Files,
     list: Vec<Source>,
 }
@@ -197,7 +197,7 @@ struct Source {
 }
 
 impl SourceTexts {
-    /// No text yet, and a way to files.
+    /// Creates sources without a text, with access to files.
     pub(crate) fn with(files: Files) -> SourceTexts {
         SourceTexts {
             files,
@@ -243,7 +243,7 @@ impl SourceTexts {
     fn excerpt(&self, place: SourceLocation) -> Excerpt {
         /// Characters of a line that are shown.
         const WINDOW: usize = 96;
-        /// How many of them may stand before the mark.
+        /// The maximum number of characters before the mark.
         const BEFORE_MARK: usize = 60;
         let text = self.text(place.source);
         let line = lines(text).nth(place.line.saturating_sub(1)).unwrap_or("");
@@ -330,6 +330,6 @@ mod tests {
             problems.add(problem("", line, 1, 1));
         }
         assert_eq!(problems.iter().count(), Problems::SHOWN_MAX);
-        assert!(problems.to_string().ends_with("more than 100 mistakes"));
+        assert!(problems.to_string().ends_with("more than 100 errors"));
     }
 }

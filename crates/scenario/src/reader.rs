@@ -158,11 +158,11 @@ impl<'s> ValueReader<'s> {
         let cure = match near {
             Some(name) => format!("did you mean `{name}`?"),
             None if table.keys.len() <= 12 => {
-                format!("there are: {}", names().collect::<Vec<_>>().join(", "))
+                format!("known keys: {}", names().collect::<Vec<_>>().join(", "))
             }
             None => format!("the guide lists all {}", table.name.to_lowercase()),
         };
-        self.problem(place, format!("there is no key `{}`", shorten(key)), cure);
+        self.problem(place, format!("unknown key `{}`", shorten(key)), cure);
         near
     }
 
@@ -222,8 +222,8 @@ impl<'s> ValueReader<'s> {
             [] if !fields.meant.is_empty() => None,
             other => {
                 let what = match other {
-                    [] => "nothing is chosen here".to_owned(),
-                    _ => format!("{} at once", other.join(" and ")),
+                    [] => "no key is given".to_owned(),
+                    _ => format!("{} exclude each other", other.join(" and ")),
                 };
                 let all: Vec<&str> = fields.table.keys.iter().map(|key| key.name).collect();
                 let cure = format!("write one of: {}", all.join(", "));
@@ -284,7 +284,7 @@ impl<'s> ValueReader<'s> {
     fn text_up_to(&mut self, node: &YamlNode, chars_max: usize) -> Option<String> {
         let text = self.scalar(node, "a text")?;
         if node.is_nothing() || text.trim().is_empty() {
-            self.problem(node.place, "there is no text", "write some words");
+            self.problem(node.place, "the text is empty", "write some text");
             return None;
         }
         if text.chars().count() > chars_max {
@@ -305,7 +305,7 @@ impl<'s> ValueReader<'s> {
             && text.bytes().all(allowed);
         if !good {
             let what = format!("`{}` is not a name", shorten(text));
-            let cure = "write at most 64 of a-z, 0-9 and `-`, first a letter";
+            let cure = "use at most 64 characters of a-z, 0-9 and `-`, starting with a letter";
             self.problem(node.place, what, cure);
         }
         good.then(|| text.to_owned())
@@ -324,7 +324,7 @@ impl<'s> ValueReader<'s> {
         };
         self.problem(
             node.place,
-            format!("`{}` is not possible here", shorten(text)),
+            format!("invalid value `{}`", shorten(text)),
             cure,
         );
         None
@@ -335,8 +335,8 @@ impl<'s> ValueReader<'s> {
         if self.scalar(node, "`1`")? == "1" {
             return Some(());
         }
-        let what = "this is another version of the file format";
-        self.problem(node.place, what, "this kgauge reads `kgauge: 1`");
+        let what = "unsupported version of the file format";
+        self.problem(node.place, what, "this version of kgauge reads `kgauge: 1`");
         None
     }
 
@@ -416,13 +416,9 @@ impl<'s> ValueReader<'s> {
             _ if node.is_nothing() => "nothing".to_owned(),
             Value::Scalar { text, .. } => format!("`{}`", shorten(text)),
             Value::List(_) => "a list".to_owned(),
-            Value::Map(_) => "a map of keys".to_owned(),
+            Value::Map(_) => "a map".to_owned(),
         };
-        self.problem(
-            node.place,
-            format!("{is} stands here"),
-            format!("write {wanted}"),
-        );
+        self.problem(node.place, format!("found {is}"), format!("write {wanted}"));
     }
 }
 

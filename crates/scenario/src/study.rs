@@ -87,7 +87,7 @@ impl Study {
                 width: 1,
             };
             let what = format!("there is no `{STUDY_FILE}` in this folder");
-            let cure = "add it, or run one scenario by its file".to_owned();
+            let cure = "add it, or run a single scenario file".to_owned();
             problems.add(sources.problem(place, "", what, cure));
             return problems.into_result(()).and(Err(Problems::default()));
         };
@@ -192,7 +192,7 @@ fn read(
         let scenarios = reader.list(node, |reader, item| {
             let name = reader.name(item)?;
             if listed.contains(&name) {
-                reader.problem(item.place, "it is listed twice", "remove one");
+                reader.problem(item.place, "the scenario is listed twice", "remove one");
                 return None;
             }
             listed.push(name.clone());
@@ -252,8 +252,12 @@ fn scenario(
     match Scenario::parse_with(file.path, file.text, reader.sources.files.clone()) {
         Ok(scenario) if scenario.name() == name => Some(scenario),
         Ok(scenario) => {
-            let what = format!("`{wanted}` says `name: {}`", scenario.name());
-            reader.problem(item.place, what, format!("write `name: {name}` there"));
+            let what = format!("`{wanted}` has `name: {}`", scenario.name());
+            reader.problem(
+                item.place,
+                what,
+                format!("write `name: {name}` in that file"),
+            );
             None
         }
         Err(problems) => {
@@ -287,7 +291,7 @@ fn measured_there(
         if !is_there {
             let kind = if writes { "produce" } else { "consume" };
             let what = format!("there is no {kind} flow `{scenario}.{flow}`");
-            let cure = "name a scenario of this study and one of its flows";
+            let cure = "use a scenario of this study and one of its flows";
             reader.problem(place, shorten(&what), cure);
         }
     }
@@ -306,10 +310,10 @@ fn forgotten(
         };
         if file.name() != STUDY_FILE && !listed.iter().any(|other| other == name) {
             let what = format!(
-                "`{}` is in the folder but not in this list",
+                "`{}` is in the folder but not in `scenarios`",
                 shorten(file.name())
             );
-            reader.problem(node.place, what, "list it, or remove the file");
+            reader.problem(node.place, what, "add it to the list, or remove the file");
         }
     }
 }

@@ -1,14 +1,14 @@
-//! "Did you mean ...": the nearest known word to one that is not known.
+//! "Did you mean ...": finds the known word nearest to an unknown one.
 
-/// The nearest of `known` to `word`, when it is near enough to be meant.
+/// Returns the word of `known` nearest to `word`, if it is near enough to be a typo.
 pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    /// Longer words are not worth the time: no key has half as many characters.
+    /// Longer words are skipped to save time: no key has half as many characters.
     const WORD_CHARS_MAX: usize = 100;
     let word: Vec<char> = word.chars().take(WORD_CHARS_MAX + 1).collect();
     if word.len() > WORD_CHARS_MAX {
         return None;
     }
-    // One slip for every three characters, at least one, at most three.
+    // One typo per three characters, at least one, at most three.
     let far = (word.len() / 3).clamp(1, 3);
     known
         .into_iter()
@@ -19,7 +19,7 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// Edit distance in which two swapped neighbours are one slip, ignoring case.
+/// Edit distance, ignoring case, in which swapping two neighbours counts as one typo.
 fn distance(word: &[char], candidate: &str) -> usize {
     let candidate: Vec<char> = candidate.chars().collect();
     let same = |a: char, b: char| a.eq_ignore_ascii_case(&b) || is_dash(a) && is_dash(b);
@@ -41,7 +41,7 @@ fn distance(word: &[char], candidate: &str) -> usize {
     above.last().copied().unwrap_or(usize::MAX)
 }
 
-/// `batch_size` and `batch-size` are no further from `batch.size` than a slip of the finger.
+/// `batch_size` and `batch-size` count as equal to `batch.size`.
 fn is_dash(character: char) -> bool {
     matches!(character, '.' | '-' | '_')
 }

@@ -191,7 +191,7 @@ impl Builder<'_> {
         if self.root.is_none() {
             self.note(
                 self.start(),
-                "nothing is written here".into(),
+                "there is no content".into(),
                 "write a scenario".into(),
             );
         }
@@ -202,12 +202,8 @@ impl Builder<'_> {
         if documents < 2 {
             return Ok(());
         }
-        let what = "a second document starts here".to_owned();
-        self.note(
-            self.place(span),
-            what,
-            "one file holds one document: remove `---`".into(),
-        );
+        let what = "the file contains a second document".to_owned();
+        self.note(self.place(span), what, "remove `---`".into());
         Err(Stop)
     }
 
@@ -226,7 +222,11 @@ impl Builder<'_> {
                 self.finish(YamlNode { place, value });
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
-                self.note(place, "an alias".into(), "write the value out".into());
+                self.note(
+                    place,
+                    "YAML aliases are not supported".into(),
+                    "write the value out".into(),
+                );
                 self.finish(YamlNode::scalar(place, ""));
             }
             Event::SequenceStart(..) => self.open(place, FrameKind::List(Vec::new()))?,
@@ -252,7 +252,7 @@ impl Builder<'_> {
         self.nodes += 1;
         if self.nodes > NODES_MAX {
             let what = format!("more than {NODES_MAX} values");
-            self.note(place, what, "no scenario needs so many".into());
+            self.note(place, what, "reduce the number of values".into());
             return Err(Stop);
         }
         let anchor = match event {
@@ -264,12 +264,16 @@ impl Builder<'_> {
         if anchor != 0 {
             self.note(
                 place,
-                "an anchor".into(),
-                "anchors are not read: write values out".into(),
+                "YAML anchors are not supported".into(),
+                "write the value out".into(),
             );
         }
         if event.tag().is_some() {
-            self.note(place, "a tag".into(), "tags are not read: remove it".into());
+            self.note(
+                place,
+                "YAML tags are not supported".into(),
+                "remove it".into(),
+            );
         }
         Ok(())
     }
@@ -277,7 +281,7 @@ impl Builder<'_> {
     fn open(&mut self, place: SourceLocation, kind: FrameKind) -> Result<(), Stop> {
         if self.frames.len() >= DEPTH_MAX {
             let what = format!("nested more than {DEPTH_MAX} deep");
-            self.note(place, what, "no scenario needs so much".into());
+            self.note(place, what, "reduce the nesting".into());
             return Err(Stop);
         }
         self.frames.push(Frame { place, kind });
@@ -319,7 +323,7 @@ impl Builder<'_> {
                         *key = Key::Unusable;
                         self.note(
                             place,
-                            "a key is one word".into(),
+                            "a key must be a single word".into(),
                             "write `key: value`".into(),
                         );
                     }
@@ -343,7 +347,7 @@ impl Builder<'_> {
         self.note(
             place,
             what,
-            format!("remove one; the first is in line {first}"),
+            format!("remove one; the first is on line {first}"),
         );
     }
 
@@ -353,7 +357,7 @@ impl Builder<'_> {
         let cure = match error.kind() {
             ErrorKind::DirectiveDisallowed => "remove the line that starts with `%`",
             ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
-                "put a value that holds `: ` in quotes, and check the indentation"
+                "put values that contain `: ` in quotes, and check the indentation"
             }
             ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation => {
                 "indent with spaces, not with tabs"
@@ -448,12 +452,12 @@ mod tests {
         assert_eq!(
             found,
             [
-                "1:7 an anchor",
-                "2:4 an alias",
-                "3:10 a tag",
+                "1:7 YAML anchors are not supported",
+                "2:4 YAML aliases are not supported",
+                "3:10 YAML tags are not supported",
                 "4:1 `a` is written twice",
-                "5:3 a key is one word",
-                "7:4 an alias",
+                "5:3 a key must be a single word",
+                "7:4 YAML aliases are not supported",
             ]
         );
     }
@@ -462,12 +466,12 @@ mod tests {
     fn a_second_document_a_directive_and_broken_syntax_end_the_reading() {
         assert_eq!(
             words("a: 1\n---\nb: 2\n"),
-            ["2:1 a second document starts here"]
+            ["2:1 the file contains a second document"]
         );
         assert!(words("%YAML 1.2\n---\na: 1\n")[0].starts_with("1:1 this is not YAML"));
         assert!(words("a: [1, 2\nb: 3\n")[0].contains("this is not YAML"));
-        assert_eq!(words(""), ["1:1 nothing is written here"]);
-        assert_eq!(words("# only a comment\n"), ["1:1 nothing is written here"]);
+        assert_eq!(words(""), ["1:1 there is no content"]);
+        assert_eq!(words("# only a comment\n"), ["1:1 there is no content"]);
     }
 
     #[test]

@@ -119,7 +119,7 @@ fn quantity(text: &str, kind: &Quantity) -> Result<u64, UnitError> {
         });
     }
     let Some((_, factor)) = kind.units.iter().find(|(name, _)| *name == unit) else {
-        let what = format!("`{unit}` is no unit of {}", kind.noun);
+        let what = format!("`{unit}` is not a unit of {}", kind.noun);
         return Err(UnitError {
             what,
             cure: meant(unit, kind).unwrap_or(write),
@@ -151,13 +151,13 @@ fn meant(unit: &str, kind: &Quantity) -> Option<String> {
 
 /// Records a second: `50k/s`, `1.5M/s`, `821557 records/s`, `30/min`.
 pub(crate) fn rate(text: &str) -> Result<f64, UnitError> {
-    let cure = "write records a time, such as `50k/s`, `1.5M/s` or `30/min`";
+    let cure = "write a rate, such as `50k/s`, `1.5M/s` or `30/min`";
     let fail = |what: &str| UnitError {
         what: format!("`{text}` {what}"),
         cure: cure.into(),
     };
     if count(text).is_ok() {
-        let cure = format!("say in what time: `{text}/s`");
+        let cure = format!("add a unit of time: `{text}/s`");
         return Err(UnitError {
             what: format!("`{text}` is a count, not a rate"),
             cure,
@@ -191,7 +191,7 @@ pub(crate) fn part(text: &str) -> Result<f64, UnitError> {
     match part {
         Ok(part) if part <= 1.0 => Ok(part),
         _ => Err(UnitError {
-            what: format!("`{text}` is no part of a whole"),
+            what: format!("`{text}` is not a fraction"),
             cure: "write 0 to 1, or 0 % to 100 %".into(),
         }),
     }
@@ -202,7 +202,7 @@ pub(crate) fn part(text: &str) -> Result<f64, UnitError> {
 pub(crate) fn unix_ms(text: &str) -> Result<u64, UnitError> {
     let plain = text.parse::<u64>().ok();
     plain.or_else(|| date_ms(text)).ok_or_else(|| UnitError {
-        what: format!("`{text}` is no moment"),
+        what: format!("`{text}` is not a date and time"),
         cure: "write `2026-01-31T08:00:00Z`, in UTC, or milliseconds since 1970".into(),
     })
 }
@@ -249,13 +249,13 @@ fn date_ms(text: &str) -> Option<u64> {
 
 /// Bytes a second: `78.3 MB/s`, `100 MiB/s`.
 pub(crate) fn byte_rate(text: &str) -> Result<f64, UnitError> {
-    let cure = "write a size a time, such as `78.3 MB/s` or `100 MiB/s`";
+    let cure = "write a byte rate, such as `78.3 MB/s` or `100 MiB/s`";
     let fail = |what: &str| UnitError {
         what: format!("`{text}` {what}"),
         cure: cure.into(),
     };
-    let (amount, seconds) = per(text).ok_or_else(|| fail("is no rate of bytes"))?;
-    let (number, unit) = split(amount).ok_or_else(|| fail("is no rate of bytes"))?;
+    let (amount, seconds) = per(text).ok_or_else(|| fail("is not a byte rate"))?;
+    let (number, unit) = split(amount).ok_or_else(|| fail("is not a byte rate"))?;
     let factor = SIZE
         .units
         .iter()

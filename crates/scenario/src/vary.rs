@@ -199,7 +199,7 @@ fn listed(reader: &mut ValueReader<'_>, entry: &MapEntry) -> Option<FactorGroup>
         };
         let Some(name) = item.get("name") else {
             let what = "this combination has no name";
-            reader.problem(item.place, what, "add `name: ...`: its trials go by it");
+            reader.problem(item.place, what, "add `name: ...`, which names its trials");
             return None;
         };
         let name = reader.inside(".name", |reader| reader.name(name))?;
@@ -227,10 +227,10 @@ fn twice(reader: &mut ValueReader<'_>, factor: &FactorGroup) {
         let before = &factor.choices[..index];
         if before.iter().any(|other| other.name == choice.name) {
             let what = match factor.path == LISTED {
-                true => "this name stands here twice",
-                false => "this value stands here twice",
+                true => "this name is listed twice",
+                false => "this value is listed twice",
             };
-            let cure = "remove one: `repeats` says how often a trial runs";
+            let cure = "remove one; `repeats` sets how often a trial runs";
             reader.problem(choice.place, what, cure);
         }
     }
@@ -246,7 +246,7 @@ pub(crate) fn in_two_groups(reader: &mut ValueReader<'_>, factors: &[FactorGroup
             if is_known && !said.contains(&change.path.as_str()) {
                 said.push(&change.path);
                 let what = format!("`{}` is varied in two places", shorten(&change.path));
-                reader.problem(change.place, what, "leave it to one of them");
+                reader.problem(change.place, what, "keep one of them");
             }
         }
     }

@@ -508,7 +508,7 @@ fn broker_settings_hold_no_secrets_and_one_line() {
         assert!(words.contains("is a secret"), "{words}");
         assert!(!words.contains("canary"), "{words}");
     }
-    assert!(refused("broker.a b", "1").contains("no name of a broker setting"));
+    assert!(refused("broker.a b", "1").contains("not a valid name of a broker setting"));
     assert!(refused("broker.num.io.threads", "\"1\\n2\"").contains("has one line"));
 }
 

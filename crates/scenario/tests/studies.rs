@@ -278,10 +278,10 @@ fn a_folder_that_does_not_fit_together_is_told_all_its_faults() {
     assert_eq!(
         words,
         [
-            "`extra.yaml` is in the folder but not in this list",
+            "`extra.yaml` is in the folder but not in `scenarios`",
             "there is no `gone.yaml` in this folder",
-            "it is listed twice",
-            "`misnamed.yaml` says `name: other`",
+            "the scenario is listed twice",
+            "`misnamed.yaml` has `name: other`",
         ]
     );
     let nothing = Study::from_files("empty", &[]).unwrap_err();

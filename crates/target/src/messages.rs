@@ -26,7 +26,7 @@ pub(crate) struct ClusterOrder {
     /// What becomes of it at the end.
     pub(crate) data: DataAtEnd,
     /// Where the nodes listen, and what clients are told.
-    #[serde(default, skip_serializing_if = "Listening::is_default")]
+    #[serde(default, skip_serializing_if = "ListenOptions::is_default")]
     pub(crate) listening: ListenOptions,
     /// Start of all randomness in the cluster.
     pub(crate) seed: u64,

@@ -12,14 +12,14 @@ pub(super) struct TruthScenario {
 /// Declares each scenario by the name of its file.
 macro_rules! shipped {
     ($($constant:ident $file:literal,)+) => {
-        $(pub(super) const $constant: Shipped = Shipped {
+        $(pub(super) const $constant: TruthScenario = TruthScenario {
             name: $file,
             text: include_str!(concat!("scenarios/", $file, ".yaml")),
         };)+
 
         /// All of them, in the order in which they run.
         #[cfg(test)]
-        pub(super) const ALL: &[Shipped] = &[$($constant,)+];
+        pub(super) const ALL: &[TruthScenario] = &[$($constant,)+];
     };
 }
 

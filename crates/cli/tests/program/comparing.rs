@@ -79,7 +79,7 @@ fn a_comparison_can_end_a_build() {
         (&["--fail-if-worse=150%"][..], "above 0 and below 100"),
         (&["--fail-if-worse"], "a value is required"),
         (&["--fail-if-worse", "0"], "above 0 and below 100"),
-        (&["--fail-if-worse=5%", "--metric", "p98"], "no such figure"),
+        (&["--fail-if-worse=5%", "--metric", "p98"], "unknown figure"),
         (&["--metric", "p99"], "--fail-if-worse"),
     ] {
         let (status, said) = compare(arguments);

@@ -31,6 +31,24 @@ pub struct RepeatSteadiness {
     pub latency: Option<SteadinessCheck>,
 }
 
+impl FlowSteadiness {
+    /// By which factor a figure could be another one before or after: the largest change that was found within a repeat
+    /// or over the repeats, in either direction; 1 where nothing changed.
+    pub fn factor(&self) -> f64 {
+        let within = self.repeats.iter().flat_map(|repeat| {
+            [Some(repeat.throughput), repeat.latency]
+                .into_iter()
+                .flatten()
+                .map(|check| check.change)
+        });
+        let over = [self.throughput_over_repeats, self.latency_over_repeats];
+        within
+            .chain(over.into_iter().flatten())
+            .map(|change| (1.0 + change).max(1.0 / (1.0 + change).max(0.0)))
+            .fold(1.0, f64::max)
+    }
+}
+
 impl RepeatSteadiness {
     /// The worse of the two.
     pub fn verdict(&self) -> Steadiness {

@@ -3,13 +3,17 @@
 use kgauge_results::PaceSeries;
 use kgauge_results::Summary;
 use kgauge_results::statistics::Steadiness;
-use kgauge_results::summary::{PublishedStatus, WarningKind};
+use kgauge_results::summary::{GoalStatus, PublishedStatus, WarningKind};
 
 use crate::made::{MS_NS, Made, PACED, SECOND_NS};
 
 /// Three repeats; each has so many records per tenth of a second, `factor` times as many at the end as at the start.
 fn run(records_per_bin: [u64; 3], factor: f64) -> Summary {
-    let mut made = Made::begin(PACED);
+    run_of(PACED, records_per_bin, factor)
+}
+
+fn run_of(scenario: &str, records_per_bin: [u64; 3], factor: f64) -> Summary {
+    let mut made = Made::begin(scenario);
     for (repeat, records) in records_per_bin.into_iter().enumerate() {
         let repeat = repeat as u32;
         let load = |_: usize, recorder: &mut kgauge_results::Recorder| {
@@ -62,6 +66,19 @@ fn a_load_that_grows_while_it_is_measured_is_no_result() {
         assert_eq!(published.word, PublishedStatus::NotComparable);
         assert_eq!(published.ratio, None);
     }
+}
+
+#[test]
+fn a_goal_is_held_only_if_the_change_could_not_break_it() {
+    // 1 ms was measured, and the throughput nearly doubled meanwhile.
+    let word = |goal: &str, factor: f64| {
+        let scenario = PACED.replace("<= 450 ms", goal);
+        run_of(&scenario, [1_000, 1_010, 990], factor).trials[0].goals[0].word
+    };
+    assert_eq!(word("<= 450 ms", 2.0), GoalStatus::Held);
+    assert_eq!(word("<= 1200 us", 2.0), GoalStatus::Undecided);
+    assert_eq!(word("<= 1200 us", 1.0), GoalStatus::Held);
+    assert_eq!(word("<= 800 us", 2.0), GoalStatus::NotHeld);
 }
 
 #[test]

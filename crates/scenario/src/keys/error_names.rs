@@ -1,6 +1,6 @@
-//! The names of Kafka's error codes, as its documentation has them: what `fail` may answer.
+//! The names of Kafka's error codes, as in its documentation: the values of `fail`.
 //!
-//! A test in the room `target` compares them with the codes that are known there.
+//! A test in crate `target` compares them with the codes known there.
 
 /// Every error of the protocol, in the order of its codes.
 pub const ERROR_NAMES: &[&str] = &[

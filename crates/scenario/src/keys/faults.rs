@@ -1,4 +1,4 @@
-//! The keys of `faults`: what a scenario does to its cluster while it runs.
+//! The keys of `faults`: failures that a scenario injects into its cluster.
 
 use super::KeyDefault::{Optional, Required};
 use super::{ScenarioKeys, ValueKind, key};
@@ -59,135 +59,138 @@ pub(crate) static FAULT: ScenarioKeys = ScenarioKeys {
             "at",
             ValueKind::Moment,
             Required,
-            "When it begins: a time after the start of the hold, before it with `-`, or `start`: with \
-             the load, before the warm-up.",
+            "When the fault begins, relative to the start of the hold; a time with `-` is before \
+             it. `start` means with the load, before the warm-up.",
         ),
         key(
             "every",
             ValueKind::Time,
             Optional("once"),
-            "It begins again and again, so far apart, until the hold ends.",
+            "The interval at which the fault is repeated until the hold ends.",
         ),
         key(
             "node",
             ValueKind::FaultNode,
             Required,
-            "Whom it strikes. `leader` leads partition 0 of the topic when the fault begins, \
-             `follower` keeps it and does not lead it; `random` is another node each time, as the \
-             seed says.",
+            "Which node is affected. `leader` leads partition 0 of the topic when the fault \
+             begins, `follower` has a replica of it and is not the leader. `random` is drawn each \
+             time from the seed.",
         ),
         key(
             "for",
             ValueKind::Time,
             Optional(UNTIL_THE_END),
-            "How long it lasts. A node with a full disk gets room and starts again.",
+            "How long the fault lasts. After a full disk, space is freed and the node starts \
+             again.",
         ),
         key(
             "stop",
             ValueKind::True,
             Optional(NOT_DONE),
-            "The node stops in order: what it leads goes to others first.",
+            "The node shuts down cleanly: its partitions move to other leaders first.",
         ),
         key(
             "kill",
             ValueKind::True,
             Optional(NOT_DONE),
-            "Its process dies, as by `kill -9`; what it wrote survives.",
+            "The node's process is killed, as by `kill -9`. Data it has written survives.",
         ),
         key(
             "crash",
             ValueKind::True,
             Optional(NOT_DONE),
-            "Its machine dies: what it had not flushed is lost. Embedded cluster only, as all below \
-             `restart-after`.",
+            "The node's machine fails: data that was not flushed is lost. Embedded cluster only, \
+             like all keys below `restart-after`.",
         ),
         key(
             "restart",
             ValueKind::True,
             Optional(NOT_DONE),
-            "It is stopped in order if it runs, and starts again at once.",
+            "The node shuts down cleanly if it is running, and starts again at once.",
         ),
         key(
             "pause",
             ValueKind::True,
             Optional(NOT_DONE),
-            "It stands still: it keeps its connections and answers nothing.",
+            "The node hangs: it keeps its connections but does not respond.",
         ),
         key(
             "restart-after",
             ValueKind::Time,
             Optional(UNTIL_THE_END),
-            "How long a node stays down that was stopped, killed or crashed.",
+            "How long a stopped, killed or crashed node stays down.",
         ),
         key(
             "cut",
             ValueKind::Map(&CUT),
             Optional(NOT_DONE),
-            "Messages between it and others of the cluster are lost; clients still reach it.",
+            "Messages between the node and others of the cluster are lost. Clients still reach it.",
         ),
         key(
             "api",
             ValueKind::Choice(FAULT_APIS),
             Optional("requests of all APIs"),
-            "Whose requests `delay`, `stall`, `fail`, `drop` and `capacity` are about. `fail` needs \
-             one; `capacity` takes `produce`, `fetch`, or both together without it.",
+            "The API whose requests `delay`, `stall`, `fail`, `drop` and `capacity` affect. `fail` \
+             requires it. `capacity` accepts `produce` or `fetch`; without `api` it limits both \
+             together.",
         ),
         key(
             "times",
             ValueKind::Count,
-            Optional("all of them"),
-            "`delay`, `fail` and `drop` strike so many requests of each node and no more.",
+            Optional("all requests"),
+            "The number of requests per node that `delay`, `fail` and `drop` affect.",
         ),
         key(
             "delay",
             ValueKind::Delay,
             Optional(NOT_DONE),
-            "Requests are served so much later: a time, or one drawn from a distribution.",
+            "The delay of each request: a fixed time, or one drawn from a distribution.",
         ),
         key(
             "stall",
             ValueKind::Time,
             Optional(NOT_DONE),
-            "Requests are held for so long from the beginning on, then served.",
+            "How long requests are held from the start of the fault before they are served.",
         ),
         key(
             "fail",
             ValueKind::ErrorName,
             Optional(NOT_DONE),
-            "Requests are not carried out and answered with this error of Kafka's.",
+            "Requests are rejected with this Kafka error.",
         ),
         key(
             "drop",
             ValueKind::Choice(&["before", "after"]),
             Optional(NOT_DONE),
-            "The connection closes `before` the request is carried out, or `after` it, instead of an \
-             answer.",
+            "The connection closes without a response, `before` or `after` the request is \
+             processed.",
         ),
         key(
             "capacity",
             ValueKind::Capacity,
             Optional(NOT_DONE),
-            "Records come no faster than so many bytes or records a second. Clients are not told, as \
-             by a quota; their answers come late.",
+            "The maximum rate in bytes or records per second. Responses are delayed to enforce it; \
+             unlike with a quota, clients are not notified.",
         ),
         key(
             "burst",
             ValueKind::CountOrVolume,
-            Optional("a hundredth of a second's"),
-            "What a `capacity` lets through at once after a rest. By default so little that a second \
-             is off by 1 % at most.",
+            Optional("`capacity` for 10 ms"),
+            "The amount that `capacity` lets through at once after idle time. The default keeps \
+             the rate of each second within 1 %.",
         ),
         key(
             "disk-full",
             ValueKind::SizeOrTrue,
             Optional(NOT_DONE),
-            "Its disk is full, now or after so many more bytes. The node stops, as Kafka does.",
+            "The node's disk is full at once (`true`) or after this many more bytes. The node \
+             stops, as Kafka does.",
         ),
         key(
             "clock-offset",
             ValueKind::SignedTime,
             Optional(NOT_DONE),
-            "Its wall clock is so much ahead, or with `-` behind: whole milliseconds.",
+            "How far the node's wall clock is ahead, or behind with `-`, in whole milliseconds.",
         ),
     ],
     refused: &[],
@@ -200,19 +203,19 @@ pub(crate) static CUT: ScenarioKeys = ScenarioKeys {
             "with",
             ValueKind::CutEnd,
             Optional(NOT_DONE),
-            "Both ways. One of the three keys must be there.",
+            "Messages in both directions. One of the three keys is required.",
         ),
         key(
             "to",
             ValueKind::CutEnd,
             Optional(NOT_DONE),
-            "What the node sends to the other end.",
+            "Messages from the node to the other end.",
         ),
         key(
             "from",
             ValueKind::CutEnd,
             Optional(NOT_DONE),
-            "What the other end sends to the node.",
+            "Messages from the other end to the node.",
         ),
     ],
     refused: &[],
@@ -225,21 +228,21 @@ pub(crate) static DELAY: ScenarioKeys = ScenarioKeys {
             "uniform",
             ValueKind::Times,
             Optional(NOT_DONE),
-            "The least and the most; everything between is equally likely. One of the three keys must \
-             be there.",
+            "The minimum and the maximum, with all values between equally likely. One of the three \
+             keys is required.",
         ),
         key(
             "exponential",
             ValueKind::Time,
             Optional(NOT_DONE),
-            "The mean; the longer the rarer.",
+            "The mean of an exponential distribution.",
         ),
         key(
             "quantiles",
             ValueKind::Quantiles,
             Optional(NOT_DONE),
-            "What a measurement gave, from `p0` to `p100`: `{p0: 1 ms, p50: 3 ms, p99.9: 40 ms, \
-             p100: 2 s}`. Straight lines between.",
+            "A measured distribution, from `p0` to `p100`: `{p0: 1 ms, p50: 3 ms, p99.9: 40 ms, \
+             p100: 2 s}`. Values between are interpolated linearly.",
         ),
     ],
     refused: &[],

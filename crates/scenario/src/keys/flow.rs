@@ -1,4 +1,4 @@
-//! The keys of flows: what produces, what consumes, what does both.
+//! The keys of flows: produce, consume and echo.
 
 use super::KeyDefault::{Default, Empty, Optional, Required};
 use super::record::RECORD;
@@ -23,55 +23,53 @@ const PRODUCERS: KeyDefinition = key(
     "producers",
     ValueKind::Count,
     Default("1"),
-    "How many, each with its own buffer and connections, as separate applications have.",
+    "Number of producers, each with its own buffer and connections, like separate applications.",
 );
 
 const SHAPE_KEY: KeyDefinition = key(
     "shape",
     ValueKind::Shape,
     Required,
-    "The rate of the whole flow over time. No default: whether the loop is closed (`max`) \
-     or open decides what a latency means.",
+    "The rate of the whole flow over time. No default: the meaning of a latency depends on whether \
+     the loop is closed (`max`) or open.",
 );
 
 const ARRIVALS: KeyDefinition = key(
     "arrivals",
     ValueKind::Choice(&["even", "poisson"]),
     Default("even"),
-    "How records come around the shape's rate: `even` as soon as it has earned them, \
-     `poisson` independently of each other, as many sources make them. With \
-     `shape: {poisson: RATE}` it goes without saying.",
+    "How records are spaced around the shape's rate: `even`, or `poisson` (independently, as from \
+     many sources). `shape: {poisson: RATE}` implies `poisson`.",
 );
 
 const RECORDS: KeyDefinition = key(
     "records",
     ValueKind::CountOrVolume,
     Optional("until the stage ends"),
-    "The flow ends its hold after so many records, all producers together. A size is \
-     divided by the size of a record.",
+    "The total number of records of all producers in the hold. A size is divided by the record \
+     size.",
 );
 
 const RECORD_KEY: KeyDefinition = key(
     "record",
     ValueKind::Map(&RECORD),
     Required,
-    "What each record looks like.",
+    "The contents of each record.",
 );
 
 const SETTINGS: KeyDefinition = key(
     "settings",
     ValueKind::Map(&PRODUCER_SETTINGS),
     Empty,
-    "Producer settings by Kafka's own names.",
+    "Producer settings, by their Kafka names.",
 );
 
 const SKIP_AFTER: KeyDefinition = key(
     "skip-after",
     ValueKind::Time,
     Default("30 s"),
-    "A record that is later than this when it could be sent is skipped and counted. \
-     30 s is longer than a broker's restart, and short enough that a run ends. \
-     Says nothing with `shape: max`.",
+    "Records delayed by more than this are skipped, and counted as skipped. 30 s is longer than a \
+     broker restart and short enough that a run ends. Has no effect with `shape: max`.",
 );
 
 pub(crate) static PRODUCE: ScenarioKeys = ScenarioKeys {
@@ -84,9 +82,9 @@ pub(crate) static PRODUCE: ScenarioKeys = ScenarioKeys {
             "driver",
             ValueKind::Either(&["kgauge", "java", "librdkafka"], &DRIVER),
             Default("kgauge"),
-            "The client that sends: kgauge's own engine, Kafka's Java client, or librdkafka, each \
-             producer in a process of its own, fed the same records at the same times. `java` is \
-             kafka-clients 4.3.1.",
+            "The client that sends: kgauge's own engine, Kafka's Java client, or librdkafka. Each \
+             producer of the last two runs in a separate process and gets the same records at the \
+             same times. `java` is kafka-clients 4.3.1.",
         ),
         SHAPE_KEY,
         ARRIVALS,
@@ -99,7 +97,7 @@ pub(crate) static PRODUCE: ScenarioKeys = ScenarioKeys {
     refused: &[
         RefusedKeys {
             names: &["consumers", "from", "partitions"],
-            why: "belongs to consume flows",
+            why: "it is a key of consume flows",
         },
         RefusedKeys {
             names: &["topic"],
@@ -115,7 +113,7 @@ pub(crate) static DRIVER: ScenarioKeys = ScenarioKeys {
         "java",
         ValueKind::Text,
         Optional(""),
-        "Kafka's Java client of this release of kafka-clients, 1.0.0 or newer.",
+        "The kafka-clients release of Kafka's Java client, 1.0.0 or newer.",
     )],
     refused: &[],
 };
@@ -129,58 +127,57 @@ pub(crate) static CONSUME: ScenarioKeys = ScenarioKeys {
             "consumers",
             ValueKind::Count,
             Default("1"),
-            "How many, each with its own connections, as separate applications have.",
+            "Number of consumers, each with its own connections, like separate applications.",
         ),
         key(
             "partitions",
             ValueKind::Choice(&["split", "all"]),
             Default("split"),
-            "`split` deals the partitions out, as to the members of one group; `all` lets every \
-             consumer read everything, as groups of their own do.",
+            "`split` divides the partitions among the consumers, as in one group. With `all`, \
+             every consumer reads every partition, like consumers in separate groups.",
         ),
         key(
             "group",
             ValueKind::FlagOrName,
             Default("false"),
-            "`true` makes the consumers members of one consumer group: its coordinator finds out who \
-             is there, and they share the partitions out as Kafka's own consumers do. A name says \
-             what the `group.id` ends with, in place of the flow's name; kgauge puts the run's id \
-             before it and deletes the group in the end. All have joined before time begins to \
-             count. Needs Kafka 0.9.",
+            "`true` makes the consumers members of one consumer group, which assigns the \
+             partitions as for Kafka's own consumers. A name replaces the flow's name at the end \
+             of the `group.id`. kgauge puts the run's id before it and deletes the group at the \
+             end. Measurement starts once all members have joined. Needs Kafka 0.9.",
         ),
         key(
             "groups",
             ValueKind::Count,
             Default("1"),
-            "With `group`: so many groups, each with so many `consumers`, each reading the whole \
-             topic, as several applications do. Their figures are added.",
+            "With `group`: the number of groups, each with `consumers` members. Each group reads \
+             the whole topic, like several applications. Their figures are added.",
         ),
         key(
             "from",
             ValueKind::Either(&["earliest", "latest"], &FROM),
             Default("earliest"),
-            "Where reading starts; in a group, where no offset is committed (Kafka's \
-             `auto.offset.reset`). `earliest` misses nothing; an offset or a time that is not there \
-             is brought to the nearer end.",
+            "Where reading starts; in a group, only if no offset is committed (Kafka's \
+             `auto.offset.reset`). `earliest` misses nothing. If an offset or a time does not \
+             exist, reading starts at the nearer end.",
         ),
         key(
             "records",
             ValueKind::CountOrAll,
             Optional("until the stage ends"),
-            "`all` ends the flow at the end offsets that the topic had when the flow started; a \
-             count ends it after so many records, all consumers together.",
+            "`all` ends the flow at the end offsets that the topic had when the flow started. A \
+             count is the total number of records of all consumers.",
         ),
         key(
             "settings",
             ValueKind::Map(&CONSUMER_SETTINGS),
             Empty,
-            "Consumer settings by Kafka's own names.",
+            "Consumer settings, by their Kafka names.",
         ),
     ],
     refused: &[
         RefusedKeys {
             names: &["producers", "shape", "record", "skip-after"],
-            why: "belongs to produce flows",
+            why: "it is a key of produce flows",
         },
         RefusedKeys {
             names: &["topic", "driver", "drivers"],
@@ -188,20 +185,19 @@ pub(crate) static CONSUME: ScenarioKeys = ScenarioKeys {
         },
         RefusedKeys {
             names: &["lag"],
-            why: "it is measured, not set: the report says how far each flow was behind",
+            why: "it is a result, not a setting: the report shows the lag of each flow",
         },
     ],
 };
 
-/// How long transactions are.
+/// Length of transactions.
 const TRANSACTION: KeyDefinition = key(
     "transaction",
     ValueKind::CountOrTime,
     Optional("no transactions"),
-    "How long each transaction of each producer is: so many records, or so long a time. In its end the \
-     producer sends what it has, waits for the answers, and commits before it takes the next record, as \
-     `commitTransaction` does. Needs `acks: all`, idempotence and Kafka 0.11; the embedded cluster has \
-     none.",
+    "Length of each producer's transactions, in records or as a time. At the end of each \
+     transaction the producer flushes, waits for acks and commits, like `commitTransaction`. Needs \
+     `acks: all`, idempotence and Kafka 0.11; the embedded cluster does not support transactions.",
 );
 
 pub(crate) static ECHO: ScenarioKeys = ScenarioKeys {
@@ -214,8 +210,8 @@ pub(crate) static ECHO: ScenarioKeys = ScenarioKeys {
             "consumers",
             ValueKind::Count,
             Default("1"),
-            "How many read back, each with its own connections. The partitions are dealt out among \
-             them, as to the members of one group.",
+            "Number of consumers that read back, each with its own connections. The partitions are \
+             divided among them, as in one group.",
         ),
         SHAPE_KEY,
         ARRIVALS,
@@ -227,15 +223,15 @@ pub(crate) static ECHO: ScenarioKeys = ScenarioKeys {
             "consumer-settings",
             ValueKind::Map(&CONSUMER_SETTINGS),
             Empty,
-            "Consumer settings by Kafka's own names, but for those of groups. With `transaction` the \
-             readers have to write `isolation.level: read_committed`.",
+            "Consumer settings, by their Kafka names, except those of groups. With `transaction`, \
+             `isolation.level: read_committed` is required.",
         ),
         SKIP_AFTER,
     ],
     refused: &[
         RefusedKeys {
             names: &["from", "partitions", "group", "groups"],
-            why: "an echo flow reads back what it writes itself, from all partitions",
+            why: "an echo flow reads back its own records, from all partitions",
         },
         RefusedKeys {
             names: &["topic", "drivers", "driver"],
@@ -244,7 +240,7 @@ pub(crate) static ECHO: ScenarioKeys = ScenarioKeys {
     ],
 };
 
-/// Where reading starts, if not at an end: one of these.
+/// Where reading starts, other than at an end: one of these keys.
 pub(crate) static FROM: ScenarioKeys = ScenarioKeys {
     name: "From",
     keys: &[
@@ -265,7 +261,7 @@ pub(crate) static FROM: ScenarioKeys = ScenarioKeys {
             "ago",
             ValueKind::Time,
             Optional(""),
-            "The first record that is at most so old when the flow starts. Needs Kafka 0.10.1.",
+            "The first record that is at most this old when the flow starts. Needs Kafka 0.10.1.",
         ),
     ],
     refused: &[],

@@ -32,7 +32,7 @@ pub(crate) use shape::{BURST, RAMP, REPLAY, SHAPE, STEP, WAVE};
 /// The keys that one kind of map may have.
 #[derive(Debug)]
 pub(crate) struct ScenarioKeys {
-    /// Names it in the guide.
+    /// Its name in the guide.
     pub(crate) name: &'static str,
     pub(crate) keys: &'static [KeyDefinition],
     /// Keys that are known but refused, with the reason.
@@ -45,7 +45,7 @@ pub(crate) struct KeyDefinition {
     pub(crate) name: &'static str,
     pub(crate) kind: ValueKind,
     pub(crate) given: KeyDefault,
-    /// What it does, and why the default is what it is.
+    /// What the key does, and the reason for its default.
     pub(crate) note: &'static str,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct RefusedKeys {
 pub(crate) enum ValueKind {
     /// Lower-case letters, digits and `-`.
     Name,
-    /// Any words.
+    /// Any text.
     Text,
     Count,
     Size,
@@ -84,13 +84,13 @@ pub(crate) enum ValueKind {
     Either(&'static [&'static str], &'static ScenarioKeys),
     /// A size, or one key of a table.
     SizeOr(&'static ScenarioKeys),
-    /// A file, beside the scenario.
+    /// A file, relative to the scenario.
     File,
-    /// A file, or a map that says more of it.
+    /// A file, or a map with more details.
     FileOr(&'static ScenarioKeys),
     /// A decimal number.
     Number,
-    /// A part of a whole: a decimal number from 0 to 1, or a percentage.
+    /// A fraction: a decimal number from 0 to 1, or a percentage.
     Part,
     Rate,
     /// A whole number of bytes, Kafka's unit, or a size with unit.
@@ -130,7 +130,7 @@ pub(crate) enum ValueKind {
     SizeOrTrue,
     /// A time, or one key of [`DELAY`].
     Delay,
-    /// Bytes or records a second.
+    /// Bytes or records per second.
     Capacity,
     /// A name of [`ERROR_NAMES`].
     ErrorName,
@@ -140,16 +140,16 @@ pub(crate) enum ValueKind {
     Quantiles,
 }
 
-/// What holds when a key is absent.
+/// The value of an absent key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KeyDefault {
-    /// It may not be absent.
+    /// The key is required.
     Required,
-    /// This text is read in its place.
+    /// This text is parsed instead.
     Default(&'static str),
-    /// A map in which everything has its default.
+    /// A map in which every key has its default.
     Empty,
-    /// Nothing is there; the words say what that means.
+    /// No value; the text describes what that means.
     Optional(&'static str),
 }
 

@@ -10,68 +10,69 @@ pub(crate) static RECORD: ScenarioKeys = ScenarioKeys {
             "size",
             ValueKind::SizeOr(&SIZE),
             Optional("required without `file`"),
-            "Size of the value, or how sizes differ. No default: every figure depends on it. Every \
-             value is different, so that compression cannot flatter.",
+            "Size of the value, or a distribution of sizes. No default: every figure depends on \
+             it. All values differ, so that compression results stay realistic.",
         ),
         key(
             "key",
             ValueKind::Either(&["none"], &KEY),
             Default("none"),
-            "Which keys there are and how they are chosen. With a key, Kafka's partitioner sends a \
-             record where the key's hash says.",
+            "The set of keys and how they are chosen. With a key, Kafka's partitioner chooses the \
+             partition from the key's hash.",
         ),
         key(
             "headers",
             ValueKind::Map(&HEADERS),
             Optional("no headers"),
-            "Headers of each record. They need Kafka 0.11.",
+            "Headers of each record. Needs Kafka 0.11.",
         ),
         key(
             "null-values",
             ValueKind::Part,
             Default("0"),
-            "The part of the records whose value is null: tombstones, to a compacted topic.",
+            "The share of records with a null value: tombstones in a compacted topic.",
         ),
         key(
             "compressibility",
             ValueKind::Number,
-            Optional("values are random: no codec shrinks them"),
-            "By how much `compression.type` shrinks full batches: 4 is to a quarter. Before the \
-             run kgauge finds, with the flow's own codec, level and records, how much of the \
-             values has to repeat; the report says what came out.",
+            Optional("random values, which no codec shrinks"),
+            "The factor by which `compression.type` shrinks full batches: 4 means to a quarter. \
+             Before the run kgauge finds the necessary repetition in values, using the flow's \
+             codec, level and records. The report shows the actual factor.",
         ),
         key(
             "content",
             ValueKind::Choice(&["random", "letters"]),
             Default("random"),
-            "What values are made of: random bytes, or random letters A to Z as Kafka's own tools send \
-             since 3.0, which a codec that counts letters shrinks to about 60 %.",
+            "The bytes of values: random bytes, or random letters A to Z as in Kafka's own tools \
+             since 3.0. Entropy coding shrinks letters to about 60 %.",
         ),
         key(
             "file",
             ValueKind::FileOr(&RECORD_FILE),
-            Optional("values are made"),
-            "Values come from this file, one a line, in order, and from the start again: as they \
-             stand there, so that they repeat if the file does.",
+            Optional("generated values"),
+            "A file with one value per line, used unchanged and in order, then from the start \
+             again. Compression profits if the file repeats.",
         ),
     ],
     refused: &[
         RefusedKeys {
             names: &["keys", "cardinality"],
-            why: "it belongs to the key: `key: {uniform: {keys: 10k}}`",
+            why: "it is part of the key: `key: {uniform: {keys: 10k}}`",
         },
         RefusedKeys {
             names: &["distribution"],
-            why: "it belongs to the size: `size: {uniform: {from: 100 B, to: 1 kB}}`",
+            why: "it is part of the size: `size: {uniform: {from: 100 B, to: 1 kB}}`",
         },
         RefusedKeys {
             names: &["value"],
-            why: "a value is described by `size`, `compressibility` and `null-values`, or by `file`",
+            why: "`size`, `compressibility` and `null-values` describe values, or `file` provides \
+                them",
         },
     ],
 };
 
-/// Sizes that differ: one of these.
+/// Distributions of sizes: one of these keys.
 pub(crate) static SIZE: ScenarioKeys = ScenarioKeys {
     name: "Size",
     keys: &[
@@ -79,7 +80,7 @@ pub(crate) static SIZE: ScenarioKeys = ScenarioKeys {
             "uniform",
             ValueKind::Map(&SIZE_UNIFORM),
             Optional(""),
-            "Each size of a range is as likely as the others.",
+            "All sizes of a range are equally likely.",
         ),
         key(
             "normal",
@@ -91,13 +92,13 @@ pub(crate) static SIZE: ScenarioKeys = ScenarioKeys {
             "lognormal",
             ValueKind::Map(&SIZE_LOGNORMAL),
             Optional(""),
-            "Many small ones and few large ones, as messages of applications often are.",
+            "Many small and few large sizes, as is common in applications.",
         ),
         key(
             "weighted",
             ValueKind::List(&SIZE_WEIGHTED),
             Optional(""),
-            "Some sizes, each as often as its weight says.",
+            "A list of sizes with weights.",
         ),
     ],
     refused: &[],
@@ -126,13 +127,13 @@ pub(crate) static SIZE_NORMAL: ScenarioKeys = ScenarioKeys {
             "from",
             ValueKind::Size,
             Default("1 B"),
-            "Smaller ones are brought up to this.",
+            "Smaller sizes are raised to this.",
         ),
         key(
             "to",
             ValueKind::Size,
             Optional("mean + 4 deviations"),
-            "Larger ones are brought down to this.",
+            "Larger sizes are lowered to this.",
         ),
     ],
     refused: &[],
@@ -141,24 +142,29 @@ pub(crate) static SIZE_NORMAL: ScenarioKeys = ScenarioKeys {
 pub(crate) static SIZE_LOGNORMAL: ScenarioKeys = ScenarioKeys {
     name: "Lognormal sizes",
     keys: &[
-        key("median", ValueKind::Size, Required, "Half are smaller."),
+        key(
+            "median",
+            ValueKind::Size,
+            Required,
+            "The median: half are smaller.",
+        ),
         key(
             "p99",
             ValueKind::Size,
             Required,
-            "One in a hundred is larger.",
+            "The 99th percentile: 1 % are larger.",
         ),
         key(
             "from",
             ValueKind::Size,
             Default("1 B"),
-            "Smaller ones are brought up to this.",
+            "Smaller sizes are raised to this.",
         ),
         key(
             "to",
             ValueKind::Size,
             Optional("10 x `p99`"),
-            "Larger ones are brought down to this.",
+            "Larger sizes are lowered to this.",
         ),
     ],
     refused: &[],
@@ -172,13 +178,13 @@ pub(crate) static SIZE_WEIGHTED: ScenarioKeys = ScenarioKeys {
             "weight",
             ValueKind::Number,
             Default("1"),
-            "How often, against the weights of the others.",
+            "The frequency relative to the other weights.",
         ),
     ],
     refused: &[],
 };
 
-/// Keys: one of these.
+/// Distributions of keys: one of these keys.
 pub(crate) static KEY: ScenarioKeys = ScenarioKeys {
     name: "Key",
     keys: &[
@@ -186,19 +192,19 @@ pub(crate) static KEY: ScenarioKeys = ScenarioKeys {
             "uniform",
             ValueKind::Map(&KEY_UNIFORM),
             Optional(""),
-            "Each key is as likely as the others.",
+            "All keys are equally likely.",
         ),
         key(
             "zipf",
             ValueKind::Map(&KEY_ZIPF),
             Optional(""),
-            "Few keys are hot and many are cold: the k-th is chosen in proportion to 1 / k^exponent.",
+            "Few hot and many cold keys: key k is chosen in proportion to 1 / k^exponent.",
         ),
         key(
             "sequence",
             ValueKind::Map(&KEY_SEQUENCE),
             Optional(""),
-            "One after the other, and from the start again.",
+            "Keys in order, then from the start again.",
         ),
     ],
     refused: &[],
@@ -219,7 +225,7 @@ pub(crate) static KEY_ZIPF: ScenarioKeys = ScenarioKeys {
             "exponent",
             ValueKind::Number,
             Default("0.99"),
-            "0.01 to 10. The more, the hotter the first ones. 0.99 is what YCSB made usual.",
+            "0.01 to 10. Higher values make the first keys hotter. 0.99 is the default of YCSB.",
         ),
     ],
     refused: &[],
@@ -231,21 +237,21 @@ pub(crate) static KEY_SEQUENCE: ScenarioKeys = ScenarioKeys {
         key(
             "keys",
             ValueKind::Count,
-            Optional("every record has its own"),
-            "How many there are.",
+            Optional("a new key per record"),
+            "The number of keys.",
         ),
         KEY_SIZE,
     ],
     refused: &[],
 };
 
-const KEYS: super::KeyDefinition = key("keys", ValueKind::Count, Required, "How many there are.");
+const KEYS: super::KeyDefinition = key("keys", ValueKind::Count, Required, "The number of keys.");
 
 const KEY_SIZE: super::KeyDefinition = key(
     "size",
     ValueKind::Size,
     Default("16 B"),
-    "Size of each: its number in hexadecimal digits, so that n bytes tell 16^n keys apart.",
+    "Size of each key, which is its number in hexadecimal: n bytes distinguish 16^n keys.",
 );
 
 pub(crate) static HEADERS: ScenarioKeys = ScenarioKeys {
@@ -255,7 +261,7 @@ pub(crate) static HEADERS: ScenarioKeys = ScenarioKeys {
             "count",
             ValueKind::Count,
             Default("1"),
-            "How many each record has, at most 32.",
+            "Headers per record, at most 32.",
         ),
         key(
             "key-size",
@@ -267,7 +273,7 @@ pub(crate) static HEADERS: ScenarioKeys = ScenarioKeys {
             "value-size",
             ValueKind::Size,
             Default("16 B"),
-            "Size of each header's value. It differs from record to record.",
+            "Size of each header's value. Values differ between records.",
         ),
     ],
     refused: &[],
@@ -280,19 +286,19 @@ pub(crate) static RECORD_FILE: ScenarioKeys = ScenarioKeys {
             "path",
             ValueKind::File,
             Required,
-            "Where it is, from the scenario's folder.",
+            "The path, relative to the scenario's folder.",
         ),
         key(
             "delimiter",
             ValueKind::Text,
-            Optional("a line's end"),
-            "What ends a record. `\"\\n\"` and the like are YAML's, in double quotes.",
+            Optional("end of line"),
+            "The record separator. YAML needs double quotes for escapes such as `\"\\n\"`.",
         ),
         key(
             "order",
             ValueKind::Choice(&["sequence", "random"]),
             Default("sequence"),
-            "One after the other, and from the start again; or each time any of them.",
+            "In order, then from the start again; or at random.",
         ),
     ],
     refused: &[],

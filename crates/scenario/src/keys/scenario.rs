@@ -13,81 +13,84 @@ pub(crate) static ROOT: ScenarioKeys = ScenarioKeys {
             "kgauge",
             ValueKind::Choice(&["1"]),
             Required,
-            "Version of this file format. Required, so that a later format can never be misread.",
+            "Version of this file format. Required, so that no later format can be misread.",
         ),
         key(
             "name",
             ValueKind::Name,
             Required,
-            "Names the scenario in tables and files; in a study it is the file's name too.",
+            "The scenario's name in tables and files; in a study, also the file name.",
         ),
         key(
             "question",
             ValueKind::Text,
             Required,
-            "What the run answers, in one sentence. It stands above the figures in every report.",
+            "The question that the run answers, in one sentence. Every report shows it above the \
+             figures.",
         ),
         key(
             "target",
             ValueKind::Map(&TARGET),
             Empty,
-            "What the cluster must have and be set to. Which cluster it is, `--target` says.",
+            "Requirements and settings of the cluster. `--target` selects the cluster.",
         ),
         key(
             "topic",
             ValueKind::Map(&TOPIC),
             Required,
-            "The topic that each repeat creates for itself.",
+            "The topic. Each repeat creates a new one.",
         ),
         key(
             "flows",
             ValueKind::Flows,
             Required,
-            "The traffic, at least one flow. All run at once.",
+            "The traffic: one or more flows, which run concurrently.",
         ),
         key(
             "stages",
             ValueKind::Map(&STAGES),
             Empty,
-            "How long each span of a run lasts.",
+            "The length of each stage of a run.",
         ),
         key(
             "faults",
             ValueKind::List(&FAULT),
-            Optional("nothing goes wrong"),
-            "What is done to the cluster while the load runs: nodes that crash, requests that stall. \
+            Optional("no faults"),
+            "Failures to inject while the load runs, such as crashed nodes or stalled requests. \
              See [the guide of faults](faults.md).",
         ),
         key(
             "vary",
             ValueKind::Vary,
             Optional("one trial"),
-            "Factors: each path gets each of its values, and all combinations are run, each as a \
-             trial of its own. Or [one change at a time, or listed combinations](#vary).",
+            "Factors: paths with lists of values; every combination is a trial. Or [one change at \
+             a time, or listed combinations](#vary).",
         ),
         key(
             "repeats",
             ValueKind::Count,
             Default("3"),
-            "How often each trial runs. One figure has no spread; 3 is the least that has one.",
+            "The number of runs of each trial. 3 is the smallest number with a useful spread.",
         ),
         key(
             "goals",
             ValueKind::Texts,
-            Optional("nothing is demanded"),
-            "What must hold, such as `writers.latency.p99 <= 20 ms`. A goal missed is exit status 1.",
+            Optional("no goals"),
+            "Conditions, such as `writers.latency.p99 <= 20 ms`. A missed goal gives exit status \
+             1.",
         ),
         key(
             "sizes",
             ValueKind::Map(&SIZES),
             Optional("all sizes are the same"),
-            "What `--quick` and `--full` change.",
+            "Changes for `--quick` and `--full`.",
         ),
         key(
             "published",
             ValueKind::List(&PUBLISHED),
-            Optional("nothing to compare with"),
-            "Figures of others for the same question; they stand beside the measured ones.",
+            Optional("no comparison"),
+            "Published figures for the same question, which reports show next to the measured \
+             ones.",
         ),
     ],
     refused: &[RefusedKeys {
@@ -116,46 +119,47 @@ pub(crate) static TARGET: ScenarioKeys = ScenarioKeys {
             "brokers",
             ValueKind::Count,
             Default("1"),
-            "The cluster must have at least so many brokers; one that kgauge makes gets them.",
+            "The minimum number of brokers, also for clusters that kgauge starts.",
         ),
         key(
             "config",
             ValueKind::BrokerConfig,
             Empty,
-            "Broker settings, such as `{num.io.threads: 4}`: a cluster that kgauge starts gets \
-             them, one that is there must have them. In paths `broker.KEY` means the same as \
+            "Broker settings, such as `{num.io.threads: 4}`. A cluster that kgauge starts gets \
+             them; an existing one must have them. In paths, `broker.KEY` is short for \
              `target.config.KEY`.",
         ),
         key(
             "memory",
             ValueKind::Size,
-            Optional("no bound"),
-            "The most memory that the process of each broker may use, its page cache included, such as `2 GiB`: what it \
-             cannot keep there is read from its disk. Apache Kafka that kgauge starts, with the right to make control groups.",
+            Optional("no limit"),
+            "The memory limit of each broker process, including its page cache, such as `2 GiB`. \
+             Data beyond it is read from disk. Needs Apache Kafka started by kgauge, and \
+             permission to create control groups.",
         ),
         key(
             "security",
             ValueKind::Choice(SECURITY),
-            Optional("what `--target` says; plaintext without a word of it"),
-            "How clients reach a cluster that kgauge starts. Varied, each kind gets a cluster: \
-             `target.security: [plaintext, tls]`.",
+            Optional("as in `--target`, or plaintext"),
+            "Security of client connections to a cluster that kgauge starts. When varied, as in \
+             `target.security: [plaintext, tls]`, each value gets a separate cluster.",
         ),
         key(
             "mirror",
             ValueKind::Map(&MIRROR),
-            Optional("there is one cluster"),
-            "A second cluster that a replicator copies to: echo flows write to the target and read \
-             the copy. See [the guide of mirrors](mirror.md).",
+            Optional("one cluster"),
+            "A second cluster and a replicator that copies to it. Echo flows write to the target \
+             and read the copy. See [the guide of mirrors](mirror.md).",
         ),
     ],
     refused: &[
         RefusedKeys {
             names: &["bootstrap.servers", "address", "host", "hosts"],
-            why: "which cluster it is, `--target` says, so that a scenario fits every cluster",
+            why: "`--target` selects the cluster, so that a scenario runs on every cluster",
         },
         RefusedKeys {
             names: &["version", "kafka", "embedded"],
-            why: "what the cluster is, `--target` says, so that a scenario fits every release",
+            why: "`--target` selects the release, so that a scenario runs on every release",
         },
     ],
 };
@@ -167,21 +171,21 @@ pub(crate) static TOPIC: ScenarioKeys = ScenarioKeys {
             "partitions",
             ValueKind::Count,
             Required,
-            "How many. No default: with one partition a single broker does all the work, and that \
-             must be a decision, not an accident.",
+            "The number of partitions. No default, because with one partition a single broker does \
+             all the work; that should be a deliberate choice.",
         ),
         key(
             "replication",
             ValueKind::Count,
             Default("1"),
-            "Copies of each partition, the leader's among them. 1 is all that a cluster of one \
-             broker can do.",
+            "Replicas of each partition, including the leader. A cluster of one broker allows only \
+             1.",
         ),
         key(
             "config",
             ValueKind::TopicConfig,
             Empty,
-            "Topic settings by Kafka's own names, passed on as written.",
+            "Topic settings, by their Kafka names, passed on unchanged.",
         ),
         key(
             "preload",
@@ -192,7 +196,7 @@ pub(crate) static TOPIC: ScenarioKeys = ScenarioKeys {
     ],
     refused: &[RefusedKeys {
         names: &["name"],
-        why: "the name is made from the run's id: kgauge writes only to topics that it created",
+        why: "kgauge derives the name from the run's id, and writes only to topics that it created",
     }],
 };
 
@@ -240,13 +244,13 @@ pub(crate) static PRELOAD: ScenarioKeys = ScenarioKeys {
             "records",
             ValueKind::Count,
             Required,
-            "How many, spread evenly over the partitions.",
+            "The number of records, spread evenly over the partitions.",
         ),
         key(
             "record",
             ValueKind::Map(&RECORD),
             Required,
-            "What each looks like.",
+            "The contents of each record.",
         ),
     ],
     refused: &[],
@@ -259,32 +263,32 @@ pub(crate) static STAGES: ScenarioKeys = ScenarioKeys {
             "warm-up",
             ValueKind::Time,
             Default("2 s"),
-            "Load without counting, first: connections, metadata and page cache settle. The \
-             warm-up goes on until throughput and latency are steady; this is the least. `0 s` \
-             leaves it out.",
+            "Unmeasured load that lets connections, metadata and the page cache settle. The \
+             warm-up continues until throughput and latency are steady; this is its minimum \
+             length. `0 s` skips it.",
         ),
         key(
             "warm-up-limit",
             ValueKind::Time,
             Default("20 s"),
-            "The longest that the warm-up may take. A load that is not steady by then is measured \
-             and marked. With a limit at or below `warm-up`, and with faults, shapes that change \
-             the rate, consumers of a fixed amount or other clients, the warm-up takes exactly \
-             `warm-up`.",
+            "Maximum length of the warm-up. A load that is not steady by then is measured and \
+             marked. The warm-up takes exactly `warm-up` if the limit is not above it. This also \
+             holds with faults, shapes that change the rate, consumers of a fixed number of \
+             records, and other clients.",
         ),
         key(
             "hold",
             ValueKind::TimeOrNone,
             Default("15 s"),
-            "The span that figures come from. It ends earlier when every flow has done its \
-             `records`; `none` leaves it to them alone. 15 s gives 15 slices of one second.",
+            "The measured stage. It ends early when every flow has completed its `records`; with \
+             `none`, only then. 15 s gives 15 slices of one second.",
         ),
         key(
             "drain",
             ValueKind::Time,
             Default("30 s"),
-            "How long answers to what was sent are awaited after the hold; what is still open \
-             then counts as failed. 30 s is Kafka's `request.timeout.ms`.",
+            "How long kgauge waits after the hold for outstanding responses. Requests still \
+             unanswered then count as failed. 30 s is Kafka's `request.timeout.ms`.",
         ),
     ],
     refused: &[RefusedKeys {
@@ -300,18 +304,18 @@ pub(crate) static SIZES: ScenarioKeys = ScenarioKeys {
             "quick",
             ValueKind::Paths,
             Optional("as default"),
-            "What `--quick` changes: a first look.",
+            "Changes for `--quick`: a first look.",
         ),
         key(
             "full",
             ValueKind::Paths,
             Optional("as default"),
-            "What `--full` changes: as published.",
+            "Changes for `--full`: as published.",
         ),
     ],
     refused: &[RefusedKeys {
         names: &["default"],
-        why: "what the file says without `sizes` is the default size",
+        why: "the values outside `sizes` are the default size",
     }],
 };
 
@@ -322,50 +326,50 @@ pub(crate) static PUBLISHED: ScenarioKeys = ScenarioKeys {
             "figure",
             ValueKind::Text,
             Required,
-            "Which figure, such as `writers.throughput`.",
+            "The figure, such as `writers.throughput`.",
         ),
         key(
             "value",
             ValueKind::Text,
             Required,
-            "With its unit, such as `821557 records/s`.",
+            "The value with its unit, such as `821557 records/s`.",
         ),
         key(
             "source",
             ValueKind::Text,
             Optional("the study's source"),
-            "Where it stands.",
+            "Where the figure was published.",
         ),
         key(
             "trial",
             ValueKind::Paths,
             Optional("every trial"),
-            "The factors' values for which it was published. Required when the scenario varies.",
+            "The factor values of the published figure. Required when the scenario varies.",
         ),
         key(
             "differs",
             ValueKind::Text,
-            Optional("nothing but the machines"),
-            "What was different there, beside the machines.",
+            Optional("only the machines differ"),
+            "Differences from this scenario, other than the machines.",
         ),
         key(
             "not-comparable",
             ValueKind::Text,
-            Optional("it can be compared"),
-            "Why the two figures cannot be compared: the words after \"not comparable because\".",
+            Optional("comparable"),
+            "Why the two figures cannot be compared; the text follows \"not comparable because\".",
         ),
         key(
             "line",
             ValueKind::Text,
             Optional("unknown"),
-            "What Kafka's own tool printed there, verbatim; of several producers a line each. The report says \
-             what arithmetic makes of it, as `kgauge audit` does.",
+            "The output line of Kafka's own tool, verbatim; one line per producer. The report \
+             checks it by arithmetic, as `kgauge audit` does.",
         ),
         key(
             "audit",
             ValueKind::Map(&AUDIT),
             Empty,
-            "What has to be known to judge `line`, where it is not what the study says.",
+            "Facts for the check of `line`, where they differ from those of the study.",
         ),
     ],
     refused: &[],
@@ -384,63 +388,69 @@ pub(crate) static STUDY: ScenarioKeys = ScenarioKeys {
             "title",
             ValueKind::Text,
             Required,
-            "Stands above the report.",
+            "The title of the report.",
         ),
         key(
             "question",
             ValueKind::Text,
             Required,
-            "What the study asks, in one sentence.",
+            "The question of the study, in one sentence.",
         ),
         key(
             "source",
             ValueKind::Map(&SOURCE),
             Required,
-            "The document that it answers.",
+            "The published document.",
         ),
-        key("setup", ValueKind::Text, Required, "What the authors used."),
+        key(
+            "setup",
+            ValueKind::Text,
+            Required,
+            "The authors' hardware and software.",
+        ),
         key(
             "found",
             ValueKind::Text,
             Optional("nothing"),
-            "What the authors asked and found, and what it is worth.",
+            "The authors' findings, and how far they hold.",
         ),
         key(
             "target",
             ValueKind::Text,
             Optional("any"),
-            "The target that comes nearest to what the authors used, such as `kafka:1.0.2,brokers=3`.",
+            "The target most similar to the authors', such as `kafka:1.0.2,brokers=3`.",
         ),
         key(
             "audit",
             ValueKind::Map(&AUDIT),
             Empty,
-            "What has to be known to judge the lines of `published`, as `kgauge audit` takes it.",
+            "Facts for the check of the lines in `published`, as in `kgauge audit`.",
         ),
         key(
             "disk-baseline",
             ValueKind::Flag,
             Default("false"),
-            "Before the first trial, measure with fio what the disk under the target does by itself; without fio the \
-             report says so.",
+            "Measure the target's disk with fio before the first trial. Without fio, the report \
+             notes that this was not measured.",
         ),
         key(
             "partition-formula",
             ValueKind::Map(&PARTITION_FORMULA),
             Optional("none"),
-            "Two of the study's flows on one partition, from which the report works out how many partitions rates need.",
+            "Two flows on one partition, from which the report calculates the partitions needed \
+             for given rates.",
         ),
         key(
             "differs",
             ValueKind::Texts,
             Optional("nothing"),
-            "What cannot be repeated on one machine, and why.",
+            "What one machine cannot reproduce, and why.",
         ),
         key(
             "scenarios",
             ValueKind::Texts,
             Required,
-            "Names of the scenarios, in running order.",
+            "The scenarios' names, in the order of execution.",
         ),
     ],
     refused: &[],
@@ -484,13 +494,13 @@ pub(crate) static AUDIT: ScenarioKeys = ScenarioKeys {
             "nic",
             ValueKind::Text,
             Optional("unknown"),
-            "What the network card of a broker carries, in bits a second: `1G`.",
+            "The network speed of each broker in bits per second, such as `1G`.",
         ),
         key(
             "brokers",
             ValueKind::Count,
             Optional("unknown"),
-            "How many brokers shared the load.",
+            "The number of brokers that shared the load.",
         ),
         key(
             "replication",
@@ -508,7 +518,7 @@ pub(crate) static AUDIT: ScenarioKeys = ScenarioKeys {
             "as-of",
             ValueKind::Text,
             Optional("unknown"),
-            "The release of Kafka's tool, such as `1.0.2`.",
+            "The Kafka release of the tool, such as `1.0.2`.",
         ),
     ],
     refused: &[],
@@ -518,12 +528,17 @@ pub(crate) static SOURCE: ScenarioKeys = ScenarioKeys {
     name: "Source",
     keys: &[
         key("title", ValueKind::Text, Required, "The document's title."),
-        key("year", ValueKind::Count, Required, "When it was published."),
+        key(
+            "year",
+            ValueKind::Count,
+            Required,
+            "The year of publication.",
+        ),
         key(
             "address",
             ValueKind::Text,
             Optional("unknown"),
-            "Where it can be read.",
+            "The address of the document.",
         ),
     ],
     refused: &[],

@@ -1,7 +1,7 @@
-//! Kafka's client settings: which are honoured, with Kafka 4.3's defaults, and which are refused.
+//! Kafka's client settings: the supported ones, with the defaults of Kafka 4.3, and the refused ones.
 //!
 //! Names, types, defaults and ranges are those of `ProducerConfig` and `ConsumerConfig` in
-//! kafka-clients 4.3.1, as these classes print them. Every name they print stands here.
+//! kafka-clients 4.3.1, as these classes print them. Every name they print is listed here.
 
 use super::KeyDefault::{Default, Optional};
 use super::{RefusedKeys, ScenarioKeys, ValueKind, key};
@@ -13,14 +13,15 @@ pub(crate) static PRODUCER_SETTINGS: ScenarioKeys = ScenarioKeys {
             "acks",
             ValueKind::Choice(&["all", "-1", "1", "0"]),
             Default("all"),
-            "Who must have the batch before the broker answers. Kafka's default since 3.0.",
+            "Which replicas must have the batch before it is acknowledged. Kafka's default since \
+             3.0.",
         ),
         key(
             "batch.size",
             ValueKind::KafkaBytes,
             Default("16384"),
-            "A batch is sent when the next record would make it larger; 0 is one record a batch. \
-             Kafka's default.",
+            "The maximum batch size; a batch is sent when the next record would exceed it. 0 means \
+             one record per batch. Kafka's default.",
         ),
         key(
             "linger.ms",
@@ -32,8 +33,8 @@ pub(crate) static PRODUCER_SETTINGS: ScenarioKeys = ScenarioKeys {
             "buffer.memory",
             ValueKind::KafkaBytes,
             Default("33554432"),
-            "Records that wait or are under way, per producer. With `shape: max` this divided by \
-             the throughput is the latency. Kafka's default.",
+            "Memory per producer for records that wait or are in flight. With `shape: max`, \
+             latency is this divided by the throughput. Kafka's default.",
         ),
         key(
             "max.block.ms",
@@ -45,33 +46,33 @@ pub(crate) static PRODUCER_SETTINGS: ScenarioKeys = ScenarioKeys {
             "max.in.flight.requests.per.connection",
             ValueKind::KafkaNumber,
             Default("5"),
-            "Unanswered requests to one broker. Kafka's default, and the most that idempotence \
-             allows.",
+            "Unacknowledged requests per broker. Kafka's default, and the maximum with \
+             idempotence.",
         ),
         key(
             "max.request.size",
             ValueKind::KafkaBytes,
             Default("1048576"),
-            "The largest request, and so the largest record. Kafka's default.",
+            "The maximum request size, and so the maximum record size. Kafka's default.",
         ),
         key(
             "compression.type",
             ValueKind::Choice(&["none", "gzip", "snappy", "lz4", "zstd"]),
             Default("none"),
-            "Codec of a batch. Kafka's default.",
+            "The codec for batches. Kafka's default.",
         ),
         key(
             "compression.gzip.level",
             ValueKind::KafkaNumber,
             Default("-1"),
-            "1 to 9, or -1 for the library's own. Kafka's default.",
+            "1 to 9, or -1 for the library's default. Kafka's default.",
         ),
         key(
             "compression.lz4.level",
             ValueKind::KafkaNumber,
             Default("9"),
-            "Kafka's default, LZ4's fast compressor. Kafka takes 1 to 17 and uses LZ4's slow compressor \
-             for all but 9; that one is not available here.",
+            "Kafka's default, LZ4's fast compressor. Kafka accepts 1 to 17 and uses LZ4's slow \
+             compressor for all levels except 9; it is not available here.",
         ),
         key(
             "compression.zstd.level",
@@ -83,13 +84,13 @@ pub(crate) static PRODUCER_SETTINGS: ScenarioKeys = ScenarioKeys {
             "enable.idempotence",
             ValueKind::Flag,
             Optional("`true`; `false` when `acks` is not `all` or `retries` is 0"),
-            "The broker refuses duplicates. Kafka's default and Kafka's exceptions.",
+            "The broker rejects duplicates. Same default and exceptions as in Kafka.",
         ),
         key(
             "retries",
             ValueKind::KafkaNumber,
             Default("2147483647"),
-            "Kafka's default: `delivery.timeout.ms` is the true bound.",
+            "Kafka's default: `delivery.timeout.ms` is the effective limit.",
         ),
         key(
             "retry.backoff.ms",
@@ -107,8 +108,8 @@ pub(crate) static PRODUCER_SETTINGS: ScenarioKeys = ScenarioKeys {
             "delivery.timeout.ms",
             ValueKind::KafkaTime,
             Optional("`120000`, or `linger.ms + request.timeout.ms` when that is more"),
-            "From send to the last word on a record, retries included. Kafka's default and \
-             Kafka's exception.",
+            "The time limit for a record from send to ack or failure, including retries. Same \
+             default and exception as in Kafka.",
         ),
         key(
             "request.timeout.ms",
@@ -120,50 +121,51 @@ pub(crate) static PRODUCER_SETTINGS: ScenarioKeys = ScenarioKeys {
             "partitioner",
             ValueKind::Either(&["sticky", "round-robin"], &PARTITIONER),
             Default("sticky"),
-            "kgauge's own key. `sticky` is Kafka's built-in partitioner: a record with a key goes \
-             where the key's murmur2 says, one without stays with the others until a batch is \
-             full. `round-robin` changes with every record, whatever its key, as Kafka's class of \
-             that name does. `{partition: 3}` and `{broker: 1}` send all to one place.",
+            "kgauge's own key. `sticky` is Kafka's built-in partitioner: it hashes keys with \
+             murmur2, and records without a key stay on one partition until a batch is full. \
+             `round-robin` changes with every record, whatever its key, like Kafka's class of that \
+             name. `{partition: 3}` and `{broker: 1}` send all records to one place.",
         ),
         key(
             "partitioner.class",
             ValueKind::Text,
-            Optional("as `partitioner` says"),
-            "Kafka's own names of what `partitioner` can do, from all releases: \
+            Optional("as in `partitioner`"),
+            "Kafka's class names for the values of `partitioner`, from all releases: \
              `...RoundRobinPartitioner`, `...UniformStickyPartitioner`, `...DefaultPartitioner`.",
         ),
         key(
             "partitioner.ignore.keys",
             ValueKind::Flag,
             Default("false"),
-            "`true`: `sticky` treats records with keys as it treats those without. Kafka's default.",
+            "With `true`, `sticky` ignores keys. The default is Kafka's.",
         ),
         key(
             "partitioner.adaptive.partitioning.enable",
             ValueKind::Flag,
             Default("true"),
-            "`sticky` draws partitions where few batches wait more often (KIP-794), so that a slow \
-             broker gets less. Kafka's default.",
+            "`sticky` prefers partitions with few waiting batches (KIP-794), so that a slow broker \
+             gets fewer records. Kafka's default.",
         ),
         key(
             "partitioner.availability.timeout.ms",
             ValueKind::KafkaTime,
             Default("0"),
-            "With the setting above: a partition whose broker has taken none of its waiting batches \
-             for so long is not drawn. 0, Kafka's default, draws it.",
+            "With the setting above: `sticky` avoids a partition if its broker has accepted none \
+             of its batches for this long. 0, Kafka's default, disables this.",
         ),
         key(
             "transactional.id",
             ValueKind::Text,
             Optional("the topic and the flow's name"),
-            "With the flow's `transaction`: the id by which the coordinator knows the producer. With \
-             several producers each adds its number.",
+            "With the flow's `transaction`: the transactional id. With several producers, each \
+             appends its number.",
         ),
         key(
             "transaction.timeout.ms",
             ValueKind::KafkaTime,
             Default("60000"),
-            "With the flow's `transaction`: the coordinator aborts one that is older. Kafka's default.",
+            "With the flow's `transaction`: the coordinator aborts a transaction that takes \
+             longer. Kafka's default.",
         ),
         key(
             "send.buffer.bytes",
@@ -181,13 +183,13 @@ pub(crate) static PRODUCER_SETTINGS: ScenarioKeys = ScenarioKeys {
             "client.id",
             ValueKind::Text,
             Optional("`kgauge-` and the flow's name"),
-            "What the broker's logs and quotas call the flow. Kafka would number its producers.",
+            "The flow's name in broker logs and quotas. Kafka would number its producers.",
         ),
         key(
             "metadata.max.age.ms",
             ValueKind::KafkaTime,
             Default("300000"),
-            "Metadata is asked for anew after this time. Kafka's default.",
+            "The maximum age of metadata. Kafka's default.",
         ),
     ],
     refused: &[
@@ -197,20 +199,20 @@ pub(crate) static PRODUCER_SETTINGS: ScenarioKeys = ScenarioKeys {
         CODE,
         RefusedKeys {
             names: &["key.serializer", "value.serializer"],
-            why: "records are made as bytes: `record` says what they look like",
+            why: "kgauge generates records as bytes; `record` describes them",
         },
         RefusedKeys {
             names: &["transaction.two.phase.commit.enable"],
-            why: "kgauge takes part in no transaction of anybody else's",
+            why: "kgauge does not take part in transactions of other systems",
         },
         RefusedKeys {
             names: &["metadata.max.idle.ms"],
-            why: "a flow writes to one topic all the time, so its metadata is never idle",
+            why: "a flow writes to one topic throughout, so its metadata is never idle",
         },
     ],
 };
 
-/// Where all records go: one of these.
+/// A fixed destination of all records: one of these keys.
 pub(crate) static PARTITIONER: ScenarioKeys = ScenarioKeys {
     name: "Partitioner",
     keys: &[
@@ -218,13 +220,13 @@ pub(crate) static PARTITIONER: ScenarioKeys = ScenarioKeys {
             "partition",
             ValueKind::Count,
             Optional(""),
-            "The partition of this number, from 0.",
+            "The partition with this number, counted from 0.",
         ),
         key(
             "broker",
             ValueKind::Count,
             Optional(""),
-            "The partitions that the broker of this id leads when the run starts, drawn as \
+            "The partitions that the broker with this id leads when the run starts, chosen as \
              `sticky` does.",
         ),
     ],
@@ -238,46 +240,46 @@ pub(crate) static CONSUMER_SETTINGS: ScenarioKeys = ScenarioKeys {
             "fetch.min.bytes",
             ValueKind::KafkaBytes,
             Default("1"),
-            "The broker waits until it has so much. Kafka's default: answer at once.",
+            "The broker waits for this many bytes. Kafka's default: respond at once.",
         ),
         key(
             "fetch.max.wait.ms",
             ValueKind::KafkaTime,
             Default("500"),
-            "How long it waits for that. Kafka's default.",
+            "The maximum wait for `fetch.min.bytes`. Kafka's default.",
         ),
         key(
             "fetch.max.bytes",
             ValueKind::KafkaBytes,
             Default("52428800"),
-            "The most that one fetch answers; a larger first batch still comes whole. Kafka's \
-             default.",
+            "The maximum size of a fetch response; a larger first batch is still sent whole. \
+             Kafka's default.",
         ),
         key(
             "max.partition.fetch.bytes",
             ValueKind::KafkaBytes,
             Default("1048576"),
-            "The same for one partition. Kafka's default.",
+            "The maximum size per partition in a fetch response. Kafka's default.",
         ),
         key(
             "check.crcs",
             ValueKind::Flag,
             Default("true"),
-            "Check every batch's CRC-32C. Kafka's default; Kafka's own perf tool switches it off.",
+            "Check every batch's CRC-32C. Kafka's default; Kafka's own perf tool disables it.",
         ),
         key(
             "isolation.level",
             ValueKind::Choice(&["read_uncommitted", "read_committed"]),
             Default("read_uncommitted"),
-            "`read_committed` reads up to the last stable offset and passes over what was aborted; it \
-             needs Kafka 0.11. Kafka's default.",
+            "`read_committed` reads up to the last stable offset and skips aborted records. Needs \
+             Kafka 0.11. The default is Kafka's.",
         ),
         key(
             "max.poll.records",
             ValueKind::KafkaNumber,
             Default("500"),
-            "How many records Kafka's `poll()` hands over at once, from what was fetched. Here the \
-             application does nothing with them, so that it changes no request. Kafka's default.",
+            "The maximum number of records that `poll()` returns. It does not affect requests \
+             here, because no application processes the records. Kafka's default.",
         ),
         key(
             "request.timeout.ms",
@@ -301,21 +303,21 @@ pub(crate) static CONSUMER_SETTINGS: ScenarioKeys = ScenarioKeys {
             "client.id",
             ValueKind::Text,
             Optional("`kgauge-` and the flow's name"),
-            "What the broker's logs and quotas call the flow.",
+            "The flow's name in broker logs and quotas.",
         ),
         key(
             "session.timeout.ms",
             ValueKind::KafkaTime,
             Default("45000"),
-            "With `group`: a member whose heartbeats stay away for so long is out. Kafka's default \
-             since 3.0. Brokers before 0.10.1 get 30000 in its place, the most that they take.",
+            "With `group`: a member that sends no heartbeat for this long is removed. Kafka's \
+             default since 3.0. Brokers before 0.10.1 get 30000, their maximum.",
         ),
         key(
             "heartbeat.interval.ms",
             ValueKind::KafkaTime,
             Default("3000"),
-            "With `group`: how often a member says that it is there, and hears of a rebalance. \
-             Kafka's default.",
+            "With `group`: the interval between heartbeats, by which members also learn of \
+             rebalances. Kafka's default.",
         ),
         key(
             "max.poll.interval.ms",
@@ -327,44 +329,45 @@ pub(crate) static CONSUMER_SETTINGS: ScenarioKeys = ScenarioKeys {
             "group.protocol",
             ValueKind::Text,
             Default("classic"),
-            "With `group`: `classic`, which every release has, or `consumer`, where the brokers deal out \
-             (KIP-848, Kafka 4.0). `consumer` takes the times of sessions and heartbeats from the brokers.",
+            "With `group`: `classic`, which every release supports, or `consumer`, where the \
+             brokers assign partitions (KIP-848, Kafka 4.0). With `consumer`, the brokers set \
+             session and heartbeat times.",
         ),
         key(
             "group.remote.assignor",
             ValueKind::Text,
-            Optional("the broker's first"),
-            "With `group.protocol: consumer`: who deals out on the broker's side, `uniform` or `range` \
-             unless it has others.",
+            Optional("the broker's first assignor"),
+            "With `group.protocol: consumer`: the broker-side assignor, `uniform` or `range` \
+             unless the broker has others.",
         ),
         key(
             "partition.assignment.strategy",
             ValueKind::Text,
             Optional("`range`"),
-            "With `group`: `range`, `roundrobin`, `sticky`, `cooperative-sticky`, or several, the \
-             preferred one first, with commas; Kafka's class names will do. `range` is what Kafka's \
-             default comes to. With `cooperative-sticky` alone members read on while they rebalance, \
-             but for what they have to give up (KIP-429).",
+            "With `group`: `range`, `roundrobin`, `sticky`, `cooperative-sticky`, or several with \
+             commas, the preferred one first. Kafka's class names work too. `range` is the \
+             effective default of Kafka. With `cooperative-sticky` alone, members keep reading \
+             during a rebalance, except from the partitions they give up (KIP-429).",
         ),
         key(
             "group.instance.id",
             ValueKind::Text,
-            Optional("members come and go"),
-            "With `group`: static members, whose partitions wait for them. Each consumer's id is this \
-             and its number. Needs Kafka 2.3.",
+            Optional("dynamic members"),
+            "With `group`: static members, whose partitions are kept for them. Each consumer's id \
+             is this and its number. Needs Kafka 2.3.",
         ),
         key(
             "enable.auto.commit",
             ValueKind::Flag,
             Default("true"),
-            "With `group`: `false` commits nothing, not even in the end. Kafka's default.",
+            "With `group`: `false` never commits, not even at the end. The default is Kafka's.",
         ),
         key(
             "auto.commit.interval.ms",
             ValueKind::KafkaTime,
             Default("5000"),
-            "With `group`: how often offsets are committed, beside when partitions are given up and \
-             in the end. Kafka's default.",
+            "With `group`: the interval between commits. Members also commit at the end and when \
+             they give up partitions. Kafka's default.",
         ),
     ],
     refused: &[
@@ -374,12 +377,12 @@ pub(crate) static CONSUMER_SETTINGS: ScenarioKeys = ScenarioKeys {
         CODE,
         RefusedKeys {
             names: &["key.deserializer", "value.deserializer"],
-            why: "records are read as bytes",
+            why: "kgauge reads records as bytes",
         },
         RefusedKeys {
             names: &["group.id"],
-            why: "kgauge makes it of the run's id, so that no other group is touched: write the \
-                  flow's `group: NAME`",
+            why: "kgauge derives it from the run's id, so that no other group is affected; set the \
+                flow's `group: NAME`",
         },
         RefusedKeys {
             names: &["share.acknowledgement.mode", "share.acquire.mode"],
@@ -387,15 +390,15 @@ pub(crate) static CONSUMER_SETTINGS: ScenarioKeys = ScenarioKeys {
         },
         RefusedKeys {
             names: &["auto.offset.reset"],
-            why: "write the flow's `from: earliest`, `from: latest` or `from: {offset: 1000}`",
+            why: "set the flow's `from: earliest`, `from: latest` or `from: {offset: 1000}`",
         },
         RefusedKeys {
             names: &["allow.auto.create.topics", "exclude.internal.topics"],
-            why: "a flow reads the trial's own topic and no other",
+            why: "a flow reads only the trial's own topic",
         },
         RefusedKeys {
             names: &["client.rack"],
-            why: "not supported yet: leaders are read",
+            why: "not supported yet: kgauge reads from leaders",
         },
         RefusedKeys {
             names: &[
@@ -410,7 +413,7 @@ pub(crate) static CONSUMER_SETTINGS: ScenarioKeys = ScenarioKeys {
 
 const SECURITY: RefusedKeys = RefusedKeys {
     names: &["ssl.*", "sasl.*", "security.*"],
-    why: "it belongs to the target, not to the load: a client.properties file holds it",
+    why: "it belongs to the target: put it into the client.properties file for `--target`",
 };
 
 const CONNECTION: RefusedKeys = RefusedKeys {
@@ -427,7 +430,7 @@ const CONNECTION: RefusedKeys = RefusedKeys {
         "socket.connection.setup.timeout.max.ms",
         "socket.connection.setup.timeout.ms",
     ],
-    why: "how the cluster is reached is the target's part: `--target` and its properties",
+    why: "`--target` and its properties define the connection to the cluster",
 };
 
 const METRICS: RefusedKeys = RefusedKeys {
@@ -438,10 +441,10 @@ const METRICS: RefusedKeys = RefusedKeys {
         "metrics.recording.level",
         "metrics.sample.window.ms",
     ],
-    why: "kgauge measures by itself and has no JMX",
+    why: "kgauge has its own measurements and no JMX",
 };
 
 const CODE: RefusedKeys = RefusedKeys {
     names: &["interceptor.classes"],
-    why: "no Java class can be loaded",
+    why: "kgauge cannot load Java classes",
 };

@@ -3,7 +3,7 @@
 use super::KeyDefault::{Optional, Required};
 use super::{ScenarioKeys, ValueKind, key};
 
-/// The shapes that are written as a map with one key.
+/// The shapes written as a map with one key.
 pub(crate) static SHAPE: ScenarioKeys = ScenarioKeys {
     name: "Shape",
     keys: &[
@@ -11,44 +11,44 @@ pub(crate) static SHAPE: ScenarioKeys = ScenarioKeys {
             "constant",
             ValueKind::Rate,
             Optional(""),
-            "Equal gaps. Record n is due at n / rate, exactly, however long the run.",
+            "Equal gaps. Record n is due at exactly n / rate, however long the run is.",
         ),
         key(
             "poisson",
             ValueKind::Rate,
             Optional(""),
-            "Independent, exponentially distributed gaps with this mean rate, as many independent \
-             sources make them. Equal seeds give equal gaps on every machine.",
+            "Independent, exponentially distributed gaps with this mean rate, as from many \
+             independent sources. Equal seeds give equal gaps on every machine.",
         ),
         key(
             "ramp",
             ValueKind::Map(&RAMP),
             Optional(""),
-            "From one rate to another in a straight line.",
+            "A linear change from one rate to another.",
         ),
         key(
             "step",
             ValueKind::List(&STEP),
             Optional(""),
-            "One rate after the other. The last one holds on.",
+            "A sequence of rates. The last one continues.",
         ),
         key(
             "wave",
             ValueKind::Map(&WAVE),
             Optional(""),
-            "A sine around a mean, which it begins with, rising: a day, for instance.",
+            "A sine around a mean: a daily cycle, for instance. It starts at the mean, rising.",
         ),
         key(
             "burst",
             ValueKind::Map(&BURST),
             Optional(""),
-            "A rate, and at the end of each period a higher one.",
+            "A base rate, with a higher rate at the end of each period.",
         ),
         key(
             "replay",
             ValueKind::Map(&REPLAY),
             Optional(""),
-            "What somebody recorded, from a file. Where it ends, the flow ends.",
+            "A recording from a file. The flow ends with the file.",
         ),
     ],
     refused: &[],
@@ -67,13 +67,13 @@ pub(crate) static RAMP: ScenarioKeys = ScenarioKeys {
             "to",
             ValueKind::Rate,
             Required,
-            "The rate at the end, and from then on. May be `0/s`.",
+            "The rate at the end and afterwards. May be `0/s`.",
         ),
         key(
             "over",
             ValueKind::Time,
             Optional("the hold"),
-            "How long it takes.",
+            "The duration of the change.",
         ),
     ],
     refused: &[],
@@ -86,9 +86,9 @@ pub(crate) static STEP: ScenarioKeys = ScenarioKeys {
             "rate",
             ValueKind::Rate,
             Required,
-            "The rate; the first one also in the warm-up. May be `0/s`.",
+            "The rate; the first one is also used in the warm-up. May be `0/s`.",
         ),
-        key("for", ValueKind::Time, Required, "How long."),
+        key("for", ValueKind::Time, Required, "The duration."),
     ],
     refused: &[],
 };
@@ -100,15 +100,20 @@ pub(crate) static WAVE: ScenarioKeys = ScenarioKeys {
             "mean",
             ValueKind::Rate,
             Required,
-            "The rate in the middle, also in the warm-up.",
+            "The mean rate, also used in the warm-up.",
         ),
         key(
             "amplitude",
             ValueKind::Rate,
             Required,
-            "By how much it rises and falls; at most the mean.",
+            "The deviation from the mean in both directions; at most the mean.",
         ),
-        key("period", ValueKind::Time, Required, "From crest to crest."),
+        key(
+            "period",
+            ValueKind::Time,
+            Required,
+            "The time from crest to crest.",
+        ),
     ],
     refused: &[],
 };
@@ -122,18 +127,23 @@ pub(crate) static BURST: ScenarioKeys = ScenarioKeys {
             Required,
             "The rate between bursts, also in the warm-up. May be `0/s`.",
         ),
-        key("burst", ValueKind::Rate, Required, "The rate in a burst."),
+        key(
+            "burst",
+            ValueKind::Rate,
+            Required,
+            "The rate during a burst.",
+        ),
         key(
             "every",
             ValueKind::Time,
             Required,
-            "From the end of one burst to the end of the next.",
+            "The time from the end of one burst to the end of the next.",
         ),
         key(
             "for",
             ValueKind::Time,
             Required,
-            "How long a burst lasts; less than `every`.",
+            "The duration of a burst; less than `every`.",
         ),
     ],
     refused: &[],
@@ -146,15 +156,15 @@ pub(crate) static REPLAY: ScenarioKeys = ScenarioKeys {
             "times",
             ValueKind::File,
             Optional(""),
-            "A file with the time of each record, one a line, never falling: `0.25` (seconds) or \
-             `250 ms` after the start of the hold. In the warm-up nothing is sent.",
+            "A file with the time of each record, one per line, in ascending order: `0.25` \
+             (seconds) or `250 ms` after the start of the hold. Nothing is sent in the warm-up.",
         ),
         key(
             "rates",
             ValueKind::File,
             Optional(""),
-            "A file with the rate of each second, one a line: `250` or `2.5k/s`. The first one \
-             holds in the warm-up too.",
+            "A file with the rate of each second, one per line: `250` or `2.5k/s`. The warm-up \
+             uses the first rate.",
         ),
     ],
     refused: &[],

@@ -1,4 +1,4 @@
-//! What each part says may be right and the whole still wrong: contradictions between parts.
+//! Finds contradictions between parts that are each valid.
 
 use super::{ListItem, WrittenScenario};
 use crate::faults::{CutEnd, FaultKind, FaultNode, FaultStart};
@@ -14,7 +14,7 @@ use crate::shape::Shape;
 use crate::tree::YamlNode;
 use crate::units::ByteSize;
 
-/// Notes every contradiction.
+/// Reports every contradiction.
 pub(super) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
     topic(reader, tree, written);
     for flow in &written.flows {
@@ -29,7 +29,7 @@ pub(super) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Wri
     mirror(reader, tree, written);
 }
 
-/// Nobody would read the copy.
+/// A mirror needs a flow that reads the copy.
 fn mirror(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
     let reads = |flow: &FlowPlan| matches!(flow, FlowPlan::Echo(_));
     if written.target.mirror.is_some() && !written.flows.iter().any(reads) {
@@ -39,7 +39,7 @@ fn mirror(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenar
     }
 }
 
-/// Faults must strike nodes that are there, while the load runs.
+/// Faults must affect existing nodes while the load runs.
 fn faults(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
     let brokers = written.target.brokers;
     let stages = &written.stages;
@@ -62,7 +62,7 @@ fn faults(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
         };
         for number in struck.into_iter().chain(ends) {
             if u32::from(number) > brokers {
-                let what = format!("there may be no node {number}");
+                let what = format!("node {number} may not exist");
                 note(
                     "node",
                     what,
@@ -71,7 +71,7 @@ fn faults(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
             }
         }
         if fault.node == FaultNode::Follower && written.topic.replication < 2 {
-            let what = "with one replica nobody follows".to_owned();
+            let what = "with one replica there are no followers".to_owned();
             note(
                 "node",
                 what,
@@ -82,17 +82,17 @@ fn faults(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
             continue;
         };
         if at_ns < 0 && at_ns.unsigned_abs() > stages.warm_up_ns {
-            let what = "it would begin before the load".to_owned();
+            let what = "the fault would begin before the load".to_owned();
             let cure = "make `stages.warm-up` longer, or write `at: start`".to_owned();
             note("at", what, cure);
         }
         let hold_ns = stages.hold_ns.and_then(|ns| i64::try_from(ns).ok());
         if hold_ns.is_some_and(|hold_ns| at_ns >= hold_ns) {
-            let what = "it would begin after the hold".to_owned();
+            let what = "the fault would begin after the hold".to_owned();
             note("at", what, "make `stages.hold` longer".to_owned());
         }
         if hold_ns.is_none() && fault.every_ns.is_some() {
-            let what = "with `hold: none` it would never end to begin again".to_owned();
+            let what = "with `hold: none` the fault would repeat forever".to_owned();
             note("every", what, "give `stages.hold` a time".to_owned());
         }
     }
@@ -101,7 +101,10 @@ fn faults(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
 fn topic(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
     let topic = &written.topic;
     if u32::from(topic.replication) > written.target.brokers {
-        let what = format!("{} replicas need as many brokers", topic.replication);
+        let what = format!(
+            "{} replicas need at least that many brokers",
+            topic.replication
+        );
         let cure = format!("write `target: {{brokers: {}}}`", topic.replication);
         note(reader, tree, "topic.replication", what, cure);
     }
@@ -111,7 +114,7 @@ fn topic(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenari
         .and_then(|text| text.parse().ok());
     if in_sync.is_some_and(|in_sync: u64| in_sync > u64::from(topic.replication)) {
         let path = "topic.config.min.insync.replicas";
-        let what = "more in-sync replicas than replicas: no `acks: all` could be answered";
+        let what = "it is more than the number of replicas: no `acks: all` request could succeed";
         note(
             reader,
             tree,
@@ -183,34 +186,33 @@ fn produce(
     }
 }
 
-/// Its records must have room for their times, and come from kgauge alone.
+/// Its records need room for timestamps and must come from kgauge.
 fn echo(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario, flow: &EchoFlow) {
     produce(reader, tree, written, &flow.produce);
     let path = |key: &str| format!("{}.{key}", flow.produce.name);
     let record = &flow.produce.record;
     if record.value_bytes_min() < EchoFlow::VALUE_BYTES_MIN {
-        let what = "each value of an echo flow carries its own times";
+        let what = "each value of an echo flow contains timestamps";
         let cure = format!("make values at least {} B", EchoFlow::VALUE_BYTES_MIN);
         note(reader, tree, &path("record.size"), what, cure);
     }
     if record.file.is_some() || record.null_values > 0.0 {
-        let what = "each value of an echo flow carries its own times: it is made by kgauge";
+        let what = "each value of an echo flow contains timestamps, so kgauge must generate it";
         let cure = "remove `file` and `null-values`";
         note(reader, tree, &path("record"), what, cure);
     }
     if flow.produce.settings.acks == Acks::None {
-        let what = "an echo flow tells the way to the broker and back apart by its answers";
+        let what = "an echo flow needs acks to separate produce time from fetch time";
         let cure = "write `acks: 1` or `all`";
         note(reader, tree, &path("settings.acks"), what, cure);
     }
     if flow.produce.transaction.is_some() && !flow.consumer_settings.read_committed {
-        let what = "an echo within transactions is read back when it is committed";
+        let what = "an echo flow with transactions must read only committed records";
         let cure = "write `consumer-settings: {isolation.level: read_committed}`";
         note(reader, tree, &path("transaction"), what, cure);
     }
     if flow.produce.transaction.is_some() && written.target.mirror.is_some() {
-        let what =
-            "a replicator copies what was aborted too, and writes in no transactions of its own";
+        let what = "a replicator also copies aborted records, and does not write in transactions";
         let cure = "remove `transaction`, or `target.mirror`";
         note(reader, tree, &path("transaction"), what, cure);
     }
@@ -231,7 +233,7 @@ fn endless(reader: &mut ValueReader<'_>, tree: &YamlNode, flow: &str) {
         tree,
         "stages.hold",
         what,
-        format!("give `{flow}.records`, or `hold` a time"),
+        format!("set `{flow}.records`, or give `hold` a time"),
     );
 }
 
@@ -271,12 +273,12 @@ fn consume(
     };
     match flow.records {
         ConsumeEnd::Backlog if backlog == 0 => {
-            let what = "`records: all` reads what is there before, and nothing is";
-            let cure = "give `topic.preload` and `from: earliest`, or remove `records`";
+            let what = "`records: all` reads only existing records, and there are none";
+            let cure = "set `topic.preload` and `from: earliest`, or remove `records`";
             note(reader, tree, &path("records"), what, cure);
         }
         ConsumeEnd::Count(count) if !produced && count > backlog => {
-            let what = format!("{count} records are wanted, but only {backlog} can be read");
+            let what = format!("`records` is {count}, but only {backlog} records can be read");
             note(
                 reader,
                 tree,
@@ -295,7 +297,7 @@ fn consume(
                 tree,
                 &path("from"),
                 what,
-                "give `topic.preload`, or a produce flow",
+                "set `topic.preload`, or add a produce flow",
             );
         }
         _ => {}
@@ -318,19 +320,13 @@ fn alone_in_group(
         FlowPlan::Produce(_) | FlowPlan::Echo(_) => false,
     };
     if written.flows.iter().filter(is_same).count() > 1 {
-        let what = format!("two flows have the group `{}`", group.label);
+        let what = format!("several flows use the group `{}`", group.label);
         let path = format!("{}.group", flow.name);
-        note(
-            reader,
-            tree,
-            &path,
-            what,
-            "give each flow a group of its own",
-        );
+        note(reader, tree, &path, what, "give each flow a separate group");
     }
 }
 
-/// Goals and published figures must speak of flows that are there and have such a figure.
+/// Goals and published figures must refer to existing flows that have such a figure.
 fn figures(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
     for goal in &written.goals {
         let fault = fault(written, &goal.item.figure).or_else(|| closed_loop(written, &goal.item));
@@ -342,7 +338,7 @@ fn figures(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
     }
 }
 
-/// What is wrong, and the cure.
+/// What is wrong, and the fix.
 type Fault = (String, String);
 
 fn figure<T>(reader: &mut ValueReader<'_>, list: &str, listed: &ListItem<T>, fault: Option<Fault>) {
@@ -351,7 +347,7 @@ fn figure<T>(reader: &mut ValueReader<'_>, list: &str, listed: &ListItem<T>, fau
     reader.inside(&step, |reader| reader.problem(listed.place, what, cure));
 }
 
-/// Why a scenario has no such figure.
+/// Returns the reason if a scenario does not have this figure.
 fn fault(written: &WrittenScenario, figure: &FigureName) -> Option<Fault> {
     let metric = figure.metric;
     match written.flows.iter().find(|flow| flow.name() == figure.flow) {
@@ -374,7 +370,7 @@ fn fault(written: &WrittenScenario, figure: &FigureName) -> Option<Fault> {
     }
 }
 
-/// A closed loop's latency is no promise that a broker could keep.
+/// A goal cannot limit the latency of a closed loop, which does not measure the broker.
 fn closed_loop(written: &WrittenScenario, goal: &Goal) -> Option<Fault> {
     let metric = goal.figure.metric;
     let flow = written
@@ -384,12 +380,12 @@ fn closed_loop(written: &WrittenScenario, goal: &Goal) -> Option<Fault> {
     match flow.produces() {
         Some(flow) if flow.shape == Shape::Max && metric.is_time() => {
             let what = format!(
-                "with `shape: max` {metric} is buffer.memory divided by the throughput, not the \
-                 broker's"
+                "with `shape: max`, {metric} is buffer.memory divided by the throughput, not \
+                 broker latency"
             );
             Some((
                 what,
-                "demand it of a flow with a rate: `shape: {constant: 50k/s}`".to_owned(),
+                "use a flow with a rate: `shape: {constant: 50k/s}`".to_owned(),
             ))
         }
         _ => None,

@@ -1,4 +1,4 @@
-//! Faults: when, whom, what, and how long.
+//! Faults: start, node, action and duration.
 
 use super::{DAY_NS, ListItem};
 use crate::faults::{
@@ -11,7 +11,7 @@ use crate::suggest::nearest;
 use crate::tree::{Value, YamlNode};
 use crate::units;
 
-/// What an entry can do; exactly one of them stands in it.
+/// The possible actions of an entry; each entry has exactly one.
 const ACTIONS: [&str; 12] = [
     "stop",
     "kill",
@@ -112,7 +112,7 @@ fn fault_node(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<FaultNode
     match number(node) {
         Some(number) => Some(FaultNode::Number(number)),
         None => {
-            let cure = "write a node's number from 1 on, `leader`, `follower`, `random` or `all`";
+            let cure = "write a node number from 1, `leader`, `follower`, `random` or `all`";
             word(reader, node, &words, cure)
         }
     }
@@ -127,8 +127,8 @@ fn cut_end(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<CutEnd> {
     match number(node) {
         Some(number) => Some(CutEnd::Node(number)),
         None => {
-            let cure = "write a node's number from 1 on, `nodes` (all other nodes), `controller`, or \
-                        `others` (both)";
+            let cure = "write a node number from 1, `nodes` (all other nodes), `controller`, or \
+                `others` (both)";
             word(reader, node, &words, cure)
         }
     }
@@ -148,13 +148,13 @@ fn word<T: Copy>(
     let text = reader.scalar(node, "a word or a number")?;
     let found = words.iter().find(|(name, _)| *name == text);
     if found.is_none() {
-        let what = format!("`{}` is not possible here", shorten(text));
+        let what = format!("invalid value `{}`", shorten(text));
         reader.problem(node.place, what, cure);
     }
     found.map(|(_, value)| *value)
 }
 
-/// The one thing that the entry does.
+/// Returns the only action of the entry.
 fn the_action(
     reader: &mut ValueReader<'_>,
     node: &YamlNode,
@@ -167,12 +167,12 @@ fn the_action(
         [] => {
             let all: Vec<&str> = all().collect();
             let cure = format!("add one of: {}", all.join(", "));
-            reader.problem(node.place, "nothing is done", cure);
+            reader.problem(node.place, "the fault has no action", cure);
             None
         }
         [_, second, ..] => {
-            let what = format!("one entry does one thing, not {}", written.join(" and "));
-            reader.problem_at(fields, second, what, "write an entry for each");
+            let what = format!("an entry has one action, not {}", written.join(" and "));
+            reader.problem_at(fields, second, what, "write one entry per action");
             None
         }
     }
@@ -252,11 +252,9 @@ fn error_name(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<String> {
     let upper = text.to_ascii_uppercase();
     let cure = match nearest(&upper, ERROR_NAMES.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            "write an error as Kafka's protocol names it, such as `NOT_LEADER_OR_FOLLOWER`".into()
-        }
+        None => "write the name of a Kafka error, such as `NOT_LEADER_OR_FOLLOWER`".into(),
     };
-    let what = format!("`{}` is no error of Kafka's", shorten(text));
+    let what = format!("`{}` is not a Kafka error", shorten(text));
     reader.problem(node.place, what, cure);
     None
 }
@@ -287,7 +285,7 @@ fn cut(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<FaultKind> {
 fn clock_offset(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<FaultKind> {
     let ns = signed(reader, node)?;
     if ns == 0 || !ns.unsigned_abs().is_multiple_of(NS_PER_MS) {
-        let what = "clocks of Kafka count whole milliseconds";
+        let what = "Kafka's clocks have millisecond resolution";
         reader.problem(node.place, what, "write at least `1 ms`, or `-1 ms`");
         return None;
     }
@@ -325,8 +323,8 @@ fn uniform(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<DelayPlan> {
             high_ns: *high_ns,
         }),
         _ => {
-            let cure = "write the least and the most: `[1 ms, 5 ms]`";
-            reader.problem(node.place, "these are no two times that rise", cure);
+            let cure = "write the minimum and the maximum: `[1 ms, 5 ms]`";
+            reader.problem(node.place, "expected two times in ascending order", cure);
             None
         }
     }
@@ -341,7 +339,7 @@ fn quantiles(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<DelayPlan>
     let mut points: Vec<(u32, u64)> = Vec::new();
     for entry in entries {
         let Some(part) = part(&entry.key) else {
-            let what = format!("`{}` is no quantile", shorten(&entry.key));
+            let what = format!("`{}` is not a quantile", shorten(&entry.key));
             reader.problem(entry.place, what, format!("write {wanted}"));
             return None;
         };
@@ -356,11 +354,11 @@ fn quantiles(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<DelayPlan>
         .windows(2)
         .all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
     if !ends || !rises {
-        let what = "these quantiles are no distribution";
+        let what = "these quantiles do not form a distribution";
         reader.problem(
             node.place,
             what,
-            "begin with `p0`, end with `p100`, and rise between",
+            "begin with `p0`, end with `p100`, and never decrease",
         );
         return None;
     }
@@ -385,19 +383,19 @@ fn capacity(reader: &mut ValueReader<'_>, fields: &Fields<'_>) -> Option<Capacit
             Ok(rate) => Ok((CapacityUnit::Bytes, rate)),
             Err(_) => units::rate(&text).map(|rate| (CapacityUnit::Records, rate)),
         };
-        let cure = "write bytes or records a time: `50 MB/s`, `100k/s`";
+        let cure = "write bytes or records per second: `50 MB/s`, `100k/s`";
         match rate {
             Ok((unit, rate)) if (1.0..=1e15).contains(&rate) => Some((unit, rate.round() as u64)),
             Ok(_) => {
                 reader.problem(
                     node.place,
-                    "this is less than 1 a second, or far too much",
+                    "the capacity is below 1 per second or far too high",
                     cure,
                 );
                 None
             }
             Err(_) => {
-                let what = format!("`{text}` is no capacity");
+                let what = format!("`{text}` is not a capacity");
                 reader.problem(node.place, what, cure);
                 None
             }
@@ -421,14 +419,14 @@ fn length(reader: &mut ValueReader<'_>, fields: &Fields<'_>, action: &str) -> Op
         _ => ("for", "restart-after"),
     };
     if fields.has(other) {
-        let what = format!("`{other}` says nothing to `{action}`");
+        let what = format!("`{other}` has no effect on `{action}`");
         reader.problem_at(fields, other, what, format!("write `{key}`, or remove it"));
         return None;
     }
     optional(reader, fields, key, time)
 }
 
-/// Keys that say nothing beside the action.
+/// Reports keys that have no effect on the action.
 fn check_company(reader: &mut ValueReader<'_>, fields: &Fields<'_>, action: &str) {
     let allowed: &[&str] = match action {
         "delay" | "drop" | "fail" => &["api", "times", "for"],
@@ -440,12 +438,12 @@ fn check_company(reader: &mut ValueReader<'_>, fields: &Fields<'_>, action: &str
     };
     for key in ["api", "times", "burst"] {
         if fields.has(key) && !allowed.contains(&key) {
-            let what = format!("`{key}` says nothing to `{action}`");
+            let what = format!("`{key}` has no effect on `{action}`");
             reader.problem_at(fields, key, what, "remove it");
         }
     }
     if fields.has("for") && matches!(action, "stall" | "restart") {
-        let what = format!("`for` says nothing to `{action}`");
+        let what = format!("`for` has no effect on `{action}`");
         reader.problem_at(fields, "for", what, "remove it");
     }
     let api = fields.get("api").and_then(YamlNode::as_text);
@@ -460,10 +458,10 @@ fn check_company(reader: &mut ValueReader<'_>, fields: &Fields<'_>, action: &str
     match (action, api) {
         ("fail", None) => {
             let cure = "add `api`, such as `api: produce`";
-            reader.problem_at(fields, "fail", "which requests fail is not said", cure);
+            reader.problem_at(fields, "fail", "`fail` needs an API", cure);
         }
         ("fail", Some(api)) if cannot_fail.contains(&api) => {
-            let what = format!("answers to {api} have no error that a client would look for");
+            let what = format!("responses to {api} have no error that clients check");
             reader.problem_at(fields, "api", what, "use `drop`, `delay` or `stall`");
         }
         ("capacity", Some(api)) if !matches!(api, "produce" | "fetch") => {
@@ -475,7 +473,7 @@ fn check_company(reader: &mut ValueReader<'_>, fields: &Fields<'_>, action: &str
     }
 }
 
-/// What begins again must have ended.
+/// A repeated fault must end before it begins again.
 fn check_every(reader: &mut ValueReader<'_>, fields: &Fields<'_>, plan: &FaultPlan) {
     let Some(every_ns) = plan.every_ns else {
         return;
@@ -494,13 +492,13 @@ fn check_every(reader: &mut ValueReader<'_>, fields: &Fields<'_>, plan: &FaultPl
                 FaultKind::Stop | FaultKind::Kill | FaultKind::Crash => "restart-after",
                 _ => "for",
             };
-            let what = "what begins again must have ended";
+            let what = "a repeated fault needs an end";
             reader.problem_at(fields, "every", what, format!("add `{key}`"));
             return;
         }
     };
     if lasts_ns >= every_ns {
-        let what = "it begins again before it has ended";
+        let what = "the fault would begin again before it ends";
         let cure = format!("make `every` longer than {}", units::Time(lasts_ns));
         reader.problem_at(fields, "every", what, cure);
     }
@@ -510,7 +508,7 @@ fn check_cut(reader: &mut ValueReader<'_>, fields: &Fields<'_>, plan: &FaultPlan
     if let (FaultNode::Number(number), FaultKind::Cut { end, .. }) = (plan.node, &plan.kind)
         && *end == CutEnd::Node(number)
     {
-        let what = "a node is not cut off from itself";
+        let what = "a node cannot be cut off from itself";
         reader.problem_at(fields, "cut", what, "name another node");
     }
 }

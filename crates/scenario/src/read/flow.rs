@@ -52,7 +52,7 @@ fn name(reader: &mut ValueReader<'_>, item: &YamlNode, taken: &[String]) -> Opti
     let fault = if taken.iter().any(|other| other == name) {
         "another flow has this name"
     } else if ROOTS.contains(&name) {
-        "a path that starts with this word means something else"
+        "this name is reserved: paths that start with it mean something else"
     } else {
         return Some(name.to_owned());
     };
@@ -70,7 +70,7 @@ fn flow(
     stages: Option<Stages>,
 ) -> Option<FlowPlan> {
     let Value::Map(_) = &item.value else {
-        reader.wrong_type(item, "a flow: `name`, `kind` and what it does");
+        reader.wrong_type(item, "a flow with `name`, `kind` and further keys");
         return None;
     };
     let Some(kind) = item.get("kind") else {
@@ -90,7 +90,7 @@ fn flow(
             let mut flow = produce(reader, &fields, name, factors, stages)?;
             flow.driver = driver?;
             if flow.transaction.is_some() && !flow.driver.is_kgauge() {
-                let what = "only kgauge's own engine writes in transactions";
+                let what = "only kgauge's own engine supports transactions";
                 let cure = "remove `transaction`, or `driver`";
                 reader.problem_at(&fields, "transaction", what, cure);
                 return None;
@@ -168,8 +168,8 @@ fn produce(
         reader.time_ns(node, 1..=super::DAY_NS)
     });
     if shape == Some(Shape::Max) && fields.has("skip-after") && !varied("shape") {
-        let what = "`skip-after` says nothing with `shape: max`";
-        let cure = "remove it: without a schedule nothing is late";
+        let what = "`skip-after` has no effect with `shape: max`";
+        let cure = "remove it: without a schedule no record is late";
         reader.problem_at(fields, "skip-after", what, cure);
     }
     if let Some(shape) = &shape
@@ -211,15 +211,15 @@ fn transaction(
     let is_named = settings.is_some_and(|settings| settings.transactional_id.is_some());
     if !fields.has("transaction") {
         if is_named && !varied("transaction") {
-            let what = "`transactional.id` says nothing without transactions";
-            let cure = "say how long one is: `transaction: 100 ms`, or remove the id";
+            let what = "`transactional.id` has no effect without transactions";
+            let cure = "set a length, such as `transaction: 100 ms`, or remove the id";
             reader.problem_at(fields, "settings", what, cure);
         }
         return Some(None);
     }
     if settings.is_some_and(|settings| !settings.idempotence) {
         let what = "transactions need an idempotent producer";
-        let cure = "write `acks: all`, and no `enable.idempotence: false`";
+        let cure = "write `acks: all`, and remove `enable.idempotence: false`";
         reader.problem_at(fields, "transaction", what, cure);
     }
     let length = reader.field(fields, "transaction", |reader, node| {
@@ -256,7 +256,10 @@ fn driver(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Driver> {
         // Releases before 1.0 have four numbers.
         let parts: Vec<&str> = version.split('.').filter(is_part).collect();
         if parts.len() != 3 || parts[0] == "0" || version.split('.').count() != 3 {
-            let what = format!("`{}` is no release of kafka-clients", shorten(version));
+            let what = format!(
+                "`{}` is not a supported release of kafka-clients",
+                shorten(version)
+            );
             reader.problem(
                 node.place,
                 what,
@@ -279,12 +282,12 @@ fn arrivals_fit(
 ) {
     let is_poisson = arrivals == Some(Arrivals::Poisson);
     let what = match shape {
-        Shape::Max => "`arrivals` says nothing with `shape: max`",
-        Shape::Poisson { .. } if !is_poisson => "`shape: poisson` has Poisson arrivals",
+        Shape::Max => "`arrivals` has no effect with `shape: max`",
+        Shape::Poisson { .. } if !is_poisson => "`shape: poisson` always has Poisson arrivals",
         Shape::Replay {
             trace: Trace::Times(_),
             ..
-        } if is_poisson => "the trace says when each record arrives",
+        } if is_poisson => "the trace sets the time of each record",
         _ => return,
     };
     reader.problem_at(
@@ -312,7 +315,7 @@ fn records_max(reader: &mut ValueReader<'_>, node: &YamlNode, record: &RecordPla
     let bytes = reader.bytes(node, 1..=u64::MAX)?;
     let records = bytes / u64::from(record.value_bytes.max(1));
     if records == 0 {
-        let what = "the size holds not even one record";
+        let what = "the size is smaller than one record";
         reader.problem(node.place, what, "write a larger size, or a count");
         return None;
     }
@@ -354,12 +357,12 @@ fn consume(
     });
     let is_group = label.as_ref().is_some_and(Option::is_some);
     if is_group && partitions == Some(PartitionShare::All) {
-        let what = "a group shares the partitions out: no member reads `all`";
-        let cure = "write `partitions: split`, or a flow with a group for each";
+        let what = "a group divides the partitions: no member reads all of them";
+        let cure = "write `partitions: split`, or add one flow per group";
         reader.problem_at(&fields, "partitions", what, cure);
     }
     if !is_group && label.is_some() && groups.is_some_and(|groups| groups > 1) {
-        let what = "consumers without a group make no groups";
+        let what = "`groups` needs consumers in a group";
         reader.problem_at(&fields, "groups", what, "add `group: true`, or remove it");
     }
     let path = format!("{flow_name}.group");
@@ -399,7 +402,7 @@ fn from(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<StartOffset> {
     reader.field(&fields, name, |reader, node| match name {
         "offset" => reader.count(node, 0..=RECORDS_MAX).map(StartOffset::Offset),
         "time" => reader
-            .quantity(node, "a moment", units::unix_ms)
+            .quantity(node, "a date and time", units::unix_ms)
             .map(StartOffset::TimestampMs),
         _ => reader.time_ns(node, 1..=u64::MAX).map(StartOffset::AgoNs),
     })

@@ -43,7 +43,7 @@ fn goal(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Goal> {
         .into_iter()
         .find_map(|(sign, comparison)| Some((text.split_once(sign)?, comparison)));
     let Some(((name, wanted), comparison)) = found else {
-        let what = format!("`{}` is no goal", shorten(&text));
+        let what = format!("`{}` is not a goal", shorten(&text));
         let cure = "write a figure, one of < <= >= >, and a value: \
                     `writers.latency.p99 <= 20 ms`";
         reader.problem(node.place, what, cure);
@@ -63,7 +63,7 @@ fn figure(reader: &mut ValueReader<'_>, node: &YamlNode, name: &str) -> Option<F
     match FigureName::parse(name) {
         Ok(figure) => Some(figure),
         Err(error) => {
-            let what = format!("`{}` names no figure", shorten(name));
+            let what = format!("`{}` is not a figure", shorten(name));
             reader.problem(node.place, what, error.why);
             None
         }
@@ -87,7 +87,7 @@ fn value(
         Ok(value) => Some(value),
         Err(error) if figure.metric == Metric::Throughput && units::byte_rate(text).is_ok() => {
             let cure = format!(
-                "write `{}.throughput.bytes` for bytes a second",
+                "write `{}.throughput.bytes` for bytes per second",
                 figure.flow
             );
             reader.problem(node.place, error.what, cure);
@@ -133,7 +133,7 @@ pub(super) fn published(
             false => Some(Vec::new()),
         };
         if !fields.has("trial") && !factors.is_empty() {
-            let what = "it is not said which trial this belongs to";
+            let what = "the trial of this figure is missing";
             let path = &factors[0].path;
             reader.problem(item.place, what, format!("add `trial: {{{path}: ...}}`"));
         }
@@ -170,7 +170,7 @@ fn trial(
     for entry in entries {
         let Some(factor) = factors.iter().find(|factor| factor.path == entry.key) else {
             let what = format!("`{}` is not varied", shorten(&entry.key));
-            reader.problem(entry.place, what, "name a path that stands in `vary`");
+            reader.problem(entry.place, what, "use a path listed in `vary`");
             continue;
         };
         let wanted = describe(&entry.node);

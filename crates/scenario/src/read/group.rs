@@ -29,12 +29,12 @@ pub(super) fn group_settings(
 ) -> Option<GroupPlan> {
     for key in GROUP_KEYS {
         if means_nothing && fields.has(key) {
-            let what = format!("`{key}` says nothing without a group");
+            let what = format!("`{key}` has no effect without a group");
             reader.problem_at(
                 fields,
                 key,
                 what,
-                "write the flow's `group: true`, or remove it",
+                "set the flow's `group: true`, or remove it",
             );
         }
     }
@@ -63,7 +63,7 @@ pub(super) fn group_settings(
     let commit = time(reader, fields, "auto.commit.interval.ms");
     bounds(reader, fields, session, heartbeat, rebalance);
     if commits == Some(false) && fields.has("auto.commit.interval.ms") {
-        let what = "`auto.commit.interval.ms` says nothing: nothing is committed";
+        let what = "`auto.commit.interval.ms` has no effect: commits are disabled";
         let cure = "remove it, or `enable.auto.commit: false`";
         reader.problem_at(fields, "auto.commit.interval.ms", what, cure);
     }
@@ -111,7 +111,7 @@ fn bounds(
             fields,
             key,
             what,
-            "a third of the session's timeout is usual",
+            "make it smaller; one third of `session.timeout.ms` is usual",
         );
     }
 }
@@ -121,7 +121,7 @@ fn protocol(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<GroupProtoc
         "classic" => Some(GroupProtocol::Classic),
         "consumer" => Some(GroupProtocol::Consumer),
         other => {
-            let what = format!("`{}` is no group protocol", shorten(other));
+            let what = format!("`{}` is not a group protocol", shorten(other));
             reader.problem(node.place, what, "write `classic` or `consumer`");
             None
         }
@@ -142,11 +142,11 @@ fn belongs(reader: &mut ValueReader<'_>, fields: &Fields<'_>, protocol: Option<G
     for key in of_other.iter().filter(|key| fields.has(key)) {
         let (what, cure) = match protocol {
             Some(GroupProtocol::Consumer) => (
-                format!("`{key}` says nothing with `group.protocol: consumer`"),
-                "remove it: the brokers' settings (`group.consumer...`) decide",
+                format!("`{key}` has no effect with `group.protocol: consumer`"),
+                "remove it: the brokers set it (`group.consumer...`)",
             ),
             _ => (
-                format!("`{key}` says nothing with `group.protocol: classic`"),
+                format!("`{key}` has no effect with `group.protocol: classic`"),
                 "write `group.protocol: consumer`, or remove it",
             ),
         };
@@ -166,7 +166,7 @@ fn strategies(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Vec<Assig
                 AssignmentStrategy::CooperativeSticky
             }
             _ => {
-                let what = format!("`{}` is no assignment strategy", shorten(word));
+                let what = format!("`{}` is not an assignment strategy", shorten(word));
                 let cure = "write `range`, `roundrobin`, `sticky` or `cooperative-sticky`";
                 reader.problem(node.place, what, cure);
                 return None;

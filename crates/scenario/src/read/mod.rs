@@ -1,4 +1,4 @@
-//! From a tree to the parts of a trial: the typed walk over everything that a scenario says.
+//! From a tree to the parts of a trial: typed parsing of the whole scenario.
 
 mod check;
 mod faults;
@@ -22,7 +22,7 @@ use crate::vary::FactorGroup;
 
 pub(crate) use target::TargetNeeds;
 
-/// What a scenario says once its overrides have been applied.
+/// The contents of a scenario after its overrides have been applied.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenScenario {
     pub(crate) name: String,
@@ -37,7 +37,7 @@ pub(crate) struct WrittenScenario {
     pub(crate) published: Vec<ListItem<ForTrial>>,
 }
 
-/// An item of a list, and where it stands.
+/// An item of a list and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct ListItem<T> {
     pub(crate) item: T,

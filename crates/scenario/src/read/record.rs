@@ -24,7 +24,7 @@ pub(super) fn record(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Re
     let key = reader.field(&fields, "key", key);
     let headers = optional(reader, &fields, "headers", headers);
     let null_values = reader.field(&fields, "null-values", |reader, node| {
-        reader.quantity(node, "a part, such as `0.05` or `5 %`", units::part)
+        reader.quantity(node, "a fraction, such as `0.05` or `5 %`", units::part)
     });
     let compressibility = optional(reader, &fields, "compressibility", |reader, node| {
         number(reader, node, 1.0, RATIO_MAX)
@@ -37,7 +37,7 @@ pub(super) fn record(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Re
                 ..RecordPlan::of_values(bytes)
             }),
         (true, true) => {
-            let what = "the sizes are those of the file's records";
+            let what = "`size` conflicts with `file`, which sets the sizes";
             reader.problem_at(&fields, "size", what, "remove `size` or `file`");
             None
         }
@@ -51,7 +51,7 @@ pub(super) fn record(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Re
         }
     };
     if fields.has("file") && fields.has("compressibility") {
-        let what = "the file's records are as compressible as they are";
+        let what = "`compressibility` has no effect on records from a file";
         reader.problem_at(&fields, "compressibility", what, "remove it");
     }
     let content = reader.field(&fields, "content", |reader, node| {
@@ -61,7 +61,7 @@ pub(super) fn record(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Re
     if content == Some(true) {
         for other in ["file", "compressibility"] {
             if fields.has(other) {
-                let what = format!("`content: letters` leaves nothing for `{other}` to say");
+                let what = format!("`content: letters` and `{other}` exclude each other");
                 reader.problem_at(&fields, other, what, "remove one of them");
             }
         }
@@ -180,7 +180,7 @@ fn lognormal(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<SizePlan> 
     let from = size_field(reader, &fields, "from");
     let (median, p99) = (median?, p99?);
     if p99 <= median {
-        let what = "one in a hundred cannot be larger than this if half are not";
+        let what = "`p99` is not above the median";
         reader.problem_at(&fields, "p99", what, "make it more than the median");
         return None;
     }
@@ -211,7 +211,7 @@ fn weighted(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<SizePlan> {
         size
     })?;
     let fault = if sizes.len() > WEIGHTS_MAX {
-        "more sizes than anybody weighs"
+        "too many sizes"
     } else if !wrong && sizes.iter().all(|size| size.weight == 0.0) {
         "every weight is 0"
     } else {
@@ -227,7 +227,7 @@ fn weighted(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<SizePlan> {
 fn key(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Option<KeyPlan>> {
     if let Some(text) = node.as_text() {
         if KEY.key(text).is_some() {
-            let what = format!("`{text}` needs more");
+            let what = format!("`{text}` needs parameters");
             let cure = format!("write `{{{text}: {{keys: 10k}}}}`");
             reader.problem(node.place, what, cure);
             return None;
@@ -263,7 +263,7 @@ fn key(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Option<KeyPlan>>
         if let (Some(keys), Some(most)) = (keys, KeyPlan::keys_max(key_bytes))
             && keys > most
         {
-            let what = format!("{key_bytes} bytes tell only {most} keys apart");
+            let what = format!("{key_bytes} bytes distinguish only {most} keys");
             reader.problem_at(&fields, "size", what, "make the key larger");
             return None;
         }
@@ -309,7 +309,7 @@ fn file(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<(RecordFile, u3
         Some(node) => match node.as_text() {
             Some(text) if !text.is_empty() && text.len() <= 64 => text.to_owned(),
             _ => {
-                let what = "this ends no record";
+                let what = "the delimiter is empty or too long";
                 reader.problem_at(&fields, "delimiter", what, "write 1 to 64 bytes");
                 return None;
             }
@@ -337,7 +337,7 @@ fn found(
         Ok(found) => Some(found),
         Err(why) => {
             let what = format!("cannot use `{}`: {why}", shorten(&path));
-            let cure = "write the path of a file of records, from the scenario's folder";
+            let cure = "write the path of a file of records, relative to the scenario's folder";
             reader.problem(node.place, what, cure);
             None
         }

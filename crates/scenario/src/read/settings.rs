@@ -116,7 +116,7 @@ pub(super) fn consumer_settings(
     if let (Some(wait), Some(timeout)) = (wait, request_timeout)
         && wait >= timeout
     {
-        let what = "a fetch may wait longer than its request may take";
+        let what = "`fetch.max.wait.ms` is not less than `request.timeout.ms`";
         let cure = "make `fetch.max.wait.ms` smaller than `request.timeout.ms`";
         reader.problem_at(fields, "fetch.max.wait.ms", what, cure);
     }
@@ -124,7 +124,7 @@ pub(super) fn consumer_settings(
         && min > max
     {
         let what = "`fetch.min.bytes` is more than `fetch.max.bytes`";
-        let cure = "make it smaller: the broker would wait for more than it may send";
+        let cure = "make it smaller; the broker would wait for more than it may send";
         reader.problem_at(fields, "fetch.min.bytes", what, cure);
     }
     let settings = ConsumerSettings {
@@ -152,20 +152,20 @@ fn partitioner(reader: &mut ValueReader<'_>, fields: &Fields<'_>) -> Option<(Par
         return Some((word, ignores_keys));
     }
     if fields.has("partitioner") {
-        let what = "`partitioner` and `partitioner.class` say the same thing twice";
+        let what = "`partitioner` and `partitioner.class` exclude each other";
         reader.problem_at(fields, "partitioner.class", what, "remove one of them");
         return None;
     }
     reader.field(fields, "partitioner.class", |reader, node| {
-        let class = reader.scalar(node, "a class of Kafka's")?;
+        let class = reader.scalar(node, "a Kafka class")?;
         match class.rsplit('.').next() {
             Some("RoundRobinPartitioner") => Some((Partitioner::RoundRobin, ignores_keys)),
             Some("DefaultPartitioner") => Some((Partitioner::Sticky, ignores_keys)),
             Some("UniformStickyPartitioner") => Some((Partitioner::Sticky, true)),
             _ => {
                 let what = format!("`{}` cannot be loaded", crate::reader::shorten(class));
-                let cure = "no Java class can: write `RoundRobinPartitioner`, or leave it out for \
-                            Kafka's built-in one";
+                let cure = "kgauge cannot load Java classes: write `RoundRobinPartitioner`, or \
+                    remove it for Kafka's built-in partitioner";
                 reader.problem(node.place, what, cure);
                 None
             }
@@ -227,7 +227,8 @@ fn idempotence(
         conflict(
             "max.in.flight.requests.per.connection",
             "an idempotent producer may have at most 5 requests in flight",
-            "write at most 5, or `enable.idempotence: false` (Kafka demands it even with acks 1)",
+            "write at most 5, or `enable.idempotence: false` (Kafka requires this even with acks \
+             1)",
         );
     }
     if asked && acks? != Acks::All {
@@ -279,7 +280,7 @@ fn compression(
                 Some(-1)
             } else if owner == CompressionCodec::Lz4 && node.as_text() != Some("9") {
                 let what = "only level 9, LZ4's fast compressor, is available";
-                let cure = "write 9: Kafka would use LZ4's slow compressor for any other";
+                let cure = "write 9; Kafka uses LZ4's slow compressor for all other levels";
                 reader.problem(node.place, what, cure);
                 None
             } else {
@@ -290,7 +291,7 @@ fn compression(
         if chosen {
             level = value.and_then(|value| i32::try_from(value).ok());
         } else if fields.has(key) && !varied("settings.compression.type") {
-            let what = format!("`{key}` says nothing: the codec is another");
+            let what = format!("`{key}` has no effect with another codec");
             let cure = "choose the codec with `compression.type`, or remove the level";
             reader.problem_at(fields, key, what, cure);
         }
@@ -354,7 +355,7 @@ fn batch_fits(
 fn request_timeout(reader: &mut ValueReader<'_>, fields: &Fields<'_>) -> Option<u64> {
     let value = time(reader, fields, "request.timeout.ms")?;
     if value == 0 {
-        let cure = "write at least 1: every request would fail at once";
+        let cure = "write at least 1; with 0 every request fails at once";
         reader.problem_at(fields, "request.timeout.ms", "the time is 0", cure);
         return None;
     }
@@ -412,12 +413,8 @@ pub(super) fn time(reader: &mut ValueReader<'_>, fields: &Fields<'_>, key: &str)
         let with_unit = node.as_text().and_then(|text| units::time_ns(text).ok());
         let ms = match with_unit {
             Some(ns) if ns % NS_PER_MS != 0 => {
-                let what = format!("`{key}` counts whole milliseconds");
-                reader.problem(
-                    node.place,
-                    what,
-                    "write whole milliseconds: Kafka has no finer",
-                );
+                let what = format!("`{key}` is in whole milliseconds");
+                reader.problem(node.place, what, "write whole milliseconds");
                 return None;
             }
             Some(ns) => {
@@ -434,7 +431,7 @@ fn integer(reader: &mut ValueReader<'_>, node: &YamlNode, low: i64, high: i64) -
     let text = reader.scalar(node, "a whole number")?;
     let Ok(value) = text.parse::<i64>() else {
         let what = format!("`{}` is not a whole number", crate::reader::shorten(text));
-        reader.problem(node.place, what, "write digits only, in Kafka's own unit");
+        reader.problem(node.place, what, "write only digits, in Kafka's unit");
         return None;
     };
     integer_within(reader, node, value, low, high)

@@ -29,7 +29,7 @@ pub(super) fn shape(
         if SHAPE.key(text).is_some() {
             let needed = match text {
                 "constant" | "poisson" => "a rate",
-                _ => "more",
+                _ => "parameters",
             };
             let what = format!("`{text}` needs {needed}");
             reader.problem(node.place, what, format!("write `{}`", example(text)));
@@ -43,13 +43,13 @@ pub(super) fn shape(
         [] => {
             if matches!(&node.value, Value::Map(entries) if entries.is_empty()) {
                 let cure = "write `max` or `{constant: 50k/s}`";
-                reader.problem(node.place, "no shape is written here", cure);
+                reader.problem(node.place, "the shape is empty", cure);
             }
             None
         }
         [one] => one_shape(reader, &fields, one, stages),
         _ => {
-            reader.problem(node.place, "two shapes at once", "write one of them");
+            reader.problem(node.place, "a flow has only one shape", "keep one of them");
             None
         }
     }
@@ -97,7 +97,7 @@ fn ramp(reader: &mut ValueReader<'_>, node: &YamlNode, stages: Option<Stages>) -
         (true, _) => time(reader, &fields, "over"),
         (false, Some(Some(hold_ns))) => Some(hold_ns),
         (false, Some(None)) => {
-            let what = "without a hold it is not known how long the ramp takes";
+            let what = "without a hold, the duration of the ramp is unknown";
             reader.problem(node.place, what, "add `over`, such as `over: 1 min`");
             None
         }
@@ -106,7 +106,7 @@ fn ramp(reader: &mut ValueReader<'_>, node: &YamlNode, stages: Option<Stages>) -
     };
     let (from, to) = (from?, to?);
     if from == to {
-        let what = "the ramp ends where it begins";
+        let what = "the ramp has the same rate at both ends";
         reader.problem(node.place, what, "write another rate, or `constant`");
         return None;
     }
@@ -175,7 +175,7 @@ fn burst(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Shape> {
     let length = time(reader, &fields, "for");
     let (every, length) = (every?, length?);
     if length >= every {
-        let what = "a burst is as long as the time between bursts";
+        let what = "the burst is not shorter than its interval";
         reader.problem_at(&fields, "for", what, "make it shorter than `every`");
         return None;
     }
@@ -195,8 +195,8 @@ fn replay(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Shape> {
         (false, true) => ("rates", Files::rates),
         (both, _) => {
             let what = match both {
-                true => "two traces at once",
-                false => "no trace is written here",
+                true => "`times` and `rates` exclude each other",
+                false => "the trace is missing",
             };
             let cure = "write `{times: FILE}` or `{rates: FILE}`";
             reader.problem(node.place, what, cure);
@@ -209,7 +209,7 @@ fn replay(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Shape> {
             Ok(trace) => Some(Shape::Replay { file, trace }),
             Err(why) => {
                 let what = format!("cannot use `{}`: {why}", crate::reader::shorten(&file));
-                let cure = "write the path of a trace, from the scenario's folder";
+                let cure = "write the path of a trace, relative to the scenario's folder";
                 reader.problem(node.place, what, cure);
                 None
             }
@@ -230,7 +230,7 @@ fn rate(reader: &mut ValueReader<'_>, fields: &Fields<'_>, key: &str, zero: Zero
         if is_good || (per_second == 0.0 && zero == Zero::Allowed) {
             return Some(per_second);
         }
-        let what = format!("{per_second} records a second is out of range");
+        let what = format!("{per_second} records per second is out of range");
         reader.problem(node.place, what, "write 0.001/s to 1G/s");
         None
     })

@@ -20,13 +20,13 @@ const SECRETS: &[&str] = &["password", "jaas.config", "secret", "ssl.keystore.ke
 /// What a cluster must have.
 #[derive(Clone, Debug)]
 pub(crate) struct TargetNeeds {
-    /// At least so many.
+    /// The minimum number.
     pub(crate) brokers: u32,
     /// Broker settings as text, under Kafka's names.
     pub(crate) config: BTreeMap<String, String>,
     /// A bound on each broker's memory.
     pub(crate) memory_bytes: Option<u64>,
-    /// How clients reach it, if the scenario says.
+    /// Security of client connections, if the scenario sets it.
     pub(crate) security: Option<String>,
     /// The second cluster.
     pub(crate) mirror: Option<MirrorNeeds>,
@@ -91,7 +91,7 @@ fn mirror(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<MirrorNeeds> 
     if let (Some(Replicator::None), Some(settings)) = (replicator, &settings)
         && !settings.is_empty()
     {
-        let what = "these are settings of MirrorMaker 2, and kgauge starts none";
+        let what = "these are MirrorMaker 2 settings, but kgauge does not start it";
         let cure = "remove them, or write `replicator: mirror-maker-2`";
         reader.inside(".settings", |reader| reader.problem(node.place, what, cure));
     }
@@ -103,7 +103,7 @@ fn mirror(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<MirrorNeeds> 
     })
 }
 
-/// The name of copies: `{topic}` once, and around it what may stand in the name of a topic.
+/// The name of copies: `{topic}` once, with legal characters of topic names around it.
 fn copy_name(
     reader: &mut ValueReader<'_>,
     node: &YamlNode,
@@ -114,8 +114,8 @@ fn copy_name(
     let (before, after) = match text.split_once(mirror::TOPIC) {
         Some((before, after)) if is_legal(before) && is_legal(after) => (before, after),
         _ => {
-            let what = format!("`{}` is no name of a copy", shorten(&text));
-            reader.problem(node.place, what, "write it as in `source.{topic}`");
+            let what = format!("`{}` is not a valid name of a copy", shorten(&text));
+            reader.problem(node.place, what, "write it like `source.{topic}`");
             return None;
         }
     };
@@ -125,21 +125,21 @@ fn copy_name(
         None => before.is_empty() && after.is_empty(),
     };
     if replicator == Some(Replicator::MirrorMaker2) && !is_mirror_makers {
-        let what = format!("MirrorMaker 2 calls no copy `{}`", shorten(&text));
-        let cure = "write `{topic}`, or a name without dots before it: `source.{topic}`";
+        let what = format!("MirrorMaker 2 cannot name a copy `{}`", shorten(&text));
+        let cure = "write `{topic}`, or a prefix without dots: `source.{topic}`";
         reader.problem(node.place, what, cure);
     }
     Some(text)
 }
 
-/// What may stand in the name of a topic, and of a setting.
+/// Whether a character is legal in the name of a topic or of a setting.
 fn is_legal(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
 }
 
-/// Settings of something else than kgauge.
+/// Settings of other programs than kgauge.
 struct Foreign {
-    /// What is expected where something else stands.
+    /// What is expected, for error messages.
     wanted: &'static str,
     /// One of them.
     one: &'static str,
@@ -152,14 +152,14 @@ struct Foreign {
 static BROKER_SETTINGS: Foreign = Foreign {
     wanted: "broker settings, such as `{num.io.threads: 4}`",
     one: "broker setting",
-    secret_cure: "let kgauge make it: `--target kafka:VERSION,security=...`",
+    secret_cure: "let kgauge create it: `--target kafka:VERSION,security=...`",
     is_ours: |_| false,
 };
 
 static MIRROR_SETTINGS: Foreign = Foreign {
     wanted: "properties of MirrorMaker 2, such as `{tasks.max: 4}`",
     one: "property of MirrorMaker 2",
-    secret_cure: "kgauge gives MirrorMaker what the clusters want",
+    secret_cure: "remove it; kgauge configures MirrorMaker's access to the clusters",
     is_ours: |key| {
         let names = ["clusters", "topics", "replication.policy.class"];
         names.contains(&key)
@@ -185,10 +185,14 @@ fn settings(
         reader.inside(&step, |reader| {
             let key = &entry.key;
             if !is_name(key) {
-                let what = format!("`{}` is no name of a {}", shorten(key), foreign.one);
+                let what = format!(
+                    "`{}` is not a valid name of a {}",
+                    shorten(key),
+                    foreign.one
+                );
                 reader.problem(entry.place, what, "write it as in Kafka's documentation");
             } else if is_secret(key) {
-                let what = format!("`{key}` is a secret, and scenarios are kept in reports");
+                let what = format!("`{key}` is a secret, and reports include the scenario");
                 reader.hidden_problem(entry.place, what, foreign.secret_cure);
                 return;
             } else if (foreign.is_ours)(key) {
@@ -209,7 +213,7 @@ fn settings(
 }
 
 fn is_name(key: &str) -> bool {
-    // `source->destination.` stands before what holds for one way of copying.
+    // `source->destination.` is the prefix of settings for one direction of copying.
     let key = key.replacen("->", "", 1);
     !key.is_empty() && key.chars().all(is_legal)
 }

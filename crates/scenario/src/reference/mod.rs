@@ -1,4 +1,4 @@
-//! The key tables for people and for editors: Markdown for the guide, JSON Schema for the rest.
+//! The key tables as reference: Markdown for the guide, JSON Schema for editors.
 
 mod schema;
 
@@ -66,7 +66,7 @@ pub fn tables() -> Vec<(&'static str, String)> {
 }
 
 fn markdown(table: &ScenarioKeys) -> String {
-    let mut text = String::from("| key | value | default | what and why |\n|---|---|---|---|\n");
+    let mut text = String::from("| key | value | default | description |\n|---|---|---|---|\n");
     for key in table.keys {
         text.push_str(&row(key));
     }
@@ -99,7 +99,7 @@ fn row(key: &KeyDefinition) -> String {
     )
 }
 
-/// How a value is written, in words.
+/// Describes how a value is written.
 fn words(kind: ValueKind) -> String {
     let link = |table: &ScenarioKeys| {
         format!(
@@ -146,23 +146,23 @@ fn words(kind: ValueKind) -> String {
             link(&CONSUME),
             link(&ECHO)
         ),
-        ValueKind::Paths => "[paths](#paths), a value each".into(),
-        ValueKind::Vary => "[paths](#paths), a list of values each; or [more](#vary)".into(),
+        ValueKind::Paths => "[paths](#paths) with values".into(),
+        ValueKind::Vary => "[paths](#paths) with lists of values, or [more](#vary)".into(),
         ValueKind::TopicConfig => "Kafka's topic settings".into(),
         ValueKind::BrokerConfig => "Kafka's broker settings".into(),
         ValueKind::MirrorSettings => "properties of MirrorMaker 2".into(),
         ValueKind::Texts => "list of texts".into(),
-        ValueKind::Moment => "time, `-` before it, or `start`".into(),
-        ValueKind::SignedTime => "time, `-` before it".into(),
+        ValueKind::Moment => "time, also negative, or `start`".into(),
+        ValueKind::SignedTime => "time, also negative".into(),
         ValueKind::FaultNode => "number, `leader`, `follower`, `random`, `all`".into(),
         ValueKind::CutEnd => "number, `nodes`, `controller`, `others`".into(),
         ValueKind::True => "`true`".into(),
         ValueKind::SizeOrTrue => "size or `true`".into(),
         ValueKind::Delay => format!("time or {}", link(&DELAY)),
         ValueKind::Capacity => "rate of bytes or records".into(),
-        ValueKind::ErrorName => "name of an error of Kafka's".into(),
+        ValueKind::ErrorName => "name of a Kafka error".into(),
         ValueKind::Times => "list of two times".into(),
-        ValueKind::Quantiles => "`p0` to `p100`, a time each".into(),
+        ValueKind::Quantiles => "`p0` to `p100` with times".into(),
     }
 }
 
@@ -203,10 +203,7 @@ mod tests {
         if std::env::var_os("KGAUGE_UPDATE_GOLDEN").is_some() {
             std::fs::write(guide(), &renewed).unwrap();
         } else {
-            assert!(
-                written == renewed,
-                "docs/guide/scenario.md is behind the key tables"
-            );
+            assert!(written == renewed, "docs/guide/scenario.md is out of date");
         }
     }
 
@@ -243,7 +240,7 @@ mod tests {
             let anchor = link.split(')').next().unwrap();
             assert!(
                 anchors.iter().any(|other| other == anchor),
-                "#{anchor} is no heading"
+                "#{anchor} is not a heading"
             );
         }
     }

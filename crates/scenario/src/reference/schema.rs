@@ -247,7 +247,7 @@ mod tests {
         let written = std::fs::read_to_string(&path).unwrap();
         assert!(
             written == now,
-            "docs/schema/scenario.schema.json is behind the key tables"
+            "docs/schema/scenario.schema.json is out of date"
         );
     }
 }

@@ -10,8 +10,8 @@ use crate::slice::TimeKind;
 use crate::statistics::{Interval, Spread, t_95};
 use crate::summary::words;
 use crate::summary::{
-    FlowSummary, GeneratorState, GeneratorVerdict, GoalStatus, GoalVerdict, LatencySummary,
-    MetricUnit, PublishedComparison, PublishedStatus,
+    FlowSteadiness, FlowSummary, GeneratorState, GeneratorVerdict, GoalStatus, GoalVerdict,
+    LatencySummary, MetricUnit, PublishedComparison, PublishedStatus,
 };
 
 /// Figures within this part of each other agree even without an interval.
@@ -142,10 +142,16 @@ impl FigureSource<'_> {
         verdict.word = goal_word(goal, &value);
         verdict.why = goal_words(goal, &value, verdict.word);
         // A load that overruns the target is not steady either: what was missed stays missed.
-        let flow = self.flow(&goal.figure);
-        if verdict.word == GoalStatus::Held && flow.is_some_and(|flow| !flow.is_usable()) {
-            verdict.word = GoalStatus::Undecided;
-            verdict.why += ", but the target was not steady while it was measured";
+        let flow = self.flow(&goal.figure).filter(|flow| !flow.is_usable());
+        let factor = flow
+            .and_then(|flow| flow.steadiness.as_ref())
+            .map(FlowSteadiness::factor);
+        if let (GoalStatus::Held, Some(factor)) = (verdict.word, factor) {
+            let holds = |value: f64| goal.comparison.holds(value, goal.value);
+            if !holds(value.value * factor) || !holds(value.value / factor) {
+                verdict.word = GoalStatus::Undecided;
+                verdict.why += ", but the target was not steady while it was measured";
+            }
         }
         verdict
     }
