@@ -1,5 +1,5 @@
-//! A file of a run folder, whatever is in it: the first byte says which, the rest is its content. Everything else of the
-//! folder is whole, so that readers get far.
+//! A file of a run folder, whatever is in it: the first byte says which, the rest is its content. Everything else of
+//! the folder is whole, so that readers get far.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
 //! `cargo xtask browser`: reports and comparisons as people meet them, in Debian's Chromium. It makes a short real
-//! run, a comparison of it with itself, pages whose every name is hostile, and has `xtask/browser` look at each; and at a run
-//! while it goes on.
+//! run, a comparison of it with itself, pages whose every name is hostile, and has `xtask/browser` look at each; and at
+//! a run while it goes on.
 //! Nothing of it goes to a network but npm's own fetch of the package that drives the browser.
 
 use std::ffi::OsStr;
@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::built;
 use crate::codegen::root;
-use crate::say::{remark, say};
+use crate::say::{print_line, remark};
 
 /// Modules are looked for beside the program, so it goes to where they are installed.
 const FILES: [&str; 8] = [
@@ -111,11 +111,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         watched = Some(run);
     }
     remark(&format!("browser: {} pages", pages.len()));
-    let bad = look(&program, &shots, &pages)?;
+    let bad = sample(&program, &shots, &pages)?;
     if let Some(mut run) = watched {
         run.end()?;
     }
-    say(&format!("pictures: {}", shots.display()));
+    print_line(&format!("pictures: {}", shots.display()));
     Ok(match bad {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
 }
 
 /// Has the browser look at pages; returns how many checks found something.
-fn look(program: &Path, shots: &Path, pages: &[PathBuf]) -> Result<usize> {
+fn sample(program: &Path, shots: &Path, pages: &[PathBuf]) -> Result<usize> {
     let mut look = Command::new("node");
     look.arg(program).arg(shots).args(pages);
     let found = look
@@ -131,7 +131,7 @@ fn look(program: &Path, shots: &Path, pages: &[PathBuf]) -> Result<usize> {
         .stderr(Stdio::inherit())
         .output()
         .context("node could not be started")?;
-    let bad = tell(&String::from_utf8(found.stdout)?)?;
+    let bad = print_checks(&String::from_utf8(found.stdout)?)?;
     ensure!(found.status.success(), "the browser's program failed");
     Ok(bad)
 }
@@ -202,7 +202,7 @@ impl Drop for WatchedRun {
 }
 
 /// Says each check; returns how many found something.
-fn tell(lines: &str) -> Result<usize> {
+fn print_checks(lines: &str) -> Result<usize> {
     let mut bad = 0;
     for line in lines.lines() {
         let told: PageCheck = serde_json::from_str(line).with_context(|| line.to_owned())?;
@@ -211,12 +211,12 @@ fn tell(lines: &str) -> Result<usize> {
         } else {
             "FAIL"
         };
-        say(&format!(
+        print_line(&format!(
             "{word}  {}: {}  {}",
             told.page, told.check, told.detail
         ));
         for problem in &told.problems {
-            say(&format!("        {problem}"));
+            print_line(&format!("        {problem}"));
         }
         bad += usize::from(!told.problems.is_empty());
     }
@@ -317,7 +317,7 @@ mod tests {
             format!(r#"{{"page":"p","check":"c","problems":[{problems}],"detail":""}}"#)
         };
         let lines = format!("{}\n{}\n", line(""), line("\"too wide\""));
-        assert_eq!(tell(&lines).unwrap(), 1);
-        assert!(tell("").is_err());
+        assert_eq!(print_checks(&lines).unwrap(), 1);
+        assert!(print_checks("").is_err());
     }
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask compare-check`: does `kgauge compare` find what is there, and nothing else? Pairs of runs of one scenario
-//! must show no difference in 19 of 20, and pairs in which a node has a tenth of its capacity less must show one in
-//! 19 of 20; so must sides of several of these runs. Also with Apache Kafka, whose capacity nobody can cut: only pairs
-//! without a difference. At the end stands what equal runs differ by, from the same pairs (`between`).
+//! `cargo xtask compare-check`: does `kgauge compare` find what is there, and nothing else? Pairs of runs of one
+//! scenario must show no difference in 19 of 20, and pairs in which a node has a tenth of its capacity less must show
+//! one in 19 of 20; so must sides of several of these runs. Also with Apache Kafka, whose capacity nobody can cut: only
+//! pairs without a difference. At the end stands what equal runs differ by, from the same pairs (`between`).
 
 mod between;
 mod record;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::built;
 use crate::codegen::root;
-use crate::say::{remark, say};
+use crate::say::{print_line, remark};
 use crate::stop;
 use between::Spreads;
 use record::CheckRecord;
@@ -136,7 +136,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let mut tables = Vec::new();
     for check in options.checks() {
         let found = site.pairs(check, &options)?;
-        good &= site.tell_all(check, &found, options.side);
+        good &= site.notify_all(check, &found, options.side);
         tables.push(format!(
             "\n{} on {}, {} pairs\n{}",
             check.name,
@@ -146,7 +146,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         ));
     }
     for table in tables {
-        site.say(&table);
+        site.print(&table);
     }
     if let Some(path) = &options.record {
         site.record.write(
@@ -184,13 +184,13 @@ struct RunFolders<'a> {
 }
 
 impl RunFolders<'_> {
-    fn say(&mut self, text: &str) {
-        say(text);
+    fn print(&mut self, text: &str) {
+        print_line(text);
         self.record.add(text);
     }
 
     /// Says how often a check was right; returns whether that is enough.
-    fn tell(
+    fn print_pair(
         &mut self,
         place: &str,
         what: &str,
@@ -199,14 +199,14 @@ impl RunFolders<'_> {
     ) -> bool {
         let good = wrong <= allowed;
         let word = if good { "ok  " } else { "FAIL" };
-        self.say(&format!(
+        self.print(&format!(
             "{word}  {place}: {what} in {} of {of} pairs",
             of - wrong
         ));
         good
     }
 
-    fn tell_all(&mut self, check: Check<'_>, found: &CheckOutcome, side: usize) -> bool {
+    fn notify_all(&mut self, check: Check<'_>, found: &CheckOutcome, side: usize) -> bool {
         let Check { name, target, cut } = check;
         let allowed = found.pairs.of / WRONG_PER;
         let kinds = [
@@ -219,7 +219,7 @@ impl RunFolders<'_> {
         ];
         let mut good = true;
         for (place, wrong, allowed) in kinds.into_iter().filter(|(_, wrong, _)| wrong.of > 0) {
-            good &= self.tell(
+            good &= self.print_pair(
                 &place,
                 "no difference found",
                 (wrong.same, wrong.of),
@@ -227,7 +227,7 @@ impl RunFolders<'_> {
             );
             if cut {
                 let what = "a tenth of the capacity less was found";
-                good &= self.tell(&place, what, (wrong.cut, wrong.of), allowed);
+                good &= self.print_pair(&place, what, (wrong.cut, wrong.of), allowed);
             }
         }
         good

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use crate::built;
 use crate::codegen::root;
 use crate::kafka::{RELEASE, ReleaseJars};
-use crate::say::{remark, say};
+use crate::say::{print_line, remark};
 
 const VERIFIABLE_PRODUCER: &str = "org.apache.kafka.tools.VerifiableProducer";
 /// How many of them run at once.
@@ -81,9 +81,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
             command.args(["--seconds", &options.seconds, "--seed", &options.seed]);
             command.args(["--acks", acks]);
             match producers {
-                Producers::Ours => say("kgauge's producers"),
+                Producers::Ours => print_line("kgauge's producers"),
                 Producers::Kafkas => {
-                    say(&format!(
+                    print_line(&format!(
                         "the verifiable producer of Apache Kafka {RELEASE}"
                     ));
                     command.args(["--producers", PRODUCERS]);

@@ -16,7 +16,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::codegen::{RELEASE_NEW, maven, root};
-use crate::say::say;
+use crate::say::print_line;
 
 /// Runs the command with what stood after its name.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -53,7 +53,7 @@ fn remake() -> Result<()> {
     for (name, bytes) in &made {
         fs::write(golden_folder().join(name), bytes)?;
     }
-    say(&format!("{} batches written", made.len()));
+    print_line(&format!("{} batches written", made.len()));
     Ok(())
 }
 
@@ -67,7 +67,7 @@ fn check() -> Result<()> {
         differing.is_empty(),
         "not what Kafka's classes write: {differing:?}"
     );
-    say(&format!(
+    print_line(&format!(
         "{} batches are what Kafka's classes write",
         made.len()
     ));

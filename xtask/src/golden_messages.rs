@@ -16,7 +16,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::codegen::{maven, root};
-use crate::say::say;
+use crate::say::print_line;
 
 /// Magic, and the release that writes it.
 const WRITERS: &[(&str, &str)] = &[("0", "0.8.2.2"), ("1", "0.10.1.0")];
@@ -80,7 +80,7 @@ fn compare(made: &Path, kept: &Path) -> Result<()> {
         let same = fs::read(made.join(&name))? == fs::read(kept.join(&name))?;
         ensure!(same, "{name} is not what Kafka's classes write");
     }
-    say(&format!(
+    print_line(&format!(
         "{} message sets are what Kafka's classes write",
         sets(kept)?.len()
     ));

@@ -122,7 +122,7 @@ impl Background {
     }
 
     /// All that it printed so far.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let text = |path| fs::read_to_string(path).unwrap_or_default();
         text(&self.stdout) + &text(&self.stderr)
     }

@@ -1,5 +1,5 @@
-//! `cargo xtask picture`: the pictures that README shows, from a real run that this makes: `docs/pictures/report-light.png`,
-//! `report-dark.png`, and `run.svg`, what the terminal shows.
+//! `cargo xtask picture`: the pictures that README shows, from a real run that this makes:
+//! `docs/pictures/report-light.png`, `report-dark.png`, and `run.svg`, what the terminal shows.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::browser::install;
 use crate::built;
 use crate::codegen::root;
-use crate::say::{remark, say};
+use crate::say::{print_line, remark};
 
 /// The run that is shown.
 const SCENARIO: &str = "xtask/browser/picture.yaml";
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         .context("node could not be started")?;
     ensure!(status.success(), "the pictures could not be made");
     let bytes = bytes(&pictures)?;
-    say(&format!("{bytes} bytes in {}", pictures.display()));
+    print_line(&format!("{bytes} bytes in {}", pictures.display()));
     ensure!(
         bytes <= BYTES_MAX,
         "{bytes} bytes are more than {BYTES_MAX}"

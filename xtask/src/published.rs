@@ -14,7 +14,7 @@ use crate::built;
 use crate::interop::drop_in::shape;
 use crate::kafka::{self, FinishedJob, Job};
 use crate::kgauge::Kgauge;
-use crate::say::{remark, say};
+use crate::say::{print_line, remark};
 
 const TIME_MAX: Duration = Duration::from_secs(1_800);
 
@@ -231,13 +231,13 @@ fn on(release: &str, options: &Options, binary: &Path, folder: &Path) -> Result<
     let mut failed = 0;
     for line in LINES.iter().filter(|line| line.releases.contains(&release)) {
         let words = written(line.words, options.divide);
-        say(&format!(
+        print_line(&format!(
             "\n{} on Apache Kafka {release}\n$ {words}",
             line.study
         ));
         if let Err(error) = compare(&words, line.beside, &site) {
             failed += 1;
-            say(&format!("DIFFERENT: {error:#}"));
+            print_line(&format!("DIFFERENT: {error:#}"));
         }
     }
     Ok(failed)
@@ -307,7 +307,7 @@ fn compare(words: &str, beside: Beside, site: &PublishedRun<'_>) -> Result<()> {
         for topics in [THEIRS, OURS] {
             theirs(&site.here(words, topics), site)?.run()?.success()?;
         }
-        say("done by its own tool");
+        print_line("done by its own tool");
         return Ok(());
     }
     let more = match beside {
@@ -318,17 +318,17 @@ fn compare(words: &str, beside: Beside, site: &PublishedRun<'_>) -> Result<()> {
     let ours = ours(&site.here(words, OURS), site).run()?;
     let code = |finished: &FinishedJob| finished.status.and_then(|status| status.code());
     for (who, finished) in [("its own tool", &theirs), ("kgauge", &ours)] {
-        say(&format!(
+        print_line(&format!(
             "--- {who}, exit status {:?}",
             code(finished).unwrap_or(-1)
         ));
         let lines: Vec<&str> = finished.stdout.lines().collect();
         let (first, last) = (lines.iter().take(3), lines.iter().skip(3).rev().take(1));
         for line in first.chain(last) {
-            say(line);
+            print_line(line);
         }
         if lines.len() > 4 {
-            say(&format!("({} lines in all)", lines.len()));
+            print_line(&format!("({} lines in all)", lines.len()));
         }
     }
     ensure!(
@@ -344,7 +344,7 @@ fn compare(words: &str, beside: Beside, site: &PublishedRun<'_>) -> Result<()> {
         wanted.join("\n"),
         got.join("\n")
     );
-    say("the shapes are the same");
+    print_line("the shapes are the same");
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 /// Results, on stdout.
-pub(crate) fn say(what: &str) {
+pub(crate) fn print_line(what: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{what}");
 }
 

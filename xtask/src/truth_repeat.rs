@@ -1,5 +1,5 @@
-//! `cargo xtask truth-repeat`: `kgauge truth` again and again, alone or beside a program that takes a part of the machine's
-//! processors. Figures may be inconclusive then. None may fail.
+//! `cargo xtask truth-repeat`: `kgauge truth` again and again, alone or beside a program that takes a part of the
+//! machine's processors. Figures may be inconclusive then. None may fail.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::built;
 use crate::kafka::Job;
-use crate::say::{remark, say};
+use crate::say::{print_line, remark};
 
 /// A suite of the whole size, measured three times.
 const TIME_MAX: Duration = Duration::from_secs(1_800);
@@ -109,13 +109,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let own = tempfile::tempdir()?;
     let folder = options.keep.as_deref().unwrap_or(own.path());
     std::fs::create_dir_all(folder)?;
-    say("run  status  passed  failed  inconclusive  measured again  others' CPU  seconds");
+    print_line("run  status  passed  failed  inconclusive  measured again  others' CPU  seconds");
     let mut wrong = BTreeMap::new();
     let mut statuses: BTreeMap<i32, u32> = BTreeMap::new();
     for number in 1..=options.runs {
         let (status, suite) = one(&binary, folder, number, &options)?;
         *statuses.entry(status).or_default() += 1;
-        say(&line(number, status, &suite));
+        print_line(&line(number, status, &suite));
         for row in suite
             .rows
             .iter()
@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         }
     }
     for (name, figures) in &wrong {
-        say(&format!(
+        print_line(&format!(
             "{name}: {} times ({})",
             figures.len(),
             figures.join("; ")
@@ -135,7 +135,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     }
     let of = |status| statuses.get(&status).copied().unwrap_or(0);
     let (good, open) = (of(0), of(2));
-    say(&format!(
+    print_line(&format!(
         "{good} of {} suites passed, {open} were inconclusive, {} failed",
         options.runs,
         options.runs - good - open

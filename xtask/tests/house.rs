@@ -1,4 +1,4 @@
-//! The house rules that no compiler knows: arrows between rooms, words, sizes, heads, dependencies.
+//! Rules that no compiler checks: dependencies between crates, names, sizes, file heads, packages.
 
 #![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
 
@@ -21,6 +21,31 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 const FILE_LINES_MAX: usize = 600;
+
+/// rustfmt leaves comments and strings alone.
+const COMMENT_COLUMNS_MAX: usize = 120;
+
+const PACKAGES_MAX: usize = 225;
+
+/// Type names that every crate may use for its own: they mean the same everywhere.
+const SHARED_TYPE_NAMES: [&str; 3] = ["Error", "Iter", "Kind"];
+
+/// Names that say nothing about the thing: participles, and metaphors that need a glossary.
+const BANNED_TYPE_NAMES: [&str; 38] = [
+    "Asked", "Asker", "Begun", "Blow", "Board", "Chosen", "Clerk", "Course", "Desk", "Ended",
+    "Found", "Given", "Ground", "Grounds", "Known", "Look", "Looker", "Made", "Measured", "Moved",
+    "Named", "Noted", "Part", "Place", "Put", "Refused", "Room", "Said", "Seat", "Seen", "Shown",
+    "Site", "Taken", "Told", "Typed", "Wanted", "Whole", "Word",
+];
+
+/// Functions are verbs that say what they do.
+const BANNED_FUNCTION_NAMES: [&str; 12] = [
+    "begun", "cure", "heal", "look", "looks", "said", "say", "strike", "suit", "swallow", "told",
+    "whose",
+];
+
+/// Words of earlier names that may not come back as the end of a longer one.
+const BANNED_TYPE_ENDINGS: [&str; 3] = ["Look", "Looks", "Board"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -68,9 +93,74 @@ fn short(path: &Path) -> String {
         .to_string()
 }
 
-/// The code of a file without its unit tests, which stand at its end.
-fn product_code(text: &str) -> &str {
-    text.find("#[cfg(test)]").map_or(text, |at| &text[..at])
+/// The code of a file without what is compiled for tests only, wherever that is in the file. Relies on rustfmt: an item
+/// ends at its own indentation.
+fn product_code(text: &str) -> String {
+    let mut code = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() != "#[cfg(test)]" {
+            code.push_str(line);
+            code.push('\n');
+            continue;
+        }
+        let indentation = &line[..line.len() - line.trim_start().len()];
+        let mut is_first = true;
+        for line in lines.by_ref() {
+            let Some(item) = line.strip_prefix(indentation) else {
+                continue;
+            };
+            if item.starts_with("#[") || item.starts_with("///") {
+                continue;
+            }
+            let is_whole = is_first && item.ends_with([';', '}', ',']);
+            let is_end = item.starts_with('}') || item.starts_with(')') && item.ends_with(';');
+            is_first = false;
+            if is_whole || is_end {
+                break;
+            }
+        }
+    }
+    code
+}
+
+/// The names that follow a keyword at the start of an item, with whether the item is visible outside of its module.
+fn declared<'a>(code: &'a str, keywords: &[&str]) -> Vec<(&'a str, bool)> {
+    let mut found = Vec::new();
+    for line in code.lines().map(str::trim_start) {
+        let (is_visible, item) = match line.strip_prefix("pub") {
+            Some(rest) => match rest.strip_prefix('(') {
+                Some(scope) => (true, scope.split_once(") ").map_or("", |(_, item)| item)),
+                None => (true, rest.trim_start()),
+            },
+            None => (false, line),
+        };
+        let item = item.strip_prefix("const ").unwrap_or(item);
+        let name = keywords
+            .iter()
+            .find_map(|keyword| item.strip_prefix(keyword));
+        let ends = |letter: char| !letter.is_alphanumeric() && letter != '_';
+        let name = name.and_then(|rest| rest.split(ends).next());
+        found.extend(
+            name.filter(|name| !name.is_empty())
+                .map(|name| (name, is_visible)),
+        );
+    }
+    found
+}
+
+/// Hand-written code of the product and its tools, tests left out.
+fn hand_written() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for path in sources() {
+        let name = short(&path);
+        let is_test = name.contains("/tests/") || name.ends_with("/tests.rs");
+        let text = fs::read_to_string(&path).unwrap();
+        if name.contains("/src/") && !is_test && !is_generated(&text) {
+            found.push((name, product_code(&text)));
+        }
+    }
+    found
 }
 
 fn metadata() -> cargo_metadata::Metadata {
@@ -83,7 +173,7 @@ fn metadata() -> cargo_metadata::Metadata {
 }
 
 #[test]
-fn rooms_use_only_what_the_map_allows() {
+fn crates_use_only_what_the_map_allows() {
     let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
     for package in metadata().packages {
         let Some(room) = package.name.strip_prefix("kgauge-") else {
@@ -169,7 +259,7 @@ fn every_file_says_what_it_is_for() {
 }
 
 #[test]
-fn every_room_states_goals_and_non_goals() {
+fn every_crate_states_goals_and_non_goals() {
     for (room, _) in ARROWS {
         let path = root().join("crates").join(room).join("src/lib.rs");
         let text = fs::read_to_string(path).unwrap().to_lowercase();
@@ -191,6 +281,24 @@ fn every_room_states_goals_and_non_goals() {
 }
 
 #[test]
+fn code_for_tests_is_cut_out_wherever_it_is() {
+    let text = "use a;\n#[cfg(test)]\nuse b;\nfn c() {}\n#[cfg(test)]\nmod d {\n    fn e() {}\n}\nfn f() {}\n\
+                impl G {\n    #[cfg(test)]\n    fn h() {\n        i();\n    }\n    fn j() {}\n}\n#[cfg(test)]\nfn k() {}\nl();\n";
+    let left = "use a;\nfn c() {}\nfn f() {}\nimpl G {\n    fn j() {}\n}\nl();\n";
+    assert_eq!(product_code(text), left);
+}
+
+#[test]
+fn declarations_are_found_with_their_visibility() {
+    let code = "pub struct A<T>(T);\n    pub(in crate::b) enum C {}\nstruct D;\npub const fn e() {}\n// struct F\n";
+    assert_eq!(
+        declared(code, &["struct ", "enum "]),
+        [("A", true), ("C", true), ("D", false)]
+    );
+    assert_eq!(declared(code, &["fn "]), [("e", true)]);
+}
+
+#[test]
 fn only_the_edges_print_exit_or_read_the_environment() {
     let banned = [
         "println!",
@@ -201,41 +309,102 @@ fn only_the_edges_print_exit_or_read_the_environment() {
         "env::args",
         "anyhow::",
     ];
-    for path in sources() {
-        let name = short(&path);
-        let is_edge = ["crates/cli/", "xtask/", "fuzz/"]
-            .iter()
-            .any(|edge| name.starts_with(edge));
-        let is_product = name.contains("/src/");
-        if is_edge || !is_product {
+    for (name, code) in hand_written() {
+        let edges = ["crates/cli/", "xtask/", "fuzz/"];
+        if edges.iter().any(|edge| name.starts_with(edge)) {
             continue;
         }
-        let text = fs::read_to_string(&path).unwrap();
         for word in banned {
-            assert!(
-                !product_code(&text).contains(word),
-                "{name} uses {word}: only cli may"
-            );
+            assert!(!code.contains(word), "{name} uses {word}: only cli may");
         }
     }
 }
 
 #[test]
-fn no_file_is_a_drawer_for_odds_and_ends() {
+fn a_type_name_means_one_thing() {
+    let mut homes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, code) in hand_written() {
+        for (type_name, is_visible) in declared(&code, &["struct ", "enum ", "trait "]) {
+            if is_visible && !SHARED_TYPE_NAMES.contains(&type_name) {
+                homes
+                    .entry(type_name.to_owned())
+                    .or_default()
+                    .push(name.clone());
+            }
+        }
+    }
+    assert!(homes.len() > 500, "the search has lost its way");
+    homes.retain(|_, homes| homes.len() > 1);
+    assert!(homes.is_empty(), "types that share a name: {homes:#?}");
+}
+
+#[test]
+fn names_say_what_a_thing_is_or_does() {
+    let mut found = Vec::new();
+    for (name, code) in hand_written() {
+        for (type_name, _) in declared(&code, &["struct ", "enum ", "trait "]) {
+            let ends = BANNED_TYPE_ENDINGS
+                .iter()
+                .any(|end| type_name.ends_with(end));
+            if BANNED_TYPE_NAMES.contains(&type_name) || ends {
+                found.push(format!("{name}: {type_name}"));
+            }
+        }
+        for (function, _) in declared(&code, &["fn "]) {
+            if BANNED_FUNCTION_NAMES.contains(&function) {
+                found.push(format!("{name}: {function}()"));
+            }
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "docs/internals/glossary.md has better names: {found:#?}"
+    );
+}
+
+#[test]
+fn comments_fit_into_the_width_of_a_page() {
+    let mut found = Vec::new();
     for path in sources() {
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        for word in [
-            "util", "utils", "helper", "helpers", "manager", "misc", "common",
-        ] {
-            assert_ne!(
-                name,
-                word,
-                "{} wants a name that says what it holds",
-                short(&path)
+        let text = fs::read_to_string(&path).unwrap();
+        if is_generated(&text) {
+            continue;
+        }
+        for (number, line) in text.lines().enumerate() {
+            let is_comment = line.trim_start().starts_with("//");
+            if is_comment && line.chars().count() > COMMENT_COLUMNS_MAX {
+                found.push(format!("{}:{}", short(&path), number + 1));
+            }
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "more than {COMMENT_COLUMNS_MAX} columns: {found:#?}"
+    );
+}
+
+#[test]
+fn the_lock_file_stays_small() {
+    let text = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let packages = text.matches("[[package]]").count();
+    assert!(
+        packages <= PACKAGES_MAX,
+        "{packages} packages; at most {PACKAGES_MAX}"
+    );
+}
+
+#[test]
+fn no_file_or_folder_is_for_odds_and_ends() {
+    let banned = [
+        "util", "utils", "helper", "helpers", "manager", "misc", "common",
+    ];
+    for path in sources() {
+        let name = short(&path);
+        let stem = name.trim_end_matches(".rs");
+        for part in stem.split('/') {
+            assert!(
+                !banned.contains(&part),
+                "{name} needs a name that says what it holds"
             );
         }
     }
@@ -250,8 +419,10 @@ fn every_page_that_the_map_names_is_there() {
         "CHANGELOG.md",
         "LICENSE",
         "docs/internals/embedded-cluster.md",
+        "docs/internals/glossary.md",
         "docs/internals/interop.md",
         "docs/internals/run-folder.md",
+        "docs/internals/writing.md",
         "docs/guide/scenario.md",
         "docs/guide/report.md",
         "docs/guide/client-properties.md",

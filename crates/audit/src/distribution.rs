@@ -20,8 +20,8 @@ impl PublishedTimes {
         !times.is_sorted()
     }
 
-    /// Weights and times whose products add up to the least that the mean can be: as if all between two percentiles were as
-    /// small as the lower one.
+    /// Weights and times whose products add up to the least that the mean can be: as if all between two percentiles
+    /// were as small as the lower one.
     pub(crate) fn least(&self) -> Vec<(f64, f64)> {
         let next = self
             .points

@@ -13,7 +13,8 @@
 //!
 //! # Where to start
 //!
-//! [`audit`] reads texts; `check/` has a file for each kind of finding, `producer.rs` and its neighbours one for each kind of line.
+//! [`audit`] reads texts; `check/` has a file for each kind of finding, `producer.rs` and its neighbours one for each
+//! kind of line.
 //!
 //! ```
 //! use kgauge_audit::{Options, audit};

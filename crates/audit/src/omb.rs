@@ -1,5 +1,5 @@
-//! Results of OpenMessaging Benchmark: a JSON file a run. Publish and end-to-end latencies are in milliseconds, the delay
-//! before the sending (`publishDelayLatency`) in microseconds.
+//! Results of OpenMessaging Benchmark: a JSON file a run. Publish and end-to-end latencies are in milliseconds, the
+//! delay before the sending (`publishDelayLatency`) in microseconds.
 
 use serde_json::Value;
 

@@ -7,7 +7,8 @@
 //! cargo run --release -p kgauge-broker --example simulate -- --break dedupe
 //! ```
 //!
-//! `--members` adds a consumer group. `--break ack|commit|truncate|dedupe` breaks a rule on purpose and stops at the first seed that notices.
+//! `--members` adds a consumer group. `--break ack|commit|truncate|dedupe` breaks a rule on purpose and stops at the
+//! first seed that notices.
 
 #![expect(
     clippy::print_stdout,

@@ -371,18 +371,18 @@ impl ClusterHandle {
 
     /// What nodes did or found since the last call that their owner should know.
     pub fn notices(&mut self) -> Vec<(NodeId, Notice)> {
-        self.look_for_failures();
+        self.check_failures();
         std::mem::take(&mut self.notices)
     }
 
     /// The nodes that had to stop so far, and why. Those that stopped because their disks were filled
     /// on command are not among them; see [`ClusterHandle::stopped_by_fault`].
     pub fn failures(&mut self) -> &[ClusterFailure] {
-        self.look_for_failures();
+        self.check_failures();
         &self.failures
     }
 
-    fn look_for_failures(&mut self) {
+    fn check_failures(&mut self) {
         while let Ok(event) = self.events.try_recv() {
             if let ServerEvent::Notice { node, notice } = event {
                 self.notices.push((node, notice));

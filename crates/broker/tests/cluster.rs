@@ -1,11 +1,11 @@
 //! Whole clusters over real sockets.
 
-mod common;
+mod harness;
 
 use std::io::Write;
 use std::net::TcpStream;
 
-use common::{Client, batch, count, fetch_request, produce_request, start};
+use harness::{Client, batch, count, fetch_request, produce_request, start};
 use kgauge_broker::{ClusterConfig, EmbeddedCluster, ListenAddress, StartError};
 use kgauge_wire::codec::Str;
 use kgauge_wire::messages::api_versions::ApiVersionsRequest;

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
-mod common;
+mod harness;
 
 use std::time::{Duration, Instant};
 
-use common::{Client, Running, batch, fetch_request, produce_request, start};
+use harness::{Client, Running, batch, fetch_request, produce_request, start};
 use kgauge_broker::cluster::NodeError;
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::{

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
-mod common;
+mod harness;
 
 use std::time::{Duration, Instant};
 
-use common::{Client, batch, count, produce_request, start};
+use harness::{Client, batch, count, produce_request, start};
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::{Capacity, FaultAction, InjectedFault};
 use kgauge_wire::api::ApiKey;

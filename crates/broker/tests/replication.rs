@@ -2,12 +2,12 @@
 //! back. What no test of threads can time is in `simulation.rs`.
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
-mod common;
+mod harness;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use common::{Client, batch, count};
+use harness::{Client, batch, count};
 use kgauge_broker::cluster::{Endpoint, NodeError};
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::image::{ClusterImage, PartitionImage};

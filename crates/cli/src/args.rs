@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use kgauge_results::compare::{FigureKind, GateChoice};
 
+use crate::compare_with::With;
 use crate::help;
-use crate::with::With;
 
 /// Measures what a Kafka cluster can do, and proves that its own numbers are right.
 #[derive(Debug, Parser)]

@@ -12,10 +12,10 @@ use serde::Serialize;
 use crate::args;
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::interrupt::{self, StopRequests};
-use crate::place::fresh_number;
 use crate::print;
 use crate::progress::{seconds, short_count};
 use crate::run::settings_of;
+use crate::run_ids::fresh_number;
 
 /// The flows that are measured, unless `--set` says otherwise.
 const SCENARIO: &str = include_str!("ceiling.yaml");

@@ -122,7 +122,7 @@ pub(crate) fn status_of(error: &Error) -> ExitStatus {
 }
 
 /// Says an error on stderr and gives the status that goes with it.
-pub(crate) fn say(ended: anyhow::Result<ExitStatus>) -> ExitStatus {
+pub(crate) fn report(ended: anyhow::Result<ExitStatus>) -> ExitStatus {
     let error = match ended {
         Ok(status) => return status,
         Err(error) => error,
@@ -142,7 +142,7 @@ pub(crate) fn say(ended: anyhow::Result<ExitStatus>) -> ExitStatus {
 }
 
 /// Says what clap has to say: help and version on stdout, mistakes on stderr with the prefix of all other errors.
-pub(crate) fn say_usage(usage: &clap::Error) -> ExitStatus {
+pub(crate) fn report_usage(usage: &clap::Error) -> ExitStatus {
     let text = usage.render();
     if usage.use_stderr() {
         let words = text.to_string();

@@ -48,7 +48,8 @@ impl StopRequests {
     }
 }
 
-/// Starts to listen; `first` is said at the first signal, once the stop is raised: stderr may be closed or full. A third ends the process on the spot.
+/// Starts to listen; `first` is said at the first signal, once the stop is raised: stderr may be closed or full. A
+/// third ends the process on the spot.
 #[allow(clippy::exit)]
 pub(crate) fn listen(first: &'static str) -> anyhow::Result<StopRequests> {
     let stopping = StopRequests::idle();

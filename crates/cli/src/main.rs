@@ -5,22 +5,22 @@ mod audit;
 mod ceiling;
 mod cluster;
 mod compare;
+mod compare_with;
 mod exit;
 mod help;
 mod interrupt;
 mod live;
 mod open_files;
 mod panics;
-mod place;
 mod print;
 mod progress;
 mod report;
 mod run;
+mod run_ids;
 mod studies;
 mod targets;
 mod tools;
 mod truth;
-mod with;
 
 use std::process::ExitCode;
 
@@ -43,8 +43,8 @@ fn program() -> ExitStatus {
         return print::end(tools::run(call), ExitStatus::Failed);
     }
     let ended = match Arguments::try_parse() {
-        Ok(arguments) => exit::say(command(&arguments.command)),
-        Err(error) => exit::say_usage(&error),
+        Ok(arguments) => exit::report(command(&arguments.command)),
+        Err(error) => exit::report_usage(&error),
     };
     print::end(ended, ExitStatus::BadInput)
 }

@@ -39,11 +39,11 @@ impl ProgressLine {
     /// Which part of the run it is now.
     pub(crate) fn step(&mut self, step: StepLabel) {
         self.step = step;
-        self.say("");
+        self.report("");
     }
 
     /// What that part is doing.
-    pub(crate) fn say(&self, doing: &str) {
+    pub(crate) fn report(&self, doing: &str) {
         let left = self.planned.saturating_sub(self.started.elapsed());
         if let Some(board) = &self.board {
             board.doing(doing, left);
@@ -85,8 +85,8 @@ const NAME_MIN: usize = 8;
 const SPINNER: usize = 2;
 
 impl StepLabel {
-    /// One line of so many columns: what is done now stays whole. For want of room the name is cut first, then the repeat goes,
-    /// then the name, then what is left.
+    /// One line of so many columns: what is done now stays whole. For want of room the name is cut first, then the
+    /// repeat goes, then the name, then what is left.
     fn line(&self, doing: &str, left: &str, columns: usize) -> String {
         let room = columns.saturating_sub(SPINNER);
         let join = |name: &str, repeat: &str, left: &str| {

@@ -7,8 +7,8 @@ use kgauge_target::kafka::{KafkaSetup, START_MAX};
 use kgauge_target::{EmbeddedCommand, EmbeddedSetup, StartSetup, TargetError};
 
 use crate::exit::{ExitStatus, OrStop, stop, with_cure};
-use crate::place::{cache_dir, state_dir};
 use crate::print;
+use crate::run_ids::{cache_dir, state_dir};
 
 /// How long an embedded cluster may take to start, and to stop.
 const EMBEDDED_TIME_MAX: Duration = Duration::from_secs(30);
@@ -74,7 +74,7 @@ pub(crate) fn kafka_setup() -> KafkaSetup {
 
 /// A target's error, with its cure and the status that it ends with.
 pub(crate) fn failed(error: TargetError) -> anyhow::Error {
-    let words = with_cure(&error, error.cure());
+    let words = with_cure(&error, error.fix());
     let status = match &error {
         TargetError::Kafka(error) if error.is_bad_input() => ExitStatus::BadInput,
         _ => ExitStatus::TargetFailed,

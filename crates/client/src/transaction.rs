@@ -116,7 +116,7 @@ pub enum TransactionError {
 
 impl TransactionError {
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
             TransactionError::Refused { code, .. } => match code {
                 ErrorCode::TransactionalIdAuthorizationFailed => {
@@ -137,7 +137,7 @@ impl TransactionError {
                 ClusterError::Call(CallError::Unsupported { .. }) => {
                     "remove `transaction`: this needs Kafka 0.11 or newer"
                 }
-                error => error.cure(),
+                error => error.fix(),
             },
         }
     }
@@ -503,7 +503,7 @@ mod tests {
                 words.contains("another producer with this id is alive"),
                 "{words}"
             );
-            assert!(fenced.cure().contains("of its own"));
+            assert!(fenced.fix().contains("of its own"));
         }
         let other = refused(ErrorCode::TransactionalIdAuthorizationFailed).into_fenced();
         assert!(!other.is_of_the_past(), "{other}");

@@ -103,10 +103,7 @@ fn when_no_server_answers_each_gets_its_line() {
         lines[2].starts_with(&format!("  {two}: this port closed the connection")),
         "{text}"
     );
-    assert_eq!(
-        error.cure(),
-        "give the address of a Kafka broker that is up"
-    );
+    assert_eq!(error.fix(), "give the address of a Kafka broker that is up");
 }
 
 #[test]
@@ -117,7 +114,7 @@ fn the_only_server_speaks_for_itself() {
         error.to_string(),
         format!("{address}: connection refused by {address}")
     );
-    assert_eq!(error.cure(), "start the broker, or correct host and port");
+    assert_eq!(error.fix(), "start the broker, or correct host and port");
 }
 
 #[test]
@@ -133,7 +130,7 @@ fn a_controllers_listener_is_told_as_such() {
     });
     let error = Cluster::bootstrap(config(&[&address])).unwrap_err();
     assert!(matches!(&error, ClusterError::NoServer { attempts } if attempts.len() == 1));
-    assert!(error.cure().contains("KRaft controller"), "{error}");
+    assert!(error.fix().contains("KRaft controller"), "{error}");
 }
 
 #[test]
@@ -228,7 +225,7 @@ fn an_unreachable_advertised_address_is_told_as_such() {
             .starts_with(&format!("broker 1: {nowhere}: connection refused")),
         "{error}"
     );
-    assert!(error.cure().contains("advertised.listeners"));
+    assert!(error.fix().contains("advertised.listeners"));
 }
 
 #[test]
@@ -337,7 +334,7 @@ fn the_brokers_own_words_come_through() {
         error.to_string().ends_with("(\"only 1 broker is up\")"),
         "{error}"
     );
-    assert!(error.cure().contains("replication factor"));
+    assert!(error.fix().contains("replication factor"));
     assert!(!error.may_exist());
 }
 

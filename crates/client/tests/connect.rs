@@ -73,7 +73,7 @@ fn the_words_for_http_show_what_it_sent() {
              sent \"HTTP/1.1 400 Bad Request\")"
         )
     );
-    assert!(error.cure().contains("port of a Kafka listener"));
+    assert!(error.fix().contains("port of a Kafka listener"));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_port_that_answers_only_its_own_protocol_is_found_out() {
         ),
         "{error}"
     );
-    assert!(error.cure().starts_with("set security.protocol to SSL"));
+    assert!(error.fix().starts_with("set security.protocol to SSL"));
 
     // Like many web servers: waits for the end of the line.
     let http = server(|mut stream| {
@@ -163,7 +163,7 @@ fn a_closed_port_is_refused() {
         error.to_string(),
         format!("{address}: connection refused by {address}")
     );
-    assert_eq!(error.cure(), "start the broker, or correct host and port");
+    assert_eq!(error.fix(), "start the broker, or correct host and port");
 }
 
 #[test]

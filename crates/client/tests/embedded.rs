@@ -99,5 +99,5 @@ fn an_operation_on_a_dead_cluster_ends_in_time_and_names_itself_and_its_first_er
     assert!(words.contains("127.0.0.1:"), "{words}");
     assert!(!words.contains("within 0.0 s"), "{words}");
     // It answered a moment ago: its address is right.
-    assert!(!error.cure().contains("correct"), "{}", error.cure());
+    assert!(!error.fix().contains("correct"), "{}", error.fix());
 }

@@ -143,7 +143,7 @@ fn producer_id(given: &Given, cluster: &mut Cluster) {
         Ok(_) => assert!(given.has(&[0, 11]), "{version}"),
         Err(error) => {
             assert!(is_unsupported(&error.error), "{version}: {error}");
-            assert!(error.cure().contains("0.11"), "{version}");
+            assert!(error.fix().contains("0.11"), "{version}");
             assert!(!given.has(&[0, 11]), "{version}: {error}");
         }
     }

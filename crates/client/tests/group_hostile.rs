@@ -207,7 +207,7 @@ fn what_never_passes_is_an_error_at_once_with_a_cure() {
         });
         let error = member.join().unwrap_err();
         assert!(error.to_string().contains(&code.to_string()), "{error}");
-        assert!(error.cure().contains(cure), "{}", error.cure());
+        assert!(error.fix().contains(cure), "{}", error.fix());
     }
 }
 

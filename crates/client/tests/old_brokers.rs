@@ -162,7 +162,7 @@ fn a_topic_that_cannot_be_made_over_the_wire_is_refused_with_the_cure() {
         error.to_string(),
         "topic mine cannot be made over the wire: the cluster (0.8.2) does not know how"
     );
-    assert!(error.cure().contains("--allow-existing"));
+    assert!(error.fix().contains("--allow-existing"));
     assert!(!error.may_exist());
 }
 

@@ -130,7 +130,7 @@ fn an_unknown_ca_is_refused_in_words() {
         error.to_string().contains("CA that is not trusted"),
         "{error}"
     );
-    assert!(error.cure().contains("ssl.truststore"), "{}", error.cure());
+    assert!(error.fix().contains("ssl.truststore"), "{}", error.fix());
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_wrong_host_name_is_refused_unless_the_check_is_off_which_is_noted() {
 fn tls_to_a_plaintext_port_says_so() {
     let broker = fake::server(drop);
     let error = connect("localhost", &broker, &tls("ca.pem")).unwrap_err();
-    assert!(error.cure().contains("no TLS listener"), "{error}");
+    assert!(error.fix().contains("no TLS listener"), "{error}");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn no_marked_secret_is_ever_repeated() {
                     write!(said, "{config:?}").unwrap();
                     if protocol == "SASL_PLAINTEXT" {
                         let error = Connection::connect(&broker, &config).unwrap_err();
-                        write!(said, "{error} {error:?} {}", error.cure()).unwrap();
+                        write!(said, "{error} {error:?} {}", error.fix()).unwrap();
                     }
                 }
             }

@@ -7,7 +7,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example talks to its user")]
 
-mod common;
+mod setup;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -22,7 +22,7 @@ use kgauge_scenario::{
     Acks, ConsumeEnd, ConsumeFlow, ConsumerSettings, FlowPlan, PartitionShare, Shape, StartOffset,
 };
 
-use common::PARTITIONS;
+use setup::PARTITIONS;
 
 type Failure = Box<dyn Error>;
 
@@ -42,7 +42,7 @@ fn main() -> Result<(), Failure> {
         replication_factor: replication.parse()?,
         configs: Vec::new(),
     })?;
-    let writers = common::writers(records, value_bytes, batch_bytes, Acks::All, Shape::Max);
+    let writers = setup::writers(records, value_bytes, batch_bytes, Acks::All, Shape::Max);
     for (part, flow) in [("produce", writers), ("consume", readers())] {
         gate(&format!("before {part}"))?;
         let (done, took) = run(&client, &topic, flow)?;
@@ -67,7 +67,7 @@ fn gate(place: &str) -> Result<(), Failure> {
 
 /// Runs one flow to its end: records that were acked or read, and how long it took.
 fn run(client: &ClientConfig, topic: &str, flow: FlowPlan) -> Result<(u64, Duration), Failure> {
-    let share = common::share(flow);
+    let share = setup::share(flow);
     let interrupt = Interrupt::new();
     let setup = LoadSetup {
         copy: None,

@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example talks to its user")]
 
-mod common;
+mod setup;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -17,7 +17,7 @@ use kgauge_load::{Clock, LoadSetup, PreparedLoad};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{Acks, Shape};
 
-use common::PARTITIONS;
+use setup::PARTITIONS;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,8 +36,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         _ => Acks::All,
     };
     let (value_bytes, batch_bytes) = (value_bytes.parse()?, batch_bytes.parse()?);
-    let flow = common::writers(records.parse()?, value_bytes, batch_bytes, acks, shape);
-    let share = common::share(flow);
+    let flow = setup::writers(records.parse()?, value_bytes, batch_bytes, acks, shape);
+    let share = setup::share(flow);
     // A path leads to a client.properties, anything else is an address.
     let client = match std::path::Path::new(servers) {
         file if file.is_file() => ClientConfig::from_properties_file(file)?,

@@ -11,9 +11,9 @@ use crate::clock::Clock;
 use crate::consume::{GroupShared, MemberThread};
 use crate::driver::{DrivenProducer, DriverChild, DriverError, DriverSetup};
 use crate::gather::{ConsumerAssignment, GatherSetup, gather};
-use crate::ground::LoadTopics;
 use crate::payload::Payload;
 use crate::prepare::{LoadSetup, PrepareError};
+use crate::topic_lookup::LoadTopics;
 
 /// The processes of a flow that another client sends, one a producer.
 pub(crate) fn started(

@@ -171,9 +171,9 @@ impl BrokerLink {
         }
     }
 
-    /// What the link shows of its broker; `owed_since_ns` is when the oldest unanswered request was sent, if the answer is overdue
-    /// by then.
-    pub(crate) fn look(
+    /// What the link shows of its broker; `owed_since_ns` is when the oldest unanswered request was sent, if the answer
+    /// is overdue by then.
+    pub(crate) fn link_state(
         &mut self,
         side: ClientSide,
         owed_since_ns: Option<u64>,

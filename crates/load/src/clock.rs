@@ -15,8 +15,8 @@ const STEP_MS_MIN: i64 = 1_000;
 pub struct Clock {
     origin: Instant,
     origin_unix_ms: i64,
-    /// What the wall clock has been set by since the origin. All threads look at it, and a clock is made once a repeat: so it may
-    /// stay for the life of the process.
+    /// What the wall clock has been set by since the origin. All threads look at it, and a clock is made once a repeat:
+    /// so it may stay for the life of the process.
     stepped_ms: &'static AtomicI64,
 }
 
@@ -47,8 +47,8 @@ impl Clock {
         self.origin_unix_ms + (at_ns / 1_000_000) as i64 + self.stepped_ms.load(Ordering::Relaxed)
     }
 
-    /// Follows the wall clock if it was set. Brokers refuse records that come from the future, so those of a generator whose
-    /// clock was wrong and is put right would all fail.
+    /// Follows the wall clock if it was set. Brokers refuse records that come from the future, so those of a generator
+    /// whose clock was wrong and is put right would all fail.
     pub(crate) fn follow(&self) {
         self.follow_to(self.now_ns(), wall_ms());
     }

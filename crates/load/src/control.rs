@@ -102,7 +102,7 @@ pub(crate) struct WorkerMailbox {
 }
 
 impl WorkerMailbox {
-    fn tell(&self, told: ControlReply) {
+    fn notify(&self, told: ControlReply) {
         // A worker that is gone needs no answer; one that is there looks when it is woken.
         if self.told.send(told).is_ok() {
             let _ = self.waker.wake();
@@ -213,7 +213,7 @@ impl ControlThread {
         let leaders = Arc::new(leaders);
         for worker in self.waiting.drain() {
             if let Some(desk) = self.desks.get(worker) {
-                desk.tell(ControlReply::Leaders(self.side, Arc::clone(&leaders)));
+                desk.notify(ControlReply::Leaders(self.side, Arc::clone(&leaders)));
             }
         }
     }
@@ -230,7 +230,7 @@ impl ControlThread {
             None => ControlReply::NotConnected { client, link },
         };
         if let Some(desk) = self.desks.get(worker) {
-            desk.tell(told);
+            desk.notify(told);
         }
     }
 
@@ -264,7 +264,7 @@ impl ControlThread {
             match producer_identity(&mut self.cluster) {
                 Ok(identity) => {
                     if let Some(desk) = self.desks.get(worker) {
-                        desk.tell(ControlReply::ProducerId { client, identity });
+                        desk.notify(ControlReply::ProducerId { client, identity });
                     }
                 }
                 Err(_) => self.nameless.push((worker, client)),

@@ -14,8 +14,9 @@ use crate::consume::{
 use crate::prepare::PrepareError;
 use crate::topics::Topics;
 
-/// How long a group may take to settle, if max.poll.interval.ms is not shorter. Nobody else is in it, so it waits for no
-/// member that polls late: only for a coordinator that has to be made first, and for group.initial.rebalance.delay.ms.
+/// How long a group may take to settle, if max.poll.interval.ms is not shorter. Nobody else is in it, so it waits for
+/// no member that polls late: only for a coordinator that has to be made first, and for
+/// group.initial.rebalance.delay.ms.
 const SETTLE_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// What a group is made from.
@@ -97,8 +98,8 @@ fn member_setup(setup: &GatherSetup<'_>, member: &Stripe) -> MemberSetup {
 pub(crate) type Offsets = Vec<(u32, i64)>;
 
 /// Under the new protocol, and with cooperative assignors, a member can be in the last generation and yet
-/// wait for partitions that another has to give up first. Where these consumers do not have all partitions, others may be in the group:
-/// then nothing may have changed for so long.
+/// wait for partitions that another has to give up first. Where these consumers do not have all partitions, others may
+/// be in the group: then nothing may have changed for so long.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// Waits until all members are in one generation; where partitions are dealt out by and by, and

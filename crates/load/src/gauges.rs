@@ -1,6 +1,7 @@
 //! What producers hold, looked at now and then by their own threads and added up for others to read.
 //!
-//! On no record's way: a worker looks at its producers where it brings live totals up to date, some twenty times a second.
+//! On no record's way: a worker looks at its producers where it brings live totals up to date, some twenty times a
+//! second.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,7 +37,7 @@ impl Gauges {
     }
 
     /// What they come to; a look that is just being added may be in it in part.
-    pub(crate) fn look(&self) -> ClientSample {
+    pub(crate) fn sample(&self) -> ClientSample {
         let of = |from: &AtomicU64| from.load(Ordering::Relaxed);
         ClientSample {
             looks: of(&self.looks),
@@ -72,6 +73,6 @@ mod tests {
         };
         gauges.add(&look);
         gauges.add(&look);
-        assert_eq!(gauges.look(), look.plus(&look));
+        assert_eq!(gauges.sample(), look.plus(&look));
     }
 }

@@ -36,8 +36,8 @@ pub enum OutageKind {
     Unconnected,
     /// Nothing comes over any connection to it, old or new.
     Silent,
-    /// Requests stay without an answer, but on a new connection the broker answers: it holds them, for its disk or for its
-    /// followers.
+    /// Requests stay without an answer, but on a new connection the broker answers: it holds them, for its disk or for
+    /// its followers.
     Held,
 }
 
@@ -146,7 +146,7 @@ impl OutageTracker {
     }
 
     /// A worker looks at its links: `each` adds what it sees.
-    pub(crate) fn look(&self, worker: usize, each: impl FnOnce(&mut Vec<BrokerLinkState>)) {
+    pub(crate) fn poll(&self, worker: usize, each: impl FnOnce(&mut Vec<BrokerLinkState>)) {
         if let Some(looks) = self.looks.get(worker) {
             let mut looks = lock(looks);
             looks.clear();
@@ -212,7 +212,7 @@ impl OutageWatch {
     }
 
     /// Looks at all brokers; what has changed since the last look.
-    pub(crate) fn look(&mut self, now_ns: u64) -> Vec<OutageChange> {
+    pub(crate) fn poll(&mut self, now_ns: u64) -> Vec<OutageChange> {
         let (mut changes, mut found) = (Vec::new(), Vec::new());
         let looks = self.board.all_looks();
         for look in &looks {
@@ -411,7 +411,7 @@ mod tests {
     }
 
     fn see(board: &OutageTracker, worker: usize, broker: i32, heard_s: u64, waits_s: Option<u64>) {
-        board.look(worker, |looks| {
+        board.poll(worker, |looks| {
             let waits = waits_s.map(|at_s| (at_s * SECOND_NS, OutageKind::Silent));
             add_look(
                 looks,
@@ -429,8 +429,8 @@ mod tests {
     fn a_broker_that_owes_answers_is_reported_within_two_seconds_and_once() {
         let (board, mut watch) = watched();
         see(&board, 0, 2, 4, Some(5));
-        assert_eq!(watch.look(6 * SECOND_NS), []);
-        let changes = watch.look(6_900_000_000);
+        assert_eq!(watch.poll(6 * SECOND_NS), []);
+        let changes = watch.poll(6_900_000_000);
         let [OutageChange::Found { outage, at_ns }] = changes.as_slice() else {
             panic!("{changes:?}");
         };
@@ -438,11 +438,11 @@ mod tests {
         assert_eq!(*at_ns, 6_900_000_000);
         let leaders = (outage.partitions, outage.partitions_without_leader);
         assert_eq!(leaders, (6, 2), "it led two of six");
-        assert_eq!(watch.look(60 * SECOND_NS), []);
+        assert_eq!(watch.poll(60 * SECOND_NS), []);
         assert!(!watch.is_total());
         assert_eq!(board.patience_ns(7), 0);
         see(&board, 0, 2, 61, None);
-        let changes = watch.look(62 * SECOND_NS);
+        let changes = watch.poll(62 * SECOND_NS);
         let [OutageChange::Over { outage, at_ns }] = changes.as_slice() else {
             panic!("{changes:?}");
         };
@@ -456,9 +456,9 @@ mod tests {
         let (board, mut watch) = watched();
         see(&board, 0, 1, 1, Some(2));
         see(&board, 1, 1, 9, None);
-        assert_eq!(watch.look(10 * SECOND_NS), []);
+        assert_eq!(watch.poll(10 * SECOND_NS), []);
         assert_eq!(
-            watch.look(11 * SECOND_NS).len(),
+            watch.poll(11 * SECOND_NS).len(),
             1,
             "nothing came for two seconds"
         );
@@ -467,7 +467,7 @@ mod tests {
     #[test]
     fn the_target_is_gone_when_no_partition_has_a_leader_that_answers() {
         let (board, mut watch) = watched();
-        board.look(0, |looks| {
+        board.poll(0, |looks| {
             for broker in 1..=3 {
                 add_look(
                     looks,
@@ -480,7 +480,7 @@ mod tests {
                 );
             }
         });
-        assert_eq!(watch.look(4 * SECOND_NS).len(), 3);
+        assert_eq!(watch.poll(4 * SECOND_NS).len(), 3);
         assert!(watch.is_total());
         let all = watch.current();
         assert!(all.iter().all(|one| one.partitions_without_leader == 6));

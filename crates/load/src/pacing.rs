@@ -132,7 +132,7 @@ impl EventWaiter {
     /// Waits for sockets until the moment given; `events` holds the ready ones afterwards.
     pub(crate) fn wait(&mut self, until: Until, events: &mut Events) -> io::Result<()> {
         match until {
-            Until::Now => self.look(events),
+            Until::Now => self.poll_once(events),
             Until::Deadline(at_ns) => self.sleep(at_ns, events),
             Until::Send(at_ns) => self.wait_exactly(at_ns, events),
         }
@@ -141,7 +141,7 @@ impl EventWaiter {
     fn wait_exactly(&mut self, at_ns: u64, events: &mut Events) -> io::Result<()> {
         let now_ns = self.clock.now_ns();
         if at_ns.saturating_sub(now_ns) > COMPETITION_LOOK_NS {
-            self.competition.look(now_ns);
+            self.competition.sample(now_ns);
         }
         if self.competition.gives_way() {
             // A late wake costs less than the processor time of others, which is what answers wait for.
@@ -150,7 +150,7 @@ impl EventWaiter {
         let wake_ns = at_ns.saturating_sub(self.margin.ns());
         if wake_ns.saturating_sub(self.clock.now_ns()) < SLEEP_NS_MIN {
             self.margin.stayed_awake();
-            self.look(events)?;
+            self.poll_once(events)?;
         } else {
             self.sleep(wake_ns, events)?;
             let now_ns = self.clock.now_ns();
@@ -178,7 +178,7 @@ impl EventWaiter {
             let then_ns = std::mem::replace(&mut now_ns, self.clock.now_ns());
             self.spun_ns += (now_ns - then_ns).min(TURN_NS_MAX);
             if now_ns >= look_ns && now_ns + LOOK_COST_NS < at_ns {
-                self.look(events)?;
+                self.poll_once(events)?;
                 if has_sockets(events) {
                     return Ok(());
                 }
@@ -188,7 +188,7 @@ impl EventWaiter {
         Ok(())
     }
 
-    fn look(&mut self, events: &mut Events) -> io::Result<()> {
+    fn poll_once(&mut self, events: &mut Events) -> io::Result<()> {
         uninterrupted(self.poll.poll(events, Some(Duration::ZERO)))
     }
 
@@ -198,7 +198,7 @@ impl EventWaiter {
 
         let now_ns = self.clock.now_ns();
         if at_ns <= now_ns {
-            return self.look(events);
+            return self.poll_once(events);
         }
         let left = Duration::from_nanos(at_ns - now_ns);
         let it_value = Timespec {

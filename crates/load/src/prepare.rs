@@ -23,13 +23,13 @@ use crate::control::{ClientSide, ControlSetup, producer_identity};
 use crate::driver::{DrivenProducer, DriverError, DriverProgram};
 use crate::echo::EchoTracker;
 use crate::gather::ConsumerAssignment;
-use crate::ground::LoadTopics;
 use crate::parts::{Work, parts_of};
 use crate::payload::{Payload, PayloadError};
 use crate::produce::{
     Producer, ProducerIdentity, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat, Transaction,
     TransactionSetup, TransactionStartError, TransactionThread,
 };
+use crate::topic_lookup::LoadTopics;
 use crate::worker::{Client, TICK_NS, WorkerMember, token};
 use crate::{consume, produce};
 
@@ -191,7 +191,7 @@ impl PreparedLoad {
         let mut source = LoadTopics::source(setup)?;
         let copy = setup.copy.as_ref();
         let copy = copy.map(|copy| {
-            LoadTopics::look(
+            LoadTopics::find(
                 copy.topic,
                 &[],
                 copy.client,

@@ -179,15 +179,15 @@ mod tests {
         ApiVersions::from_ranges(ranges)
     }
 
-    fn said(settings: &str, versions: &ApiVersions) -> Vec<String> {
+    fn text(settings: &str, versions: &ApiVersions) -> Vec<String> {
         let text = format!(
             "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 1}}\nflows:\n  \
              - {{name: w, kind: produce, shape: max, record: {{size: 100 B}}, settings: {{{settings}}}}}\n"
         );
-        said_of(&text, versions)
+        text_of(&text, versions)
     }
 
-    fn said_of(text: &str, versions: &ApiVersions) -> Vec<String> {
+    fn text_of(text: &str, versions: &ApiVersions) -> Vec<String> {
         let scenario = Scenario::parse("a.yaml", text).unwrap();
         let trial = scenario.trials(Size::Default).remove(0);
         let found = refusals(&trial, versions);
@@ -202,7 +202,7 @@ mod tests {
                  record: {{size: 1 B}}}}}}\nflows:\n  - {{name: r, kind: consume, records: all, \
                  group: true, settings: {{{settings}}}}}\n"
             );
-            said_of(&text, versions)
+            text_of(&text, versions)
         };
         let (none, old) = (
             ApiVersions::from_ranges([(1, 0, 4)]),
@@ -224,17 +224,17 @@ mod tests {
     #[test]
     fn what_an_old_release_cannot_do_is_said_with_the_cure() {
         let old = versions(2, false);
-        assert_eq!(said("acks: 1", &old), [""; 0]);
+        assert_eq!(text("acks: 1", &old), [""; 0]);
         assert_eq!(
-            said("acks: all", &old),
+            text("acks: all", &old),
             [
                 "a: flow w: enable.idempotence needs Kafka 0.11 or newer: --set \
                  w.settings.enable.idempotence=false"
             ]
         );
-        let zstd = said("acks: 1, compression.type: zstd", &versions(5, true));
+        let zstd = text("acks: 1, compression.type: zstd", &versions(5, true));
         assert!(zstd[0].contains("zstd needs Kafka 2.1"), "{zstd:?}");
-        assert_eq!(said("compression.type: zstd", &versions(7, true)), [""; 0]);
+        assert_eq!(text("compression.type: zstd", &versions(7, true)), [""; 0]);
     }
 
     #[test]
@@ -248,20 +248,20 @@ mod tests {
         };
         let versions = |fetch| ApiVersions::from_ranges([(0, 0, 2), (1, 0, fetch)]);
         let small = text("max.partition.fetch.bytes: 2025");
-        let words = said_of(&small, &versions(2));
+        let words = text_of(&small, &versions(2));
         assert!(
             words[0].ends_with("--set r.settings.max.partition.fetch.bytes=2026 or more"),
             "{words:?}"
         );
-        assert_eq!(said_of(&small, &versions(3)), [""; 0]);
+        assert_eq!(text_of(&small, &versions(3)), [""; 0]);
         let fits = text("max.partition.fetch.bytes: 2026");
-        assert_eq!(said_of(&fits, &versions(2)), [""; 0]);
+        assert_eq!(text_of(&fits, &versions(2)), [""; 0]);
         let limited = text("fetch.max.bytes: 1000000");
-        let words = said_of(&limited, &versions(1));
+        let words = text_of(&limited, &versions(1));
         assert!(
             words[0].contains("fetch.max.bytes needs Kafka 0.10.1"),
             "{words:?}"
         );
-        assert_eq!(said_of(&limited, &versions(4)), [""; 0]);
+        assert_eq!(text_of(&limited, &versions(4)), [""; 0]);
     }
 }

@@ -23,9 +23,9 @@ use crate::load_control::LoadControl;
 use crate::outage::{Outage, OutageChange, OutageTracker, OutageWatch};
 use crate::pacing::EventWaiter;
 use crate::prepare::{PreparedLoad, cores};
-use crate::surroundings::ControlSenders;
 use crate::tally::{LiveTotals, Totals};
 use crate::worker::{CLERK_TOKEN, Client, Over, Worker, WorkerOutcome, WorkerSetup, WorkerShared};
+use crate::worker_context::ControlSenders;
 
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -467,7 +467,7 @@ impl Watch<'_> {
     fn progress(&mut self) -> LoadProgress {
         self.shared.clock.follow();
         let noted = self.shared.incidents.take();
-        let outage_changes = self.outages.look(self.shared.clock.now_ns());
+        let outage_changes = self.outages.poll(self.shared.clock.now_ns());
         self.broken |= noted.any_bad;
         self.dropped += noted.dropped;
         let shipped = self.shared.shipped_ns.iter();
@@ -475,13 +475,13 @@ impl Watch<'_> {
         LoadProgress {
             elapsed_ns: self.shared.clock.now_ns(),
             shipped_ns: shipped.min().unwrap_or(u64::MAX),
-            flows: self.shared.live.iter().map(|live| live.look()).collect(),
+            flows: self.shared.live.iter().map(|live| live.totals()).collect(),
             behind: self
                 .boards
                 .iter()
                 .map(|board| board.as_ref().map(|board| board.missing()))
                 .collect(),
-            held: self.shared.gauges.iter().map(Gauges::look).collect(),
+            held: self.shared.gauges.iter().map(Gauges::sample).collect(),
             spun_ns: self
                 .shared
                 .spun_ns

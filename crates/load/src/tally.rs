@@ -85,7 +85,7 @@ impl LiveTotals {
     }
 
     /// The totals as of about a tenth of a second ago. Failed counts indeterminate ones too.
-    pub(crate) fn look(&self) -> Totals {
+    pub(crate) fn totals(&self) -> Totals {
         Totals {
             acked: self.acked.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),

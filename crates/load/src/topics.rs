@@ -64,7 +64,7 @@ impl Topics {
     }
 
     /// A partition for people: where there is one topic its number says all.
-    pub(crate) fn say(&self, place: u32) -> String {
+    pub(crate) fn describe(&self, place: u32) -> String {
         match self.of(place) {
             (_, partition) if self.names.len() == 1 => format!("partition {partition}"),
             (topic, partition) => format!("partition {topic}-{partition}"),
@@ -89,7 +89,7 @@ mod tests {
             let (topic, partition) = topics.of(place);
             assert_eq!(format!("{topic}-{partition}"), name);
             assert_eq!(topics.place(topic, partition), Some(place));
-            assert_eq!(topics.say(place), format!("partition {name}"));
+            assert_eq!(topics.describe(place), format!("partition {name}"));
         }
     }
 
@@ -107,6 +107,6 @@ mod tests {
         let topics = Topics::one("t");
         assert_eq!(topics.place("t", 7), Some(7));
         assert_eq!(topics.place("u", 7), None);
-        assert_eq!(topics.say(7), "partition 7");
+        assert_eq!(topics.describe(7), "partition 7");
     }
 }

@@ -13,13 +13,13 @@ use crate::clock::Clock;
 use crate::consume::Consumer;
 use crate::control::{ClientSide, ControlReply};
 use crate::gauges::Gauges;
-use crate::hold_part::{HoldCpu, HoldSpin};
+use crate::hold_delta::{HoldCpu, HoldSpin};
 use crate::incident::Incidents;
 use crate::outage::OutageTracker;
 use crate::pacing::{EventWaiter, Until, is_timer};
 use crate::produce::Producer;
-use crate::surroundings::{ControlSenders, WorkerContext};
 use crate::tally::{LiveTotals, Totals};
+use crate::worker_context::{ControlSenders, WorkerContext};
 
 /// Connections that a client may have: a token is the client's place times this, plus the link's.
 const LINKS_MAX: usize = 1 << 20;
@@ -258,15 +258,15 @@ impl Worker {
                 Ok(())
             })?;
             let now_ns = self.setup.shared.clock.now_ns();
-            self.cpu.look(now_ns);
-            self.spin.look(now_ns, &self.setup.waiter);
+            self.cpu.sample(now_ns);
+            self.spin.sample(now_ns, &self.setup.waiter);
             self.note_ends(now_ns);
             let hold_end_ns = self.setup.shared.hold_end_ns.load(Ordering::Relaxed);
             if now_ns >= hold_end_ns && self.hold_end_seen_ns == u64::MAX {
                 self.end_hold(hold_end_ns, now_ns)?;
             }
             if now_ns >= self.next_look_ns {
-                self.look_around(now_ns)?;
+                self.poll(now_ns)?;
             }
             if self.setup.members.iter().all(WorkerMember::is_done) {
                 return Ok(());
@@ -409,7 +409,7 @@ impl Worker {
     }
 
     /// Now and then: does the user want to stop, is it time to write slices?
-    fn look_around(&mut self, now_ns: u64) -> io::Result<()> {
+    fn poll(&mut self, now_ns: u64) -> io::Result<()> {
         self.next_look_ns = now_ns + LOOK_NS;
         let stop_end_ns = now_ns + self.setup.shared.brokers.patience_ns(STOP_NS);
         if self.setup.shared.interrupt.is_raised() && self.drain_end_ns > stop_end_ns {
@@ -485,7 +485,7 @@ impl Worker {
             if let Client::Produce(producer) = &member.client
                 && !producer.is_done()
             {
-                setup.shared.gauges[member.flow].add(&producer.look());
+                setup.shared.gauges[member.flow].add(&producer.sample());
             }
             match (&mut member.client, &mut setup.recorders[member.flow]) {
                 (Client::Produce(producer), Some(recorder)) => {
@@ -497,12 +497,12 @@ impl Worker {
                 (_, None) => {}
             }
         }
-        setup.shared.brokers.look(setup.index, |looks| {
+        setup.shared.brokers.poll(setup.index, |looks| {
             for member in setup.members.iter_mut().filter(|member| !member.is_done()) {
                 let side = member.side;
                 match &mut member.client {
-                    Client::Produce(producer) => producer.look_at_brokers(side, now_ns, looks),
-                    Client::Consume(consumer) => consumer.look_at_brokers(side, now_ns, looks),
+                    Client::Produce(producer) => producer.check_brokers(side, now_ns, looks),
+                    Client::Consume(consumer) => consumer.check_brokers(side, now_ns, looks),
                 }
             }
         });

@@ -476,7 +476,8 @@ fn records_that_are_too_late_are_skipped_and_counted() {
     let totals = totals(&outcome, 0);
     assert!(totals.skipped > 0);
     assert_eq!(totals.acked + totals.skipped, totals.scheduled);
-    // The client had no room for most of them: that was not its own doing. On a busy machine some come late by themselves.
+    // The client had no room for most of them: that was not its own doing. On a busy machine some come late by
+    // themselves.
     let mut counts = Counts::default();
     slices.iter().for_each(|slice| counts.add(&slice.counts));
     assert_eq!(counts.records_skipped, totals.skipped);

@@ -50,7 +50,8 @@ impl Bench {
         }
     }
 
-    /// Runs flows for `hold_s` and a drain of a second; `act` is called once two seconds have passed, and then with every look.
+    /// Runs flows for `hold_s` and a drain of a second; `act` is called once two seconds have passed, and then with
+    /// every look.
     fn run(
         &mut self,
         flows: Vec<FlowPlan>,
@@ -156,7 +157,8 @@ fn readers() -> FlowPlan {
     })
 }
 
-/// The first outage of a broker: how it showed, how long after the broker stopped it was found, and partitions without a leader.
+/// The first outage of a broker: how it showed, how long after the broker stopped it was found, and partitions without
+/// a leader.
 fn found(changes: &[OutageChange], broker: i32) -> (OutageKind, u64, u32) {
     let mut all = changes.iter().filter_map(|change| match change {
         OutageChange::Found { outage, at_ns } if outage.broker == broker => Some((

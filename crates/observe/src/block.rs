@@ -24,7 +24,7 @@ pub(crate) fn each(text: &str, mut see: impl FnMut(DiskSample)) {
         }
         before = name;
         if !NO_DISKS.iter().any(|no| is_numbered(name, no))
-            && let Some(look) = look(name, numbers)
+            && let Some(look) = sample(name, numbers)
         {
             see(look);
         }
@@ -60,7 +60,7 @@ fn is_partition_of(name: &str, disk: &str) -> bool {
 }
 
 /// The first eleven numbers are there since Linux 2.6; those of flushes are the 16th and 17th, since 5.5.
-fn look(name: &str, numbers: &str) -> Option<DiskSample> {
+fn sample(name: &str, numbers: &str) -> Option<DiskSample> {
     let mut found = [None; 17];
     let texts = numbers.split_ascii_whitespace();
     for (place, text) in found.iter_mut().zip(texts) {

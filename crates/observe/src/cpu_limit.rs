@@ -1,8 +1,8 @@
 //! How often a control group's limit on CPU time has held a process back.
 //!
-//! Facts: `cpu.stat` of the kernel's documentation, "CFS Bandwidth Control" (version 1: `throttled_time` in nanoseconds) and
-//! "Control Group v2" (`throttled_usec`). Both count periods, of 100 ms unless it was set otherwise, and those of them in
-//! which the group had used up its time.
+//! Facts: `cpu.stat` of the kernel's documentation, "CFS Bandwidth Control" (version 1: `throttled_time` in
+//! nanoseconds) and "Control Group v2" (`throttled_usec`). Both count periods, of 100 ms unless it was set otherwise,
+//! and those of them in which the group had used up its time.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ impl CpuLimits {
     }
 
     /// What each limit has done so far, and why one is not told, said once.
-    pub(crate) fn look(
+    pub(crate) fn sample(
         &mut self,
         buffer: &mut Buffer,
     ) -> Vec<Result<CpuLimitSample, MissingEvidence>> {
@@ -114,7 +114,7 @@ mod tests {
                 periods: 50,
                 held_periods: 20,
             };
-            assert_eq!(limits.look(&mut Buffer::new()), [Ok(look)]);
+            assert_eq!(limits.sample(&mut Buffer::new()), [Ok(look)]);
         }
     }
 
@@ -124,8 +124,8 @@ mod tests {
         fs::write(root.path().join("cpu.max"), "50000 100000").unwrap();
         let mut limits = CpuLimits::read("0::/\n", root.path());
         let mut buffer = Buffer::new();
-        assert!(matches!(limits.look(&mut buffer)[..], [Err(_)]));
-        assert_eq!(limits.look(&mut buffer), []);
-        assert_eq!(CpuLimits::read("", root.path()).look(&mut buffer), []);
+        assert!(matches!(limits.sample(&mut buffer)[..], [Err(_)]));
+        assert_eq!(limits.sample(&mut buffer), []);
+        assert_eq!(CpuLimits::read("", root.path()).sample(&mut buffer), []);
     }
 }

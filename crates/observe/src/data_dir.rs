@@ -1,7 +1,7 @@
 //! Which disks lie under a folder.
 //!
-//! Facts: sysfs(5); the kernel's "sysfs-block": `/sys/dev/block/MAJOR:MINOR` leads to a device, a partition's folder lies in
-//! its disk's and has a file `partition`, and `slaves` has what a device is made of.
+//! Facts: sysfs(5); the kernel's "sysfs-block": `/sys/dev/block/MAJOR:MINOR` leads to a device, a partition's folder
+//! lies in its disk's and has a file `partition`, and `slaves` has what a device is made of.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

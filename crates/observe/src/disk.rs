@@ -34,8 +34,8 @@ pub enum DiskError {
     Answer(String),
 }
 
-/// Writes with fio in a folder for some seconds: 4 KiB at random places and 1 MiB one after the other, one at a time and
-/// past the page cache (`direct=1`). The file that it writes is removed. It ends early when `is_stopped` says so.
+/// Writes with fio in a folder for some seconds: 4 KiB at random places and 1 MiB one after the other, one at a time
+/// and past the page cache (`direct=1`). The file that it writes is removed. It ends early when `is_stopped` says so.
 ///
 /// # Errors
 /// See [`DiskError`]; file systems in memory have no writes past the page cache.

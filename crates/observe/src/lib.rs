@@ -17,15 +17,17 @@
 //!
 //! # Where to start
 //!
-//! [`host_facts`] for the machine, [`disk_baseline`] for what its disk does by itself, [`data_dir`] for the disks under a
-//! folder, [`Sampler`] for what changes (`looker` is one look, `machine` and `process_watch` what it sees, `block`,
-//! `memory`, `network` and `pressure` the kernel's texts, `network_speed` how fast interfaces are), [`ProcessSampler`] for one look at one process, `programs` for
-//! who else uses the processors, [`BrokerSource`] for what brokers tell of themselves (`broker`), [`WireWatcher`] for what they are asked in Kafka's protocol,
-//! [`listener_pid`] for the process of a broker that was there before, [`thread_cpu_ns`] for the calling thread, [`RunQueue`] for waits for a processor.
+//! [`host_facts`] for the machine, [`disk_baseline`] for what its disk does by itself, [`data_dir`] for the disks under
+//! a folder, [`Sampler`] for what changes (`looker` is one look, `machine` and `process_watch` what it sees, `block`,
+//! `memory`, `network` and `pressure` the kernel's texts, `network_speed` how fast interfaces are), [`ProcessSampler`]
+//! for one look at one process, `programs` for who else uses the processors, [`BrokerSource`] for what brokers tell of
+//! themselves (`broker`), [`WireWatcher`] for what they are asked in Kafka's protocol, [`listener_pid`] for the process
+//! of a broker that was there before, [`thread_cpu_ns`] for the calling thread, [`RunQueue`] for waits for a processor.
 
 mod block;
 mod broker;
 mod cgroup;
+mod change_filter;
 mod cpu_clock;
 mod cpu_limit;
 mod data_dir;
@@ -33,7 +35,6 @@ mod disk;
 mod file_system;
 mod host;
 mod listener;
-mod looker;
 mod machine;
 mod memory;
 mod network;
@@ -44,9 +45,9 @@ mod process;
 mod process_clock;
 mod process_watch;
 mod programs;
-mod quiet;
 mod run_queue;
 mod sampler;
+mod sampler_state;
 mod source;
 mod unavailable;
 mod wire;

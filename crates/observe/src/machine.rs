@@ -4,9 +4,9 @@ use kgauge_results::run::{
     EvidenceKind, IdleTime, MissingEvidence, PressureSample, Resource, Subject,
 };
 
-use crate::looker::{Observation, SampleTime};
+use crate::change_filter::ChangeFilter;
 use crate::proc_file::Buffer;
-use crate::quiet::ChangeFilter;
+use crate::sampler_state::{Observation, SampleTime};
 use crate::source::SourceFile;
 use crate::{block, host, memory, network, pressure};
 
@@ -55,7 +55,7 @@ impl MachineFiles {
     }
 
     /// What there is to see now. What cannot be seen is said at the first look that misses it, and not asked for again.
-    pub(crate) fn look(
+    pub(crate) fn sample(
         &mut self,
         buffer: &mut Buffer,
         now: SampleTime,
@@ -90,10 +90,10 @@ impl MachineFiles {
                 seen.push(of_host(now, EvidenceKind::Pressure(look)));
             }
         }
-        self.look_at_devices(buffer, now, seen);
+        self.sample_devices(buffer, now, seen);
     }
 
-    fn look_at_devices(
+    fn sample_devices(
         &mut self,
         buffer: &mut Buffer,
         now: SampleTime,
@@ -156,7 +156,7 @@ mod tests {
         };
         let mut machine = MachineFiles::new();
         let mut seen = Vec::new();
-        machine.look(&mut Buffer::new(), now, &mut seen);
+        machine.sample(&mut Buffer::new(), now, &mut seen);
         machine.end(&mut seen);
         let has = |is_it: fn(&EvidenceKind) -> bool| seen.iter().any(|seen| is_it(&seen.kind));
         assert!(has(|kind| matches!(kind, EvidenceKind::Cpu { .. })));

@@ -7,11 +7,11 @@ use kgauge_results::run::NetworkSample;
 /// Calls `see` for each interface, in the order of `/proc/net/dev`.
 pub(crate) fn each(text: &str, see: impl FnMut(NetworkSample)) {
     // Two lines of head; neither has a colon.
-    text.lines().filter_map(look).for_each(see);
+    text.lines().filter_map(sample).for_each(see);
 }
 
 /// Bytes, packets, errors, drops and four more numbers of what came in; the same of what went out.
-fn look(line: &str) -> Option<NetworkSample> {
+fn sample(line: &str) -> Option<NetworkSample> {
     // A name may have colons of its own; numbers have none.
     let (name, numbers) = line.rsplit_once(':')?;
     let mut found = [None; 12];

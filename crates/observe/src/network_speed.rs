@@ -1,8 +1,9 @@
 //! How fast the machine's network interfaces are.
 //!
-//! Facts: the kernel's "sysfs-class-net": `speed` is in Mbit/s, -1 where it is not known, and an error where there is none;
-//! `device` leads to the card, `lower_NAME` to what an interface is made of. Interfaces without a card, such as veth, tun and
-//! dummy ones, tell a speed that nothing keeps to (10 Gbit/s, 10 Mbit/s): theirs is not known, unless the user says it.
+//! Facts: the kernel's "sysfs-class-net": `speed` is in Mbit/s, -1 where it is not known, and an error where there is
+//! none; `device` leads to the card, `lower_NAME` to what an interface is made of. Interfaces without a card, such as
+//! veth, tun and dummy ones, tell a speed that nothing keeps to (10 Gbit/s, 10 Mbit/s): theirs is not known, unless the
+//! user says it.
 
 use std::fs;
 use std::path::Path;
@@ -32,13 +33,13 @@ pub struct UserSpeed {
 
 /// The names of the interfaces that this process sees; none where the system does not tell.
 pub fn network_interfaces() -> Vec<String> {
-    let looks = looks().into_iter();
+    let looks = samples().into_iter();
     looks.map(|look| look.interface).collect()
 }
 
 /// How fast interfaces are: what the user says, and what the drivers of all others tell.
 pub(crate) fn network_speeds(given: &[UserSpeed]) -> Vec<NetworkSpeed> {
-    let told = told(Path::new(CLASS), looks);
+    let told = read_speeds(Path::new(CLASS), samples);
     let of_user = |name: &str| given.iter().any(|one| one.interface == name);
     let told = told.into_iter().filter(|one| !of_user(&one.interface));
     let said = given.iter().map(|one| NetworkSpeed {
@@ -50,20 +51,20 @@ pub(crate) fn network_speeds(given: &[UserSpeed]) -> Vec<NetworkSpeed> {
     said.chain(told).collect()
 }
 
-fn looks() -> Vec<NetworkSample> {
+fn samples() -> Vec<NetworkSample> {
     let mut found = Vec::new();
     let text = fs::read(LOOKS).unwrap_or_default();
     network::each(&String::from_utf8_lossy(&text), |look| found.push(look));
     found
 }
 
-/// What drivers tell. A process that was given a network namespace without a sysfs of its own sees the interfaces of another
-/// one there, under the same names: only those count that have moved as many bytes.
-fn told(class: &Path, looks: impl Fn() -> Vec<NetworkSample>) -> Vec<NetworkSpeed> {
+/// What drivers tell. A process that was given a network namespace without a sysfs of its own sees the interfaces of
+/// another one there, under the same names: only those count that have moved as many bytes.
+fn read_speeds(class: &Path, looks: impl Fn() -> Vec<NetworkSample>) -> Vec<NetworkSpeed> {
     let before = looks();
     let asked = before.iter().filter(|look| is_name(&look.interface));
     let told = asked.take(ASKED_MAX).filter_map(|look| {
-        let speed = told_of(class, &look.interface)?;
+        let speed = read_speed(class, &look.interface)?;
         let moved = class.join(&look.interface).join("statistics");
         let moved = (
             number(&moved.join("rx_bytes"))?,
@@ -91,7 +92,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.contains('/') && name != "." && name != ".."
 }
 
-fn told_of(class: &Path, interface: &str) -> Option<NetworkSpeed> {
+fn read_speed(class: &Path, interface: &str) -> Option<NetworkSpeed> {
     if !is_card(class, interface, LAYERS_MAX) {
         return None;
     }
@@ -173,7 +174,7 @@ mod tests {
         dir
     }
 
-    fn looks(received_bytes: u64) -> Vec<NetworkSample> {
+    fn samples(received_bytes: u64) -> Vec<NetworkSample> {
         let names = TOLD.iter().map(|(name, ..)| *name);
         let names = names.chain(["lo", "../eth0", "", "not-there"]);
         let look = |name: &str| NetworkSample {
@@ -186,7 +187,7 @@ mod tests {
     }
 
     fn found(class: &Path, received_bytes: u64) -> Vec<(String, u64, bool)> {
-        let told = told(class, || looks(received_bytes));
+        let told = read_speeds(class, || samples(received_bytes));
         let told = told.into_iter();
         told.map(|one| (one.interface, one.bits_per_s, one.is_half_duplex))
             .collect()

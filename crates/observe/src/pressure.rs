@@ -2,8 +2,8 @@
 //!
 //! Facts: the kernel's "PSI - Pressure Stall Information" (accounting/psi); totals are microseconds.
 
-/// (at least one task waited, all tasks that had anything to do waited), in nanoseconds since boot. The second is missing
-/// for processors before Linux 5.13, and always 0 since.
+/// (at least one task waited, all tasks that had anything to do waited), in nanoseconds since boot. The second is
+/// missing for processors before Linux 5.13, and always 0 since.
 pub(crate) fn parse(text: &str) -> Option<(u64, Option<u64>)> {
     let total_ns = |kind: &str| {
         let rest = text.lines().find_map(|line| line.strip_prefix(kind))?;

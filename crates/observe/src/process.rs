@@ -58,7 +58,8 @@ pub struct ThreadSample {
     pub user_ns: u64,
     /// CPU time in the kernel, likewise.
     pub system_ns: u64,
-    /// How long it has waited for a processor although it had something to do; `None` where the kernel does not count it.
+    /// How long it has waited for a processor although it had something to do; `None` where the kernel does not count
+    /// it.
     pub waited_ns: Option<u64>,
 }
 
@@ -132,8 +133,8 @@ impl ProcessSampler {
         })
     }
 
-    /// How many files and sockets it has open. Since Linux 6.2 the kernel tells that as the size of a folder; before, there
-    /// was nothing but to list them all.
+    /// How many files and sockets it has open. Since Linux 6.2 the kernel tells that as the size of a folder; before,
+    /// there was nothing but to list them all.
     pub(crate) fn open_files(&self) -> Option<u64> {
         let facts = std::fs::metadata(&self.open_files).ok()?;
         Some(facts.len()).filter(|count| *count > 0)

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use kgauge_results::run::{EvidenceKind, MissingEvidence, ProcessUsageSample, Subject};
 
 use crate::cpu_limit::CpuLimits;
-use crate::looker::{Observation, SampleTime};
 use crate::proc_file::Buffer;
 use crate::process::{ProcessError, ProcessSampler, StorageBytes};
+use crate::sampler_state::{Observation, SampleTime};
 use crate::source::SourceFile;
 
 /// The engine names its threads `load-0`, `load-1` and so on.
@@ -35,7 +35,7 @@ struct LongestWaits {
 
 impl LongestWaits {
     /// One more look; `None` where nothing is counted.
-    fn look(&mut self, waits: Vec<(u32, u64)>) -> Option<u64> {
+    fn sample(&mut self, waits: Vec<(u32, u64)>) -> Option<u64> {
         let now: BTreeMap<u32, u64> = waits.into_iter().collect();
         if now.is_empty() {
             return None;
@@ -66,7 +66,7 @@ impl ProcessWatch {
     }
 
     /// Looks once. What this system does not tell is said the first time.
-    pub(crate) fn look(
+    pub(crate) fn sample(
         &mut self,
         buffer: &mut Buffer,
         at: SampleTime,
@@ -85,7 +85,7 @@ impl ProcessWatch {
         see(EvidenceKind::Memory {
             resident_bytes: sample.resident_bytes,
         });
-        for limit in self.limits.look(buffer) {
+        for limit in self.limits.sample(buffer) {
             see(match limit {
                 Ok(look) => EvidenceKind::CpuLimit(look),
                 Err(said) => EvidenceKind::NotSeen(said),
@@ -113,9 +113,9 @@ impl ProcessWatch {
             }));
         }
         match self.subject {
-            Subject::Generator => return self.look_at_threads(at, seen),
+            Subject::Generator => return self.sample_threads(at, seen),
             Subject::Target { .. } => {
-                let waited_ns = self.waits.look(self.sampler.waits());
+                let waited_ns = self.waits.sample(self.sampler.waits());
                 let kind = waited_ns.map(|waited_ns| EvidenceKind::RunQueue { waited_ns });
                 let subject = self.subject.clone();
                 seen.extend(kind.map(|kind| Observation { at, subject, kind }));
@@ -125,7 +125,7 @@ impl ProcessWatch {
         Ok(())
     }
 
-    fn look_at_threads(
+    fn sample_threads(
         &self,
         at: SampleTime,
         seen: &mut Vec<Observation>,
@@ -164,10 +164,10 @@ mod tests {
     #[test]
     fn of_all_threads_the_one_that_waited_longest_counts_at_each_look() {
         let mut waits = LongestWaits::default();
-        assert_eq!(waits.look(vec![(1, 500), (2, 900)]), Some(0));
-        assert_eq!(waits.look(vec![(1, 540), (2, 910)]), Some(40));
+        assert_eq!(waits.sample(vec![(1, 500), (2, 900)]), Some(0));
+        assert_eq!(waits.sample(vec![(1, 540), (2, 910)]), Some(40));
         // The first one ended, the third began.
-        assert_eq!(waits.look(vec![(2, 930), (3, 70)]), Some(110));
-        assert_eq!(waits.look(Vec::new()), None);
+        assert_eq!(waits.sample(vec![(2, 930), (3, 70)]), Some(110));
+        assert_eq!(waits.sample(Vec::new()), None);
     }
 }

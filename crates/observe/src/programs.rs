@@ -1,7 +1,7 @@
 //! Who else uses the processors: all processes of the machine at the first look of a repeat and at the last.
 //!
-//! Two looks take some milliseconds together, outside the hold. Names only: command lines may hold secrets. In a container
-//! the processes of others are not seen.
+//! Two looks take some milliseconds together, outside the hold. Names only: command lines may hold secrets. In a
+//! container the processes of others are not seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ impl Programs {
         Programs {
             own: std::process::id(),
             targets: targets.collect(),
-            first: look(),
+            first: sample(),
             first_ns: at_ns,
             tick_ns: 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1),
         }
@@ -63,7 +63,7 @@ impl Programs {
 
     /// Looks for the last time; `None` where processes cannot be seen.
     pub(crate) fn last(&self, at_ns: u64) -> Option<OtherProgramsSample> {
-        let now = look();
+        let now = sample();
         let span_ns = at_ns.saturating_sub(self.first_ns);
         (!now.is_empty() && span_ns > 0).then(|| self.between(&now, span_ns))
     }
@@ -144,7 +144,7 @@ impl Programs {
 }
 
 /// All processes that can be seen; none where there is no `/proc`.
-fn look() -> ProcessTable {
+fn sample() -> ProcessTable {
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return ProcessTable::new();
     };

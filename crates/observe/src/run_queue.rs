@@ -1,8 +1,8 @@
 //! How long the threads of this process, and of those that it started, have waited for a processor.
 //!
-//! The kernel counts it per thread, in nanoseconds (`schedstat`: time on a processor, time in the queue for one, turns). A
-//! look costs a few microseconds per thread, so that it can be taken every few milliseconds: a wait is then known together
-//! with its moment.
+//! The kernel counts it per thread, in nanoseconds (`schedstat`: time on a processor, time in the queue for one,
+//! turns). A look costs a few microseconds per thread, so that it can be taken every few milliseconds: a wait is then
+//! known together with its moment.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -86,7 +86,7 @@ impl RunQueue {
     }
 
     /// What they have used since the first look. Threads that end keep what they had at the last look.
-    pub fn look(&mut self) -> RunQueueSample {
+    pub fn sample(&mut self) -> RunQueueSample {
         let (buffer, sum) = (&mut self.buffer, &mut self.sum);
         self.threads.retain(|_, thread| {
             let text = thread.file.read(buffer);
@@ -146,12 +146,12 @@ mod tests {
         let Some(mut queue) = RunQueue::new() else {
             return;
         };
-        let first = queue.look();
+        let first = queue.sample();
         let mut sum = 0_u64;
         // Until the kernel has counted some of it.
-        while queue.look().cpu_ns == first.cpu_ns {
+        while queue.sample().cpu_ns == first.cpu_ns {
             sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(7));
         }
-        assert!(queue.look().cpu_ns > first.cpu_ns);
+        assert!(queue.sample().cpu_ns > first.cpu_ns);
     }
 }

@@ -10,8 +10,8 @@ use kgauge_results::run::{Evidence, RepeatKey, Subject};
 
 use crate::broker::{BrokerSource, BrokerThread, END_MAX};
 use crate::cpu_clock::thread_cpu_ns;
-use crate::looker::SamplerState;
 use crate::network_speed::UserSpeed;
+use crate::sampler_state::SamplerState;
 
 /// What to look at, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl Sampler {
                     .max(1);
                 loop {
                     let at_ns = now_ns();
-                    looker.look(at_ns, &mut sink);
+                    looker.sample(at_ns, &mut sink);
                     looker.report.span_ns = at_ns.saturating_sub(first_ns);
                     let due_ns = (at_ns / every_ns + 1).saturating_mul(every_ns);
                     loop {
@@ -128,7 +128,7 @@ impl Sampler {
                             Err(RecvTimeoutError::Timeout) => {}
                             Ok(()) | Err(RecvTimeoutError::Disconnected) => {
                                 let at_ns = now_ns();
-                                looker.look(at_ns, &mut sink);
+                                looker.sample(at_ns, &mut sink);
                                 looker.report.span_ns = at_ns.saturating_sub(first_ns);
                                 let asking_ns = asking.end(&now_ns);
                                 looker.end(at_ns, thread_cpu_ns() + asking_ns, &mut sink);
@@ -164,7 +164,7 @@ impl PollerThreads {
     fn end(self, now_ns: &impl Fn() -> u64) -> u64 {
         // All are told before the first is waited for, and all have the same time.
         let deadline = Instant::now() + END_MAX;
-        let ending: Vec<_> = self.0.into_iter().map(BrokerThread::tell_to_end).collect();
+        let ending: Vec<_> = self.0.into_iter().map(BrokerThread::request_end).collect();
         ending
             .into_iter()
             .map(|thread| thread.wait(deadline, now_ns))

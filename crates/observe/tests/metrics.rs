@@ -48,9 +48,14 @@ fn answers(head: &'static str, body: Vec<u8>, path: &str) -> String {
 
 #[track_caller]
 fn complaint(url: &str) -> String {
-    let words = MetricsEndpoint::new(url.parse().unwrap(), Some(1))
-        .look()
-        .unwrap_err();
+    let complain = || {
+        let mut endpoint = MetricsEndpoint::new(url.parse().unwrap(), Some(1));
+        endpoint.sample().unwrap_err()
+    };
+    // On a machine that is busy elsewhere an answer can come too late.
+    let mut answers = std::iter::repeat_with(complain).take(20);
+    let words = answers.find(|words| !words.starts_with("no answer within"));
+    let words = words.expect("an answer in one of twenty tries");
     assert!(!words.contains("hush"), "{words}");
     assert!(
         words.len() < 300 && !words.contains(char::is_control),
@@ -177,7 +182,7 @@ fn a_good_endpoint_is_known_by_what_it_answers() {
     let look = |url: String| {
         let mut endpoint = MetricsEndpoint::new(url.parse().unwrap(), Some(3));
         loop {
-            match endpoint.look() {
+            match endpoint.sample() {
                 Ok(looks) => return looks,
                 Err(words) => assert!(words.contains("no answer within"), "{words}"),
             }
@@ -207,7 +212,7 @@ fn credentials_are_sent_decoded_and_an_endpoint_is_asked_once_for_a_look() {
     };
     let url = endpoint(serve, "/metrics").replace("me:hush", "me:hu%40%3Ash");
     let mut endpoint = MetricsEndpoint::new(url.parse().unwrap(), Some(3));
-    let looks = endpoint.look();
+    let looks = endpoint.sample();
     let request = asked.recv().unwrap().to_ascii_lowercase();
     // me:hu@:sh
     assert!(

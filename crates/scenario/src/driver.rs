@@ -204,7 +204,7 @@ mod tests {
         flows.map(driver).collect()
     }
 
-    fn said(keys: &str) -> String {
+    fn text(keys: &str) -> String {
         Scenario::parse("a.yaml", &scenario(keys))
             .unwrap_err()
             .to_string()
@@ -230,16 +230,16 @@ mod tests {
 
     #[test]
     fn what_is_no_driver_is_refused() {
-        assert!(said(", driver: python").contains("python"));
+        assert!(text(", driver: python").contains("python"));
         for version in ["0.11.0.0", "4", "4.3.1-rc1", "latest"] {
-            let words = said(&format!(", driver: {{java: {version}}}"));
+            let words = text(&format!(", driver: {{java: {version}}}"));
             assert!(words.contains("kafka-clients"), "{words}");
         }
     }
 
     #[test]
     fn what_a_driver_has_not_is_refused_by_name() {
-        let words = said(
+        let words = text(
             ", driver: librdkafka, producers: 17, settings: {partitioner: round-robin, \
              retry.backoff.ms: 0, compression.type: zstd, compression.zstd.level: 15}",
         );
@@ -251,7 +251,7 @@ mod tests {
         ] {
             assert!(words.contains(key), "{key}: {words}");
         }
-        let words = said(", driver: java, settings: {partitioner: {broker: 1}}");
+        let words = text(", driver: java, settings: {partitioner: {broker: 1}}");
         assert!(words.contains("by their broker"), "{words}");
         assert_eq!(
             drivers(&scenario(

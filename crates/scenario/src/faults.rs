@@ -210,7 +210,7 @@ pub enum CapacityUnit {
 
 impl FaultKind {
     /// Whether Apache Kafka that kgauge started can be broken in this way.
-    pub fn suits_kafka(&self) -> bool {
+    pub fn is_for_kafka(&self) -> bool {
         matches!(
             self,
             FaultKind::Stop | FaultKind::Kill | FaultKind::Restart | FaultKind::Pause

@@ -39,7 +39,8 @@ impl MirrorNeeds {
         self.topic.replace(TOPIC, topic)
     }
 
-    /// What the source is called in the names of copies (`PREFIX.topic`); `None` where copies have the topic's own name.
+    /// What the source is called in the names of copies (`PREFIX.topic`); `None` where copies have the topic's own
+    /// name.
     pub fn prefix(&self) -> Option<&str> {
         self.topic.strip_suffix(TOPIC)?.strip_suffix('.')
     }

@@ -7,8 +7,9 @@ use crate::reader::{ValueReader, shorten};
 use crate::tree::YamlNode;
 use crate::units;
 
-/// A rate T needs at least max(T / P, T / C) partitions, where P is what one producer gets into one partition and C what
-/// one consumer gets out of one: Jun Rao, "How to choose the number of topics/partitions in a Kafka cluster?", 2015.
+/// A rate T needs at least max(T / P, T / C) partitions, where P is what one producer gets into one partition and C
+/// what one consumer gets out of one: Jun Rao, "How to choose the number of topics/partitions in a Kafka cluster?",
+/// 2015.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartitionFormula {

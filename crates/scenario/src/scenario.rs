@@ -228,7 +228,7 @@ impl Scenario {
                     apply(&mut reader, &mut tree, path, value, change.place);
                 }
                 chosen.are_brokers_varied |= factor.changes(BROKERS);
-                chosen.changes.extend(vary::told_apart(factor, choice));
+                chosen.changes.extend(vary::distinguished(factor, choice));
                 let name = choice.name.clone();
                 chosen.factors.push((factor.path.clone(), name));
             }

@@ -117,7 +117,7 @@ fn overlap(a: &str, b: &str) -> bool {
 }
 
 /// The values of a choice that its name does not tell, as written.
-pub(crate) fn told_apart(factor: &FactorGroup, choice: &Choice) -> Vec<(String, String)> {
+pub(crate) fn distinguished(factor: &FactorGroup, choice: &Choice) -> Vec<(String, String)> {
     let changes = choice.changes.iter();
     let told = changes.map(|change| (change.path.clone(), describe(&change.value)));
     match factor.path == LISTED {

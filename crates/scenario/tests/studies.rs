@@ -181,8 +181,8 @@ fn consumers_read_everything_that_was_there_before() {
 
 #[test]
 fn quick_leaves_time_for_everything_around_the_load() {
-    // Five and a half minutes per study at the most; a repeat takes 0.5 s for topic, gaps and drain, and its warm-up a second
-    // longer than its minimum.
+    // Five and a half minutes per study at the most; a repeat takes 0.5 s for topic, gaps and drain, and its warm-up a
+    // second longer than its minimum.
     for study in Studies::list() {
         let mut seconds = 0.0;
         let scenarios = study.scenarios.iter();

@@ -57,9 +57,9 @@ pub enum AdoptError {
 
 impl AdoptError {
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
-            AdoptError::Cluster { source, .. } => source.cure(),
+            AdoptError::Cluster { source, .. } => source.fix(),
             AdoptError::Missing { .. } => {
                 "create it, or name an existing topic with --allow-existing TOPIC"
             }

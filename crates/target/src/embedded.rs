@@ -20,7 +20,7 @@ use crate::kafka::SecurityKind;
 use crate::log_tail::log_tail;
 use crate::messages::{ClusterOrder, ClusterReply, ClusterRequest, DataAtEnd, LINE_BYTES_MAX};
 use crate::security::private::PrivateDir;
-use crate::security::{MadeForEmbedded, told};
+use crate::security::{MadeForEmbedded, client_settings};
 
 /// The longest wait during which an interrupt is not looked at.
 const WAIT_SLICE: Duration = Duration::from_millis(100);
@@ -123,13 +123,14 @@ impl SecuredParts {
     }
 
     /// Tells clients how to reach the cluster at these addresses.
-    fn tell(&mut self, servers: &str) -> Result<ClientConfig, EmbeddedError> {
+    fn connection_settings(&mut self, servers: &str) -> Result<ClientConfig, EmbeddedError> {
         let dir = self.dir.path();
-        let file =
-            told::write(dir, servers, &self.made.told).map_err(|error| EmbeddedError::File {
+        let file = client_settings::write(dir, servers, &self.made.told).map_err(|error| {
+            EmbeddedError::File {
                 path: dir.to_owned(),
                 error,
-            })?;
+            }
+        })?;
         let config = ClientConfig::from_properties_file(&file).map_err(EmbeddedError::Addresses)?;
         self.client_properties = Some(file);
         Ok(config)
@@ -349,7 +350,7 @@ impl EmbeddedTarget {
     fn understand(&mut self, line: &str) -> Result<ClientConfig, EmbeddedError> {
         match serde_json::from_str(line) {
             Ok(ClusterReply::Ready { bootstrap_servers }) => match &mut self.secured {
-                Some(secured) => secured.tell(&bootstrap_servers),
+                Some(secured) => secured.connection_settings(&bootstrap_servers),
                 None => {
                     ClientConfig::from_servers(&bootstrap_servers).map_err(EmbeddedError::Addresses)
                 }
@@ -375,7 +376,7 @@ impl EmbeddedTarget {
             number,
             instruction: instruction.clone(),
         };
-        self.tell(&ask)?;
+        self.send(&ask)?;
         self.answer_to(number, self.time_limit)
     }
 
@@ -423,7 +424,7 @@ impl EmbeddedTarget {
             number,
             instruction: Instruction::Count,
         };
-        self.tell(&ask).map_err(|error| told(error.into()))?;
+        self.send(&ask).map_err(|error| told(error.into()))?;
         self.owed = Some(number);
         let done = self.answer_to(number, limit.saturating_sub(begin.elapsed()));
         // Whoever is told to come back later is asked for the same once more.
@@ -436,7 +437,7 @@ impl EmbeddedTarget {
         done.map(|done| done.counts).map_err(told)
     }
 
-    fn tell(&mut self, ask: &ClusterRequest) -> Result<(), EmbeddedError> {
+    fn send(&mut self, ask: &ClusterRequest) -> Result<(), EmbeddedError> {
         let input = self.child.as_mut().and_then(|child| child.stdin.as_mut());
         let written = match input {
             Some(input) => write_line(input, ask),

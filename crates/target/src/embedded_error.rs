@@ -112,7 +112,7 @@ impl EmbeddedError {
     }
 
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
             EmbeddedError::File { .. } | EmbeddedError::Refused { .. } => {
                 "check the directory for its data, its free space, and the ports"

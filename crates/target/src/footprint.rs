@@ -5,8 +5,8 @@ use std::fmt;
 
 use kgauge_scenario::{ClosedLoopPace, Plan, Trial};
 
+use crate::disk_space::in_bytes;
 use crate::facts::TargetFacts;
-use crate::room::in_bytes;
 
 /// What a crashed run leaves is deleted by the brokers this long after its planned end. Long, since
 /// records carry the generator's wall clock, and the brokers' may differ from it.

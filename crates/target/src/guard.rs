@@ -63,10 +63,10 @@ pub enum Leftover {
 
 impl Leftover {
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
-            Leftover::Topic(error) => error.cure(),
-            Leftover::Group(error) => error.cure(),
+            Leftover::Topic(error) => error.fix(),
+            Leftover::Group(error) => error.fix(),
             Leftover::Untried { .. } => "delete it by hand with kafka-topics --delete",
         }
     }
@@ -119,10 +119,10 @@ pub enum MakeTopicError {
 
 impl MakeTopicError {
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
-            MakeTopicError::Wire(error) => error.cure(),
-            MakeTopicError::Tool { source, .. } => source.cure(),
+            MakeTopicError::Wire(error) => error.fix(),
+            MakeTopicError::Tool { source, .. } => source.fix(),
             MakeTopicError::NotReady { .. } => "look into the brokers' logs",
         }
     }

@@ -102,7 +102,7 @@ impl TargetSpec {
 impl TargetSpec {
     /// Gives a cluster that is made for the run as many brokers as the scenarios need, unless the user
     /// has said how many.
-    pub fn suit(&mut self, brokers: u32) {
+    pub fn fit_to(&mut self, brokers: u32) {
         let wanted = u16::try_from(brokers).unwrap_or(u16::MAX);
         match self {
             TargetSpec::Embedded(spec) if !spec.is_count_written => {

@@ -7,12 +7,12 @@ use kgauge_client::admin::LogDirsError;
 use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
 use kgauge_scenario::TargetKind;
 
+use crate::disk_space::{self, DiskSpace};
 use crate::embedded::{EmbeddedSetup, EmbeddedTarget};
 use crate::embedded_error::EmbeddedError;
 use crate::facts::{TargetFacts, is_listed};
 use crate::instrument::NodeReport;
 use crate::kafka::{KafkaError, KafkaSetup, KafkaTarget};
-use crate::room::{self, DiskSpace};
 use crate::spec::TargetSpec;
 
 /// What is under test.
@@ -53,12 +53,12 @@ pub enum TargetError {
 
 impl TargetError {
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
-            TargetError::Embedded(error) => error.cure(),
-            TargetError::Kafka(error) => error.cure(),
-            TargetError::Cluster(error) => error.cure(),
-            TargetError::LogDirs(error) => error.error.cure(),
+            TargetError::Embedded(error) => error.fix(),
+            TargetError::Kafka(error) => error.fix(),
+            TargetError::Cluster(error) => error.fix(),
+            TargetError::LogDirs(error) => error.error.fix(),
             TargetError::FreeSpace { .. } => "check the directory",
         }
     }
@@ -134,7 +134,7 @@ pub struct StartSetup {
 }
 
 fn own_room(broker_id: Option<i32>, path: &Path) -> Result<DiskSpace, TargetError> {
-    let free_bytes = room::free_bytes(path).map_err(|error| TargetError::FreeSpace {
+    let free_bytes = disk_space::free_bytes(path).map_err(|error| TargetError::FreeSpace {
         path: path.to_owned(),
         error,
     })?;
@@ -280,7 +280,7 @@ impl Target {
                 }
                 Ok(rooms)
             }
-            Target::Existing(_) => Ok(room::of_cluster(cluster)?),
+            Target::Existing(_) => Ok(disk_space::of_cluster(cluster)?),
         }
     }
 

@@ -77,16 +77,16 @@ pub(super) fn facts() -> Result<BenchMachine> {
     let load = load.split_whitespace().next().unwrap_or_default();
     let kib = value(&read("/proc/meminfo")?, "MemTotal");
     let kib = kib.and_then(|kib| kib.split_whitespace().next()?.parse::<u64>().ok());
-    let commit = said("git", &["rev-parse", "--short=12", "HEAD"])?;
-    let changed = said("git", &["status", "--porcelain", "--untracked-files=no"])?;
+    let commit = text("git", &["rev-parse", "--short=12", "HEAD"])?;
+    let changed = text("git", &["status", "--porcelain", "--untracked-files=no"])?;
     Ok(BenchMachine {
         processors: std::thread::available_parallelism()?.get(),
         processor: value(&read("/proc/cpuinfo")?, "model name").unwrap_or("unknown".to_owned()),
         memory_gib: kib.unwrap_or(0) >> 20,
         kernel: read("/proc/sys/kernel/osrelease")?.trim().to_owned(),
         load_average: load.parse()?,
-        java: said("java", &["-version"])?,
-        rustc: said("rustc", &["--version"])?,
+        java: text("java", &["-version"])?,
+        rustc: text("rustc", &["--version"])?,
         commit: if changed.is_empty() {
             commit
         } else {
@@ -105,7 +105,7 @@ fn value(text: &str, name: &str) -> Option<String> {
 }
 
 /// The first line that a program says, on whichever stream.
-fn said(program: &str, arguments: &[&str]) -> Result<String> {
+fn text(program: &str, arguments: &[&str]) -> Result<String> {
     let output = Command::new(program)
         .args(arguments)
         .current_dir(root())

@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::codegen::root;
 use crate::kafka::{KafkaBroker, RELEASE, ReleaseJars, Tools};
-use crate::say::{remark, say};
+use crate::say::{print_line, remark};
 use crate::{built, stop};
 use compare::BenchPlan;
 use contender::Contenders;
@@ -113,10 +113,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let measured = compare::run(&contenders, options.plan)?;
     let summary = figures::summary(&measured, options.plan);
     let printed = format!("Kafka {RELEASE} on the same machine; {machine}\n\n{summary}");
-    say(&printed);
+    print_line(&printed);
     if options.record {
         let folder = proof::write(&machine, options.plan, &measured, &printed)?;
-        say(&format!("recorded in {}", folder.display()));
+        print_line(&format!("recorded in {}", folder.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,5 @@
-//! What equal runs differ by that their repeats do not show, from pairs of equal runs: the mean square of the logarithms of
-//! their ratios, less what the repeats of both explain, halved.
+//! What equal runs differ by that their repeats do not show, from pairs of equal runs: the mean square of the
+//! logarithms of their ratios, less what the repeats of both explain, halved.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -135,8 +135,8 @@ fn between(pairs: &[Pair]) -> MeasuredRunSpread {
     }
 }
 
-/// What one in twenty sums of so many squared normal numbers lies below (E. B. Wilson, M. M. Hilferty, Proceedings of the
-/// National Academy of Sciences 17, 1931).
+/// What one in twenty sums of so many squared normal numbers lies below (E. B. Wilson, M. M. Hilferty, Proceedings of
+/// the National Academy of Sciences 17, 1931).
 fn chi_square_low(freedom: f64) -> f64 {
     let part = 2.0 / (9.0 * freedom);
     freedom * (1.0 - part + Z_LOW * part.sqrt()).max(0.01).powi(3)

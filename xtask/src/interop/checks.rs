@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use super::actions::{Action, InteropClient};
 use super::table::{self, CheckResult, CheckVerdict};
 use crate::kafka::{FinishedJob, Job};
-use crate::say::say;
+use crate::say::print_line;
 use crate::stop;
 
 /// So much of a failed check's transcript is shown; all of every check's is in its file.
@@ -153,9 +153,9 @@ impl Checks {
             Err(error) => {
                 let _ = writeln!(transcript.text, "=> {error:#}");
                 let path = self.keep(name, &transcript)?;
-                say(&format!("------- all of it in {}", path.display()));
-                say(tail(&transcript.text, SHOWN_LINES));
-                say("-------");
+                print_line(&format!("------- all of it in {}", path.display()));
+                print_line(tail(&transcript.text, SHOWN_LINES));
+                print_line("-------");
                 let words = error.to_string();
                 let first = words.lines().next().unwrap_or_default();
                 (Mark::Failed, first.to_owned())
@@ -196,7 +196,7 @@ impl Checks {
     }
 
     /// Notes what a program has found out by itself.
-    pub(super) fn told(
+    pub(super) fn record(
         &mut self,
         name: impl Into<Name>,
         ended: Result<String, String>,
@@ -217,7 +217,7 @@ impl Checks {
             took,
             note,
         };
-        say(&format!(
+        print_line(&format!(
             "{:<7} {} {}: {} ({:.1} s)",
             mark.word(),
             name.client,

@@ -142,7 +142,7 @@ fn serve(
         let arguments = ["cluster", "up", target, "--data", data];
         let background = kgauge.start("cluster", &arguments)?;
         let servers = background.servers();
-        log.note(&background.said());
+        log.note(&background.text());
         let servers = servers?;
         serving = Some(ServingCluster {
             servers: servers.clone(),
@@ -163,7 +163,7 @@ fn with_tools<T>(
         ensure!(
             ended.is_none(),
             "the cluster has ended: {}",
-            cluster.background.said()
+            cluster.background.text()
         );
         Ok(())
     };
@@ -178,7 +178,7 @@ fn stop(checks: &mut Checks, cluster: ServingCluster) -> Result<()> {
     checks.check(("kgauge cluster up", "end by SIGINT"), |log| {
         cluster.background.running.signal(Signal::INT)?;
         let ended = cluster.background.running.wait(STOP_MAX)?;
-        log.note(&cluster.background.said());
+        log.note(&cluster.background.text());
         let status = ended.context("it still runs")?;
         ensure!(status.code() == Some(0), "it ended with {status}");
         Ok("exit status 0".to_owned())

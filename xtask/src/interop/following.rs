@@ -72,7 +72,7 @@ impl Follower {
     }
 
     /// Adds all that it said to a transcript.
-    pub(super) fn tell(&self, log: &mut Transcript) {
+    pub(super) fn log_lines(&self, log: &mut Transcript) {
         for path in [&self.stdout, &self.stderr] {
             let text = fs::read_to_string(path).unwrap_or_default();
             log.note(&format!("--- {}\n{text}", path.display()));

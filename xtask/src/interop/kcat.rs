@@ -228,7 +228,7 @@ fn rebalance(log: &mut Transcript, tools: &Tools<'_>, folder: &Path) -> Result<S
     })?;
     stays.end()?;
     for follower in both {
-        follower.tell(log);
+        follower.log_lines(log);
     }
     let mut all = read(&both)?;
     let count = all.len();

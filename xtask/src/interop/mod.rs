@@ -31,7 +31,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::codegen::root;
 use crate::kafka::{RELEASE, ReleaseJars};
-use crate::say::say;
+use crate::say::print_line;
 use crate::{built, stop};
 use actions::InteropClient;
 use checks::{Checks, MissingTool};
@@ -114,19 +114,19 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         false => MissingTool::Skips,
     };
     let mut checks = Checks::new(output.clone(), missing)?;
-    say(&format!(
+    print_line(&format!(
         "Kafka {RELEASE}'s tools, {}; what they say is kept in {}",
         binary.display(),
         output.display()
     ));
     check(&mut checks, &options, &release, &binary, &folder)?;
-    say(&format!("\n{}", checks.table()));
+    print_line(&format!("\n{}", checks.table()));
     if options.wants(Half::Embedded) {
         let table = checks.client_table();
         fs::write(folder.join("table.md"), &table)?;
-        say(&table);
+        print_line(&table);
     }
-    say(&checks.totals());
+    print_line(&checks.totals());
     Ok(if checks.all_good() {
         ExitCode::SUCCESS
     } else {

@@ -31,7 +31,7 @@ pub(super) fn run(checks: &mut Checks, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -
         kill(log, kgauge, tools, &folder)
     })?;
     checks.follow(killed, ("kgauge report", "of the killed run"), |log| {
-        report(log, kgauge, &folder)
+        check_report(log, kgauge, &folder)
     })?;
     let stopped = checks.check((RUN, "Ctrl-C in the middle"), |log| {
         interrupt(log, kgauge, tools)
@@ -63,7 +63,7 @@ fn middle(
     let call = ["run", "linkedin-2014", "--yes", "--target", &tools.servers];
     let run = kgauge.start("stopped", &[&call[..], &scenario].concat())?;
     if let Err(error) = run.reaches(folder, HOLD_SECONDS) {
-        log.note(&run.said());
+        log.note(&run.text());
         return Err(error);
     }
     Ok(run)
@@ -78,14 +78,14 @@ fn kill(
     let run = middle(log, kgauge, tools, folder)?;
     run.running.signal(Signal::KILL)?;
     let ended = run.running.wait(END_MAX)?;
-    log.note(&run.said());
+    log.note(&run.text());
     ensure!(ended.is_some(), "it still runs");
     // Nobody can clean up after SIGKILL but whoever sent it.
     delete_left(log, tools)?;
     Ok(format!("{HOLD_SECONDS} s into the hold"))
 }
 
-fn report(log: &mut Transcript, kgauge: &Kgauge<'_>, folder: &Path) -> Result<String> {
+fn check_report(log: &mut Transcript, kgauge: &Kgauge<'_>, folder: &Path) -> Result<String> {
     let dir = folder.to_str().context("the folder's name is not UTF-8")?;
     let text = log
         .run_any(kgauge.call(&["report", dir]))?
@@ -122,7 +122,7 @@ fn interrupt(log: &mut Transcript, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Re
     run.running.signal(Signal::INT)?;
     let ended = run.running.wait(END_MAX)?;
     let took = start.elapsed();
-    log.note(&run.said());
+    log.note(&run.text());
     let status = ended.context("it still runs")?;
     ensure!(status.code() == Some(INTERRUPTED), "it ended with {status}");
     ensure!(

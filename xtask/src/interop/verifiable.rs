@@ -113,7 +113,7 @@ fn rebalance(
 ) -> Result<String> {
     let stays = consumer("stays", tools, folder, case, &[])?;
     let done = meet(log, tools, folder, case, &stays);
-    stays.tell(log);
+    stays.log_lines(log);
     let by_guest = done?;
 
     let arguments = ["--describe", "--group", case.group];
@@ -167,7 +167,7 @@ fn meet(
             })
         });
     let left = met.and_then(|()| guest.end());
-    guest.tell(log);
+    guest.log_lines(log);
     left?;
     wait_until("one member has all partitions again", &[stays], || {
         Ok(read(stays)?.owned.len() == PARTITIONS as usize)
@@ -255,7 +255,7 @@ fn comes_back(
     });
     let (before, gone) = (owned(&stays)?, owned(&goes)?.owned);
     let ended = halves.and_then(|()| goes.end());
-    goes.tell(log);
+    goes.log_lines(log);
     ended?;
     let back = member("back", "two")?;
     let found = wait_until("it has its partitions again", &[&stays, &back], || {
@@ -263,7 +263,7 @@ fn comes_back(
     });
     let after = owned(&stays);
     for follower in [&stays, &back] {
-        follower.tell(log);
+        follower.log_lines(log);
     }
     found?;
     ensure!(

@@ -142,8 +142,8 @@ flows:
      settings: {compression.type: gzip, buffer.memory: 8 MiB, batch.size: 64 KiB, linger.ms: 5}}
 ";
 
-/// Consumers that read, encrypted, what the page cache has: one thread reads, encrypts and writes all of it, and a request
-/// handler has next to nothing to do. No consumer gets to the end.
+/// Consumers that read, encrypted, what the page cache has: one thread reads, encrypts and writes all of it, and a
+/// request handler has next to nothing to do. No consumer gets to the end.
 const ENCRYPTED_READERS: &str = "\
 topic: {partitions: 6, preload: {records: 500k, record: {size: 1 kB}}}
 flows:

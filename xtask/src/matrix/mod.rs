@@ -1,6 +1,6 @@
-//! `cargo xtask matrix`: causes that are known because they were put there, on the embedded cluster and on Apache Kafka, and what
-//! kgauge's verdict says of each; and troubles of brokers, generator and machine, and whom kgauge blames (`--only blame`). Nothing
-//! else may run on the machine meanwhile.
+//! `cargo xtask matrix`: causes that are known because they were put there, on the embedded cluster and on Apache
+//! Kafka, and what kgauge's verdict says of each; and troubles of brokers, generator and machine, and whom kgauge
+//! blames (`--only blame`). Nothing else may run on the machine meanwhile.
 
 mod blame;
 mod cells;
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::built;
 use crate::kgauge::Kgauge;
-use crate::say::{remark, say};
+use crate::say::{print_line, remark};
 use cells::{BottleneckCell, CELLS, CellSetup};
 use table::{JudgedTrial, VerdictTable};
 
@@ -66,12 +66,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let blamed = blame::run(options.trials, wanted, &kgauge)?;
     let mut good = blamed.is_good();
     if !table.is_empty() {
-        say(&table.text(options.trials));
+        print_line(&table.text(options.trials));
         let is_right = table.right_part() >= RIGHT_PART;
         good &= is_right && table.false_alarms() == 0 && table.broken_cells() == 0;
     }
     if !blamed.is_empty() {
-        say(&blamed.text());
+        print_line(&blamed.text());
     }
     Ok(if good {
         ExitCode::SUCCESS
@@ -155,7 +155,7 @@ fn judge(cell: &BottleneckCell, trials: usize, kgauge: &Kgauge<'_>) -> Result<Ve
     let judged = summary["trials"].as_array().context("no trials")?;
     let judged: Vec<JudgedTrial> = judged.iter().map(JudgedTrial::of).collect();
     for one in &judged {
-        say(&format!("  {}", one.sentence));
+        print_line(&format!("  {}", one.sentence));
     }
     ensure!(judged.len() == trials, "{} trials", judged.len());
     Ok(judged)

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 /// As `kgauge run` is told it.
 pub(super) const SPEED: &str = "lo=300Mbit";
-/// The same in the words of `tc`, whose bits are decimal too; then what is given. A burst holds several packets of the loopback, which
-/// are up to 64 KiB.
+/// The same in the words of `tc`, whose bits are decimal too; then what is given. A burst holds several packets of the
+/// loopback, which are up to 64 KiB.
 const SCRIPT: &str = "ip link set lo up && tc qdisc add dev lo root tbf rate 300mbit burst 256kb latency 100ms && exec \"$@\"";
 
 /// The same command, within it. Everything that it starts is there too, and the network goes with the last of them.

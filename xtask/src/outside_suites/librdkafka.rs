@@ -126,7 +126,7 @@ fn kafka_scripts(work: &Path) -> Result<PathBuf> {
 pub(super) fn outcomes(output: &str) -> Vec<(String, TestOutcome)> {
     let mut tests = BTreeMap::new();
     for line in output.lines() {
-        let Some((name, outcome)) = told(line) else {
+        let Some((name, outcome)) = parse_line(line) else {
             continue;
         };
         // The runner itself fails when a failed test's client still lives.
@@ -145,7 +145,7 @@ enum IsOver {
     No,
 }
 
-fn told(line: &str) -> Option<(String, (TestOutcome, IsOver))> {
+fn parse_line(line: &str) -> Option<(String, (TestOutcome, IsOver))> {
     let named = |name: &str, outcome| Some((name.to_owned(), outcome));
     if let Some((_, told)) = line.split_once("### Test \"") {
         let name = told.split([' ', '"']).next()?;

@@ -18,7 +18,7 @@ use crate::built;
 use crate::codegen::root;
 use crate::kafka::{FinishedJob, Job};
 use crate::kgauge::Kgauge;
-use crate::say::{remark, say};
+use crate::say::{print_line, remark};
 use crate::stop;
 use verdict::{SuiteVerdict, TestOutcome};
 
@@ -198,15 +198,15 @@ fn print(suite: Suite, tests: &[(String, TestOutcome)], is_whole: bool) -> bool 
                 is_good = false;
             }
         }
-        say(&format!("{:10}  {name:50}  {words}", suite.name()));
+        print_line(&format!("{:10}  {name:50}  {words}", suite.name()));
     }
-    say(&format!(
+    print_line(&format!(
         "{}: {passed} passed, {missing} fail for a missing feature, {failed} FAILED, {skipped} skipped",
         suite.name()
     ));
     if is_whole {
         for (name, feature) in verdict::unneeded(suite.name(), tests) {
-            say(&format!(
+            print_line(&format!(
                 "{}: {name} does not fail, although the list names it ({feature})",
                 suite.name()
             ));

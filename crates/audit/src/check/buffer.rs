@@ -1,7 +1,8 @@
 //! Latency that is the client's own buffer.
 //!
-//! A producer at full speed keeps `buffer.memory` full. By Little's law a record then waits for as long as the buffer takes to
-//! pass: its bytes divided by the throughput. The pool hands out pieces of `batch.size`; what of a piece is no payload does not count.
+//! A producer at full speed keeps `buffer.memory` full. By Little's law a record then waits for as long as the buffer
+//! takes to pass: its bytes divided by the throughput. The pool hands out pieces of `batch.size`; what of a piece is no
+//! payload does not count.
 
 use crate::context::Context;
 use crate::finding::{AuditRule, Finding, FindingSeverity};

@@ -1,8 +1,8 @@
 //! Percentiles of samples that saw some partitions only.
 //!
-//! The tool keeps every k-th record, k = records / 500,000 (`ProducerPerformance.Stats`). A producer before 2.4 sent records
-//! without keys to the partitions in turn (KIP-480 changed that): then the k-th records are those of p / gcd(p, k)
-//! of p partitions.
+//! The tool keeps every k-th record, k = records / 500,000 (`ProducerPerformance.Stats`). A producer before 2.4 sent
+//! records without keys to the partitions in turn (KIP-480 changed that): then the k-th records are those of p / gcd(p,
+//! k) of p partitions.
 
 use std::collections::BTreeMap;
 

@@ -78,7 +78,7 @@ impl ClusterHandle {
             since,
         };
         locked(&standing.faults).insert(id, one);
-        self.tell_faults(node, &FaultOrder::Set(id, fault));
+        self.send_faults(node, &FaultOrder::Set(id, fault));
         Ok(id)
     }
 
@@ -87,7 +87,7 @@ impl ClusterHandle {
     pub fn lift_fault(&self, id: FaultId) -> LiftedFault {
         let lifted = locked(&self.wires.standing.faults).remove(&id);
         lifted.map_or_else(LiftedFault::default, |lifted| {
-            self.tell_faults(lifted.node, &FaultOrder::Lift(id))
+            self.send_faults(lifted.node, &FaultOrder::Lift(id))
         })
     }
 
@@ -96,7 +96,7 @@ impl ClusterHandle {
         self.known_or_all(node)?;
         locked(&self.wires.standing.faults)
             .retain(|_, standing| node.is_some() && standing.node != node);
-        self.tell_faults(node, &FaultOrder::Clear);
+        self.send_faults(node, &FaultOrder::Clear);
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl ClusterHandle {
     pub fn set_clock_ahead(&self, node: NodeId, ms: i64) -> Result<(), NodeError> {
         self.known(node)?;
         locked(&self.wires.standing.clocks_ahead_ms).insert(node, ms);
-        self.tell_faults(Some(node), &FaultOrder::ClockAhead(ms));
+        self.send_faults(Some(node), &FaultOrder::ClockAhead(ms));
         Ok(())
     }
 
@@ -123,14 +123,14 @@ impl ClusterHandle {
     pub fn free_disk(&mut self, node: NodeId) -> Result<(), NodeError> {
         self.known(node)?;
         // What the full disk has stopped until now is its doing.
-        self.look_for_failures();
+        self.check_failures();
         self.wires.standing.fill(node).lift();
         Ok(())
     }
 
     /// The nodes that stopped since the last call because their disks were filled on command.
     pub fn stopped_by_fault(&mut self) -> Vec<ClusterFailure> {
-        self.look_for_failures();
+        self.check_failures();
         std::mem::take(&mut self.stopped)
     }
 
@@ -143,7 +143,7 @@ impl ClusterHandle {
 
     /// Tells the nodes that are up, and waits until they have it. One that ends meanwhile does not
     /// need it. Gives what the nodes recorded about a fault that is lifted.
-    fn tell_faults(&self, node: Option<NodeId>, order: &FaultOrder) -> LiftedFault {
+    fn send_faults(&self, node: Option<NodeId>, order: &FaultOrder) -> LiftedFault {
         let mut all = LiftedFault::default();
         for (id, running) in &self.nodes {
             if node.is_none_or(|node| node == *id) && running.is_up() {

@@ -352,7 +352,7 @@ mod tests {
         });
         let thousand: Vec<_> = (1..=1000).map(reserve).collect();
         journal.append(&thousand).unwrap();
-        disk.heal();
+        disk.clear_faults();
         let (_, metadata) = Journal::open(&storage, Path::new("/c"), begin).unwrap();
         assert_eq!(metadata.producer_id_next, 1000);
     }
@@ -518,7 +518,7 @@ mod tests {
         assert!((1..=40).all(|next| commit(&mut journal, &mut metadata, next)));
         let grown = size(&disk);
         assert!(grown > 1000, "{grown}");
-        disk.heal();
+        disk.clear_faults();
         assert!((41..=60).all(|next| commit(&mut journal, &mut metadata, next)));
         assert!(size(&disk) < grown, "{}", size(&disk));
         disk.crash(Crash::LoseUnflushed);

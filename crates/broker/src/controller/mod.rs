@@ -2,8 +2,8 @@
 //!
 //! It is a state machine without thread, clock or socket: [`Controller::handle`] takes one message
 //! of a node and pushes what is to be sent into [`Controller::outputs`]. Every change is flushed to
-//! its journal before anybody hears of it, those of one request together. An answer is held back until all nodes that are up work
-//! by its effects, so that a client which was told "created" can produce to any node at once.
+//! its journal before anybody hears of it, those of one request together. An answer is held back until all nodes that
+//! are up work by its effects, so that a client which was told "created" can produce to any node at once.
 
 mod configs;
 mod isr;

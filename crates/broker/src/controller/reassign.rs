@@ -105,7 +105,7 @@ impl Controller {
         let (topic, partition) = self.find(&wanted.key)?;
         let next = match &wanted.replicas {
             None => self.called_off(&topic, &partition)?,
-            Some(target) => self.begun(&topic, &partition, target)?,
+            Some(target) => self.started(&topic, &partition, target)?,
         };
         match next {
             Some(next) => self.store(&topic, wanted.key.index, next),
@@ -113,7 +113,7 @@ impl Controller {
         }
     }
 
-    fn begun(
+    fn started(
         &self,
         topic: &TopicImage,
         partition: &PartitionImage,

@@ -10,8 +10,8 @@ mod member;
 mod offsets;
 mod rebalance;
 mod records;
-mod shown;
 mod store;
+mod visible_offsets;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub(crate) use offsets::{
 };
 pub(crate) use rebalance::SyncCall;
 pub(crate) use records::CommittedOffset;
-pub(crate) use shown::{OffsetView, newest_target, replicated};
+pub(crate) use visible_offsets::{OffsetView, newest_target, replicated};
 
 use crate::handlers::{join_group, sync_group};
 use crate::ids::{OFFSETS_TOPIC, PartitionId};
@@ -45,7 +45,7 @@ pub(crate) struct Groups {
     led: BTreeSet<i32>,
     pub(crate) entries: BTreeMap<String, GroupEntry>,
     /// Offsets that were written down and are not replicated yet.
-    ways: shown::PendingOffsets,
+    ways: visible_offsets::PendingOffsets,
     /// Bytes of a partition's log after it was last written anew.
     tidied: BTreeMap<i32, u64>,
 }
@@ -55,9 +55,9 @@ pub(crate) struct Groups {
 pub(crate) struct GroupEntry {
     pub(crate) group: ConsumerGroup<Reply>,
     /// The newest, by topic and partition.
-    offsets: BTreeMap<shown::OffsetKey, CommittedOffset>,
+    offsets: BTreeMap<visible_offsets::OffsetKey, CommittedOffset>,
     /// What readers see instead of the newest until that is replicated.
-    shown: BTreeMap<shown::OffsetKey, shown::VisibleOffsets>,
+    shown: BTreeMap<visible_offsets::OffsetKey, visible_offsets::VisibleOffsets>,
     /// The partition of the offsets topic that it belongs to.
     partition: i32,
     /// The offset there after the record of the group's present generation.

@@ -9,7 +9,7 @@ use kgauge_wire::messages::consumer_protocol::ConsumerProtocolSubscription;
 
 use super::records::{CommittedOffset, GroupRecordKey};
 use super::store::{self, GroupLogEntry, offset_change};
-use super::{ConsumerGroup, GroupEntry, GroupState, check_coordinator, shown};
+use super::{ConsumerGroup, GroupEntry, GroupState, check_coordinator, visible_offsets};
 use crate::node::{BrokerNode, Timer, WaitTarget};
 use crate::time::Now;
 
@@ -83,7 +83,7 @@ pub(crate) fn commit(
     let target = store::write(node, now, partition, &changes)?;
     let newest = |new: NewOffset| ((new.topic, new.partition), Some(new.committed));
     let newest = offsets.into_iter().map(newest).collect();
-    shown::put(node, (group, partition), newest, target);
+    visible_offsets::put(node, (group, partition), newest, target);
     if let Err(error) = store::tidy(node, now, partition) {
         node.log_failed(error);
     }
@@ -162,7 +162,7 @@ fn forget(
         .collect();
     let target = store::write(node, now, partition, &changes?)?;
     let gone = gone.iter().map(|key| (key.clone(), None)).collect();
-    shown::put(node, (group, partition), gone, target);
+    visible_offsets::put(node, (group, partition), gone, target);
     Ok(target)
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn delete_group(
     if let Some(entry) = node.groups.entries.get_mut(group) {
         entry.group = ConsumerGroup::default();
     }
-    shown::put(node, (group, partition), gone, target);
+    visible_offsets::put(node, (group, partition), gone, target);
     Ok(target)
 }
 

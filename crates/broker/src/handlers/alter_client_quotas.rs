@@ -17,7 +17,7 @@ use kgauge_wire::messages::alter_client_quotas::{
 };
 
 use super::RequestBody;
-use super::decided::{ControllerDecisions, told};
+use super::controller_decisions::{ControllerDecisions, error_fields};
 use crate::controller::{ControllerReply, ControllerRequest, Mode, QuotaChange, Refusal};
 use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 use crate::quota::{ByteRate, CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE, QuotaEntity, QuotaSubject};
@@ -102,7 +102,7 @@ impl PendingQuotaChange {
             other => ControllerDecisions::without_results(other),
         };
         let entries = self.0.into_iter().map(|(named, early)| {
-            let (error_code, error_message) = told(decided.next(early));
+            let (error_code, error_message) = error_fields(decided.next(early));
             let entity =
                 named
                     .into_iter()

@@ -15,7 +15,7 @@ use kgauge_wire::messages::alter_configs::{
 use kgauge_wire::messages::incremental_alter_configs as incremental;
 
 use super::RequestBody;
-use super::decided::{ControllerDecisions, told};
+use super::controller_decisions::{ControllerDecisions, error_fields};
 use super::describe_configs::{BROKER, TOPIC};
 use crate::controller::{
     ChangeScope, ConfigChange, ConfigOperation, ConfigResource, ControllerReply, ControllerRequest,
@@ -157,7 +157,7 @@ impl PendingConfigChange {
 
 fn response(resources: Vec<ResourceResult>) -> AlterConfigsResponse<'static> {
     let one = |(resource, result): ResourceResult| {
-        let (error_code, error_message) = told(result);
+        let (error_code, error_message) = error_fields(result);
         AlterConfigsResourceResponse {
             error_code,
             error_message,
@@ -175,7 +175,7 @@ fn incremental_response(
     resources: Vec<ResourceResult>,
 ) -> incremental::IncrementalAlterConfigsResponse<'static> {
     let one = |(resource, result): ResourceResult| {
-        let (error_code, error_message) = told(result);
+        let (error_code, error_message) = error_fields(result);
         incremental::AlterConfigsResourceResponse {
             error_code,
             error_message,

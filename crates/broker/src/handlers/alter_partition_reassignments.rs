@@ -15,7 +15,7 @@ use kgauge_wire::messages::alter_partition_reassignments::{
 };
 
 use super::RequestBody;
-use super::decided::{ControllerDecisions, told};
+use super::controller_decisions::{ControllerDecisions, error_fields};
 use crate::controller::{ControllerReply, ControllerRequest, PartitionKey, Reassignment, Refusal};
 use crate::ids::NodeId;
 use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
@@ -80,7 +80,7 @@ impl PendingReassignment {
         };
         let mut topics: Vec<ReassignableTopicResponse<'static>> = Vec::new();
         for (key, early) in self.0 {
-            let (error_code, error_message) = told(decided.next(early));
+            let (error_code, error_message) = error_fields(decided.next(early));
             let partition = ReassignablePartitionResponse {
                 partition_index: key.index,
                 error_code,

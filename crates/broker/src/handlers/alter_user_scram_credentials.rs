@@ -13,7 +13,7 @@ use kgauge_wire::messages::alter_user_scram_credentials::{
 };
 
 use super::RequestBody;
-use super::decided::{ControllerDecisions, told};
+use super::controller_decisions::{ControllerDecisions, error_fields};
 use crate::controller::{ControllerReply, ControllerRequest, Refusal, ScramChange, ScramNew};
 use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 use crate::security::BrokerSecret;
@@ -73,7 +73,7 @@ impl PendingScramChange {
 fn entry(
     (user, outcome): (String, Result<(), Refusal>),
 ) -> AlterUserScramCredentialsResult<'static> {
-    let (error_code, error_message) = told(outcome);
+    let (error_code, error_message) = error_fields(outcome);
     AlterUserScramCredentialsResult {
         user: Str::Owned(user),
         error_code,

@@ -11,7 +11,7 @@ use kgauge_wire::messages::create_partitions::{
 };
 
 use super::RequestBody;
-use super::decided::{ControllerDecisions, told};
+use super::controller_decisions::{ControllerDecisions, error_fields};
 use crate::controller::{ControllerReply, ControllerRequest, Mode, PartitionIncrease};
 use crate::ids::NodeId;
 use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
@@ -66,7 +66,7 @@ impl PendingPartitionCreation {
         };
         let mut results = Vec::with_capacity(self.0.len());
         for name in self.0 {
-            let (error_code, error_message) = told(decided.next(None));
+            let (error_code, error_message) = error_fields(decided.next(None));
             results.push(CreatePartitionsTopicResult {
                 name: Str::Owned(name),
                 error_code,

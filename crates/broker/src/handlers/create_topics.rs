@@ -20,7 +20,7 @@ use kgauge_wire::messages::create_topics::{
 };
 
 use super::RequestBody;
-use super::decided::ControllerDecisions;
+use super::controller_decisions::ControllerDecisions;
 use crate::controller::{
     ControllerReply, ControllerRequest, CreatedTopic, Mode, NewTopic, Refusal,
 };

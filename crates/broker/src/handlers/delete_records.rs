@@ -44,7 +44,7 @@ pub(super) fn handle(
                 if waits {
                     targets.push((unfinished.places.len(), *target));
                 }
-                unfinished.places.push(Place {
+                unfinished.places.push(AnswerSlotIndex {
                     at: (at, index),
                     target: *target,
                     settled: !waits,
@@ -76,11 +76,11 @@ pub(super) fn handle(
 pub(crate) struct PendingDeletion {
     reply: Reply,
     topics: Vec<DeleteRecordsTopicResult<'static>>,
-    places: Vec<Place>,
+    places: Vec<AnswerSlotIndex>,
 }
 
 #[derive(Debug)]
-struct Place {
+struct AnswerSlotIndex {
     /// Topic and partition in the answer.
     at: (usize, usize),
     target: WaitTarget,

@@ -12,7 +12,7 @@ use kgauge_wire::messages::delete_topics::{
 };
 
 use super::RequestBody;
-use super::decided::{ControllerDecisions, told};
+use super::controller_decisions::{ControllerDecisions, error_fields};
 use crate::controller::{ControllerReply, ControllerRequest, Refusal};
 use crate::image::TopicImage;
 use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
@@ -106,7 +106,7 @@ impl PendingTopicDeletion {
         };
         let mut responses = Vec::with_capacity(self.0.len());
         for TopicToDelete { name, id, early } in self.0 {
-            let (error_code, error_message) = told(decided.next(early));
+            let (error_code, error_message) = error_fields(decided.next(early));
             responses.push(DeletableTopicResult {
                 name: name.map(Str::Owned),
                 topic_id: id,

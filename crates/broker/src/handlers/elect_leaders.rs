@@ -14,7 +14,7 @@ use kgauge_wire::messages::elect_leaders::{
 };
 
 use super::RequestBody;
-use super::decided::{ControllerDecisions, told};
+use super::controller_decisions::{ControllerDecisions, error_fields};
 use crate::controller::{ControllerReply, ControllerRequest, ElectionKind, PartitionKey, Refusal};
 use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 
@@ -99,7 +99,7 @@ impl PendingElection {
             if result.as_ref().is_err_and(needless) {
                 continue;
             }
-            let (error_code, error_message) = told(result);
+            let (error_code, error_message) = error_fields(result);
             let partition = PartitionResult {
                 partition_id: key.index,
                 error_code,

@@ -55,7 +55,7 @@ fn sync(
 /// Answers a member.
 pub(crate) fn answer(node: &mut BrokerNode, reply: Reply, result: Result<SyncAnswer, ErrorCode>) {
     let response = match result {
-        Ok(synced) => told(synced),
+        Ok(synced) => sync_response(synced),
         Err(code) => refused(code),
     };
     node.respond(reply, &response);
@@ -70,10 +70,16 @@ pub(crate) fn answer_when(
     target: Option<WaitTarget>,
 ) {
     let failed = refused(ErrorCode::NotCoordinator);
-    node.respond_when(now, reply, target.as_slice(), &told(synced), &failed);
+    node.respond_when(
+        now,
+        reply,
+        target.as_slice(),
+        &sync_response(synced),
+        &failed,
+    );
 }
 
-fn told(synced: SyncAnswer) -> SyncGroupResponse<'static> {
+fn sync_response(synced: SyncAnswer) -> SyncGroupResponse<'static> {
     SyncGroupResponse {
         protocol_type: Some(Str::Owned(synced.protocol_type)),
         protocol_name: Some(Str::Owned(synced.protocol)),

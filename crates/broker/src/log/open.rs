@@ -38,7 +38,7 @@ impl PartitionLog {
         let FoundFiles {
             segments,
             snapshots,
-        } = look_into(&*storage, dir, &known.segments, now_ms)?;
+        } = inspect(&*storage, dir, &known.segments, now_ms)?;
         let mut log = Self {
             segments,
             log_start_offset: known.log_start_offset,
@@ -207,7 +207,7 @@ struct FoundFiles {
 }
 
 /// Looks into a log's folder. What a crash left of files in the making is removed.
-fn look_into(
+fn inspect(
     storage: &dyn Storage,
     dir: &Path,
     known: &[SegmentFacts],

@@ -32,8 +32,8 @@ impl Active {
         self.fault.api.is_none_or(|concerned| concerned == api)
     }
 
-    /// Whether requests wait for it until it is lifted. For a stall that is over none does: what is held then belongs to
-    /// other faults.
+    /// Whether requests wait for it until it is lifted. For a stall that is over none does: what is held then belongs
+    /// to other faults.
     fn holds(&self, now: Now) -> bool {
         match self.fault.action {
             FaultAction::Stall(length) => self.set_ns + nanos(length) > now.mono_ns,

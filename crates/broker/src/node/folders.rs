@@ -156,7 +156,7 @@ impl BrokerNode {
     }
 
     /// The folders of partitions that are gone have no more names: the image is followed in full.
-    pub(super) fn say_applied(&mut self) {
+    pub(super) fn report_applied(&mut self) {
         let version = self.image.version;
         self.outputs
             .push(NodeOutput::ToController(ToController::Applied(version)));
@@ -186,7 +186,7 @@ impl BrokerNode {
 
     /// Finds out which partitions have folders. Renames those of partitions that the cluster does not
     /// know, as Kafka does: they may be what a lost journal forgot, so they are kept, out of the way.
-    pub(super) fn look_for_folders(&mut self, image: &ClusterImage) -> Result<(), LogError> {
+    pub(super) fn find_folders(&mut self, image: &ClusterImage) -> Result<(), LogError> {
         let storage = Arc::clone(&self.config.storage);
         let dir = self.config.dir.clone();
         storage.create_dir_all(&dir)?;

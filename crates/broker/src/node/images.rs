@@ -63,7 +63,7 @@ impl BrokerNode {
             Some(preparing) => preparing.replace(image),
             None => {
                 if self.image.version == 0
-                    && let Err(error) = self.look_for_folders(&image)
+                    && let Err(error) = self.find_folders(&image)
                 {
                     return self.log_failed(error);
                 }
@@ -80,7 +80,7 @@ impl BrokerNode {
         if self.folders.are_leaving() {
             self.set_logs_aside((work / FOLDER_WORK).max(1));
             if !self.folders.are_leaving() {
-                self.say_applied();
+                self.report_applied();
             }
         } else if let Some(preparing) = self.preparing.take() {
             match self.prepare(now, preparing, work) {
@@ -134,11 +134,11 @@ impl BrokerNode {
         if old.nodes != image.nodes {
             self.follow_nodes(now, &old);
         }
-        self.look_at_early_positions(now);
+        self.check_early_positions(now);
         self.fetch_all(now);
         self.count_replicas();
         if !self.folders.are_leaving() {
-            self.say_applied();
+            self.report_applied();
         }
     }
 

@@ -5,11 +5,11 @@
 //! operation and directly by tests and simulation. What cannot be answered at once is kept as state
 //! with a timer.
 
-mod asked;
 mod authentication;
 pub(crate) mod clean_shutdown;
 mod client_software;
 mod connections;
+mod controller_question;
 mod counting;
 mod disk;
 mod faults;
@@ -35,10 +35,10 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub(crate) use asked::ControllerQuestion;
 pub(crate) use authentication::Proof;
 pub(crate) use client_software::ClientSoftware;
 pub(crate) use connections::{AnswerCounts, ConnectionStage, Ticket};
+pub(crate) use controller_question::ControllerQuestion;
 pub use disk::{DiskDone, DiskJob};
 pub(crate) use faults::DueFault;
 pub(crate) use fetches::ParkedId;

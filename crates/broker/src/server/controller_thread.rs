@@ -88,7 +88,7 @@ impl ControllerThread {
                         disk_full: false,
                     });
                     // Without it the nodes could answer no admin request.
-                    self.peers.tell_all(|| NodeCommand::Stop);
+                    self.peers.notify_all(|| NodeCommand::Stop);
                     return false;
                 }
             }

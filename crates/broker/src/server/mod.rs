@@ -4,12 +4,12 @@
 mod accept;
 mod alarm;
 mod clock;
+mod closing;
 mod controller_thread;
 mod flusher;
 mod inbound;
 mod node_thread;
 mod outbound;
-mod parting;
 mod peers;
 mod sockets;
 mod tls_stream;

@@ -229,7 +229,7 @@ impl NodeThread {
         }
         if onward == Onward::Failed {
             // The others must know that its partitions have no leader.
-            self.tell_controller(ToController::Stopped);
+            self.send_to_controller(ToController::Stopped);
         }
         match onward {
             Onward::Stop => self.stop(),
@@ -273,7 +273,7 @@ impl NodeThread {
         });
     }
 
-    fn tell_controller(&self, message: ToController) {
+    fn send_to_controller(&self, message: ToController) {
         if self.peers.is_open(Some(self.id), None) {
             // Without a controller the cluster is ending.
             let _ = self
@@ -492,7 +492,7 @@ impl NodeThread {
             }
             to_controller
                 .into_iter()
-                .for_each(|message| self.tell_controller(message));
+                .for_each(|message| self.send_to_controller(message));
             if onward == Onward::Failed || touched.is_empty() {
                 return onward;
             }

@@ -42,7 +42,7 @@ impl PeerChannels {
     }
 
     /// Tells all nodes something, whatever is cut.
-    pub(crate) fn tell_all(&self, command: impl Fn() -> NodeCommand) {
+    pub(crate) fn notify_all(&self, command: impl Fn() -> NodeCommand) {
         let inboxes = self.inboxes.read().unwrap_or_else(PoisonError::into_inner);
         inboxes.values().for_each(|inbox| inbox.send(command()));
     }

@@ -142,7 +142,7 @@ impl World<'_> {
     }
 
     /// Looks at a node after something happened to it.
-    pub(super) fn look(&mut self, id: NodeId) -> Result<(), Violation> {
+    pub(super) fn check(&mut self, id: NodeId) -> Result<(), Violation> {
         self.checks.looks += 1;
         for index in 0..self.plan.partitions {
             let Some(partition) = self.partition_id(index) else {

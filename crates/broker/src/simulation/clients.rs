@@ -335,7 +335,7 @@ impl Client {
         let header = ResponseHeader::decode(&mut reader, version);
         let response = ProduceResponse::decode(&mut reader, PRODUCE_VERSION);
         let (Ok(header), Ok(response)) = (header, response) else {
-            return Err(self.told("an answer that cannot be read"));
+            return Err(self.violation("an answer that cannot be read"));
         };
         let partition = &response.responses[0].partition_responses[0];
         let code = ErrorCode::from_i16(partition.error_code);
@@ -343,7 +343,7 @@ impl Client {
             return if retriable(code) {
                 Ok(code)
             } else {
-                Err(self.told(&code.to_string()))
+                Err(self.violation(&code.to_string()))
             };
         }
         let mine = Some(header.correlation_id);
@@ -402,7 +402,7 @@ impl Client {
         let header = ResponseHeader::decode(&mut reader, version);
         let response = FetchResponse::decode(&mut reader, FETCH_VERSION);
         let (Ok(_), Ok(response)) = (header, response) else {
-            return Err(self.told("an answer that cannot be read"));
+            return Err(self.violation("an answer that cannot be read"));
         };
         let Some(topic) = response.responses.first() else {
             return Ok(ErrorCode::from_i16(response.error_code));
@@ -420,7 +420,7 @@ impl Client {
             return if expected {
                 Ok(code)
             } else {
-                Err(self.told(&code.to_string()))
+                Err(self.violation(&code.to_string()))
             };
         }
         let records = partition.records.as_deref().unwrap_or_default();
@@ -436,7 +436,7 @@ impl Client {
         Ok(code)
     }
 
-    fn told(&self, code: &str) -> Violation {
+    fn violation(&self, code: &str) -> Violation {
         Violation::Told {
             partition: self.partition,
             code: code.to_owned(),

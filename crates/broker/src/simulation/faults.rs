@@ -27,7 +27,7 @@ impl World<'_> {
             5 => {
                 if self.places[&node].node.is_some() && !self.places[&node].paused {
                     self.faults.count += 1;
-                    self.say(&format!("node {node} stops in order"));
+                    self.report(&format!("node {node} stops in order"));
                     self.stop(node);
                 }
             }
@@ -36,7 +36,7 @@ impl World<'_> {
             8 => self.cut(Some(node), Some(other).filter(|other| *other != node)),
             9 => self.cut(None, Some(node)),
             10 => {
-                self.say("mending the network");
+                self.report("mending the network");
                 self.cuts.clear();
             }
             _ => self.restart_cluster(),
@@ -63,7 +63,7 @@ impl World<'_> {
             return;
         }
         self.faults.count += 1;
-        self.say(&format!("node {node} crashes: {kind:?}"));
+        self.report(&format!("node {node} crashes: {kind:?}"));
         drop(self.take_down(node));
         if let Some(place) = self.places.get_mut(&node) {
             place.storage.crash(kind);
@@ -116,7 +116,7 @@ impl World<'_> {
         {
             place.paused = true;
             self.faults.count += 1;
-            self.say(&format!("node {node} freezes"));
+            self.report(&format!("node {node} freezes"));
         }
     }
 
@@ -124,7 +124,7 @@ impl World<'_> {
         let paused = self.places.iter().filter(|(_, place)| place.paused);
         let paused: Vec<NodeId> = paused.map(|(id, _)| *id).collect();
         for node in paused {
-            self.say(&format!("node {node} goes on"));
+            self.report(&format!("node {node} goes on"));
             self.resume(node);
         }
     }
@@ -132,7 +132,7 @@ impl World<'_> {
     fn cut(&mut self, from: Option<NodeId>, to: Option<NodeId>) {
         self.faults.count += 1;
         let both = self.random.below(2) == 0;
-        self.say(&format!("cut from {from:?} to {to:?}, both ways: {both}"));
+        self.report(&format!("cut from {from:?} to {to:?}, both ways: {both}"));
         self.cuts.insert((from, to));
         if both {
             self.cuts.insert((to, from));
@@ -149,7 +149,7 @@ impl World<'_> {
             return;
         }
         self.faults.count += 1;
-        self.say(&format!("the cluster restarts, in order: {in_order}"));
+        self.report(&format!("the cluster restarts, in order: {in_order}"));
         let nodes: Vec<NodeId> = self.places.keys().copied().collect();
         for node in &nodes {
             if self.places[node].paused {

@@ -6,7 +6,7 @@ use crate::image::PartitionImage;
 use crate::node::replication::message::{FollowerPosition, News, PartitionNews, PeerMessage};
 
 /// A message for the controller in a few words.
-pub(super) fn asked(message: &ToController) -> String {
+pub(super) fn describe_request(message: &ToController) -> String {
     match message {
         ToController::Request { request, .. } => match request {
             ControllerRequest::AlterIsr(changes) => format!(
@@ -51,7 +51,7 @@ pub(super) fn partitions(partitions: &[PartitionImage]) -> String {
 }
 
 /// A message between nodes in a few words for the history.
-pub(super) fn told(message: &PeerMessage) -> String {
+pub(super) fn describe_peer_message(message: &PeerMessage) -> String {
     match message {
         PeerMessage::Fetch(fetch) => {
             let position = |at: &FollowerPosition| {

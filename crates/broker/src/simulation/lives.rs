@@ -52,7 +52,7 @@ impl World<'_> {
         place.kept.clear();
         place.timer_ns = None;
         place.node = Some(BrokerNode::new(now, config));
-        self.say(&format!(
+        self.report(&format!(
             "node {id} starts, in order before: {stopped_in_order}"
         ));
         self.checks.started(id);

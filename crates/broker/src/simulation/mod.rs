@@ -13,7 +13,8 @@
 //! * A broken rule is found: [`Deviations`] break some on purpose.
 //!
 //! Where to start: [`run`] runs one seed; `world.rs` is the loop, `clients.rs` produces and reads,
-//! `members.rs` is a consumer group, `faults.rs` breaks things, `checks.rs` looks. [`Lone`] is a single node for fuzzers.
+//! `members.rs` is a consumer group, `faults.rs` breaks things, `checks.rs` looks. [`Lone`] is a single node for
+//! fuzzers.
 
 mod checks;
 mod clients;
@@ -21,11 +22,11 @@ mod faults;
 mod group_checks;
 mod history;
 mod lives;
-mod lone;
 mod members;
+mod single_node;
 mod world;
 
-pub use lone::SingleNodeHarness;
+pub use single_node::SingleNodeHarness;
 
 use crate::ids::NodeId;
 use crate::node::Deviations;

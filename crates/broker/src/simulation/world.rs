@@ -232,7 +232,7 @@ impl<'t> World<'t> {
         }
         self.push(self.now_ns + 300 * NS_PER_MS, SimulatedEvent::Fault);
         self.until(self.now_ns + self.plan.faults_ms * NS_PER_MS, |_| false)?;
-        self.say("mending everything");
+        self.report("mending everything");
         self.mend();
         self.clients.finish();
         self.members.finish();
@@ -300,7 +300,7 @@ impl<'t> World<'t> {
             SimulatedEvent::ToController(node, message) => {
                 self.note(&format_args!(
                     "controller < {node}: {}",
-                    super::history::asked(&message)
+                    super::history::describe_request(&message)
                 ));
                 if let ToController::Register { .. } = message
                     && let Some(place) = self.places.get_mut(&node)
@@ -361,9 +361,12 @@ impl<'t> World<'t> {
             SimulatedEvent::ToNode(from, _, message) => match (*message, from) {
                 (NodeMessage::Controller(message), _) => node.controller(now, message),
                 (NodeMessage::Peer(message), Some(from)) => {
-                    let line = format!("{id} < {from}: {}", super::history::told(&message));
+                    let line = format!(
+                        "{id} < {from}: {}",
+                        super::history::describe_peer_message(&message)
+                    );
                     node.peer(now, from, message);
-                    self.say(&line);
+                    self.report(&line);
                 }
                 (NodeMessage::Peer(_), None) => {}
             },
@@ -377,7 +380,7 @@ impl<'t> World<'t> {
             _ => return Ok(()),
         }
         self.carry_out(id)?;
-        self.look(id)
+        self.check(id)
     }
 
     pub(super) fn now(&self) -> Now {
@@ -426,11 +429,11 @@ impl<'t> World<'t> {
                         let partitions =
                             topic.map(|topic| super::history::partitions(&topic.partitions));
                         let partitions = partitions.unwrap_or_default();
-                        self.say(&format!("image {}: {nodes:?} {partitions}", image.version));
+                        self.report(&format!("image {}: {nodes:?} {partitions}", image.version));
                     }
                     self.post(None, node, NodeMessage::Controller(message));
                 }
-                controller::ControllerOutput::Fatal(error) => self.say(&error.to_string()),
+                controller::ControllerOutput::Fatal(error) => self.report(&error.to_string()),
             }
         }
         if let Some(at_ns) = self.controller.next_timer()
@@ -566,7 +569,7 @@ impl<'t> World<'t> {
     }
 
     /// Adds a line to the history that people may want to read.
-    pub(super) fn say(&mut self, line: &str) {
+    pub(super) fn report(&mut self, line: &str) {
         self.note(&format_args!("{line}"));
     }
 

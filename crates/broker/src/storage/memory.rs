@@ -118,7 +118,7 @@ impl MemoryStorage {
     }
 
     /// Lifts all injected faults.
-    pub fn heal(&self) {
+    pub fn clear_faults(&self) {
         lock(&self.disk).faults.clear();
     }
 
@@ -173,10 +173,10 @@ impl MemoryStorage {
 }
 
 impl SimulatedDisk {
-    pub(super) fn strike(&mut self, operation: Operation, path: &Path) -> StorageResult<()> {
+    pub(super) fn fail_if_due(&mut self, operation: Operation, path: &Path) -> StorageResult<()> {
         *self.tried.entry(operation).or_default() += 1;
         for fault in &mut self.faults {
-            if let Some(error) = fault.strike(operation, path) {
+            if let Some(error) = fault.fail_if_due(operation, path) {
                 return Err(StorageError::new(operation, path, error));
             }
         }
@@ -186,17 +186,17 @@ impl SimulatedDisk {
     fn file(&self, operation: Operation, path: &Path) -> StorageResult<Arc<Mutex<Inode>>> {
         match self.names.get(path) {
             Some(Node::File(inode)) => Ok(Arc::clone(inode)),
-            Some(Node::Dir) => Err(said(operation, path, io::ErrorKind::IsADirectory)),
-            None => Err(said(operation, path, io::ErrorKind::NotFound)),
+            Some(Node::Dir) => Err(error_at(operation, path, io::ErrorKind::IsADirectory)),
+            None => Err(error_at(operation, path, io::ErrorKind::NotFound)),
         }
     }
 
     fn require_dir(&self, operation: Operation, dir: &Path) -> StorageResult<()> {
         match self.names.get(dir) {
             Some(Node::Dir) => Ok(()),
-            Some(Node::File(_)) => Err(said(operation, dir, io::ErrorKind::NotADirectory)),
+            Some(Node::File(_)) => Err(error_at(operation, dir, io::ErrorKind::NotADirectory)),
             None if dir.parent().is_none() || dir.as_os_str().is_empty() => Ok(()),
-            None => Err(said(operation, dir, io::ErrorKind::NotFound)),
+            None => Err(error_at(operation, dir, io::ErrorKind::NotFound)),
         }
     }
 
@@ -340,18 +340,18 @@ pub(super) fn overwrite(bytes: &mut Vec<u8>, position: usize, written: &[u8]) {
     bytes[position..end].copy_from_slice(written);
 }
 
-pub(super) fn said(operation: Operation, path: &Path, kind: io::ErrorKind) -> StorageError {
+pub(super) fn error_at(operation: Operation, path: &Path, kind: io::ErrorKind) -> StorageError {
     StorageError::new(operation, path, io::Error::from(kind))
 }
 
 impl Storage for MemoryStorage {
     fn create_dir_all(&self, dir: &Path) -> StorageResult<()> {
         let disk = &mut *lock(&self.disk);
-        disk.strike(Operation::CreateDir, dir)?;
+        disk.fail_if_due(Operation::CreateDir, dir)?;
         for ancestor in dir.ancestors() {
             match disk.names.get(ancestor) {
                 Some(Node::File(_)) => {
-                    return Err(said(
+                    return Err(error_at(
                         Operation::CreateDir,
                         dir,
                         io::ErrorKind::NotADirectory,
@@ -366,7 +366,7 @@ impl Storage for MemoryStorage {
 
     fn list(&self, dir: &Path) -> StorageResult<Vec<DirEntry>> {
         let disk = &mut *lock(&self.disk);
-        disk.strike(Operation::List, dir)?;
+        disk.fail_if_due(Operation::List, dir)?;
         disk.require_dir(Operation::List, dir)?;
         let entry = |path: &PathBuf| {
             let name = path.file_name()?.to_str()?.to_owned();
@@ -396,7 +396,7 @@ impl Storage for MemoryStorage {
 
     fn open(&self, path: &Path, mode: OpenMode) -> StorageResult<Arc<dyn StorageFile>> {
         let disk = &mut *lock(&self.disk);
-        disk.strike(Operation::Open, path)?;
+        disk.fail_if_due(Operation::Open, path)?;
         let inode = match disk.file(Operation::Open, path) {
             Err(error) if error.is_not_found() && mode != OpenMode::Existing => {
                 disk.require_dir(Operation::Open, path.parent().unwrap_or(Path::new("")))?;
@@ -421,10 +421,10 @@ impl Storage for MemoryStorage {
 
     fn rename(&self, from: &Path, to: &Path) -> StorageResult<()> {
         let disk = &mut *lock(&self.disk);
-        disk.strike(Operation::Rename, from)?;
+        disk.fail_if_due(Operation::Rename, from)?;
         let paths = disk.below(from);
         if paths.is_empty() {
-            return Err(said(Operation::Rename, from, io::ErrorKind::NotFound));
+            return Err(error_at(Operation::Rename, from, io::ErrorKind::NotFound));
         }
         disk.require_dir(Operation::Rename, to.parent().unwrap_or(Path::new("")))?;
         for path in paths {
@@ -443,7 +443,7 @@ impl Storage for MemoryStorage {
 
     fn remove_file(&self, path: &Path) -> StorageResult<()> {
         let disk = &mut *lock(&self.disk);
-        disk.strike(Operation::Remove, path)?;
+        disk.fail_if_due(Operation::Remove, path)?;
         disk.file(Operation::Remove, path)?;
         disk.remove_name(path);
         Ok(())
@@ -451,7 +451,7 @@ impl Storage for MemoryStorage {
 
     fn remove_dir_all(&self, dir: &Path) -> StorageResult<()> {
         let disk = &mut *lock(&self.disk);
-        disk.strike(Operation::Remove, dir)?;
+        disk.fail_if_due(Operation::Remove, dir)?;
         disk.require_dir(Operation::Remove, dir)?;
         for path in disk.below(dir) {
             disk.remove_name(&path);
@@ -461,7 +461,7 @@ impl Storage for MemoryStorage {
 
     fn sync_dir(&self, dir: &Path) -> StorageResult<()> {
         let disk = &mut *lock(&self.disk);
-        disk.strike(Operation::SyncDir, dir)?;
+        disk.fail_if_due(Operation::SyncDir, dir)?;
         disk.require_dir(Operation::SyncDir, dir)?;
         let in_dir = |path: &&PathBuf| path.parent() == Some(dir);
         let durable = below(&disk.names_durable, dir);
@@ -481,7 +481,7 @@ impl Storage for MemoryStorage {
 
     fn space(&self, dir: &Path) -> StorageResult<Space> {
         let disk = &mut *lock(&self.disk);
-        disk.strike(Operation::Space, dir)?;
+        disk.fail_if_due(Operation::Space, dir)?;
         let bytes_total = disk.capacity_bytes.unwrap_or(u64::MAX);
         Ok(Space {
             bytes_total,

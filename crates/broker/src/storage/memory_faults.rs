@@ -66,7 +66,7 @@ impl DiskFault {
     }
 
     /// Counts one call, and tells the error that it gets, if any.
-    pub(super) fn strike(&mut self, operation: Operation, path: &Path) -> Option<io::Error> {
+    pub(super) fn fail_if_due(&mut self, operation: Operation, path: &Path) -> Option<io::Error> {
         let matches = operation == self.operation
             && (self.path_contains.is_empty()
                 || path.to_string_lossy().contains(&self.path_contains));

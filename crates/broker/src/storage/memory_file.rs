@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::memory::{Inode, SimulatedDisk, UnsyncedWrite, lock, overwrite, said};
+use super::memory::{Inode, SimulatedDisk, UnsyncedWrite, error_at, lock, overwrite};
 use super::{Operation, StorageError, StorageFile, StorageResult};
 
 /// An open file of a [`super::MemoryStorage`].
@@ -30,7 +30,7 @@ impl MemoryFile {
                 io::Error::other(words),
             ));
         }
-        disk.strike(operation, &self.path)?;
+        disk.fail_if_due(operation, &self.path)?;
         Ok(disk)
     }
 
@@ -67,7 +67,7 @@ impl StorageFile for MemoryFile {
 
     fn write_at(&self, bytes: &[u8], position: u64) -> StorageResult<()> {
         let mut disk = self.begin(Operation::Write)?;
-        let full = |_| said(Operation::Write, &self.path, io::ErrorKind::FileTooLarge);
+        let full = |_| error_at(Operation::Write, &self.path, io::ErrorKind::FileTooLarge);
         let position = usize::try_from(position).map_err(full)?;
         let mut inode = lock(&self.inode);
         let growth = (position + bytes.len()).saturating_sub(inode.bytes.len());
@@ -89,7 +89,7 @@ impl StorageFile for MemoryFile {
             inode.pending.push(change);
         }
         if missing > 0 {
-            return Err(said(
+            return Err(error_at(
                 Operation::Write,
                 &self.path,
                 io::ErrorKind::StorageFull,
@@ -100,7 +100,7 @@ impl StorageFile for MemoryFile {
 
     fn truncate(&self, len: u64) -> StorageResult<()> {
         let mut disk = self.begin(Operation::Truncate)?;
-        let too_large = |_| said(Operation::Truncate, &self.path, io::ErrorKind::FileTooLarge);
+        let too_large = |_| error_at(Operation::Truncate, &self.path, io::ErrorKind::FileTooLarge);
         let len = usize::try_from(len).map_err(too_large)?;
         self.cut(&mut disk, len);
         Ok(())

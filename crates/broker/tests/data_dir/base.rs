@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::common::{Client, batch, count};
+use crate::harness::{Client, batch, count};
 use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster};
 use kgauge_wire::codec::{Bytes, Str};
 use kgauge_wire::messages::create_topics::{

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod base;
-#[path = "../common/mod.rs"]
-mod common;
+#[path = "../harness/mod.rs"]
+mod harness;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ use kgauge_wire::messages::list_offsets::{
 };
 use kgauge_wire::messages::metadata::{MetadataRequest, MetadataRequestTopic};
 
-use crate::common::Client;
+use crate::harness::Client;
 use crate::memory::Memory;
 use crate::{frame, is_served, one_node};
 

@@ -4,7 +4,7 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::produce::ProduceRequest;
 use kgauge_wire::record_batch::crc32c;
 
-use crate::common::{Client, batch, count, produce_request};
+use crate::harness::{Client, batch, count, produce_request};
 use crate::{is_served, one_node};
 
 /// A change to a batch, after which its checksum is right again.

@@ -6,7 +6,7 @@ use kgauge_wire::messages::list_offsets::{
 };
 use kgauge_wire::record_batch::crc32c;
 
-use crate::common::{Client, batch, produce_request};
+use crate::harness::{Client, batch, produce_request};
 use crate::memory::Memory;
 use crate::{is_served, one_node};
 

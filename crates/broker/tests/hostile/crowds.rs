@@ -8,7 +8,7 @@ use kgauge_wire::codec::Str;
 use kgauge_wire::messages::metadata::{MetadataRequest, MetadataRequestTopic};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::common::{Client, fetch_request};
+use crate::harness::{Client, fetch_request};
 use crate::memory::Memory;
 use crate::{exchange, frame, is_served, one_node};
 

@@ -7,7 +7,7 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::api_versions::{ApiVersionsRequest, ApiVersionsResponse};
 use kgauge_wire::messages::metadata::MetadataRequest;
 
-use crate::common::Client;
+use crate::harness::Client;
 use crate::{connect, exchange, frame, is_served, one_node};
 
 /// `socket.request.max.bytes`
@@ -105,7 +105,7 @@ fn a_request_cut_anywhere_is_answered_or_closes_its_connection() {
     let (_running, address) = one_node();
     let whole = frame(
         12,
-        &crate::common::produce_request("t", 0, 1, crate::batch(2, 30)),
+        &crate::harness::produce_request("t", 0, 1, crate::batch(2, 30)),
     );
     for len in 4..whole.len() {
         // As if that were all of it, and as if the rest were lost.

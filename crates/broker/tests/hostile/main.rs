@@ -2,8 +2,8 @@
 //! sends, against a cluster in threads over real sockets. After each of them a good client is served.
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
-#[path = "../common/mod.rs"]
-mod common;
+#[path = "../harness/mod.rs"]
+mod harness;
 
 mod amplified;
 mod batches;
@@ -17,7 +17,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use common::{Client, Running, batch, fetch_request, produce_request, start};
+use harness::{Client, Running, batch, fetch_request, produce_request, start};
 use kgauge_wire::frame::put_request;
 use kgauge_wire::messages::Request;
 

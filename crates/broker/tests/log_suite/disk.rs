@@ -242,6 +242,6 @@ fn faults_strike_where_and_as_often_as_they_are_told() {
     file.sync_data().unwrap();
     disk.inject(DiskFault::always(Operation::SyncData, "", ErrorKind::Other));
     assert!(file.sync_data().is_err() && file.sync_data().is_err());
-    disk.heal();
+    disk.clear_faults();
     file.sync_data().unwrap();
 }

@@ -10,7 +10,7 @@ use kgauge_wire::messages::create_topics::{CreatableTopic, CreateTopicsRequest};
 use kgauge_wire::messages::{FetchRequest, ProduceRequest};
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState, batches};
 
-use crate::common::{batch, count, fetch_request, produce_request};
+use crate::harness::{batch, count, fetch_request, produce_request};
 use crate::secured::{PASSWORD, Secured, USER, logging_in};
 use crate::tls_client::TlsClient;
 

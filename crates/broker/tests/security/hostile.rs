@@ -11,7 +11,7 @@ use kgauge_wire::messages::{
 };
 
 use crate::certificates::Age;
-use crate::common::{Client, batch, produce_request};
+use crate::harness::{Client, batch, produce_request};
 use crate::secured::{PASSWORD, Secured, USER, showing};
 use crate::tls_client::session;
 

@@ -1,8 +1,8 @@
 //! Listeners with TLS and SASL over real sockets: our own client, and peers that break the rules.
 #![allow(clippy::unwrap_used, reason = "tests may fail anywhere")]
 
-#[path = "../common/mod.rs"]
-mod common;
+#[path = "../harness/mod.rs"]
+mod harness;
 
 mod certificates;
 mod data;

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::args::{ClusterDown, ClusterStatus, ClusterVersions};
 use crate::exit::{ExitStatus, OrStop, stop};
-use crate::place::state_dir;
 use crate::print;
+use crate::run_ids::state_dir;
 use crate::targets::kafka_setup;
 
 /// Ends the named clusters, or those that no kgauge holds.

@@ -9,8 +9,8 @@ use kgauge_target::{StartSetup, Target, TargetSpec, resolve};
 use crate::args::ClusterUp;
 use crate::exit::{ExitStatus, OrStop, Stop, stop};
 use crate::interrupt::{self, StopRequests};
-use crate::place::{check_name, fresh_number, run_id, unix_ms};
 use crate::print;
+use crate::run_ids::{check_name, fresh_number, run_id, unix_ms};
 use crate::targets::{TargetContext, failed, setup};
 
 /// The hosts for which a secured embedded cluster has a certificate.

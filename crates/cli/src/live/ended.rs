@@ -1,5 +1,5 @@
-//! The figures of trials whose repeats have ended. They are read from the run folder when somebody looks, by a thread of
-//! its own: a long repeat takes its time, and no page waits for it.
+//! The figures of trials whose repeats have ended. They are read from the run folder when somebody looks, by a thread
+//! of its own: a long repeat takes its time, and no page waits for it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use kgauge_results::run::RepeatKey;
 use kgauge_results::summary::TrialSummary;
 use kgauge_results::{RunRead, Summary};
 
-use super::board::LiveRunState;
 use super::render::of_trial;
+use super::state::LiveRunState;
 
 /// What was read so far.
 pub(super) struct EndedRepeats {

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::board::ReportDelivery;
+use super::state::ReportDelivery;
 
 /// A request's head at most.
 const HEAD_BYTES_MAX: usize = 8 << 10;
@@ -95,7 +95,7 @@ pub(super) fn serve(
     stream.shutdown(Shutdown::Write)?;
     // A report is waited for until its reader has closed: by then it is there.
     if !is_whole || response.sending.is_some() {
-        swallow(stream);
+        discard(stream);
     }
     Ok(())
 }
@@ -295,7 +295,7 @@ fn write_by(stream: &mut TcpStream, mut bytes: &[u8], deadline: Instant) -> io::
 }
 
 /// Reads on for a moment: to close with unread bytes would take the answer away again.
-fn swallow(stream: &mut TcpStream) {
+fn discard(stream: &mut TcpStream) {
     let deadline = Instant::now() + REST_TIME_MAX;
     let mut part = [0; 1 << 14];
     let mut read = 0;

@@ -1,16 +1,16 @@
 //! What a run shows of itself while it goes on: a board that the run writes on, and a server that reads from it.
 
 mod address;
-mod board;
 mod ended;
 mod http;
-mod look;
 mod pages;
 mod render;
 mod server;
+mod snapshot;
+mod state;
 
-pub(crate) use board::{LiveRunState, RunStep};
-pub(crate) use look::ProgressSnapshot;
+pub(crate) use snapshot::ProgressSnapshot;
+pub(crate) use state::{LiveRunState, RunStep};
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -68,8 +68,8 @@ impl Live {
         self.board.as_ref().filter(|_| self.serves)
     }
 
-    /// The run is over. Whoever still looks gets the time to ask for the final report, and who asked gets the time to take
-    /// it; a user who stops the run waits for nobody who has not asked yet.
+    /// The run is over. Whoever still looks gets the time to ask for the final report, and who asked gets the time to
+    /// take it; a user who stops the run waits for nobody who has not asked yet.
     pub(crate) fn end(&self, stopping: &StopRequests) {
         let Some(board) = self.served() else { return };
         board.over();
@@ -104,7 +104,7 @@ mod tests {
         let board = LiveRunState::new(StopRequests::idle());
         let stops = |s: u64| is_waited_for(&board, Duration::from_secs(s), true);
         assert!(!waits(&board, 0), "nobody looks");
-        board.asked();
+        board.count_request();
         assert!(waits(&board, 1) && waits(&board, 5) && !waits(&board, 8));
         assert!(!stops(0), "who stops waits for no viewer");
         board.sending();
@@ -115,10 +115,10 @@ mod tests {
     #[test]
     fn every_viewer_gets_the_report() {
         let board = LiveRunState::new(StopRequests::idle());
-        board.asked();
+        board.count_request();
         board.report("the report", "report.html".into(), "<body>a</body>");
-        board.told_over();
-        board.told_over();
+        board.mark_over();
+        board.mark_over();
         board.sending();
         board.sent();
         assert!(waits(&board, 3), "one of two has it");
@@ -131,9 +131,9 @@ mod tests {
     #[test]
     fn without_a_report_whoever_was_told_is_not_waited_for() {
         let board = LiveRunState::new(StopRequests::idle());
-        board.asked();
+        board.count_request();
         assert!(waits(&board, 3));
-        board.told_over();
+        board.mark_over();
         assert!(!waits(&board, 3));
     }
 }

@@ -6,9 +6,9 @@ use std::time::Instant;
 use kgauge_report::{LiveNow, LivePhase, MetricsForm};
 use serde_json::json;
 
-use super::board::{LiveRunState, ReportDelivery};
 use super::http::{HttpRequest, HttpResponse};
 use super::render::Renderer;
+use super::state::{LiveRunState, ReportDelivery};
 
 /// Everything that is served.
 pub(super) struct Pages {
@@ -34,11 +34,11 @@ impl Pages {
     pub(super) fn answer(&self, request: &HttpRequest) -> HttpResponse {
         match request.path.as_str() {
             "/" | "/index.html" => {
-                self.board.asked();
+                self.board.count_request();
                 html(self.renderer.page(Instant::now()).into(), &self.policy)
             }
             "/live.html" => {
-                self.board.asked();
+                self.board.count_request();
                 self.part(request)
             }
             "/live.json" => HttpResponse {
@@ -63,7 +63,7 @@ impl Pages {
     fn part(&self, request: &HttpRequest) -> HttpResponse {
         let (version, part) = self.renderer.part(Instant::now());
         if self.renderer.now().phase == LivePhase::Over {
-            self.board.told_over();
+            self.board.mark_over();
         }
         let etag = format!("\"{version}\"");
         let tags = request.if_none_match.split(',');

@@ -11,8 +11,8 @@ use kgauge_results::live::LiveSnapshot;
 use kgauge_results::run::RunStatus;
 use kgauge_results::{RunRead, Summary};
 
-use super::board::{LiveRunState, LiveState};
 use super::ended::EndedRepeats;
+use super::state::{LiveRunState, LiveState};
 
 /// The page is drawn no sooner than so long after the last time, unless the run has come to another phase: about once a
 /// second, however many viewers ask and however often something changes.
@@ -113,8 +113,8 @@ impl Renderer {
         }
     }
 
-    /// Under the board's lock only what is there is taken; everything is worked out afterwards, so that nobody who measures
-    /// waits for a reader.
+    /// Under the board's lock only what is there is taken; everything is worked out afterwards, so that nobody who
+    /// measures waits for a reader.
     fn moment(&self) -> RunSnapshot {
         self.board.read(|state, version| {
             let now = self.board.now(state);

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::address::Listener;
-use super::board::LiveRunState;
 use super::http::{self, HttpResponse};
 use super::pages::Pages;
+use super::state::LiveRunState;
 
 /// Connections at a time. A browser has up to six, a scraper one.
 const CONNECTIONS_MAX: usize = 48;
@@ -25,7 +25,7 @@ pub(super) fn start(listener: Listener, board: Arc<LiveRunState>) -> std::io::Re
                 std::thread::sleep(Duration::from_millis(20));
                 continue;
             };
-            let place = Place::take(&open);
+            let place = ConnectionSlot::take(&open);
             let pages = Arc::clone(&pages);
             let answer = move || connection(stream, names_loopback, place.as_ref(), &pages);
             // Where no thread is to be had, the connection closes.
@@ -40,7 +40,12 @@ pub(super) fn start(listener: Listener, board: Arc<LiveRunState>) -> std::io::Re
     Ok(())
 }
 
-fn connection(mut stream: TcpStream, names_loopback: bool, place: Option<&Place>, pages: &Pages) {
+fn connection(
+    mut stream: TcpStream,
+    names_loopback: bool,
+    place: Option<&ConnectionSlot>,
+    pages: &Pages,
+) {
     let Some(_place) = place else {
         // Refused at once, without reading: whoever holds all places must not hold more.
         let _ = stream.set_nonblocking(true);
@@ -56,11 +61,11 @@ fn connection(mut stream: TcpStream, names_loopback: bool, place: Option<&Place>
 }
 
 /// One of the places for connections.
-struct Place {
+struct ConnectionSlot {
     open: Arc<AtomicUsize>,
 }
 
-impl Place {
+impl ConnectionSlot {
     fn take(open: &Arc<AtomicUsize>) -> Option<Self> {
         let taken = open.fetch_add(1, Ordering::AcqRel);
         let place = Self {
@@ -70,7 +75,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.open.fetch_sub(1, Ordering::AcqRel);
     }

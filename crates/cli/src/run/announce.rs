@@ -20,7 +20,8 @@ const KAFKA_BROKER_NS: u64 = 2_000_000_000;
 /// A replicator that has found its topic.
 const MIRROR_NS: u64 = 10_000_000_000;
 
-/// What starting clusters takes for those steps that want another than the one before them had; the first one runs already.
+/// What starting clusters takes for those steps that want another than the one before them had; the first one runs
+/// already.
 fn clusters_ns(plan: &Plan, steps: &[RepeatStep]) -> u64 {
     let needs = steps
         .iter()
@@ -40,7 +41,8 @@ fn clusters_ns(plan: &Plan, steps: &[RepeatStep]) -> u64 {
     starts.map(of_start).sum()
 }
 
-/// What the stages take together, and starting clusters between them; a flow that ends by count is taken to need its whole hold, if there is one.
+/// What the stages take together, and starting clusters between them; a flow that ends by count is taken to need its
+/// whole hold, if there is one.
 pub(super) fn planned_time(plan: &Plan, steps: &[RepeatStep]) -> Duration {
     /// Creating and deleting a topic, connecting, the last answers.
     const BETWEEN_NS: u64 = 300_000_000;

@@ -26,7 +26,7 @@ pub(crate) struct Ceilings {
 
 impl Ceilings {
     /// Measures what is not known yet. What cannot be measured stays unknown.
-    pub(super) fn look(&mut self, share: &Share, interrupt: &Interrupt) {
+    pub(super) fn measure(&mut self, share: &Share, interrupt: &Interrupt) {
         let flows = 0..share.trial.flows.len();
         self.now = flows
             .map(|flow| {
@@ -52,10 +52,15 @@ impl Ceilings {
 fn measured(share: &Share, flow: usize, interrupt: &Interrupt) -> Option<FlowCeiling> {
     let longer = [HOLD, HOLD * 4, HOLD * 16];
     let mut looks = longer.into_iter();
-    looks.find_map(|hold| look(share, flow, hold, interrupt))
+    looks.find_map(|hold| measure(share, flow, hold, interrupt))
 }
 
-fn look(share: &Share, flow: usize, hold: Duration, interrupt: &Interrupt) -> Option<FlowCeiling> {
+fn measure(
+    share: &Share,
+    flow: usize,
+    hold: Duration,
+    interrupt: &Interrupt,
+) -> Option<FlowCeiling> {
     let setup = CeilingSetup {
         share,
         flow,

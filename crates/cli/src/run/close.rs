@@ -11,8 +11,8 @@ use super::mirror::Mirror;
 use super::repeat::RepeatEnd;
 use super::session::{ClusterHealth, Session};
 use crate::exit::{OrStop, in_one_line};
-use crate::place::unix_ms;
 use crate::progress::ProgressLine;
+use crate::run_ids::unix_ms;
 
 /// How long cleaning up on somebody's cluster may take.
 const CLEANING_TIME_MAX: Duration = Duration::from_secs(10);

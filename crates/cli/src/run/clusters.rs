@@ -103,13 +103,15 @@ pub(super) fn remove_left_data(dir: &Path) {
 }
 
 /// Sees to it that the cluster that runs is one that the trial wants. True when that is another than before.
-pub(super) fn suit(session: &mut Session, trial: &Trial) -> anyhow::Result<bool> {
+pub(super) fn fit_to(session: &mut Session, trial: &Trial) -> anyhow::Result<bool> {
     let clusters = &session.clusters;
     let serves = !clusters.is_broken && clusters.needs.shares_with(&trial.cluster);
     if !clusters.are_ours() || serves && session.death().is_none() {
         return Ok(false);
     }
-    session.progress.say("another cluster for the next trial");
+    session
+        .progress
+        .report("another cluster for the next trial");
     // Its topics go with it.
     session.topics.forget();
     // Of a broken one it has been said already; and until the next one serves, there is none.

@@ -27,7 +27,8 @@ pub(super) fn count(
         false => Duration::ZERO,
     };
     if !load.outages.is_empty() {
-        // Leaders may have moved away from a broker that does not answer. If nobody tells, the next question fails in words.
+        // Leaders may have moved away from a broker that does not answer. If nobody tells, the next question fails in
+        // words.
         let _ = cluster.refresh(&[&facts.name]);
     }
     let after = ends_once_followed(cluster, &facts.name, before, acked, patience);

@@ -22,7 +22,7 @@ impl CpuTrack {
     }
 
     /// Looks once.
-    pub(crate) fn look(&mut self, at_ns: u64) {
+    pub(crate) fn sample(&mut self, at_ns: u64) {
         let Some(sampler) = &self.sampler else { return };
         match (sampler.sample(), self.seen.last()) {
             (Ok(sample), _) => self.note(at_ns, sample.user_ns + sample.system_ns),
@@ -92,11 +92,11 @@ mod tests {
             .spawn()
             .unwrap();
         let mut track = CpuTrack::of(Some(child.id()));
-        track.look(0);
+        track.sample(0);
         child.kill().unwrap();
         child.wait().unwrap();
-        track.look(100);
-        track.look(1_000);
+        track.sample(100);
+        track.sample(1_000);
         let used = track.between(0, 1_000);
         assert!(used.is_some(), "{track:?}");
     }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use kgauge_observe::WatchedProcess;
 use kgauge_target::{Target, TargetFacts};
 
-/// Those of a target that kgauge started; else those that brokers on this machine name, as far as they are there. Brokers in a
-/// container name folders of their own: without a process that can be seen, none of it is taken for this machine's.
+/// Those of a target that kgauge started; else those that brokers on this machine name, as far as they are there.
+/// Brokers in a container name folders of their own: without a process that can be seen, none of it is taken for this
+/// machine's.
 pub(super) fn of(
     target: &Target,
     facts: &TargetFacts,

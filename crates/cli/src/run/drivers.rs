@@ -96,7 +96,7 @@ fn refused(error: DriverBuildError) -> anyhow::Error {
         true => ExitStatus::Interrupted,
         false => ExitStatus::BadInput,
     };
-    stop(status, with_cure(&error, &error.cure()))
+    stop(status, with_cure(&error, &error.fix()))
 }
 
 /// CPU of a driver's process, and of each of its threads.
@@ -125,8 +125,8 @@ impl DriverTrack {
     }
 
     /// Looks once.
-    pub(super) fn look(&mut self, at_ns: u64) {
-        self.process.look(at_ns);
+    pub(super) fn sample(&mut self, at_ns: u64) {
+        self.process.sample(at_ns);
         if at_ns < self.next_look_ns {
             return;
         }

@@ -1,5 +1,5 @@
-//! What the nodes of the embedded cluster have counted, as a source of brokers' metrics. They are asked over the way on which faults
-//! are done to them: one question for all nodes, once a second.
+//! What the nodes of the embedded cluster have counted, as a source of brokers' metrics. They are asked over the way on
+//! which faults are done to them: one question for all nodes, once a second.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -34,13 +34,13 @@ impl EmbeddedNodes {
 }
 
 impl BrokerSource for EmbeddedNodes {
-    fn look(&mut self) -> Result<BrokerSamples, String> {
+    fn sample(&mut self) -> Result<BrokerSamples, String> {
         let told = self.target.counts(ANSWER_MAX)?;
         self.looks += 1;
         let mut looks = Vec::with_capacity(told.len());
         for one in told {
             match one.told {
-                Ok(counts) => looks.push((Some(i32::from(one.node)), look(&counts))),
+                Ok(counts) => looks.push((Some(i32::from(one.node)), sample(&counts))),
                 Err(why) => {
                     let missing = self.missing.entry(one.node);
                     missing.or_insert((0, why)).0 += 1;
@@ -50,7 +50,7 @@ impl BrokerSource for EmbeddedNodes {
         Ok(looks)
     }
 
-    fn whose(&self) -> String {
+    fn label(&self) -> String {
         "the embedded cluster".to_owned()
     }
 
@@ -65,9 +65,9 @@ impl BrokerSource for EmbeddedNodes {
     }
 }
 
-/// A node's counts under the names that brokers' metrics have in evidence. What a node does not have stays unknown: it has no queue
-/// between threads, no threads for the network alone, and no Java (docs/decisions/metrics.md).
-fn look(counts: &NodeCounts) -> BrokerSample {
+/// A node's counts under the names that brokers' metrics have in evidence. What a node does not have stays unknown: it
+/// has no queue between threads, no threads for the network alone, and no Java (docs/decisions/metrics.md).
+fn sample(counts: &NodeCounts) -> BrokerSample {
     let follower = &counts.follower_fetch;
     BrokerSample {
         source: MetricsSource::Embedded,
@@ -155,7 +155,7 @@ mod tests {
             leaders: 4,
             ..NodeCounts::default()
         };
-        let look = look(&counts);
+        let look = sample(&counts);
         assert_eq!(look.source, MetricsSource::Embedded);
         let produce = &look.requests[0];
         // A client that is told to wait has its answer all the same.
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_cluster_that_is_gone_is_said() {
         let mut nodes = EmbeddedNodes::new(SharedTarget::none());
-        assert_eq!(nodes.look().unwrap_err(), "there is no cluster");
+        assert_eq!(nodes.sample().unwrap_err(), "there is no cluster");
         assert!(nodes.missing().is_empty());
     }
 }

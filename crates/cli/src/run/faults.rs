@@ -1,8 +1,8 @@
 //! The faults of a repeat: a thread that sets and lifts them on time, and writes down each.
 
-mod heal;
+mod inject;
 mod nodes_report;
-mod strike;
+mod restore;
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -21,8 +21,8 @@ use super::repeat::event;
 use super::session::Session;
 use super::shared::SharedTarget;
 
-pub(crate) use heal::heal;
 use nodes_report::NodesReport;
+pub(crate) use restore::restore;
 
 /// How often nodes are looked at that shall come up or go down.
 const LOOK: Duration = Duration::from_millis(50);
@@ -216,7 +216,7 @@ impl Driver {
                 wait = wait.min(LOOK);
             }
             match stopped.recv_timeout(wait) {
-                Err(RecvTimeoutError::Timeout) => self.look(),
+                Err(RecvTimeoutError::Timeout) => self.sample(),
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => return self.left(),
             }
         }
@@ -277,7 +277,7 @@ impl Driver {
         let mut struck = Vec::new();
         let mut undo = Vec::new();
         let seed = derive_seed(self.seed, &format!("fault {entry}"));
-        for blow in strike::blows(&plan, &nodes, &self.nodes, (number, seed)) {
+        for blow in inject::fault_steps(&plan, &nodes, &self.nodes, (number, seed)) {
             match self.instruct(&blow.instructions) {
                 Ok(done) => {
                     self.note_begun(entry, &plan, &blow.nodes, &done);
@@ -383,7 +383,7 @@ impl Driver {
     }
 
     /// Looks whether nodes have come up or gone down that shall.
-    fn look(&mut self) {
+    fn sample(&mut self) {
         if self.watched.is_empty() {
             return;
         }

@@ -10,7 +10,7 @@ use kgauge_target::{BrokerFacts, MetricsPlace};
 use super::embedded_nodes::EmbeddedNodes;
 use super::session::Session;
 use crate::exit::{ExitStatus, stop};
-use crate::place::unix_ms;
+use crate::run_ids::unix_ms;
 
 /// An address that the user gave, and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub(crate) struct MetricsAddress {
     url: MetricsUrl,
 }
 
-/// Reads what stands behind `--metrics`: `URL` or `ID=URL`, several with commas between. No error repeats what was written: it may
-/// have a password in it.
+/// Reads what stands behind `--metrics`: `URL` or `ID=URL`, several with commas between. No error repeats what was
+/// written: it may have a password in it.
 pub(super) fn read(texts: &[String]) -> anyhow::Result<Vec<MetricsAddress>> {
     let pieces = texts.iter().flat_map(|text| text.split(','));
     let given = pieces.enumerate().map(|(index, piece)| {
@@ -69,7 +69,8 @@ pub(super) fn without_secrets(argument: &str) -> String {
     shown.collect::<Vec<_>>().join(",")
 }
 
-/// Finds out whose each address is: as told, as the endpoint itself says, by the host's name, or because there is one broker only.
+/// Finds out whose each address is: as told, as the endpoint itself says, by the host's name, or because there is one
+/// broker only.
 pub(super) fn known(
     mut given: Vec<MetricsAddress>,
     brokers: &[BrokerFacts],
@@ -142,7 +143,7 @@ fn host(address: &str) -> &str {
 
 /// Those who are asked; where nobody can be, that is written down.
 pub(super) fn sources(session: &Session, key: RepeatKey) -> Vec<Box<dyn BrokerSource>> {
-    match asked(session) {
+    match open_sources(session) {
         Ok(sources) => sources,
         Err(why) => {
             let seen = Evidence {
@@ -159,7 +160,7 @@ pub(super) fn sources(session: &Session, key: RepeatKey) -> Vec<Box<dyn BrokerSo
     }
 }
 
-fn asked(session: &Session) -> Result<Vec<Box<dyn BrokerSource>>, String> {
+fn open_sources(session: &Session) -> Result<Vec<Box<dyn BrokerSource>>, String> {
     let mut sources: Vec<Box<dyn BrokerSource>> = Vec::new();
     for one in &session.metrics {
         sources.push(Box::new(MetricsEndpoint::new(one.url.clone(), one.broker)));
@@ -187,7 +188,7 @@ fn warm(sources: &mut [Box<dyn BrokerSource>]) {
     std::thread::scope(|scope| {
         for source in sources {
             // What it says is not of the repeat yet.
-            scope.spawn(|| drop(source.look()));
+            scope.spawn(|| drop(source.sample()));
         }
     });
 }

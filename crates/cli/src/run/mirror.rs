@@ -102,7 +102,7 @@ impl Mirror {
     /// The words of whichever of them is gone.
     pub(super) fn death(&self) -> Option<String> {
         let of_maker = self.maker().and_then(|mut maker| maker.check().err());
-        let of_maker = of_maker.map(|error| with_cure(&error, error.cure()));
+        let of_maker = of_maker.map(|error| with_cure(&error, error.fix()));
         of_maker.or_else(|| self.destination.death())
     }
 
@@ -198,7 +198,7 @@ pub(super) fn await_copy(
     let Some(probes) = probes(trial) else {
         return Ok(None);
     };
-    session.progress.say("until the replicator copies");
+    session.progress.report("until the replicator copies");
     let interrupt = session.stopping.load.clone();
     let wrote = preload(
         topic,
@@ -297,7 +297,7 @@ pub(super) struct EchoDelay {
 
 impl EchoDelay {
     /// Looks once, in the hold.
-    pub(super) fn look(&mut self, behind: &[Option<u64>]) {
+    pub(super) fn sample(&mut self, behind: &[Option<u64>]) {
         self.most.resize(behind.len(), 0);
         for (most, records) in self.most.iter_mut().zip(behind) {
             *most = (*most).max(records.unwrap_or(0));

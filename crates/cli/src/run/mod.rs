@@ -8,6 +8,7 @@ mod consent;
 mod counts;
 mod cpu;
 mod data_dirs;
+mod disk_space;
 mod drivers;
 mod embedded_nodes;
 mod environment;
@@ -15,7 +16,7 @@ mod faults;
 mod left_out;
 mod metrics;
 mod mirror;
-mod one;
+mod multi_target;
 mod outages;
 mod output;
 mod process_cpu;
@@ -23,10 +24,9 @@ mod processes;
 mod published;
 mod question;
 mod repeat;
-mod room;
 mod session;
-mod several;
 mod shared;
+mod single_target;
 mod speeds;
 mod start;
 mod targets;
@@ -60,8 +60,8 @@ pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {
     let stopping = interrupt::listen("stopping; topics are deleted, then the report is written")?;
     let live = Live::start(arguments.serve.as_deref(), &stopping)?;
     let ended = match targets.as_slice() {
-        [target] => one::run(arguments, &question, target, &stopping, &live),
-        targets => several::run(arguments, &question, targets, &stopping, &live),
+        [target] => single_target::run(arguments, &question, target, &stopping, &live),
+        targets => multi_target::run(arguments, &question, targets, &stopping, &live),
     };
     live.end(&stopping);
     ended
@@ -96,7 +96,7 @@ pub(crate) fn one(
         beside,
         board: None,
     };
-    let finished = one::measure(&order, stopping.clone())?;
+    let finished = single_target::measure(&order, stopping.clone())?;
     let made = output::make(&finished.dir)?;
     match finished.ended? {
         RepeatEnd::Complete => Ok(made),

@@ -1,4 +1,5 @@
-//! Brokers that stop answering during a load: what stderr, the live page and the run folder say, and how long anything waits for them.
+//! Brokers that stop answering during a load: what stderr, the live page and the run folder say, and how long anything
+//! waits for them.
 
 use std::time::Duration;
 
@@ -21,7 +22,12 @@ const DOUBTFUL_QUESTION_MAX: Duration = Duration::from_secs(3);
 const INTERRUPTED_QUESTION_MAX: Duration = Duration::from_millis(300);
 
 /// Says what has changed since the last look.
-pub(super) fn tell(session: &Session, trial: &Trial, key: RepeatKey, progress: &LoadProgress) {
+pub(super) fn report_outages(
+    session: &Session,
+    trial: &Trial,
+    key: RepeatKey,
+    progress: &LoadProgress,
+) {
     for change in &progress.outage_changes {
         let (at_ns, kind, words) = match change {
             OutageChange::Found { outage, at_ns } => {
@@ -69,8 +75,8 @@ fn event_of(outage: &Outage) -> EventKind {
     }
 }
 
-/// `broker 2 (127.0.0.1:9092) stopped answering 2 s ago (connections fail); 3 of 6 partitions have no leader. Waiting up to 12 s
-/// (drain 5 s); Ctrl-C stops now.`
+/// `broker 2 (127.0.0.1:9092) stopped answering 2 s ago (connections fail); 3 of 6 partitions have no leader. Waiting
+/// up to 12 s (drain 5 s); Ctrl-C stops now.`
 fn found_words(trial: &Trial, outage: &Outage, at_ns: u64) -> String {
     let ago = Duration::from_nanos(at_ns.saturating_sub(outage.since_ns));
     let how = match outage.kind {
@@ -203,7 +209,7 @@ pub(super) fn limit_questions(session: &mut Session, trial: &Trial, load: &LoadO
 
 /// The brokers do not say what they have.
 pub(super) fn offsets_unknown(error: &OffsetsError) -> anyhow::Error {
-    stop(ExitStatus::TargetFailed, with_cure(error, error.cure()))
+    stop(ExitStatus::TargetFailed, with_cure(error, error.fix()))
 }
 
 /// Whether somebody's cluster answers no question any more: then nothing that is left to do can be done.

@@ -16,13 +16,13 @@ pub(super) struct ProcessCpu {
 }
 
 impl ProcessCpu {
-    pub(super) fn look(&mut self, at_ns: u64) {
-        self.generator.look(at_ns);
+    pub(super) fn sample(&mut self, at_ns: u64) {
+        self.generator.sample(at_ns);
         for track in &mut self.drivers {
-            track.look(at_ns);
+            track.sample(at_ns);
         }
         let targets = self.targets.iter_mut().chain(&mut self.replicator);
-        targets.for_each(|track| track.look(at_ns));
+        targets.for_each(|track| track.sample(at_ns));
     }
 
     /// What kgauge's replicator used in the hold.

@@ -16,7 +16,7 @@ use kgauge_scenario::{FlowPlan, Share, Trial};
 use super::counts::count;
 use super::cpu::CpuTrack;
 use super::drivers::{self, DriverTrack};
-use super::faults::{FaultThread, heal};
+use super::faults::{FaultThread, restore};
 use super::metrics;
 use super::mirror::{self, EchoDelay, Mirror};
 use super::outages;
@@ -28,8 +28,8 @@ use super::warm_up::WarmUp;
 use super::wire::{self, Held};
 use crate::exit::{ExitStatus, OrStop, in_one_line, stop};
 use crate::live::ProgressSnapshot;
-use crate::place::unix_ms;
 use crate::progress::{short_count, short_time};
+use crate::run_ids::unix_ms;
 
 /// How a repeat ended, for the loop over repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,13 +212,13 @@ fn measure(
     let pids = load.driver_pids();
     let mut watch = RepeatWatch::new(session, trial, folder, pids);
     // However short the load is, there is a look on either side of it.
-    watch.cpu.look(clock.now_ns());
-    let outcome = load.run_controlled(clock, |progress, control| watch.look(progress, control));
-    watch.cpu.look(clock.now_ns());
+    watch.cpu.sample(clock.now_ns());
+    let outcome = load.run_controlled(clock, |progress, control| watch.sample(progress, control));
+    watch.cpu.sample(clock.now_ns());
     let (mut trouble, mut cpu, behind) = (watch.trouble, watch.cpu, watch.behind);
     let told = asked.map(WireWatcher::stop).unwrap_or_default();
     let watched = session.target_processes.clone();
-    heal(session, faults, &ground.facts.name, (key, clock))?;
+    restore(session, faults, &ground.facts.name, (key, clock))?;
     if session.target_processes != watched {
         // Nobody has watched the processes that were started in between.
         cpu.targets.clear();
@@ -327,22 +327,22 @@ impl<'a> RepeatWatch<'a> {
         }
     }
 
-    fn look(&mut self, progress: &LoadProgress, control: &LoadControl<'_>) {
-        self.cpu.look(progress.elapsed_ns);
+    fn sample(&mut self, progress: &LoadProgress, control: &LoadControl<'_>) {
+        self.cpu.sample(progress.elapsed_ns);
         self.warm_up.check(progress.elapsed_ns, control);
         self.hold_start_ns = control.hold_start_ns();
         if self.is_hold(progress.elapsed_ns) {
-            self.behind.look(&progress.behind);
+            self.behind.sample(&progress.behind);
         }
         let folder = &self.session.folder;
-        self.held.look(folder, self.folder.key(), progress);
+        self.held.sample(folder, self.folder.key(), progress);
         for incident in &progress.incidents {
             let text = format!("{}: {}", incident.flow, incident.what);
             let at = Some((self.folder.key(), incident.at_ns));
             self.session
                 .event(at, EventKind::Error { text, code: None });
         }
-        outages::tell(self.session, self.trial, self.folder.key(), progress);
+        outages::report_outages(self.session, self.trial, self.folder.key(), progress);
         if self.trouble.is_none() {
             let results = self.folder.failure().map(Trouble::Results);
             let target = || self.session.target_trouble().map(Trouble::Target);
@@ -353,9 +353,9 @@ impl<'a> RepeatWatch<'a> {
             }
         }
         let board = self.session.board.as_ref();
-        let seen = board.map_or_else(ProgressSnapshot::default, |board| board.look(progress));
+        let seen = board.map_or_else(ProgressSnapshot::default, |board| board.snapshot(progress));
         let words = self.words(progress, seen);
-        self.session.progress.say(&words);
+        self.session.progress.report(&words);
         self.last = Some(progress.clone());
     }
 

@@ -13,10 +13,10 @@ use kgauge_target::TopicGuard;
 
 use super::ceilings::Ceilings;
 use super::clusters::Clusters;
+use super::disk_space::DiskGuard;
 use super::metrics::MetricsAddress;
 use super::mirror::Mirror;
 use super::repeat::event;
-use super::room::DiskGuard;
 use super::shared::SharedTarget;
 use crate::interrupt::StopRequests;
 use crate::live::LiveRunState;
@@ -96,7 +96,7 @@ impl Session {
 
     /// Why no load can go on: the target is gone, or its disks would be full.
     pub(crate) fn target_trouble(&self) -> Option<String> {
-        let disk = || self.disk_guard.look(&self.data_dirs);
+        let disk = || self.disk_guard.check(&self.data_dirs);
         self.death().or_else(disk)
     }
 

@@ -45,8 +45,8 @@ impl SharedTarget {
             .map_or_else(Vec::new, Target::processes)
     }
 
-    /// What the nodes of an embedded cluster have counted, if it is told within `limit`: whoever does something to the cluster meanwhile
-    /// is not waited for longer than that.
+    /// What the nodes of an embedded cluster have counted, if it is told within `limit`: whoever does something to the
+    /// cluster meanwhile is not waited for longer than that.
     pub(crate) fn counts(&self, limit: Duration) -> Result<Vec<NodeReport>, String> {
         let begin = Instant::now();
         loop {
@@ -84,7 +84,7 @@ impl SharedTarget {
             Err(TryLockError::WouldBlock) => return None,
         };
         let error = target.as_mut()?.check().err()?;
-        Some(crate::exit::with_cure(&error, error.cure()))
+        Some(crate::exit::with_cure(&error, error.fix()))
     }
 
     /// Takes the target out, to end it.

@@ -75,8 +75,8 @@ fn names(interfaces: &[String]) -> String {
     }
 }
 
-/// Network cards are sold by bits, in steps of 1,000. A large B stands for bytes everywhere but in the names of units that nobody
-/// mistakes.
+/// Network cards are sold by bits, in steps of 1,000. A large B stands for bytes everywhere but in the names of units
+/// that nobody mistakes.
 fn bits_per_s(text: &str) -> Result<u64, String> {
     const WANTED: &str = "write bits a second, as in 300Mbit, 2.5Gbit or 100Gbit/s";
     let (value, unit) = with_unit(text).ok_or(WANTED)?;
@@ -116,7 +116,7 @@ fn bits_per_s(text: &str) -> Result<u64, String> {
 mod tests {
     use super::*;
 
-    fn said(texts: &[&str]) -> Result<Vec<(String, u64)>, String> {
+    fn parsed(texts: &[&str]) -> Result<Vec<(String, u64)>, String> {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         let interfaces = ["lo", "eth0", "wlan=0"].map(str::to_owned);
         let speeds = understood(&texts, &interfaces)?.into_iter();
@@ -139,7 +139,7 @@ mod tests {
             assert_eq!(bits_per_s(text), Ok(bits), "{text}");
         }
         assert_eq!(
-            said(&["lo=300Mbit", "wlan=0=54Mbit"]).unwrap(),
+            parsed(&["lo=300Mbit", "wlan=0=54Mbit"]).unwrap(),
             [
                 ("lo".to_owned(), 300_000_000),
                 ("wlan=0".to_owned(), 54_000_000)
@@ -176,10 +176,10 @@ mod tests {
             ),
             ("=1Gbit", "no interface \"\""),
         ] {
-            let told = said(&[text]).unwrap_err();
+            let told = parsed(&[text]).unwrap_err();
             assert!(told.contains(words), "{text}: {told}");
         }
-        let twice = said(&["lo=1Gbit", "lo=2Gbit"]).unwrap_err();
+        let twice = parsed(&["lo=1Gbit", "lo=2Gbit"]).unwrap_err();
         assert!(twice.contains("lo has a speed already"), "{twice}");
     }
 

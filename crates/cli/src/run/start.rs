@@ -19,6 +19,7 @@ use super::ceilings::Ceilings;
 use super::clusters::{self, Clusters};
 use super::consent;
 use super::data_dirs;
+use super::disk_space::{DiskGuard, check_room};
 use super::drivers;
 use super::environment::environment;
 use super::left_out::left_out;
@@ -27,7 +28,6 @@ use super::mirror::{self, Mirror};
 use super::processes;
 use super::question::Question;
 use super::repeat::event;
-use super::room::{DiskGuard, check_room};
 use super::session::{ClusterHealth, Session};
 use super::shared::SharedTarget;
 use super::targets::NamedTarget;
@@ -36,9 +36,9 @@ use crate::args::RunArgs;
 use crate::exit::{ExitStatus, OrStop, Stop, stop};
 use crate::interrupt::StopRequests;
 use crate::live::LiveRunState;
-use crate::place::{check_name, fresh_number, run_dir, run_id, unix_ms};
 use crate::print;
 use crate::progress::ProgressLine;
+use crate::run_ids::{check_name, fresh_number, run_dir, run_id, unix_ms};
 use crate::targets::{TARGET_LOGS, failed};
 
 /// A run that is wanted.
@@ -291,7 +291,7 @@ fn ready(
             question.plan(&opened.run_id, opened.seed, size, cluster)?
         }
     };
-    let mut notes = suit_release(&mut plan, &facts, &mut cluster)?;
+    let mut notes = drop_unsupported(&mut plan, &facts, &mut cluster)?;
     let to_run = to_run(&plan, &steps);
     let topic = arguments.allow_existing.as_deref();
     check_topics(topic, &to_run, (&target, &facts), &mut cluster)?;
@@ -502,7 +502,7 @@ fn same_cluster(
 
 /// Fits a plan to what the brokers know: what was not asked for by name is left out where a release
 /// has it not, and said; what was asked for and cannot be is refused before anything is made.
-fn suit_release(
+fn drop_unsupported(
     plan: &mut Plan,
     facts: &TargetFacts,
     cluster: &mut Cluster,

@@ -60,7 +60,7 @@ pub(super) fn read(arguments: &RunArgs, question: &Question) -> anyhow::Result<V
                 print::message(&format!("kgauge: {note}"));
             }
         }
-        spec.suit(brokers);
+        spec.fit_to(brokers);
         if let Some(home) = &arguments.kafka_home {
             is_home_used |= spec.set_kafka_home(home);
         }
@@ -339,7 +339,7 @@ impl NamedTarget {
             Replicator::None | Replicator::MirrorMaker2 => {}
         }
         match &self.destination {
-            Some(_) => spec.suit(needs.brokers),
+            Some(_) => spec.fit_to(needs.brokers),
             // Like the target but for the number of brokers.
             None => {
                 if !spec.set_brokers(needs.brokers) {

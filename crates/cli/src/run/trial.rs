@@ -50,9 +50,9 @@ pub(crate) fn run_step(
     // Somebody's cluster that lost brokers may be gone by now.
     let limit = (session.health != ClusterHealth::Sound).then_some(DOUBTFUL_TIME_MAX);
     session.cluster.set_time_limit(limit);
-    session.progress.say("what this machine can generate");
+    session.progress.report("what this machine can generate");
     let interrupt = session.stopping.load.clone();
-    session.ceilings.look(&share, &interrupt);
+    session.ceilings.measure(&share, &interrupt);
     if !warming::warm(session, &share)? {
         return Ok(RepeatEnd::Interrupted);
     }
@@ -135,7 +135,7 @@ fn created(session: &mut Session, trial: &Trial, repeat: u32) -> anyhow::Result<
     };
     let made = session.topics.create(&mut session.cluster, &wish);
     let name = made.map_err(|error| {
-        let words = with_cure(&error, error.cure());
+        let words = with_cure(&error, error.fix());
         stop(ExitStatus::TargetFailed, session.death().unwrap_or(words))
     })?;
     session.event(
@@ -176,7 +176,7 @@ pub(super) fn check_existing_topic(
             | AdoptError::Refused { .. }
             | AdoptError::Layout { .. } => ExitStatus::BadInput,
         };
-        stop(status, with_cure(&error, error.cure()))
+        stop(status, with_cure(&error, error.fix()))
     })
 }
 
@@ -195,7 +195,7 @@ fn fill(session: &mut Session, trial: &Trial, name: &str) -> anyhow::Result<bool
         &session.stopping.load,
         |seen| {
             let acked = seen.flows.iter().map(|flow| flow.acked).sum::<u64>();
-            progress.say(&format!(
+            progress.report(&format!(
                 "preload {} of {wanted} records",
                 short_count(acked as f64)
             ));

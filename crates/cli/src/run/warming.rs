@@ -41,7 +41,7 @@ pub(super) fn warm(session: &mut Session, share: &Share) -> anyhow::Result<bool>
     }
     let warming = share_of(share);
     let topic = create_topic(session, &warming.trial)?;
-    session.progress.say("warming the brokers");
+    session.progress.report("warming the brokers");
     let prepared = PreparedLoad::prepare(&LoadSetup {
         copy: None,
         groups: &BTreeMap::new(),
@@ -85,7 +85,7 @@ fn create_topic(session: &mut Session, trial: &Trial) -> anyhow::Result<String> 
     };
     let made = session.topics.create(&mut session.cluster, &wish);
     made.map_err(|error| {
-        let words = with_cure(&error, error.cure());
+        let words = with_cure(&error, error.fix());
         stop(ExitStatus::TargetFailed, session.death().unwrap_or(words))
     })
 }
@@ -203,7 +203,9 @@ impl<'a> WarmingWatch<'a> {
         }
         let now_ns = progress.elapsed_ns;
         self.elapsed_ns = now_ns;
-        self.targets.iter_mut().for_each(|track| track.look(now_ns));
+        self.targets
+            .iter_mut()
+            .for_each(|track| track.sample(now_ns));
         let (last_ns, last_records) = self.last;
         let done = |flow: &kgauge_load::Totals| flow.acked + flow.consumed;
         let records: u64 = progress.flows.iter().map(done).sum();
@@ -221,7 +223,7 @@ impl<'a> WarmingWatch<'a> {
             self.last = (now_ns, records);
             self.is_steady = is_steady(&self.rounds);
             let rate = self.rounds.last().map_or(0.0, |round| round.records_per_s);
-            self.session.progress.say(&format!(
+            self.session.progress.report(&format!(
                 "warming the brokers {} of at most {} s · {}/s",
                 now_ns / 1_000_000_000,
                 LIMIT_NS / 1_000_000_000,

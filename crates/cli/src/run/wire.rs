@@ -9,7 +9,7 @@ use kgauge_results::run::{ClientSample, Evidence, EvidenceKind, RepeatKey, Subje
 use kgauge_results::{RunFolder, SECOND_NS};
 
 use super::session::Session;
-use crate::place::unix_ms;
+use crate::run_ids::unix_ms;
 
 /// Starts the thread that asks; none where the user does not want it.
 pub(super) fn start(
@@ -50,7 +50,7 @@ pub(super) struct Held {
 
 impl Held {
     /// Looks at where a running load is. A folder that takes no line any more ends the run through its slices.
-    pub(super) fn look(&mut self, folder: &RunFolder, key: RepeatKey, progress: &LoadProgress) {
+    pub(super) fn sample(&mut self, folder: &RunFolder, key: RepeatKey, progress: &LoadProgress) {
         if progress.elapsed_ns < self.next_ns {
             return;
         }

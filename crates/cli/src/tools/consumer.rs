@@ -21,7 +21,7 @@ use super::release::ToolRelease;
 use super::say::{self, note};
 use super::{ToolCall, ToolFailure, ToolResult, flow, names};
 use crate::exit::ExitStatus;
-use crate::place::{fresh_number, unix_ms};
+use crate::run_ids::{fresh_number, unix_ms};
 
 const STYLE: Style = Style::Jopt;
 
@@ -351,7 +351,7 @@ impl ConsumerArgs {
         let mut watch = ReadWatch::new(&mut self, start, joined_ms, clock);
         let outcome = ready.run(clock, &mut watch)?;
         let (timed_out, counts) = (watch.timed_out, watch.counts);
-        self.told(&outcome, start, joined_ms, timed_out);
+        self.print_totals(&outcome, start, joined_ms, timed_out);
         if given.has("print-metrics") {
             for line in metrics(metric_rows(&properties, &counts, outcome.end_ns)) {
                 say::line(&line);
@@ -367,7 +367,7 @@ impl ConsumerArgs {
     }
 
     /// What the tool says in the end.
-    fn told(
+    fn print_totals(
         &mut self,
         outcome: &LoadOutcome,
         start: ReadProgress,

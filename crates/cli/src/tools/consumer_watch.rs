@@ -41,7 +41,7 @@ impl<'a> ReadWatch<'a> {
 }
 
 impl LoadWatch for ReadWatch<'_> {
-    fn look(&mut self, slices: Vec<Slice>, progress: &LoadProgress) {
+    fn sample(&mut self, slices: Vec<Slice>, progress: &LoadProgress) {
         slices
             .iter()
             .for_each(|slice| self.counts.add(&slice.counts));

@@ -35,7 +35,7 @@ pub(crate) fn connect(
     interrupt: &Interrupt,
 ) -> Result<Cluster, ToolFailure> {
     Cluster::bootstrap_until(client.clone(), interrupt.clone())
-        .map_err(|error| ToolFailure::new(format!("{error}\n  {}", error.cure())))
+        .map_err(|error| ToolFailure::new(format!("{error}\n  {}", error.fix())))
 }
 
 /// The topic with its partitions, made by the broker if it does that on demand, as for any producer.
@@ -50,7 +50,7 @@ pub(crate) fn topic_on_demand(
     loop {
         let found = cluster
             .refresh(&[name])
-            .map_err(|error| ToolFailure::new(format!("{error}\n  {}", error.cure())))?;
+            .map_err(|error| ToolFailure::new(format!("{error}\n  {}", error.fix())))?;
         let topic = found.topic(name);
         let ready = topic.filter(|topic| {
             topic.error.is_none()
@@ -125,7 +125,7 @@ pub(crate) fn all_topics(cluster: &mut Cluster) -> Result<MetadataView, ToolFail
 /// What a tool watches while its load runs.
 pub(crate) trait LoadWatch {
     /// Slices that were shipped since the last look, and where the load is.
-    fn look(&mut self, slices: Vec<Slice>, progress: &LoadProgress);
+    fn sample(&mut self, slices: Vec<Slice>, progress: &LoadProgress);
 
     /// Whether the load should end now.
     fn wants_end(&self) -> bool;
@@ -200,7 +200,7 @@ impl Ready {
             for incident in &progress.incidents {
                 note(&incident.what);
             }
-            watch.look(taken(), progress);
+            watch.sample(taken(), progress);
             if watch.wants_end() {
                 stopping.load.raise();
             }
@@ -210,7 +210,7 @@ impl Ready {
         if let Some(mut progress) = last {
             progress.incidents.clear();
             progress.elapsed_ns = outcome.end_ns;
-            watch.look(taken(), &progress);
+            watch.sample(taken(), &progress);
         }
         if outcome.incidents_dropped > 0 {
             note(&format!("{} more such lines", outcome.incidents_dropped));

@@ -19,7 +19,7 @@ use super::say::{self, note};
 use super::{ToolCall, ToolFailure, ToolResult, flow, options};
 use crate::exit::ExitStatus;
 use crate::interrupt::StopRequests;
-use crate::place::{fresh_number, unix_ms};
+use crate::run_ids::{fresh_number, unix_ms};
 
 const STYLE: Style = Style::Jopt;
 
@@ -311,7 +311,7 @@ impl EndToEndOptions {
                 say::line(&format!("{index}\t{}", double(ns as f64 / 1e6)));
             }
         }
-        self.said(&times);
+        self.print_times(&times);
         Ok(match stopping.is_wanted() {
             true => ExitStatus::Interrupted,
             false => ExitStatus::Good,
@@ -365,7 +365,7 @@ impl EndToEndOptions {
         }
     }
 
-    fn said(&self, times: &Histogram) {
+    fn print_times(&self, times: &Histogram) {
         for line in total(times, self.as_of, self.is_first) {
             say::line(&line);
         }

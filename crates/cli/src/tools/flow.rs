@@ -62,7 +62,7 @@ pub(crate) fn share(trial: Trial) -> Share {
         agent_count: 1,
         trial,
         repeat: 0,
-        seed: crate::place::fresh_number(),
+        seed: crate::run_ids::fresh_number(),
     }
 }
 

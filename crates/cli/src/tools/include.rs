@@ -157,7 +157,7 @@ mod tests {
         Include::parse(pattern).unwrap().fits(name)
     }
 
-    fn said(pattern: &str) -> (ExitStatus, String) {
+    fn refusal(pattern: &str) -> (ExitStatus, String) {
         let failure = Include::parse(pattern).unwrap_err();
         (failure.status, failure.words)
     }
@@ -204,7 +204,7 @@ mod tests {
             ("[a--z]", "inside a class"),
             ("[[:alpha:]]", "inside a class"),
         ] {
-            let (status, words) = said(pattern);
+            let (status, words) = refusal(pattern);
             assert_eq!(status, ExitStatus::BadInput, "{pattern}");
             assert!(words.contains(name) && words.contains(pattern), "{words}");
         }
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn what_is_no_pattern_is_said_to_be_wrong() {
         for pattern in ["(a", "[a", "*a", "a**", "a\\", "a{", "a)"] {
-            let (status, words) = said(pattern);
+            let (status, words) = refusal(pattern);
             assert_eq!(status, ExitStatus::Failed, "{pattern}: {words}");
             assert!(
                 words.starts_with(&format!("--include {pattern}: ")),

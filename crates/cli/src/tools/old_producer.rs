@@ -11,7 +11,7 @@ use super::release::ToolRelease;
 use super::say;
 use super::{ToolCall, ToolFailure, ToolResult};
 use crate::exit::ExitStatus;
-use crate::place::unix_ms;
+use crate::run_ids::unix_ms;
 
 const STYLE: Style = Style::Jopt;
 

@@ -303,7 +303,10 @@ fn transactions(
     let id = match by_property {
         true => by_flag,
         false => Some(by_flag.unwrap_or_else(|| {
-            format!("performance-producer-{:016x}", crate::place::fresh_number())
+            format!(
+                "performance-producer-{:016x}",
+                crate::run_ids::fresh_number()
+            )
         })),
     };
     Ok(Some((id, duration_ms.map_or(3_000, i64::unsigned_abs))))
@@ -320,7 +323,7 @@ mod tests {
         super::job(&given, ToolRelease::of(3, 9, 1))
     }
 
-    fn said(line: &str) -> String {
+    fn refusal(line: &str) -> String {
         match job(line).unwrap_err() {
             Wrong::Typed(mistake) => mistake.0,
             Wrong::Other(failure) => failure.words,
@@ -383,12 +386,12 @@ mod tests {
                 "--command-property and --producer-props cannot be specified together.",
             ),
         ] {
-            assert_eq!(said(&GOOD.replace(change.0, change.1)), words);
+            assert_eq!(refusal(&GOOD.replace(change.0, change.1)), words);
         }
         let without = "--topic t --num-records 1 --record-size 1 --throughput 1";
-        assert!(said(without).starts_with("At least one of --bootstrap-server"));
+        assert!(refusal(without).starts_with("At least one of --bootstrap-server"));
         assert_eq!(
-            said(&GOOD.replace("acks=1", "acks")),
+            refusal(&GOOD.replace("acks=1", "acks")),
             "Invalid property: acks"
         );
     }

@@ -414,7 +414,7 @@ impl SendWatch {
     }
 
     /// The interval's line, once something was acked after its end.
-    pub(super) fn look_at_clock(&mut self, now_ns: u64) {
+    pub(super) fn check_clock(&mut self, now_ns: u64) {
         let elapsed_ns = now_ns.saturating_sub(self.window_start_ns);
         if elapsed_ns < self.interval_ns || self.window.records == 0 {
             return;
@@ -429,13 +429,13 @@ impl SendWatch {
 }
 
 impl LoadWatch for SendWatch {
-    fn look(&mut self, slices: Vec<Slice>, progress: &LoadProgress) {
+    fn sample(&mut self, slices: Vec<Slice>, progress: &LoadProgress) {
         let came = !slices.is_empty();
         for slice in slices {
             self.add(slice, progress.elapsed_ns);
         }
         if came {
-            self.look_at_clock(progress.elapsed_ns);
+            self.check_clock(progress.elapsed_ns);
         }
     }
 
@@ -506,10 +506,10 @@ mod tests {
     #[test]
     fn an_interval_begins_anew_after_its_line_and_waits_for_acks() {
         let mut watch = watch(0, false);
-        watch.look_at_clock(6_000_000_000);
+        watch.check_clock(6_000_000_000);
         assert_eq!(watch.window_start_ns, 0, "nothing was acked");
         watch.add(acked(Stage::Hold, 5), 7_000_000_000);
-        watch.look_at_clock(7_000_000_000);
+        watch.check_clock(7_000_000_000);
         assert_eq!(watch.window_start_ns, 7_000_000_000);
         assert_eq!((watch.window.records, watch.whole.records), (0, 5));
     }

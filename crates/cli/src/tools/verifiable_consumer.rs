@@ -78,7 +78,7 @@ const COMMIT: Duration = Duration::from_secs(5);
 pub(super) fn run(call: &ToolCall) -> ToolResult {
     let given = call.options(TABLE, STYLE, ABOUT)?;
     let as_of = call.as_of(&given)?;
-    let asked = asked(&given, as_of).map_err(|wrong| match wrong {
+    let asked = parse_options(&given, as_of).map_err(|wrong| match wrong {
         Wrong::Typed(mistake) => call.mistake(TABLE, STYLE, &mistake),
         Wrong::Refused(words) => ToolFailure::refused(words),
     })?;
@@ -121,7 +121,10 @@ enum Reset {
     None,
 }
 
-fn asked(given: &ParsedOptions, as_of: ToolRelease) -> Result<VerifiableConsumerOptions, Wrong> {
+fn parse_options(
+    given: &ParsedOptions,
+    as_of: ToolRelease,
+) -> Result<VerifiableConsumerOptions, Wrong> {
     let required = |name: &str, text: Option<&str>| {
         let text = text.map(str::to_owned);
         text.ok_or_else(|| Mistake(format!("argument --{name} is required")))
@@ -332,7 +335,7 @@ impl AtWork<'_> {
         };
         let heard = member.heartbeat();
         let pause = member.interval();
-        match heard.map_err(|error| format!("{error}; {}", error.cure()))? {
+        match heard.map_err(|error| format!("{error}; {}", error.fix()))? {
             HeartbeatAnswer::Stable => Ok(pause),
             HeartbeatAnswer::Unsure => Ok(pause.min(WAIT)),
             HeartbeatAnswer::Lost(_) => {
@@ -378,11 +381,11 @@ impl AtWork<'_> {
             .collect();
         if !gone.is_empty() {
             self.commit_now_and_then();
-            self.tell("partitions_revoked", &gone);
+            self.print_event("partitions_revoked", &gone);
         }
         let new = given.iter().map(|partition| partition.unsigned_abs());
         let new: Vec<u32> = new.filter(|place| !before.contains_key(place)).collect();
-        self.tell("partitions_assigned", &new);
+        self.print_event("partitions_assigned", &new);
         let asked: Vec<i32> = new.iter().map(|place| place.cast_signed()).collect();
         let committed = self.member.offsets().committed(&self.asked.topic, &asked);
         let committed = committed.map_err(|error| error.to_string())?;
@@ -406,7 +409,7 @@ impl AtWork<'_> {
         }
     }
 
-    fn tell(&mut self, event: &str, partitions: &[u32]) {
+    fn print_event(&mut self, event: &str, partitions: &[u32]) {
         let more = partitions_of(partitions, &self.asked.topic);
         self.events.event(event, &more);
     }
@@ -476,7 +479,7 @@ impl AtWork<'_> {
 
     fn revoke_all(&mut self) {
         let partitions: Vec<u32> = self.reader.positions().keys().copied().collect();
-        self.tell("partitions_revoked", &partitions);
+        self.print_event("partitions_revoked", &partitions);
         self.reader.assign([]);
     }
 
@@ -499,11 +502,11 @@ impl AtWork<'_> {
 mod tests {
     use super::*;
 
-    fn asked(line: &str) -> Result<VerifiableConsumerOptions, String> {
+    fn requested(line: &str) -> Result<VerifiableConsumerOptions, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let given =
             super::super::options::read(TABLE, STYLE, &words).map_err(|mistake| mistake.0)?;
-        super::asked(&given, ToolRelease::NEWEST).map_err(|wrong| match wrong {
+        super::parse_options(&given, ToolRelease::NEWEST).map_err(|wrong| match wrong {
             Wrong::Typed(mistake) => mistake.0,
             Wrong::Refused(words) => words,
         })
@@ -511,7 +514,7 @@ mod tests {
 
     #[test]
     fn members_are_as_told() {
-        let asked = asked(
+        let asked = requested(
             "--topic v --group-id g --broker-list a:1 --session-timeout 6000 \
                            --assignment-strategy org.apache.kafka.clients.consumer.RoundRobinAssignor",
         );
@@ -524,7 +527,8 @@ mod tests {
 
     #[test]
     fn the_newer_assignors_and_the_new_protocol_are_known() {
-        let with = |more: &str| asked(&format!("--topic v --group-id g --broker-list a:1 {more}"));
+        let with =
+            |more: &str| requested(&format!("--topic v --group-id g --broker-list a:1 {more}"));
         let package = "org.apache.kafka.clients.consumer";
         for (class, assignor) in [
             ("StickyAssignor", Assignor::Sticky),
@@ -541,13 +545,13 @@ mod tests {
     #[test]
     fn what_cannot_be_done_is_named() {
         let said = |more: &str| {
-            asked(&format!("--topic v --group-id g --broker-list a:1 {more}")).unwrap_err()
+            requested(&format!("--topic v --group-id g --broker-list a:1 {more}")).unwrap_err()
         };
         assert!(said("--group-protocol streams").contains("classic and consumer are"));
         assert!(said("--assignment-strategy com.example.Mine").contains("RangeAssignor"));
         assert!(said("--reset-policy soon").contains("invalid choice: 'soon'"));
         assert_eq!(
-            asked("--topic v --broker-list a:1").unwrap_err(),
+            requested("--topic v --broker-list a:1").unwrap_err(),
             "argument --group-id is required"
         );
     }

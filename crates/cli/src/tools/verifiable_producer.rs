@@ -13,8 +13,8 @@ use super::plain::{Outgoing, SendFailure, TopicWriter, WriterSetup};
 use super::properties::{ClientRole, PropertySources};
 use super::{ToolCall, ToolFailure, ToolResult, flow};
 use crate::exit::ExitStatus;
-use crate::place::unix_ms;
 use crate::print;
+use crate::run_ids::unix_ms;
 
 const STYLE: Style = Style::Argparse;
 
@@ -65,7 +65,7 @@ const BATCH_RECORDS: usize = 500;
 
 pub(super) fn run(call: &ToolCall) -> ToolResult {
     let given = call.options(TABLE, STYLE, ABOUT)?;
-    let asked = asked(&given).map_err(|mistake| call.mistake(TABLE, STYLE, &mistake))?;
+    let asked = parse_options(&given).map_err(|mistake| call.mistake(TABLE, STYLE, &mistake))?;
     asked.run(given.has("exit-zero-on-failures"))
 }
 
@@ -82,7 +82,7 @@ struct VerifiableProducerOptions {
     keys: Option<u64>,
 }
 
-fn asked(given: &ParsedOptions) -> Result<VerifiableProducerOptions, Mistake> {
+fn parse_options(given: &ParsedOptions) -> Result<VerifiableProducerOptions, Mistake> {
     let required = |name: &str, text: Option<&str>| {
         let text = text.map(str::to_owned);
         text.ok_or_else(|| Mistake(format!("argument --{name} is required")))
@@ -344,11 +344,11 @@ fn murmur2(bytes: &[u8]) -> i32 {
 mod tests {
     use super::*;
 
-    fn asked(line: &str) -> Result<VerifiableProducerOptions, String> {
+    fn requested(line: &str) -> Result<VerifiableProducerOptions, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let given =
             super::super::options::read(TABLE, STYLE, &words).map_err(|mistake| mistake.0)?;
-        super::asked(&given).map_err(|mistake| mistake.0)
+        super::parse_options(&given).map_err(|mistake| mistake.0)
     }
 
     #[test]
@@ -373,12 +373,13 @@ mod tests {
     #[test]
     fn a_record_reads_as_4_3_1_printed_it() {
         let asked =
-            asked("--topic v --bootstrap-server a:1 --value-prefix 7 --repeating-keys 2").unwrap();
+            requested("--topic v --bootstrap-server a:1 --value-prefix 7 --repeating-keys 2")
+                .unwrap();
         assert_eq!(
             sent(&asked.record(1, 0), "v", 0, 6),
             ",\"key\":\"1\",\"value\":\"7.1\",\"offset\":6,\"topic\":\"v\",\"partition\":0"
         );
-        let plain = self::asked("--topic v --broker-list a:1").unwrap();
+        let plain = self::requested("--topic v --broker-list a:1").unwrap();
         assert_eq!(
             sent(&plain.record(3, 0), "v", 0, 3),
             ",\"key\":null,\"value\":\"3\",\"offset\":3,\"topic\":\"v\",\"partition\":0"
@@ -388,21 +389,21 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         assert_eq!(
-            asked("--topic v").unwrap_err(),
+            requested("--topic v").unwrap_err(),
             "argument --bootstrap-server is required"
         );
         assert_eq!(
-            asked("--bootstrap-server a:1").unwrap_err(),
+            requested("--bootstrap-server a:1").unwrap_err(),
             "argument --topic is required"
         );
     }
 
     #[test]
     fn a_throughput_lets_so_many_go_and_no_more() {
-        let slow = asked("--topic v --bootstrap-server a:1 --throughput 0").unwrap();
+        let slow = requested("--topic v --bootstrap-server a:1 --throughput 0").unwrap();
         assert_eq!(slow.due(0, 10, &Clock::start()), 1);
         assert_eq!(slow.due(1, 10, &Clock::start()), 0);
-        let fast = asked("--topic v --bootstrap-server a:1").unwrap();
+        let fast = requested("--topic v --bootstrap-server a:1").unwrap();
         assert_eq!(fast.due(7, 10, &Clock::start()), 3);
     }
 }

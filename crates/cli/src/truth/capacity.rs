@@ -56,8 +56,8 @@ fn row(ran: &TruthRun, flow: &str, entry: usize) -> TruthRow {
     truth.row("capacity", format!("{api}, {words}"), measured)
 }
 
-/// By how much a rate may be off because other programs took the machine. Below: while kgauge does not run, nothing passes. Above:
-/// what was due just before the hold is answered in it.
+/// By how much a rate may be off because other programs took the machine. Below: while kgauge does not run, nothing
+/// passes. Above: what was due just before the hold is answered in it.
 fn lost_by(ran: &TruthRun, per_second: f64) -> LostBy {
     let stages = ran.trial().map(|trial| trial.stages);
     let hold = stages.and_then(|stages| Some((stages.warm_up_ns as f64, stages.hold_ns? as f64)));

@@ -19,8 +19,8 @@ use super::scenarios::{DELAY_FETCH, DELAY_PRODUCE, TruthScenario};
 /// bucket is up to 0.1 % wide.
 const PART: f64 = 0.01;
 
-/// Requests without a delay differ by less than this on a machine that does nothing else; else a band made from them would pass
-/// anything.
+/// Requests without a delay differ by less than this on a machine that does nothing else; else a band made from them
+/// would pass anything.
 const BASE_SPREAD_NS_MAX: f64 = 5e6;
 
 /// No request takes longer than this unless it is late.
@@ -210,8 +210,9 @@ impl Drawn {
         })
     }
 
-    /// By how much a quantile may exceed its band because other programs took the machine. If but for a part of them no request lost
-    /// more than some time, then the quantile is at most that of the delays a part further up, plus that time.
+    /// By how much a quantile may exceed its band because other programs took the machine. If but for a part of them no
+    /// request lost more than some time, then the quantile is at most that of the delays a part further up, plus that
+    /// time.
     fn lost_ns(&self, ran: &TruthRun, with: &Histogram, quantile: Quantile) -> f64 {
         let fraction = quantile.as_fraction();
         let part = ((1.0 - fraction) / 2.0).min(0.01);

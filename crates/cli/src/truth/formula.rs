@@ -7,8 +7,8 @@ use kgauge_scenario::{DelayPlan, FaultKind, RequestFault, Trial};
 /// chance once in fifteen thousand runs.
 pub(super) const SIGMAS: f64 = 4.5;
 
-/// A hold in which the answers of some spans of time came late. Records are due evenly (or at random, but as likely at any
-/// moment as at any other).
+/// A hold in which the answers of some spans of time came late. Records are due evenly (or at random, but as likely at
+/// any moment as at any other).
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct StalledHold {
     /// How long the hold is.
@@ -35,9 +35,9 @@ impl WaitSpan {
         }
     }
 
-    /// The spans of a stall that a node carried out. Records came at an even rate, and in order: the n-th since the stall's
-    /// beginning was due n / rate after it, and was answered when the node had answered n. What is due until the first answer
-    /// has waited for the stall; from then on the node answers as usual.
+    /// The spans of a stall that a node carried out. Records came at an even rate, and in order: the n-th since the
+    /// stall's beginning was due n / rate after it, and was answered when the node had answered n. What is due until
+    /// the first answer has waited for the stall; from then on the node answers as usual.
     pub(super) fn of_answers(begin_ns: f64, answers: &[(f64, u64)], per_ns: f64) -> Vec<Self> {
         let mut spans: Vec<Self> = Vec::new();
         let Some((release_ns, _)) = answers.first().copied() else {
@@ -61,8 +61,8 @@ impl WaitSpan {
 }
 
 impl StalledHold {
-    /// What a plan says of a flow. `recorded` gives the spans that nodes recorded for an entry of its faults, if they did.
-    /// `None` without a hold of known length, or without a stall.
+    /// What a plan says of a flow. `recorded` gives the spans that nodes recorded for an entry of its faults, if they
+    /// did. `None` without a hold of known length, or without a stall.
     pub(super) fn of(trial: &Trial, recorded: impl Fn(usize) -> Vec<WaitSpan>) -> Option<Self> {
         let warm_up_ns = trial.stages.warm_up_ns;
         let faults = trial.faults.iter().enumerate();
@@ -83,8 +83,8 @@ impl StalledHold {
         (!spans.is_empty()).then_some(Self { hold_ns, spans })
     }
 
-    /// The part of the hold's records that waits longer than `wait_ns`: of each span those that are due longer than that
-    /// before its answer.
+    /// The part of the hold's records that waits longer than `wait_ns`: of each span those that are due longer than
+    /// that before its answer.
     pub(super) fn part_beyond(&self, wait_ns: f64) -> f64 {
         let beyond = self.spans.iter().map(|span| {
             let first_ns = span.first_due_ns.max(0.0);
@@ -179,7 +179,8 @@ mod tests {
 
     #[test]
     fn the_work_after_a_stall_is_part_of_the_wait() {
-        // 100 records a second. Four came during the stall and were held; what had piled up was answered 6 ms after its end.
+        // 100 records a second. Four came during the stall and were held; what had piled up was answered 6 ms after its
+        // end.
         let answers = [(8.0 * S, 4), (8.006 * S, 96), (8.02 * S, 3)];
         let spans = WaitSpan::of_answers(7.0 * S, &answers, 100.0 / S);
         let ends: Vec<f64> = spans.iter().map(|span| span.answered_ns).collect();

@@ -1,9 +1,9 @@
-//! Little's law: records in flight = rate x time in flight. The engine integrates the records in flight over time; rate and
-//! times come from other counters.
+//! Little's law: records in flight = rate x time in flight. The engine integrates the records in flight over time; rate
+//! and times come from other counters.
 //!
-//! It is checked over the whole run, from the first record to the last answer. Nothing is in flight at either end, so the law holds
-//! exactly, on any machine. Over the hold alone it holds but for what is in flight at its ends, which is much on a machine that
-//! stands still at that moment.
+//! It is checked over the whole run, from the first record to the last answer. Nothing is in flight at either end, so
+//! the law holds exactly, on any machine. Over the hold alone it holds but for what is in flight at its ends, which is
+//! much on a machine that stands still at that moment.
 
 use kgauge_results::TimeKind;
 

@@ -68,7 +68,7 @@ impl Lost<'_> {
         end - span_ns as f64..end
     }
 
-    fn looks(&self, window: &Window) -> impl Iterator<Item = &TimeSample> {
+    fn samples(&self, window: &Window) -> impl Iterator<Item = &TimeSample> {
         let window = window.clone();
         self.log.looks.iter().filter(move |look| {
             let of = self.window_of(look.at_unix_ns, look.span_ns);
@@ -84,10 +84,12 @@ impl Lost<'_> {
         })
     }
 
-    /// What was lost in a short window: every wait of kgauge's threads in it, what storage and a hypervisor took in the second
-    /// around it.
+    /// What was lost in a short window: every wait of kgauge's threads in it, what storage and a hypervisor took in the
+    /// second around it.
     pub(super) fn near_ns(&self, window: &Window) -> f64 {
-        let looks = self.looks(window).map(|look| look.waited_ns + look.late_ns);
+        let looks = self
+            .samples(window)
+            .map(|look| look.waited_ns + look.late_ns);
         let rest = self
             .seconds(window)
             .map(|second| second.stolen_ns + second.storage_ns);
@@ -96,7 +98,7 @@ impl Lost<'_> {
 
     /// The time in which kgauge hardly ran: waits that long reach into a tail wherever they fall.
     pub(super) fn outages_ns(&self, window: &Window) -> f64 {
-        let late = self.looks(window).map(|look| look.late_ns);
+        let late = self.samples(window).map(|look| look.late_ns);
         let late: u64 = late.filter(|late_ns| *late_ns >= OUTAGE_LATE_NS).sum();
         let seconds = self.seconds(window).filter(|second| {
             let waited_ns = second.waited_ns.min(second.others_cpu_ns);
@@ -112,7 +114,7 @@ impl Lost<'_> {
             let waited_ns = second.waited_ns.min(second.others_cpu_ns);
             waited_ns + second.stolen_ns + second.storage_ns
         });
-        let late = self.looks(window).map(|look| look.late_ns);
+        let late = self.samples(window).map(|look| look.late_ns);
         (seconds.sum::<u64>() + late.sum::<u64>()) as f64
     }
 
@@ -127,7 +129,7 @@ impl Lost<'_> {
                 let others_ns = second.others_cpu_ns + second.stolen_ns + second.storage_ns;
                 others_ns as f64 >= OTHERS_PART * second.span_ns as f64
             });
-            let late: u64 = self.looks(&request).map(|look| look.late_ns).sum();
+            let late: u64 = self.samples(&request).map(|look| look.late_ns).sum();
             let near_ns = if is_busy {
                 self.near_ns(&request)
             } else {
@@ -150,7 +152,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn look(at_ms: u64, waited_ms: u64, late_ms: u64) -> TimeSample {
+    fn sample(at_ms: u64, waited_ms: u64, late_ms: u64) -> TimeSample {
         TimeSample {
             at_unix_ns: at_ms * MS,
             span_ns: 5 * MS,
@@ -176,7 +178,11 @@ mod tests {
     #[test]
     fn only_the_waits_of_a_window_count_for_it() {
         let log = MachineLog {
-            looks: vec![look(1_100, 3, 0), look(1_200, 4, 2), look(1_300, 5, 0)],
+            looks: vec![
+                sample(1_100, 3, 0),
+                sample(1_200, 4, 2),
+                sample(1_300, 5, 0),
+            ],
             seconds: Vec::new(),
         };
         let lost = Lost {
@@ -206,7 +212,7 @@ mod tests {
     #[test]
     fn what_requests_lost_is_a_quantile_of_busy_seconds() {
         let log = MachineLog {
-            looks: vec![look(500, 7, 0), look(1_500, 9, 0)],
+            looks: vec![sample(500, 7, 0), sample(1_500, 9, 0)],
             seconds: vec![second(1, 7, 0), second(2, 9, 300)],
         };
         let lost = Lost {

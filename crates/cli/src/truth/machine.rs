@@ -1,8 +1,8 @@
 //! What other programs take from kgauge while a run of the suite goes on: recorded by a thread beside the run.
 //!
-//! The criterion is direct. The kernel counts for each thread how long it had something to do and got no processor. Looked at
-//! every few milliseconds, that tells which waits of kgauge's own threads fell on a moment that matters for a figure. The
-//! recording thread's own lateness adds what no counter shows, such as a virtual machine that stood still.
+//! The criterion is direct. The kernel counts for each thread how long it had something to do and got no processor.
+//! Looked at every few milliseconds, that tells which waits of kgauge's own threads fell on a moment that matters for a
+//! figure. The recording thread's own lateness adds what no counter shows, such as a virtual machine that stood still.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -97,21 +97,21 @@ impl Recorder {
             second: Totals::default(),
             log: MachineLog::default(),
         };
-        recorder.look_at_threads();
-        recorder.look_at_machine();
+        recorder.sample_threads();
+        recorder.sample_machine();
         recorder.second = recorder.last;
         recorder
     }
 
-    fn look_at_threads(&mut self) {
+    fn sample_threads(&mut self) {
         if let Some(queue) = &mut self.queue {
-            let look = queue.look();
+            let look = queue.sample();
             self.last.own_cpu_ns = look.cpu_ns;
             self.last.waited_ns = look.waited_ns;
         }
     }
 
-    fn look_at_machine(&mut self) {
+    fn sample_machine(&mut self) {
         if let Ok(HostCpu {
             user_ns,
             system_ns,
@@ -134,7 +134,7 @@ impl Recorder {
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => return self.log,
             }
             let waited_ns = self.last.waited_ns;
-            self.look_at_threads();
+            self.sample_threads();
             let span = looked.elapsed();
             looked = Instant::now();
             let span_ns = nanos(span);
@@ -155,7 +155,7 @@ impl Recorder {
                 }
             }
             if second.elapsed() >= SECOND {
-                self.look_at_machine();
+                self.sample_machine();
                 self.end_second(nanos(second.elapsed()));
                 second = looked;
             }

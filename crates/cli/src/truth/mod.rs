@@ -28,9 +28,9 @@ use serde::Serialize;
 use crate::args::{Doubt, TruthArgs};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::interrupt;
-use crate::place::{fresh_number, run_dir, run_id, unix_ms};
 use crate::print;
 use crate::progress::seconds;
+use crate::run_ids::{fresh_number, run_dir, run_id, unix_ms};
 use row::{RowVerdict, TruthRow, TruthUnit};
 use runs::{RunOrder, Runs};
 use scenarios::TruthScenario;
@@ -178,7 +178,7 @@ pub(crate) fn truth(arguments: &TruthArgs) -> anyhow::Result<ExitStatus> {
             merge((&checks, &mut rows), (&open, again), tries);
         }
         let others = runs.used_by_others_max();
-        return tell(arguments, (&checks, rows), others, (started, dir));
+        return write_results(arguments, (&checks, rows), others, (started, dir));
     }
     let id = run_id(unix_ms(), number);
     let dir = run_dir(arguments.out.as_deref(), "truth", &id)?;
@@ -209,7 +209,7 @@ pub(crate) fn truth(arguments: &TruthArgs) -> anyhow::Result<ExitStatus> {
         merge((&checks, &mut rows), (&open, again), tries);
     }
     let others = runs.used_by_others_max();
-    tell(arguments, (&checks, rows), others, (started, &dir))
+    write_results(arguments, (&checks, rows), others, (started, &dir))
 }
 
 /// The checks with a figure that is inconclusive.
@@ -272,7 +272,7 @@ fn judge(
     Ok(rows)
 }
 
-fn tell(
+fn write_results(
     arguments: &TruthArgs,
     (checks, rows): (&[&Check], Vec<Vec<TruthRow>>),
     used_by_others: Option<f64>,

@@ -216,7 +216,8 @@ impl TruthRow {
         }
     }
 
-    /// The same row, when what it is compared with was itself measured on a machine that others used: passing says nothing then.
+    /// The same row, when what it is compared with was itself measured on a machine that others used: passing says
+    /// nothing then.
     pub(super) fn compared_with_nothing(self) -> Self {
         let verdict = match self.verdict {
             RowVerdict::Pass => RowVerdict::Inconclusive,

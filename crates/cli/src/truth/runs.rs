@@ -229,8 +229,8 @@ impl TruthRun {
         })
     }
 
-    /// What a flow's own node recorded about a stall, and the flow's records per nanosecond. A node that serves several flows
-    /// cannot tell their records apart.
+    /// What a flow's own node recorded about a stall, and the flow's records per nanosecond. A node that serves several
+    /// flows cannot tell their records apart.
     fn node_stall(&self, name: &str, entry: usize) -> Option<(&NodeStall, f64)> {
         let flows = &self.trial()?.flows;
         let FlowPlan::Produce(flow) = self.flow_plan(name)? else {

@@ -3,8 +3,8 @@
 //! A record that is due in a stall of length S, t after its beginning, is answered at its end: it waits S - t. Records
 //! that are due evenly wait evenly, from 0 to S; of a hold of length D the part (S - x) / D waits longer than x.
 //!
-//! When the stall began, when it ended and when the node had answered what piled up is taken from the node's own record: on a busy
-//! machine the last of these is milliseconds after the plan's.
+//! When the stall began, when it ended and when the node had answered what piled up is taken from the node's own
+//! record: on a busy machine the last of these is milliseconds after the plan's.
 
 use kgauge_results::{Quantile, TimeKind};
 use kgauge_scenario::{FlowPlan, Shape};
@@ -101,8 +101,8 @@ fn rows(
 
 /// By how much a quantile may exceed its band because other programs took the machine. Nobody is early because of that.
 ///
-/// What counts is time lost between the node's answer and the moment at which the generator had read it, and outages: who is
-/// not served for half a second at another moment waits that long too.
+/// What counts is time lost between the node's answer and the moment at which the generator had read it, and outages:
+/// who is not served for half a second at another moment waits that long too.
 fn lost_by(
     ran: &TruthRun,
     hold: &StalledHold,

@@ -43,7 +43,7 @@ pub(super) fn rows(runs: &mut Runs, order: &RunOrder<'_>) -> anyhow::Result<Vec<
     let tools = match found {
         Ok(tools) => tools,
         Err(error) => {
-            let words = with_cure(&error, error.cure());
+            let words = with_cure(&error, error.fix());
             return Ok(vec![TruthRow::missing("kafka-tool", "Kafka's tool", words)]);
         }
     };
@@ -81,7 +81,7 @@ pub(super) fn rows(runs: &mut Runs, order: &RunOrder<'_>) -> anyhow::Result<Vec<
 /// The same from the folder of an earlier suite.
 pub(super) fn rows_again(runs: &Runs, dir: &Path) -> Vec<TruthRow> {
     let rows = PAIRS.iter().flat_map(|(flow, _)| {
-        let said = std::fs::read_to_string(said_in(dir, flow));
+        let said = std::fs::read_to_string(output_file(dir, flow));
         pair(
             runs.get(BESIDE),
             flow,
@@ -92,7 +92,7 @@ pub(super) fn rows_again(runs: &Runs, dir: &Path) -> Vec<TruthRow> {
 }
 
 /// Where it goes what the tool says.
-fn said_in(dir: &Path, flow: &str) -> PathBuf {
+fn output_file(dir: &Path, flow: &str) -> PathBuf {
     dir.join(format!("kafka-tool-{flow}.txt"))
 }
 
@@ -150,7 +150,7 @@ fn begin(
     };
     cluster.create_topic(&topic).or_target_failed("")?;
     let (rate, records) = load(trial, name).context("the flow has a constant rate")?;
-    let said = said_in(dir, name);
+    let said = output_file(dir, name);
     let output = File::create(&said).or_unwritable()?;
     let errors = output.try_clone().or_unwritable()?;
     let servers = config.bootstrap_servers.iter();

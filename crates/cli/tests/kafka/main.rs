@@ -29,8 +29,8 @@ use site::Site;
 /// The release that most tests use.
 const NEWEST: &str = "4.3.1";
 
-/// Apache Kafka that starts quickly: in a run of seconds most of the time goes into Java's start, and most of that into its
-/// second compiler.
+/// Apache Kafka that starts quickly: in a run of seconds most of the time goes into Java's start, and most of that into
+/// its second compiler.
 fn kafka(version: &str, more: &str) -> String {
     format!("kafka:{version},{more},jvm=-XX:TieredStopAtLevel=1")
 }

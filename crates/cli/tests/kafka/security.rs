@@ -1,5 +1,5 @@
-//! Every kind of security: who has the key is let in, who has not is told why. mTLS and SCRAM-SHA-512 over TLS are let in
-//! where their secrets are looked for.
+//! Every kind of security: who has the key is let in, who has not is told why. mTLS and SCRAM-SHA-512 over TLS are let
+//! in where their secrets are looked for.
 
 use std::fs;
 use std::process::Child;

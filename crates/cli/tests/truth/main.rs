@@ -14,7 +14,8 @@ use serde_json::Value;
 
 use site::{Site, check_refused, json, text};
 
-/// One test at a time, and up to three times: a run on a machine that stands still for many seconds may not come to an end.
+/// One test at a time, and up to three times: a run on a machine that stands still for many seconds may not come to an
+/// end.
 fn tries(test: fn()) {
     static MACHINE: Mutex<()> = Mutex::new(());
     // What another one has panicked about is its own matter.
@@ -97,7 +98,8 @@ fn a_stall_is_measured_as_arithmetic_says_and_a_wrong_recorder_is_caught() {
                 check_not_wrong(&found, &format!("stall, {flow}, {quantile}"));
             }
         }
-        // 1 s in 5 s: a hundredth of the records waits longer than 0.95 s, and as much longer as the node said it was late.
+        // 1 s in 5 s: a hundredth of the records waits longer than 0.95 s, and as much longer as the node said it was
+        // late.
         let even = &found[0];
         let expected = even.low / 0.99;
         assert!(expected > 0.995 * 950e6, "{expected}");

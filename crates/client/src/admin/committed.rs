@@ -3,7 +3,7 @@
 use kgauge_wire::api::ApiKey;
 
 use crate::cluster::{Cluster, ClusterError};
-use crate::group::offsets::{FETCH_VERSIONS, fetch_request, told_offsets};
+use crate::group::offsets::{FETCH_VERSIONS, fetch_request, read_offsets};
 use kgauge_wire::error_code::ErrorCode;
 
 impl Cluster {
@@ -23,7 +23,7 @@ impl Cluster {
         let request = fetch_request(version, group, topic, partitions);
         let reply = connection.call_between(&request, version..=version, limit)?;
         let answer = reply.decode()?;
-        let (code, told) = told_offsets(&answer, topic);
+        let (code, told) = read_offsets(&answer, topic);
         if !code.is_none() {
             return Err(ClusterError::Refused {
                 api: ApiKey::OffsetFetch,

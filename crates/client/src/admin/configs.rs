@@ -131,7 +131,7 @@ impl ConfigsError {
     }
 
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
             ConfigsError::Refused { code, .. } => match code {
                 ErrorCode::TopicAuthorizationFailed | ErrorCode::ClusterAuthorizationFailed => {
@@ -141,7 +141,7 @@ impl ConfigsError {
                 _ => "look at the broker's log",
             },
             ConfigsError::Unanswered { .. } => "look at the broker's log",
-            ConfigsError::Cluster(error) => error.cure(),
+            ConfigsError::Cluster(error) => error.fix(),
         }
     }
 }

@@ -73,11 +73,11 @@ impl Cluster {
             request.key = key.into();
         }
         let reply = connection.call_between(&request, version..=version, limit)?;
-        told(&reply.decode()?)
+        coordinator_id(&reply.decode()?)
     }
 }
 
-fn told(answer: &FindCoordinatorResponse<'_>) -> Result<i32, ClusterError> {
+fn coordinator_id(answer: &FindCoordinatorResponse<'_>) -> Result<i32, ClusterError> {
     let (node_id, code, message) = match answer.coordinators.first() {
         Some(told) => (told.node_id, told.error_code, &told.error_message),
         None => (answer.node_id, answer.error_code, &answer.error_message),

@@ -95,7 +95,7 @@ impl CreateTopicError {
     }
 
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
             CreateTopicError::Exists { .. } => "kgauge writes only to topics that it made itself",
             CreateTopicError::Refused { code, .. } => match code {
@@ -117,7 +117,7 @@ impl CreateTopicError {
             CreateTopicError::NotReady { .. } => {
                 "the cluster may be overloaded: look at the log of that broker"
             }
-            CreateTopicError::Cluster { error, .. } => error.cure(),
+            CreateTopicError::Cluster { error, .. } => error.fix(),
         }
     }
 }

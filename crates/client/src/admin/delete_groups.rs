@@ -47,7 +47,7 @@ impl DeleteGroupError {
     }
 
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
             DeleteGroupError::Refused {
                 code: ErrorCode::NonEmptyGroup,

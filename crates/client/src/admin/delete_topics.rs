@@ -62,7 +62,7 @@ impl DeleteTopicError {
     }
 
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
             DeleteTopicError::Refused {
                 code: ErrorCode::TopicDeletionDisabled,

@@ -62,9 +62,9 @@ pub enum OffsetsError {
 
 impl OffsetsError {
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
-            OffsetsError::Cluster(error) => error.cure(),
+            OffsetsError::Cluster(error) => error.fix(),
             OffsetsError::Partition { .. } | OffsetsError::Unanswered { .. } => {
                 "look at the log of the partition's leader"
             }

@@ -26,7 +26,7 @@ pub struct ProducerIdError {
 
 impl ProducerIdError {
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match &self.error {
             ClusterError::Call(crate::CallError::Unsupported { .. }) => {
                 "set enable.idempotence to false: this needs Kafka 0.11 or newer"
@@ -35,7 +35,7 @@ impl ProducerIdError {
                 code: ErrorCode::ClusterAuthorizationFailed,
                 ..
             } => "give this client the right IDEMPOTENT_WRITE, or set enable.idempotence to false",
-            error => error.cure(),
+            error => error.fix(),
         }
     }
 }

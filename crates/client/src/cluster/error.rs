@@ -112,7 +112,7 @@ fn attempt_words(attempts: &[ClusterError]) -> String {
     if let [only] = attempts {
         return only.to_string();
     }
-    let line = |error: &ClusterError| format!("\n  {error}; {}", error.cure());
+    let line = |error: &ClusterError| format!("\n  {error}; {}", error.fix());
     let lines: String = attempts.iter().map(line).collect();
     format!("none of the bootstrap servers can be used:{lines}")
 }
@@ -212,17 +212,17 @@ impl ClusterError {
     }
 
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
             ClusterError::NoServer { attempts } => match attempts.as_slice() {
-                [only] => only.cure(),
+                [only] => only.fix(),
                 _ => "give the address of a Kafka broker that is up",
             },
-            ClusterError::Bootstrap(error) => error.cure(),
+            ClusterError::Bootstrap(error) => error.fix(),
             ClusterError::NoBrokerThere { .. } => {
                 "it is probably the listener of a KRaft controller: give that of a broker"
             }
-            ClusterError::GaveUp { first, .. } => first.cure(),
+            ClusterError::GaveUp { first, .. } => first.fix(),
             ClusterError::Connect {
                 error: ConnectError::NoTime { .. },
                 ..
@@ -234,7 +234,7 @@ impl ClusterError {
                 "the broker advertises this address itself: start it, or correct \
                  advertised.listeners in its server.properties so that this machine can reach it"
             }
-            ClusterError::Call(error) => error.cure(),
+            ClusterError::Call(error) => error.fix(),
             ClusterError::UnknownBroker { .. } | ClusterError::NoBroker => {
                 "check that all brokers are up"
             }

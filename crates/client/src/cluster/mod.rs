@@ -86,8 +86,8 @@ impl Cluster {
         self.interrupt = interrupt;
     }
 
-    /// Bounds every operation from now on, where that is less than `default.api.timeout.ms`; `None` lifts the bound. For a
-    /// cluster that is perhaps dead, and a caller that has better things to do than to wait for it.
+    /// Bounds every operation from now on, where that is less than `default.api.timeout.ms`; `None` lifts the bound.
+    /// For a cluster that is perhaps dead, and a caller that has better things to do than to wait for it.
     pub fn set_time_limit(&mut self, limit: Option<Duration>) {
         self.time_limit = limit;
     }

@@ -52,9 +52,9 @@ impl Cluster {
         }
     }
 
-    /// Tries `attempt` until it works, gives up, or runs out of attempts or time. The error is that of the last attempt, also
-    /// after an interrupt; when time ran out on the way to the cluster, it names the `operation` and the first error:
-    /// the last attempt is often cut short, and its error means nothing.
+    /// Tries `attempt` until it works, gives up, or runs out of attempts or time. The error is that of the last
+    /// attempt, also after an interrupt; when time ran out on the way to the cluster, it names the `operation` and the
+    /// first error: the last attempt is often cut short, and its error means nothing.
     pub(crate) fn retrying<T, E: OperationError>(
         &mut self,
         operation: &'static str,

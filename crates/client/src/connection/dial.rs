@@ -75,7 +75,7 @@ fn resolve(
     }
     let name = (address.host.clone(), address.port);
     let look_up = move || Ok(name.to_socket_addrs()?.collect());
-    let found = look_up_until(look_up, deadline, interrupt);
+    let found = resolve_until(look_up, deadline, interrupt);
     let found = found.map_err(|error| match error {
         Some(error) => ConnectError::UnknownHost {
             address: address.clone(),
@@ -94,9 +94,10 @@ fn resolve(
     Ok(candidates)
 }
 
-/// Looks a name up. That is the operating system's, keeps time limits of its own, and nobody can break it off: so a thread
-/// waits for it, and is left to itself when the time is over or, with `None` as the error, when the flag is raised.
-fn look_up_until(
+/// Looks a name up. That is the operating system's, keeps time limits of its own, and nobody can break it off: so a
+/// thread waits for it, and is left to itself when the time is over or, with `None` as the error, when the flag is
+/// raised.
+fn resolve_until(
     look_up: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,
     deadline: Instant,
     interrupt: &Interrupt,
@@ -195,13 +196,13 @@ mod tests {
         let interrupt = Interrupt::new();
         interrupt.raise();
         let far = Instant::now() + Duration::from_secs(600);
-        assert!(look_up_until(hangs, far, &interrupt).unwrap_err().is_none());
+        assert!(resolve_until(hangs, far, &interrupt).unwrap_err().is_none());
         let (_held, never) = channel::<()>();
         let hangs = move || {
             let _ = never.recv();
             Ok(Vec::new())
         };
-        let late = look_up_until(hangs, Instant::now(), &Interrupt::new());
+        let late = resolve_until(hangs, Instant::now(), &Interrupt::new());
         let error = late.unwrap_err().unwrap();
         assert_eq!(error.to_string(), "nobody told its address in time");
     }

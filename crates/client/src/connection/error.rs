@@ -202,7 +202,7 @@ impl ConnectError {
     }
 
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
             ConnectError::UnknownHost { .. } => {
                 "check the spelling of the host name, or give its IP address"
@@ -373,7 +373,7 @@ impl CallError {
     }
 
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
             CallError::Unsupported { .. } => {
                 "this needs another release of Kafka, or a target without this restriction"

@@ -116,7 +116,7 @@ impl GroupError {
     }
 
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
             GroupError::Refused { code, .. }
             | GroupError::RefusedMember { code, .. }
@@ -157,7 +157,7 @@ impl GroupError {
                 "write group.protocol: classic; the other one came with Kafka 4.0"
             }
             GroupError::NoStaticMembers { .. } => "leave out group.instance.id",
-            GroupError::Cluster { error, .. } => error.cure(),
+            GroupError::Cluster { error, .. } => error.fix(),
         }
     }
 }

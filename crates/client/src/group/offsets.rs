@@ -181,7 +181,7 @@ impl GroupMember {
         let answer = reply
             .decode()
             .map_err(|e| self.coordinator.failed(e.into()))?;
-        let (code, told) = told_offsets(&answer, topic);
+        let (code, told) = read_offsets(&answer, topic);
         if !code.is_none() {
             let error = self.coordinator.refused(ApiKey::OffsetFetch, code);
             return self.maybe_again(code, error);
@@ -255,7 +255,7 @@ pub(crate) fn fetch_request<'a>(
 }
 
 /// The group's code, and (partition, offset, code) of a topic, wherever the version has them.
-pub(crate) fn told_offsets(
+pub(crate) fn read_offsets(
     answer: &OffsetFetchResponse<'_>,
     topic: &str,
 ) -> (ErrorCode, Vec<(i32, i64, i16)>) {

@@ -1,4 +1,5 @@
-//! The little of DER (ITU-T X.690) that keys and stores need: elements with a tag of one byte and a length of at most four.
+//! The little of DER (ITU-T X.690) that keys and stores need: elements with a tag of one byte and a length of at most
+//! four.
 
 /// The bytes are not what they should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Java's own key stores (JKS), as `sun.security.provider.JavaKeyStore` reads and writes them. Brokers of every release read
-//! them, so that clusters which kgauge starts get theirs in this form.
+//! Java's own key stores (JKS), as `sun.security.provider.JavaKeyStore` reads and writes them. Brokers of every release
+//! read them, so that clusters which kgauge starts get theirs in this form.
 
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA1_OUTPUT_LEN};
 use ring::error::Unspecified;

@@ -1,7 +1,8 @@
 //! PKCS #12 stores (RFC 7292), as keytool and openssl write them.
 //!
-//! Read are certificates and private keys under one password; CRLs and secrets are passed over. What is trusted is what Java
-//! trusts: certificates with its own attribute for that. A store is sealed as a whole by an HMAC, which is checked first.
+//! Read are certificates and private keys under one password; CRLs and secrets are passed over. What is trusted is what
+//! Java trusts: certificates with its own attribute for that. A store is sealed as a whole by an HMAC, which is checked
+//! first.
 
 use std::num::NonZeroU32;
 

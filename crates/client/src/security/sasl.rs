@@ -231,6 +231,6 @@ fn call_trouble(error: &CallError) -> Trouble {
             "it closed the connection during authentication",
             "look at the broker's log",
         ),
-        other => Trouble::new(other.to_string(), other.cure()),
+        other => Trouble::new(other.to_string(), other.fix()),
     }
 }

@@ -13,7 +13,7 @@ use mio::Token;
 use super::{Ceiling, CeilingError, CeilingSetup, TOPIC, ns, payload_of};
 use crate::broker_link::BrokerLink;
 use crate::clock::Clock;
-use crate::hold_part::thread_cpu_ns;
+use crate::hold_delta::thread_cpu_ns;
 use crate::payload::Payload;
 use crate::prepare::{PrepareError, cores};
 use crate::produce::{Producer, ProducerIdentity, ProducerSetup, RecordsFormat};
@@ -125,7 +125,7 @@ fn producer(
 fn produce(setup: &CeilingSetup<'_>, mut producer: Producer) -> ThreadShare {
     let (mut recorder, clock) = (recorder(setup), Clock::start());
     measured(setup, clock, |now_ns| {
-        producer.take_and_swallow(now_ns, &mut recorder, &clock);
+        producer.produce_to_null(now_ns, &mut recorder, &clock);
         let totals = producer.totals();
         (totals.acked, totals.logical_bytes)
     })

@@ -19,9 +19,9 @@ use crate::broker_link::{BrokerLink, Loss};
 use crate::control::Leaders;
 use crate::echo::EchoTracker;
 use crate::pacing::Until;
-use crate::surroundings::WorkerContext;
 use crate::tally::Totals;
 use crate::topics::Topics;
+use crate::worker_context::WorkerContext;
 
 /// How often overdue answers are looked for.
 const EXPIRY_NS: u64 = 100_000_000;
@@ -232,7 +232,7 @@ impl Consumer {
         Until::Deadline(
             first
                 .unwrap_or(u64::MAX)
-                .min(self.seat_look_at_ns())
+                .min(self.group_poll_at_ns())
                 .min(self.next_expiry_ns)
                 .min(self.hold_end_ns),
         )
@@ -468,7 +468,7 @@ impl Consumer {
                     // It would be asked for again and again, and never come.
                     around.broken(now_ns, &self.flow.name, || {
                         let bytes = self.flow.settings.partition_fetch_bytes_max;
-                        let which = self.head.topics.say(partition);
+                        let which = self.head.topics.describe(partition);
                         format!(
                             "{which} at offset {offset}: the record is larger than \
                              max.partition.fetch.bytes ({bytes}), and this release sends no more"
@@ -481,7 +481,7 @@ impl Consumer {
                 }
                 Ok(found) => position.offset = found.next_offset.unwrap_or(position.offset),
                 Err(error) => {
-                    let which = self.head.topics.say(partition);
+                    let which = self.head.topics.describe(partition);
                     let why = format!("{which} at offset {offset}: {error}");
                     return Err(Loss::Malformed(why));
                 }
@@ -550,7 +550,7 @@ impl Consumer {
                     self.note_read(part, 0);
                     around.broken(now_ns, &self.flow.name, || {
                         let from = part.from_offset;
-                        let which = self.head.topics.say(partition);
+                        let which = self.head.topics.describe(partition);
                         format!("{which} from offset {from}: {error}")
                     });
                 }
@@ -575,7 +575,7 @@ impl Consumer {
             around.ask_for_leaders();
         }
         let position = &mut self.positions[index];
-        let which = self.head.topics.say(position.partition);
+        let which = self.head.topics.describe(position.partition);
         let say = || format!("{which} at offset {}: {code}", position.offset);
         if code.is_retriable() {
             around.incident(now_ns, &self.flow.name, say);

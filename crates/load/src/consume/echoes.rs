@@ -3,7 +3,7 @@
 use kgauge_results::Recorder;
 
 use super::consumer::{Consumer, FetchedRecords};
-use crate::surroundings::WorkerContext;
+use crate::worker_context::WorkerContext;
 
 impl Consumer {
     /// The hold ends elsewhere than was said at first; an echo flow ends when all is back.

@@ -6,7 +6,7 @@ use super::consumer::{Consumer, Position};
 use crate::broker_link::{BrokerLink, Loss};
 use crate::control::{ClientSide, Leaders};
 use crate::outage::{BrokerLinkState, add_look};
-use crate::surroundings::WorkerContext;
+use crate::worker_context::WorkerContext;
 
 impl Consumer {
     /// Takes its lag, once in each second: over its partitions how far the position is behind the end
@@ -24,7 +24,7 @@ impl Consumer {
     }
 
     /// What its links show of brokers. A Fetch is answered once there is something to read, or its wait is over.
-    pub(crate) fn look_at_brokers(
+    pub(crate) fn check_brokers(
         &mut self,
         side: ClientSide,
         now_ns: u64,
@@ -34,7 +34,7 @@ impl Consumer {
         for (link, in_flight) in self.links.iter_mut().zip(&self.in_flight) {
             let owed_since_ns = in_flight.map(|asked| asked.sent_ns + wait_ns);
             let owed_since_ns = owed_since_ns.filter(|at_ns| *at_ns <= now_ns);
-            add_look(looks, link.look(side, owed_since_ns, now_ns));
+            add_look(looks, link.link_state(side, owed_since_ns, now_ns));
         }
     }
 

@@ -51,7 +51,7 @@ impl GroupThread {
         let cluster = match cluster {
             Ok(cluster) => cluster,
             Err(error) => {
-                self.say(MemberEvent::Failed(format!("{error}; {}", error.cure())));
+                self.report(MemberEvent::Failed(format!("{error}; {}", error.fix())));
                 return self.outcome;
             }
         };
@@ -62,13 +62,13 @@ impl GroupThread {
         if let Err(error) = self.belong(&mut member)
             && !self.stop.is_raised()
         {
-            self.say(MemberEvent::Failed(format!("{error}; {}", error.cure())));
+            self.report(MemberEvent::Failed(format!("{error}; {}", error.fix())));
         }
         // From now on only the runner's patience counts.
         member.set_interrupt(&self.give_up.clone());
         self.commit(&mut member);
         if let Err(error) = member.leave() {
-            self.say(MemberEvent::Note(format!(
+            self.report(MemberEvent::Note(format!(
                 "did not leave its group: {error}"
             )));
         }
@@ -82,13 +82,13 @@ impl GroupThread {
         if let Err(error) = self.belong_anew(&mut member)
             && !self.stop.is_raised()
         {
-            self.say(MemberEvent::Failed(format!("{error}; {}", error.cure())));
+            self.report(MemberEvent::Failed(format!("{error}; {}", error.fix())));
         }
         member.set_interrupt(&self.give_up.clone());
         self.commit(member.offsets());
         // Static members leave for good as well: theirs is a group that ends with the run.
         if let Err(error) = member.leave(false) {
-            self.say(MemberEvent::Note(format!(
+            self.report(MemberEvent::Note(format!(
                 "did not leave its group: {error}"
             )));
         }
@@ -150,7 +150,7 @@ impl GroupThread {
                 self.keep(&assignment.partitions);
             }
             let positions = self.positions(member, &assignment.partitions)?;
-            self.say(MemberEvent::Assigned {
+            self.report(MemberEvent::Assigned {
                 generation: assignment.generation,
                 positions,
                 is_settled: !gone,
@@ -296,7 +296,7 @@ impl GroupThread {
     pub(super) fn revoke(&self, why: &str, partitions: Option<Vec<u32>>) {
         while self.released.try_recv().is_ok() {}
         let why = why.to_owned();
-        self.say(MemberEvent::Revoked { why, partitions });
+        self.report(MemberEvent::Revoked { why, partitions });
         let limit = Instant::now() + self.setup.settings.rebalance_timeout;
         // Before the run begins, and once it has ended, nobody reads.
         while self.presence.reads() && !self.stop.is_raised() {
@@ -331,13 +331,13 @@ impl GroupThread {
             Err(error) => {
                 self.outcome.commits_failed += 1;
                 if !error.is_interrupt() {
-                    self.say(MemberEvent::Note(format!("a commit failed: {error}")));
+                    self.report(MemberEvent::Note(format!("a commit failed: {error}")));
                 }
             }
         }
     }
 
-    pub(super) fn say(&self, word: MemberEvent) {
+    pub(super) fn report(&self, word: MemberEvent) {
         // A consumer that is gone reads nothing.
         let _ = self.say.send(word);
     }

@@ -8,13 +8,13 @@ mod committed;
 mod consumer;
 mod echoes;
 mod group;
+mod group_handle;
 mod links;
 mod member;
 mod progress;
 mod reconcile;
 mod request;
 mod response;
-mod seat;
 
 pub(crate) use consumer::{Consumer, ConsumerSetup, Position};
 pub(crate) use group::{GroupSubscription, MemberEvent, MemberSetup, MemberThread, end_all, start};

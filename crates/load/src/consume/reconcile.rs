@@ -54,7 +54,7 @@ impl GroupThread {
             if member.epoch() != told_epoch && !is_first && !self.presence.reads() {
                 told_epoch = member.epoch();
                 let positions = self.positions(member.offsets(), &assigned)?;
-                self.say_assigned(told_epoch, positions);
+                self.report_assigned(told_epoch, positions);
             }
             if !self.wait_and_commit(member, Instant::now() + pause, &mut next_commit) {
                 return Ok(());
@@ -73,13 +73,13 @@ impl GroupThread {
             self.keep(partitions);
         }
         let positions = self.positions(member.offsets(), partitions)?;
-        self.say_assigned(member.epoch(), positions);
+        self.report_assigned(member.epoch(), positions);
         member.acknowledge(partitions);
         Ok(())
     }
 
-    fn say_assigned(&self, generation: i32, positions: Vec<(u32, i64)>) {
-        self.say(MemberEvent::Assigned {
+    fn report_assigned(&self, generation: i32, positions: Vec<(u32, i64)>) {
+        self.report(MemberEvent::Assigned {
             generation,
             positions,
             is_settled: true,

@@ -159,7 +159,7 @@ impl DriverChild {
     }
 
     /// What it says.
-    pub(super) fn said(&mut self) -> &mut FrameReader {
+    pub(super) fn frames(&mut self) -> &mut FrameReader {
         &mut self.said
     }
 

@@ -17,7 +17,7 @@ use super::feed::{FedAll, Feeder};
 use super::frames::{self, DriverFrame, DriverStart};
 use super::ledger::Ledger;
 use crate::clock::Clock;
-use crate::hold_part::HoldCpu;
+use crate::hold_delta::HoldCpu;
 use crate::incident::Incident;
 use crate::payload::Payload;
 use crate::tally::Totals;
@@ -184,12 +184,12 @@ impl DrivenRun {
 
     fn collect(&mut self) -> Result<(), DriverError> {
         loop {
-            let arrived = self.child.said().fill(LOOK);
+            let arrived = self.child.frames().fill(LOOK);
             let arrived = arrived.map_err(|error| self.child.system(error))?;
             let now_ns = self.shared.clock.now_ns();
-            self.cpu.look(now_ns);
+            self.cpu.sample(now_ns);
             // Before what came after it is recorded.
-            self.look_around(now_ns);
+            self.poll(now_ns);
             self.listen(now_ns)?;
             if self.has_ended {
                 return Ok(());
@@ -208,7 +208,7 @@ impl DrivenRun {
     }
 
     /// Has the hold ended, does the user want to stop, is it time to write slices?
-    fn look_around(&mut self, now_ns: u64) {
+    fn poll(&mut self, now_ns: u64) {
         if self.shared.interrupt.is_raised() {
             self.shared.hold_end_ns.fetch_min(now_ns, Ordering::Relaxed);
         }
@@ -237,7 +237,7 @@ impl DrivenRun {
         let origin_ns = self.origin_ns;
         let since = |at_ns: i64| u64::try_from(at_ns.saturating_sub(origin_ns)).unwrap_or(0);
         loop {
-            let said = match self.child.said().next() {
+            let said = match self.child.frames().next() {
                 Ok(Some(said)) => said,
                 Ok(None) => return Ok(()),
                 Err(what) => return Err(self.child.nonsense(what)),

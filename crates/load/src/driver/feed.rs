@@ -11,7 +11,7 @@ use kgauge_scenario::{Partitioner, ProduceFlow, Schedule, Stripe};
 
 use super::frames::{self, DueRecord, RecordMaker};
 use super::ledger::{FedRecord, Ledger};
-use crate::hold_part::HoldCpu;
+use crate::hold_delta::HoldCpu;
 use crate::payload::Payload;
 use crate::worker::WorkerShared;
 
@@ -75,7 +75,7 @@ impl Feeder {
         let mut n = 0;
         loop {
             let now_ns = self.shared.clock.now_ns();
-            self.cpu.look(now_ns);
+            self.cpu.sample(now_ns);
             if self.is_over(now_ns) {
                 return Ok(());
             }

@@ -1,7 +1,8 @@
 //! Whether other threads of this machine wait for processors: then a load thread that spins takes time from them.
 //!
-//! The kernel counts how long threads have waited for a processor: of all threads together in `/proc/pressure/cpu` (PSI), and of
-//! one in its `schedstat`. Both are read ten times a second, and never while a send is due within the margin.
+//! The kernel counts how long threads have waited for a processor: of all threads together in `/proc/pressure/cpu`
+//! (PSI), and of one in its `schedstat`. Both are read ten times a second, and never while a send is due within the
+//! margin.
 
 use std::fs::File;
 
@@ -74,7 +75,7 @@ impl Competition {
     }
 
     /// Reads the counts if that is due. It takes some 20 us.
-    pub(super) fn look(&mut self, now_ns: u64) {
+    pub(super) fn sample(&mut self, now_ns: u64) {
         if now_ns < self.next_look_ns {
             return;
         }

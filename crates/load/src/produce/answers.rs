@@ -6,7 +6,7 @@ use kgauge_wire::error_code::ErrorCode;
 use super::producer::{ProduceInFlight, Producer};
 use super::response;
 use crate::broker_link::Loss;
-use crate::surroundings::WorkerContext;
+use crate::worker_context::WorkerContext;
 
 /// Bytes of a response before its body: the correlation id.
 const CORRELATION_BYTES: usize = 4;
@@ -127,13 +127,13 @@ impl Producer {
             entry.batches.retain(|&other| other != place);
             self.refuse(place, error, words, now_ns, recorder, around);
         }
-        self.tell_echo(entry.sent_ns, now_ns, recorder);
+        self.record_echo(entry.sent_ns, now_ns, recorder);
         self.answer_all(entry, now_ns, recorder);
         Ok(())
     }
 
     /// In an echo flow: where the acked batches lie, and how long each record waited for what.
-    fn tell_echo(&mut self, written_ns: u64, now_ns: u64, recorder: &mut Recorder) {
+    fn record_echo(&mut self, written_ns: u64, now_ns: u64, recorder: &mut Recorder) {
         if self.echo.is_none() {
             return;
         }

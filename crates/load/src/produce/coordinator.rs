@@ -100,10 +100,10 @@ pub enum TransactionStartError {
 
 impl TransactionStartError {
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
-            Self::Cluster(error) => error.cure(),
-            Self::Coordinator(error) => error.cure(),
+            Self::Cluster(error) => error.fix(),
+            Self::Coordinator(error) => error.fix(),
             Self::System(_) => "raise the limit of processes and threads (ulimit -u)",
         }
     }
@@ -306,7 +306,7 @@ impl Body {
             Ok(()) => {
                 self.open_since.get_or_insert(at);
                 for &partition in partitions {
-                    self.say(TransactionReply::Added(partition));
+                    self.report(TransactionReply::Added(partition));
                 }
             }
             Err(error) => {
@@ -314,10 +314,10 @@ impl Body {
                 if error.may_pass() {
                     self.open_since.get_or_insert(at);
                 }
-                let why = format!("{error}; {}", error.cure());
+                let why = format!("{error}; {}", error.fix());
                 for &partition in partitions {
                     let why = why.clone();
-                    self.say(TransactionReply::NotAdded { partition, why });
+                    self.report(TransactionReply::NotAdded { partition, why });
                 }
                 // With something open its end tells whether it was too old.
                 if error.is_of_the_past() && self.open_since.is_none() {
@@ -344,8 +344,8 @@ impl Body {
         };
         let refused = match self.insist(commits) {
             TransactionEnd::AsWanted(identity) if commits => {
-                self.tell_moves();
-                self.say(TransactionReply::Committed(named(identity)));
+                self.report_moves();
+                self.report(TransactionReply::Committed(named(identity)));
                 return None;
             }
             TransactionEnd::AsWanted(identity) => {
@@ -396,7 +396,7 @@ impl Body {
                 Err(error) if self.give_up.is_raised() => return TransactionEnd::GivenUp(error),
                 Err(error) if error.may_pass() => {
                     let what = if commits { "committed" } else { "aborted" };
-                    self.say(TransactionReply::Waits(format!(
+                    self.report(TransactionReply::Waits(format!(
                         "a transaction is not {what} yet: {error}"
                     )));
                 }
@@ -425,9 +425,9 @@ impl Body {
     }
 
     fn aborted(&mut self, why: String, next: Result<ProducerId, TransactionError>) {
-        self.tell_moves();
+        self.report_moves();
         match next {
-            Ok(identity) => self.say(TransactionReply::Aborted {
+            Ok(identity) => self.report(TransactionReply::Aborted {
                 why,
                 identity: named(identity),
             }),
@@ -436,20 +436,20 @@ impl Body {
     }
 
     fn fail(&self, error: &TransactionError) {
-        self.say(TransactionReply::Failed(format!(
+        self.report(TransactionReply::Failed(format!(
             "{error}; {}",
-            error.cure()
+            error.fix()
         )));
     }
 
-    fn tell_moves(&mut self) {
+    fn report_moves(&mut self) {
         let links = self.producer.links();
         if std::mem::replace(&mut self.links, links) != links {
-            self.say(TransactionReply::Moved);
+            self.report(TransactionReply::Moved);
         }
     }
 
-    fn say(&self, word: TransactionReply) {
+    fn report(&self, word: TransactionReply) {
         // A producer that is gone needs no answer.
         if self.say.send(word).is_ok()
             && let Some(waker) = self.waker.get()

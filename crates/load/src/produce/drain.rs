@@ -5,7 +5,7 @@ use kgauge_wire::record_batch::ProducerState;
 
 use super::producer::{ProduceInFlight, Producer};
 use super::request::ProduceHead;
-use crate::surroundings::WorkerContext;
+use crate::worker_context::WorkerContext;
 
 /// Bytes of a request beside its batches: header, topic, and for each partition index, length, tags.
 const REQUEST_OVERHEAD_BYTES: usize = 512;

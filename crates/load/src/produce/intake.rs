@@ -6,8 +6,8 @@ use kgauge_wire::record_batch::record_bytes;
 
 use super::due::{AHEAD, ScheduleCursor};
 use super::encoder::{RecordsEncoder, TakeRecords};
+use super::full_record::RecordTimes;
 use super::producer::{LingeringBatch, Phase, Producer};
-use super::whole::RecordTimes;
 use crate::clock::Clock;
 use crate::payload::Payload;
 
@@ -151,7 +151,8 @@ impl Producer {
         self.records_left -= records - before as u64;
     }
 
-    /// Some of these records are handed over late. Who was due before the wait for room began was late for other reasons.
+    /// Some of these records are handed over late. Who was due before the wait for room began was late for other
+    /// reasons.
     fn note_late(&self, intended_ns: &[u64], now_ns: u64, recorder: &mut Recorder) {
         let is_late = |&at_ns: &u64| at_ns.saturating_add(LATE_AFTER_NS) < now_ns;
         let late = &intended_ns[..intended_ns.partition_point(is_late)];

@@ -9,9 +9,9 @@ use kgauge_wire::record_batch::KeySlot;
 
 use super::due::AHEAD;
 use super::encoder::RecordsEncoder;
+use super::full_record::{AROUND_BYTES_MAX, RecordTimes};
 use super::murmur::{follows_keys, partition_for_key};
 use super::producer::{Producer, ProducerSetup};
-use super::whole::{AROUND_BYTES_MAX, RecordTimes};
 use crate::payload::Payload;
 
 /// Keys and partitions of the next records of a producer.

@@ -8,9 +8,11 @@
 mod answers;
 mod batch;
 mod coordinator;
+mod discard;
 mod drain;
 mod due;
 mod encoder;
+mod full_record;
 mod intake;
 mod keyed;
 mod murmur;
@@ -20,10 +22,8 @@ mod recovery;
 mod request;
 mod response;
 mod sticky;
-mod swallow;
 mod transaction;
 mod waiting;
-mod whole;
 
 pub use coordinator::TransactionStartError;
 pub(crate) use coordinator::{TransactionSetup, TransactionThread};

@@ -23,8 +23,8 @@ use crate::clock::Clock;
 use crate::echo::EchoTracker;
 use crate::pacing::Until;
 use crate::payload::{Payload, RecordDraft};
-use crate::surroundings::WorkerContext;
 use crate::tally::Totals;
+use crate::worker_context::WorkerContext;
 
 /// How often deadlines of waiting batches are looked at; they are whole seconds.
 const EXPIRY_NS: u64 = 100_000_000;
@@ -368,7 +368,7 @@ impl Producer {
     }
 
     /// What it holds at this moment.
-    pub(crate) fn look(&self) -> ClientSample {
+    pub(crate) fn sample(&self) -> ClientSample {
         let in_flight: usize = self.in_flight.iter().map(VecDeque::len).sum();
         let connections = self.links.iter().filter(|link| link.is_open()).count();
         ClientSample {
@@ -377,7 +377,7 @@ impl Producer {
             buffer_bytes_allowed_sum: self.flow.settings.buffer_bytes,
             requests_in_flight_sum: in_flight as u64,
             requests_allowed_sum: connections as u64 * u64::from(self.flow.settings.in_flight_max),
-            ..self.look_at_wait()
+            ..self.sample_wait()
         }
     }
 

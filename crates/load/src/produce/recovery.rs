@@ -9,7 +9,7 @@ use super::producer::{Phase, Producer, ProducerIdentity};
 use crate::broker_link::{BrokerLink, Loss};
 use crate::control::{ClientSide, Leaders};
 use crate::outage::{BrokerLinkState, add_look};
-use crate::surroundings::WorkerContext;
+use crate::worker_context::WorkerContext;
 
 impl Producer {
     /// A connection is gone: what was in flight on it is sent again over the next one.
@@ -49,7 +49,7 @@ impl Producer {
     }
 
     /// What its links show of brokers.
-    pub(crate) fn look_at_brokers(
+    pub(crate) fn check_brokers(
         &mut self,
         side: ClientSide,
         now_ns: u64,
@@ -57,7 +57,7 @@ impl Producer {
     ) {
         for (link, in_flight) in self.links.iter_mut().zip(&self.in_flight) {
             let owed_since_ns = in_flight.front().map(|entry| entry.sent_ns);
-            add_look(looks, link.look(side, owed_since_ns, now_ns));
+            add_look(looks, link.link_state(side, owed_since_ns, now_ns));
         }
     }
 

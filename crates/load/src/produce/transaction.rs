@@ -3,8 +3,9 @@
 //! The words with the coordinator take milliseconds and are spoken by a thread of the producer's own
 //! (`coordinator.rs`); here stands what the producer on its worker does in between. A transaction begins
 //! with the first record after the last commit. A partition's first batch waits until the partition is
-//! part of the transaction; in the second kind (KIP-890) that batch itself makes it one. In the end all batches are sent and answered, then it is committed; no record
-//! is taken until the coordinator has said so, as after `commitTransaction` of Kafka's producer.
+//! part of the transaction; in the second kind (KIP-890) that batch itself makes it one. In the end all batches are
+//! sent and answered, then it is committed; no record is taken until the coordinator has said so, as after
+//! `commitTransaction` of Kafka's producer.
 
 use kgauge_client::transaction::TransactionKind;
 use kgauge_results::Recorder;
@@ -16,7 +17,7 @@ use super::coordinator::{
 };
 use super::partition::sequence_after;
 use super::producer::{Phase, Producer, ProducerIdentity};
-use crate::surroundings::WorkerContext;
+use crate::worker_context::WorkerContext;
 
 /// A producer's side of its transactions.
 #[derive(Debug)]

@@ -9,8 +9,9 @@ use super::partition::PartitionQueue;
 use super::producer::Producer;
 
 impl Producer {
-    /// What keeps the buffer full at this moment: no connection, no leader, a pause that a broker asked for, else answers.
-    pub(super) fn look_at_wait(&self) -> ClientSample {
+    /// What keeps the buffer full at this moment: no connection, no leader, a pause that a broker asked for, else
+    /// answers.
+    pub(super) fn sample_wait(&self) -> ClientSample {
         let mut look = ClientSample::default();
         if self.blocked_since_ns.is_none() {
             return look;

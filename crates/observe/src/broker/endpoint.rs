@@ -79,12 +79,12 @@ enum EndpointContent<'a> {
 }
 
 impl BrokerSource for MetricsEndpoint {
-    fn look(&mut self) -> Result<BrokerSamples, String> {
+    fn sample(&mut self) -> Result<BrokerSamples, String> {
         let text = match self.found_out()? {
-            EndpointContent::Jolokia(jolokia) => return jolokia.look(),
+            EndpointContent::Jolokia(jolokia) => return jolokia.sample(),
             EndpointContent::Prometheus(text) => text,
         };
-        let look = prometheus_answer::look(&Exposition::parse(&text)?);
+        let look = prometheus_answer::sample(&Exposition::parse(&text)?);
         match look.is_empty() {
             true => {
                 Err("it tells none of Kafka's metrics under a name that is known here".to_owned())
@@ -93,7 +93,7 @@ impl BrokerSource for MetricsEndpoint {
         }
     }
 
-    fn whose(&self) -> String {
+    fn label(&self) -> String {
         match self.broker {
             Some(id) => format!("broker {id} ({})", self.url),
             None => self.url.to_string(),

@@ -8,7 +8,8 @@ use ureq::{Agent, RequestBuilder};
 use super::LOOK_MAX;
 use super::url::MetricsUrl;
 
-/// More than an endpoint for one broker has to say. A broker with very many topics can say more; then somebody has to choose for it.
+/// More than an endpoint for one broker has to say. A broker with very many topics can say more; then somebody has to
+/// choose for it.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
 /// Of an answer that is refused so much is told.
 const SAID_CHARS_MAX: usize = 80;
@@ -83,7 +84,7 @@ fn read(
 }
 
 /// The beginning of an answer, harmless.
-pub(crate) fn said(body: &[u8]) -> String {
+pub(crate) fn text(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let mut said = String::new();
     for c in text.trim().chars().take(SAID_CHARS_MAX) {

@@ -47,16 +47,16 @@ impl Jolokia {
 }
 
 impl BrokerSource for Jolokia {
-    fn look(&mut self) -> Result<BrokerSamples, String> {
+    fn sample(&mut self) -> Result<BrokerSamples, String> {
         let answer = self.http.post(&self.url, &self.question)?;
-        let look = jolokia_answer::look(&Beans::parse(&answer)?);
+        let look = jolokia_answer::sample(&Beans::parse(&answer)?);
         match look.is_empty() {
             true => Err("it knows none of Kafka's metrics (yet)".to_owned()),
             false => Ok(vec![(self.broker, look)]),
         }
     }
 
-    fn whose(&self) -> String {
+    fn label(&self) -> String {
         self.whose.clone()
     }
 }

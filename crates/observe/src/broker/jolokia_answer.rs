@@ -8,7 +8,7 @@ use kgauge_results::run::{
 };
 use serde_json::{Map, Value};
 
-use super::http::said;
+use super::http::text;
 use super::jolokia::{KINDS, request_name};
 use super::listeners::ListenerWaits;
 
@@ -26,7 +26,7 @@ impl Beans {
     /// # Errors
     /// It is no such answer.
     pub(super) fn parse(body: &[u8]) -> Result<Beans, String> {
-        let strange = || format!("it does not answer as Jolokia does{}", said(body));
+        let strange = || format!("it does not answer as Jolokia does{}", text(body));
         let answer: Value = serde_json::from_slice(body).map_err(|_| strange())?;
         let Value::Array(answers) = answer else {
             return Err(strange());
@@ -87,7 +87,8 @@ impl Beans {
         whole(self.number(mbean, "Value")?)
     }
 
-    /// The sum of everything that a histogram has seen: the mean over its life times the count. Of whole numbers it is one.
+    /// The sum of everything that a histogram has seen: the mean over its life times the count. Of whole numbers it is
+    /// one.
     fn sum(&self, mbean: &str) -> Option<f64> {
         let count = self.number(mbean, "Count")?;
         match count {
@@ -130,7 +131,7 @@ pub(super) fn whole(number: f64) -> Option<u64> {
 }
 
 /// What the beans say of a broker.
-pub(super) fn look(beans: &Beans) -> BrokerSample {
+pub(super) fn sample(beans: &Beans) -> BrokerSample {
     let requests = KINDS.into_iter().filter_map(|kind| requests(beans, kind));
     let jvm = jvm(beans);
     let waits = waits(beans);

@@ -13,7 +13,8 @@ pub(super) struct ListenerWaits {
 }
 
 impl ListenerWaits {
-    /// Takes note of one thread. Those of a controller's listener serve no clients; what is told of a thread twice counts once.
+    /// Takes note of one thread. Those of a controller's listener serve no clients; what is told of a thread twice
+    /// counts once.
     pub(super) fn add(&mut self, listener: Option<&str>, thread: &str, wait_ns: f64) {
         let name = listener.unwrap_or_default().to_ascii_lowercase();
         if !name.contains("controller") {

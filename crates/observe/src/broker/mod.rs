@@ -27,10 +27,10 @@ pub trait BrokerSource: Send {
     ///
     /// # Errors
     /// Why there is nothing this time.
-    fn look(&mut self) -> Result<BrokerSamples, String>;
+    fn sample(&mut self) -> Result<BrokerSamples, String>;
 
     /// Whose metrics they are, for people: `broker 2`.
-    fn whose(&self) -> String;
+    fn label(&self) -> String;
 
     /// Of those who tell about several brokers: which of them were missing in looks that brought others, and why.
     fn missing(&self) -> Vec<MissedBroker> {

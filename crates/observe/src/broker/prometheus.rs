@@ -1,11 +1,12 @@
 //! Prometheus's text format, as jmx_exporter and its relatives give it for Kafka's MBeans.
 //!
-//! One MBean has many names there, since the exporter's rules make them. What is understood: names of the rules that jmx_exporter ships
-//! for Kafka, in any case of letters; names without any rules; and the usual `_count`, `_mean` and `_total` of either.
+//! One MBean has many names there, since the exporter's rules make them. What is understood: names of the rules that
+//! jmx_exporter ships for Kafka, in any case of letters; names without any rules; and the usual `_count`, `_mean` and
+//! `_total` of either.
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::http::said;
+use super::http::text;
 
 /// An answer to a question, sorted by names in lower case.
 #[derive(Debug, Default)]
@@ -53,7 +54,7 @@ impl Exposition {
         let strange = || {
             format!(
                 "it answers neither as Prometheus nor as Jolokia does{}",
-                said(body)
+                text(body)
             )
         };
         let text = std::str::from_utf8(body).map_err(|_| strange())?;

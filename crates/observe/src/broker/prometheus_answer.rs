@@ -11,7 +11,7 @@ use super::listeners::ListenerWaits;
 use super::prometheus::{Bean, Exposition};
 
 /// What the lines say of a broker.
-pub(super) fn look(metrics: &Exposition) -> BrokerSample {
+pub(super) fn sample(metrics: &Exposition) -> BrokerSample {
     let started = metrics.plain("process_start_time_seconds", None);
     let requests = KINDS.into_iter().filter_map(|kind| requests(metrics, kind));
     let jvm = jvm(metrics);

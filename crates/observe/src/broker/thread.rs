@@ -8,13 +8,13 @@ use kgauge_results::run::{EvidenceKind, Subject};
 
 use super::{BrokerSource, LOOK_MAX, MissedBroker, lost, metrics_not_seen};
 use crate::cpu_clock::thread_cpu_ns;
-use crate::looker::{Observation, SampleTime, unix_ms};
+use crate::sampler_state::{Observation, SampleTime, unix_ms};
 
 /// A slow one is asked about every eight seconds at last: one that stood still is heard of again soon.
 const REST_DOUBLINGS_MAX: u32 = 3;
 
-/// The end of a repeat waits no longer for those who have not answered by then: they are left to themselves, and what they
-/// say is of no moment in the repeat any more. Those that are well answer in a tenth of it.
+/// The end of a repeat waits no longer for those who have not answered by then: they are left to themselves, and what
+/// they say is of no moment in the repeat any more. Those that are well answer in a tenth of it.
 pub(crate) const END_MAX: Duration = Duration::from_millis(200);
 
 /// The running thread.
@@ -59,8 +59,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// How many times `every` until the next look. Somebody who needs longer than a look to answer works for us all that time, in a
-    /// broker that is being measured: he is asked the more rarely the longer it goes on.
+    /// How many times `every` until the next look. Somebody who needs longer than a look to answer works for us all
+    /// that time, in a broker that is being measured: he is asked the more rarely the longer it goes on.
     fn rest(&self) -> u64 {
         1 << self.slow.saturating_sub(1).min(REST_DOUBLINGS_MAX)
     }
@@ -77,7 +77,7 @@ impl BrokerThread {
         let (stop, stopped) = channel::<()>();
         let (ending, ended) = channel::<()>();
         let every_ns = u64::try_from(every.as_nanos()).unwrap_or(u64::MAX).max(1);
-        let whose = source.whose();
+        let whose = source.label();
         let shared = Arc::new(Mutex::new(ThreadShared {
             tally: Tally::default(),
             sink: Some(Box::new(sink)),
@@ -114,7 +114,7 @@ impl BrokerThread {
     }
 
     /// Tells it to end.
-    pub(crate) fn tell_to_end(self) -> Ending {
+    pub(crate) fn request_end(self) -> Ending {
         drop(self.stop);
         Ending {
             whose: self.whose,
@@ -175,7 +175,7 @@ fn waits_until(due_ns: u64, now_ns: &impl Fn() -> u64, stopped: &Receiver<()>) -
 fn ask(source: &mut dyn BrokerSource, now_ns: &impl Fn() -> u64, shared: &Mutex<ThreadShared>) {
     let asked_ns = now_ns();
     lock(shared).asked_ns = Some(asked_ns);
-    let answer = source.look();
+    let answer = source.sample();
     let missing = source.missing();
     let took_ns = now_ns().saturating_sub(asked_ns);
     let mut shared = lock(shared);
@@ -250,13 +250,13 @@ mod tests {
     }
 
     impl BrokerSource for Slow {
-        fn look(&mut self) -> Result<BrokerSamples, String> {
+        fn sample(&mut self) -> Result<BrokerSamples, String> {
             self.asked.send(()).unwrap();
             let _ = self.answer.recv();
             Ok(vec![(Some(1), BrokerSample::default())])
         }
 
-        fn whose(&self) -> String {
+        fn label(&self) -> String {
             "broker 1".to_owned()
         }
     }
@@ -292,7 +292,7 @@ mod tests {
         let (thread, was_asked, answer, seen) = slow();
         was_asked.recv().unwrap();
         // He never answers, so nobody may wait for it.
-        thread.tell_to_end().wait(Instant::now(), &|| 90_000_007);
+        thread.request_end().wait(Instant::now(), &|| 90_000_007);
         let told = not_seen(&seen).unwrap();
         assert_eq!(told.what, "metrics of broker 1");
         assert_eq!(told.why, "no answer within 90 ms, and then the end");
@@ -307,7 +307,7 @@ mod tests {
         was_asked.recv().unwrap();
         answer.send(()).unwrap();
         assert!(matches!(seen.recv().unwrap().kind, EvidenceKind::Broker(_)));
-        let ending = thread.tell_to_end();
+        let ending = thread.request_end();
         was_asked.recv().unwrap();
         ending.wait(Instant::now(), &|| 8);
         assert_eq!(not_seen(&seen), None);
@@ -321,7 +321,7 @@ mod tests {
         answer.send(()).unwrap();
         was_asked.recv().unwrap();
         let far = Instant::now() + Duration::from_secs(600);
-        thread.tell_to_end().wait(far, &|| 8);
+        thread.request_end().wait(far, &|| 8);
         assert_eq!(seen.try_iter().count(), 2);
     }
 }

@@ -99,8 +99,9 @@ impl MetricsUrl {
         format!("http://{}{}{}", self.host, self.port, self.path)
     }
 
-    /// The credentials before the host as a header has them (RFC 7617): for the request, and for nobody else. What has a
-    /// meaning of its own in an address is written there with a percent sign (RFC 3986), and is sent as what it means.
+    /// The credentials before the host as a header has them (RFC 7617): for the request, and for nobody else. What has
+    /// a meaning of its own in an address is written there with a percent sign (RFC 3986), and is sent as what it
+    /// means.
     pub(crate) fn authorization(&self) -> Option<String> {
         let user_info = self.user_info.as_ref()?;
         let (user, password) = user_info.split_once(':').unwrap_or((user_info, ""));

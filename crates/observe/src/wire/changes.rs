@@ -55,7 +55,7 @@ impl KnownTopic {
 }
 
 /// All changes together: how many there are of each kind, and a sentence with partitions and brokers.
-pub(super) fn told(changes: &[PartitionChange]) -> (ReplicaChanges, String) {
+pub(super) fn summarize(changes: &[PartitionChange]) -> (ReplicaChanges, String) {
     let counted = changes.iter().map(PartitionChange::counted);
     let all = counted.fold(ReplicaChanges::default(), ReplicaChanges::plus);
     let named = changes.iter().take(NAMED_MAX).map(|change| {
@@ -112,7 +112,7 @@ mod tests {
         changes(&mut known, &before);
         let after: [Partition<'_>; 3] = [(Some(2), &[2, 3]), (Some(2), &[2, 3]), (None, &[])];
         let changes = changes(&mut known, &after);
-        let (all, text) = told(&changes);
+        let (all, text) = summarize(&changes);
         let expected = ReplicaChanges {
             leaders_moved: 1,
             leaders_lost: 1,
@@ -133,7 +133,7 @@ mod tests {
         let in_sync: &[i32] = &[1];
         changes(&mut known, &[(Some(1), in_sync); 30]);
         let changes = changes(&mut known, &[(Some(2), in_sync); 30]);
-        let (all, text) = told(&changes);
+        let (all, text) = summarize(&changes);
         assert_eq!(all.leaders_moved, 30);
         assert!(text.ends_with("; 7: leader 1 → 2; and 22 more)"), "{text}");
     }

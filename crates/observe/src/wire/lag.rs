@@ -1,8 +1,8 @@
 //! How far followers are behind their leaders, from ends of logs that were asked for one after the other.
 //!
-//! Brokers are asked one by one, and a log grows meanwhile: 5 ms at 200,000 records a second are 1,000 records that nobody
-//! lags. So the leader's end is taken for the moment at which the follower told its own: on the line between the last two
-//! ends that the leader told.
+//! Brokers are asked one by one, and a log grows meanwhile: 5 ms at 200,000 records a second are 1,000 records that
+//! nobody lags. So the leader's end is taken for the moment at which the follower told its own: on the line between the
+//! last two ends that the leader told.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl Ends {
         self.before = std::mem::take(&mut self.now);
     }
 
-    pub(super) fn tell(&mut self, replica: ObservedReplica, end: LogEnd) {
+    pub(super) fn record_end(&mut self, replica: ObservedReplica, end: LogEnd) {
         self.now.insert(replica, end);
     }
 
@@ -91,19 +91,19 @@ mod tests {
     fn a_leader_that_was_asked_later_is_put_back_to_when_its_follower_was() {
         let mut ends = Ends::default();
         ends.begin();
-        ends.tell(LEADER, end(1_000, 5_000));
-        ends.tell(FOLLOWER, end(1_000, 4_990));
+        ends.record_end(LEADER, end(1_000, 5_000));
+        ends.record_end(FOLLOWER, end(1_000, 4_990));
         // Nothing is known of how it grows: the difference as it is.
         assert_eq!(ends.lag(LEADER, FOLLOWER), Some(10));
         ends.begin();
         // 2,000 records in 2,000 ns: one a ns. The follower told its end 30 ns before.
-        ends.tell(LEADER, end(3_000, 7_000));
-        ends.tell(FOLLOWER, end(2_970, 6_960));
+        ends.record_end(LEADER, end(3_000, 7_000));
+        ends.record_end(FOLLOWER, end(2_970, 6_960));
         assert_eq!(ends.lag(LEADER, FOLLOWER), Some(10));
         ends.begin();
         // It told its end 20 ns after the leader, which has 20 more by then.
-        ends.tell(LEADER, end(4_000, 8_000));
-        ends.tell(FOLLOWER, end(4_020, 8_000));
+        ends.record_end(LEADER, end(4_000, 8_000));
+        ends.record_end(FOLLOWER, end(4_020, 8_000));
         assert_eq!(ends.lag(LEADER, FOLLOWER), Some(20));
     }
 
@@ -111,10 +111,10 @@ mod tests {
     fn a_follower_is_never_ahead_and_a_log_that_was_cut_is_taken_as_it_is() {
         let mut ends = Ends::default();
         ends.begin();
-        ends.tell(LEADER, end(1_000, 5_000));
+        ends.record_end(LEADER, end(1_000, 5_000));
         ends.begin();
-        ends.tell(LEADER, end(2_000, 4_000));
-        ends.tell(FOLLOWER, end(1_900, 4_050));
+        ends.record_end(LEADER, end(2_000, 4_000));
+        ends.record_end(FOLLOWER, end(1_900, 4_050));
         assert_eq!(ends.lag(LEADER, FOLLOWER), Some(0));
     }
 
@@ -122,10 +122,10 @@ mod tests {
     fn what_did_not_answer_has_no_lag() {
         let mut ends = Ends::default();
         ends.begin();
-        ends.tell(LEADER, end(1_000, 5_000));
+        ends.record_end(LEADER, end(1_000, 5_000));
         assert_eq!(ends.lag(LEADER, FOLLOWER), None);
         ends.begin();
-        ends.tell(FOLLOWER, end(2_000, 5_000));
+        ends.record_end(FOLLOWER, end(2_000, 5_000));
         assert_eq!(ends.lag(LEADER, FOLLOWER), None);
     }
 }

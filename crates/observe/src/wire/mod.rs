@@ -2,11 +2,11 @@
 //!
 //! It waits for nobody and nobody waits for it: a broker that is slow or dead costs looks, never load.
 
-mod asker;
+mod backoff;
 mod changes;
 mod lag;
 mod pace;
-mod rest;
+mod topic_poller;
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -15,8 +15,8 @@ use std::time::Duration;
 use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_results::run::{Event, Evidence, RepeatKey};
 
-use asker::TopicPoller;
 use pace::PollPace;
+use topic_poller::TopicPoller;
 
 use crate::cpu_clock::thread_cpu_ns;
 
@@ -71,7 +71,7 @@ impl WireWatcher {
                 let mut pace = PollPace::default();
                 loop {
                     let begun_ns = now_ns();
-                    let waited_ns = asker.look(&now_ns, &mut sink);
+                    let waited_ns = asker.sample(&now_ns, &mut sink);
                     let due_ns = pace.next_ns(begun_ns, now_ns(), waited_ns);
                     loop {
                         let left_ns = due_ns.saturating_sub(now_ns());
@@ -94,8 +94,8 @@ impl WireWatcher {
         })
     }
 
-    /// Ends; a look that is under way is broken off, which takes a tenth of a second. Gives what a reader of the run should
-    /// know, in sentences.
+    /// Ends; a look that is under way is broken off, which takes a tenth of a second. Gives what a reader of the run
+    /// should know, in sentences.
     pub fn stop(mut self) -> Vec<String> {
         self.end()
     }

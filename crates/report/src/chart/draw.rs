@@ -217,7 +217,7 @@ fn write_curves(page: &mut Markup, chart: &Chart) {
         for (line, look) in chart
             .lines
             .iter()
-            .filter_map(|line| Some((line, look(chart, line)?)))
+            .filter_map(|line| Some((line, sample(chart, line)?)))
         {
             if look.joined {
                 let weight = if line.faint { " faint" } else { "" };
@@ -236,7 +236,7 @@ fn write_curves(page: &mut Markup, chart: &Chart) {
     });
 }
 
-fn look(chart: &Chart, line: &ChartLine) -> Option<LineStyle> {
+fn sample(chart: &Chart, line: &ChartLine) -> Option<LineStyle> {
     chart.groups.get(line.group).map(|group| group.look)
 }
 
@@ -269,7 +269,7 @@ fn path(chart: &Chart, points: &[Point]) -> String {
 
 fn write_markers(page: &mut Markup, chart: &Chart) {
     for line in &chart.lines {
-        let Some((look, marker)) = look(chart, line).and_then(|look| Some((look, look.marker?)))
+        let Some((look, marker)) = sample(chart, line).and_then(|look| Some((look, look.marker?)))
         else {
             continue;
         };

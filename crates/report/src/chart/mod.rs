@@ -100,7 +100,8 @@ impl Chart {
     }
 }
 
-/// Bytes that a text takes at most, in the page or in its data block: `&quot;` is the longest that becomes of one letter.
+/// Bytes that a text takes at most, in the page or in its data block: `&quot;` is the longest that becomes of one
+/// letter.
 pub(crate) fn text_bytes(text: &str) -> usize {
     let bytes = |letter: char| match letter {
         '<' | '>' | '&' | '"' | '\'' | '\\' | '\u{2028}' | '\u{2029}' => 6,

@@ -24,7 +24,8 @@ pub(crate) fn lines(gate: &Gate) -> Vec<String> {
     lines
 }
 
-/// `worse: records/s of l20, orders: 0.610× (0.450 to 0.830), a drop of 10 % is allowed; a drop of 4.2 % would have shown`
+/// `worse: records/s of l20, orders: 0.610× (0.450 to 0.830), a drop of 10 % is allowed; a drop of 4.2 % would have
+/// shown`
 fn line(figure: &GateFigure) -> String {
     let word = match figure.word {
         GateVerdict::Passed => "pass",

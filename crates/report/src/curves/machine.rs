@@ -1,5 +1,5 @@
-//! The machine over time: disks, memory, network, and how long tasks stood still; and clients and replicas. Only what did
-//! anything.
+//! The machine over time: disks, memory, network, and how long tasks stood still; and clients and replicas. Only what
+//! did anything.
 
 mod broker_words;
 

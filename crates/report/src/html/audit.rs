@@ -1,5 +1,5 @@
-//! What must be known of published lines: in a few words beside each figure, in sentences below the table. Why a figure cannot be
-//! compared, and what arithmetic says of its line.
+//! What must be known of published lines: in a few words beside each figure, in sentences below the table. Why a figure
+//! cannot be compared, and what arithmetic says of its line.
 
 use crate::format;
 use crate::markup::Markup;
@@ -40,7 +40,7 @@ pub(super) fn write_summary(page: &mut Markup, trial: &TrialView, findings: &[St
         page.leaf(
             "a",
             &[("href", &link)],
-            &format!("audit: {}", told(findings)),
+            &format!("audit: {}", count_by_level(findings)),
         );
     });
 }
@@ -71,7 +71,7 @@ fn write_trial(page: &mut Markup, trial: &TrialView) {
     let lines = lines(trial).count();
     page.element("details", &[("class", "audit")], |page| {
         let sentences: Vec<String> = findings.iter().map(|(one, _)| (*one).to_owned()).collect();
-        let summary = match told(&sentences) {
+        let summary = match count_by_level(&sentences) {
             told if told.is_empty() => trial.name.clone(),
             told => format!("{}: {told}", trial.name),
         };
@@ -111,7 +111,7 @@ fn by_sentence(trial: &TrialView) -> Vec<(&str, Vec<&str>)> {
 }
 
 /// `1 contradiction, 2 artefacts`.
-fn told(findings: &[String]) -> String {
+fn count_by_level(findings: &[String]) -> String {
     let levels = LEVELS.iter().filter_map(|(one, several)| {
         let found = findings.iter().filter(|finding| finding.starts_with(one));
         let count = found.count() as u64;

@@ -135,8 +135,8 @@ impl TrialCharts {
     }
 }
 
-/// Heat maps into the room that curves have left, and then the charts of clients, replicas and machines into what these leave: trial by
-/// trial, where there is any.
+/// Heat maps into the room that curves have left, and then the charts of clients, replicas and machines into what these
+/// leave: trial by trial, where there is any.
 fn fill_room(view: &ReportView, trials: &mut [Vec<Option<TrialCharts>>], mut room: ByteBudget) {
     let all = || view.scenarios.iter().flat_map(|scenario| &scenario.trials);
     for (trial, charts) in all().zip(trials.iter_mut().flatten()) {

@@ -21,8 +21,8 @@ pub use now::{LiveFlowView, LiveNow, LivePhase, LiveReport, LiveStage, LiveTrial
 
 /// What the page's script does, around that of the report: it fetches the part that changes and puts it in place.
 const SCRIPT: &str = concat!(
-    // The report's script is called anew for each picture; what it would listen to for the whole page is left out, or it
-    // would listen once more each second.
+    // The report's script is called anew for each picture; what it would listen to for the whole page is left out, or
+    // it would listen once more each second.
     "const attach = ((addEventListener, location) => {",
     include_str!("../html/script.js"),
     "});\n",

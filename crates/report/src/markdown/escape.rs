@@ -61,8 +61,8 @@ fn would_refer(before: &[char], after: &[char]) -> bool {
     }
 }
 
-/// After which letters what could be the id of a commit is parted: no part is long enough for one. Numbers stay as they are, and
-/// so do words: people copy them, and hardly any commit has such an id.
+/// After which letters what could be the id of a commit is parted: no part is long enough for one. Numbers stay as they
+/// are, and so do words: people copy them, and hardly any commit has such an id.
 fn commit_parts(letters: &[char]) -> BTreeSet<usize> {
     let part = COMMIT_DIGITS.start() - 1;
     let mut ends = BTreeSet::new();

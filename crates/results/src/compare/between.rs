@@ -27,8 +27,8 @@ impl BetweenRuns {
     }
 }
 
-/// From pairs of equal runs (`cargo xtask compare-check`). Of rates the most with which a tenth less is found in 19 of 20 pairs
-/// even where runs differ by so much, among the figures of one flow.
+/// From pairs of equal runs (`cargo xtask compare-check`). Of rates the most with which a tenth less is found in 19 of
+/// 20 pairs even where runs differ by so much, among the figures of one flow.
 fn usual(kind: FigureKind) -> f64 {
     match kind {
         FigureKind::Throughput | FigureKind::PerPrice | FigureKind::ThroughputBytes => 0.015,
@@ -77,7 +77,7 @@ pub struct AssumedBetweenRuns {
 }
 
 /// What the comparisons that were decided counted with.
-pub(super) fn said(rows: &[ComparisonRow]) -> RunSpreadRecord {
+pub(super) fn record(rows: &[ComparisonRow]) -> RunSpreadRecord {
     let mut assumed: Vec<AssumedBetweenRuns> = Vec::new();
     let (mut measured, mut off) = (false, false);
     for row in rows {

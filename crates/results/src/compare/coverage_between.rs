@@ -1,5 +1,6 @@
-//! Do the intervals of ratios hold the truth where runs differ by more than their repeats? Runs are drawn with a speed of
-//! their own. `docs/decisions/intervals.md` has the figures; they stand in the words with which the tests would fail.
+//! Do the intervals of ratios hold the truth where runs differ by more than their repeats? Runs are drawn with a speed
+//! of their own. `docs/decisions/intervals.md` has the figures; they stand in the words with which the tests would
+//! fail.
 
 use super::holm::adjusted;
 use super::welch::{self, RunSpread, ratio};

@@ -1,8 +1,8 @@
 //! A comparison as a gate of an automatic build: is any figure worse than in the baseline by more than is allowed?
 //!
-//! A figure *passes* where a change for the worse of the allowed size is excluded: the 95 % interval of the ratio does not
-//! contain it, and such a change would have been found in 80 of 100 comparisons. It is *worse* where it is worse by the
-//! allowed size or more and chance does not explain it, Holm's method over the figures of a run. Everything else is
+//! A figure *passes* where a change for the worse of the allowed size is excluded: the 95 % interval of the ratio does
+//! not contain it, and such a change would have been found in 80 of 100 comparisons. It is *worse* where it is worse by
+//! the allowed size or more and chance does not explain it, Holm's method over the figures of a run. Everything else is
 //! *undecided*, and no gate opens on it. `docs/decisions/intervals.md` has how often which is the case.
 
 use super::holm::adjusted;
@@ -216,8 +216,8 @@ impl Comparison {
 }
 
 impl GateFigure {
-    /// `worse` is the logarithm of the ratio for the worse, `p` its adjusted chance, `alpha` the share of each figure of
-    /// the chance of a false alarm.
+    /// `worse` is the logarithm of the ratio for the worse, `p` its adjusted chance, `alpha` the share of each figure
+    /// of the chance of a false alarm.
     fn judge(
         &mut self,
         error: LogRatioError,

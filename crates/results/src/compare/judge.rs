@@ -1,8 +1,8 @@
 //! Says of each figure how it stands to the baseline's.
 
 use super::between::{self, BetweenRuns};
+use super::comparability::{DifferenceKind, RunDifference};
 use super::gate::of_cells;
-use super::grounds::{DifferenceKind, RunDifference};
 use super::holm::adjusted;
 use super::power::{SampleSize, more_needed};
 use super::row::{Against, Caveat, Cell, ComparisonRow, DifferenceVerdict, FigureKind};

@@ -2,20 +2,20 @@
 //! baseline. A pure function of the run folders.
 //!
 //! A column is a side: one run, or several of one thing (`sides`), whose spread then is that between runs; of single
-//! runs it is assumed (`between`). A difference is claimed only where the interval of the ratio excludes 1 and still would among
-//! all comparisons of the two runs: `welch` makes the ratio, `holm` adjusts, `coverage` tries both. What does not measure
-//! the same (the embedded cluster and Apache Kafka, other scenarios, sizes or machines, a generator
+//! runs it is assumed (`between`). A difference is claimed only where the interval of the ratio excludes 1 and still
+//! would among all comparisons of the two runs: `welch` makes the ratio, `holm` adjusts, `coverage` tries both. What
+//! does not measure the same (the embedded cluster and Apache Kafka, other scenarios, sizes or machines, a generator
 //! that was the limit, a closed loop's latency) is never called faster or slower.
 
 mod between;
 mod column;
+mod comparability;
 #[cfg(test)]
 mod coverage;
 #[cfg(test)]
 mod coverage_between;
 mod figures;
 mod gate;
-mod grounds;
 mod holm;
 mod judge;
 mod power;
@@ -31,8 +31,8 @@ use serde::{Deserialize, Serialize};
 
 pub use between::{AssumedBetweenRuns, BetweenRuns, RunSpreadRecord};
 pub use column::{FurtherRun, RunColumn};
+pub use comparability::{DifferenceKind, RunDifference};
 pub use gate::{Gate, GateChoice, GateFigure, GateRequest, GateVerdict};
-pub use grounds::{DifferenceKind, RunDifference};
 pub use power::{LogRatioError, MoreNeeded};
 pub use row::{
     Against, BesidePublished, Caveat, Cell, ComparisonRow, DifferenceVerdict, FigureKind,
@@ -196,11 +196,11 @@ pub fn compare_sides(
     let mut differences = Vec::new();
     for ((side, first), index) in sides.iter().zip(&firsts).zip(0_u32..) {
         if let Some(base) = firsts.get(baseline).filter(|_| index as usize != baseline) {
-            let names = grounds::Names {
+            let names = comparability::Names {
                 ours: name(index as usize),
                 theirs: name(baseline),
             };
-            let mut found = grounds::differences(index, *first, *base, names);
+            let mut found = comparability::differences(index, *first, *base, names);
             // Runs of a side have seeds of their own.
             found.retain(|found| !(several && found.kind == DifferenceKind::Seed));
             differences.extend(found);
@@ -225,7 +225,7 @@ pub fn compare_sides(
         method: Method {
             confidence: 1.0 - welch::ALPHA,
             comparisons,
-            between_runs: between::said(&table.rows),
+            between_runs: between::record(&table.rows),
             words: method_words(comparisons, several),
         },
         rows: table.rows,

@@ -1,5 +1,5 @@
-//! What a comparison could have shown: the smallest change that it finds, and how much more has to be measured to find a
-//! smaller one.
+//! What a comparison could have shown: the smallest change that it finds, and how much more has to be measured to find
+//! a smaller one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Several runs of one thing as one side of a comparison: their figures in one cell, and what they must have in common.
 
-use super::grounds::{self, DifferenceKind, RunDifference};
+use super::comparability::{self, DifferenceKind, RunDifference};
 use super::row::{BesidePublished, Caveat, Cell, ComparisonRow};
 use super::{CompareError, RunToCompare};
 use crate::statistics::Spread;
@@ -19,7 +19,8 @@ pub(super) fn fold(rows: &mut [ComparisonRow], counts: &[usize]) {
     }
 }
 
-/// What the runs of a side measured of one figure. Runs that have it not leave a mark; each of the others counts as much.
+/// What the runs of a side measured of one figure. Runs that have it not leave a mark; each of the others counts as
+/// much.
 fn one_cell(mut cells: Vec<Cell>) -> Option<Cell> {
     let given = cells.len();
     if given < 2 {
@@ -88,11 +89,11 @@ pub(super) fn within(
         if let Some(words) = release(*other, *first) {
             return Err(refused(words));
         }
-        let names = grounds::Names {
+        let names = comparability::Names {
             ours: &other.summary.run.run_id,
             theirs: &first.summary.run.run_id,
         };
-        for difference in grounds::differences(index, *other, *first, names) {
+        for difference in comparability::differences(index, *other, *first, names) {
             let told = match difference.kind {
                 // Of several runs they are expected to differ, or it is said of each.
                 DifferenceKind::Seed => continue,

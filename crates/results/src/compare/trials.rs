@@ -1,8 +1,8 @@
 //! What differs between the trials of one scenario: every figure over all trials, told from chance over all of them.
 //!
-//! The repeats of trials take turns within one run, so nothing is assumed between them. Of each figure the lowest trial is
-//! compared with the highest. These two are extremes, so any pair could have been them: the chance is taken times the
-//! number of pairs (Bonferroni), and then adjusted over all figures of the scenario by Holm's method.
+//! The repeats of trials take turns within one run, so nothing is assumed between them. Of each figure the lowest trial
+//! is compared with the highest. These two are extremes, so any pair could have been them: the chance is taken times
+//! the number of pairs (Bonferroni), and then adjusted over all figures of the scenario by Holm's method.
 
 use super::figures::{self, ComparedFigure};
 use super::holm::adjusted;

@@ -243,8 +243,8 @@ fn plain(name: &str) -> String {
     name.chars().take(NAME_MAX).map(plain).collect()
 }
 
-/// What file names call the flows of a trial, each differently, even where capitals do not count. If letters alone do not
-/// tell all of them apart, each ends with its number, and numbers differ.
+/// What file names call the flows of a trial, each differently, even where capitals do not count. If letters alone do
+/// not tell all of them apart, each ends with its number, and numbers differ.
 fn file_parts<'a>(flows: impl Iterator<Item = (u16, &'a str)>) -> BTreeMap<u16, String> {
     let mut parts: BTreeMap<u16, String> = flows.map(|(flow, name)| (flow, plain(name))).collect();
     let known: BTreeSet<String> = parts

@@ -46,8 +46,8 @@ impl FlowRead {
 pub struct SecondRead {
     /// From the start of the repeat, 0 first.
     pub second: u32,
-    /// How many seconds it stands for: 1, but where a long repeat that goes on has put seconds of long ago together. Of their
-    /// percentiles the worst are kept.
+    /// How many seconds it stands for: 1, but where a long repeat that goes on has put seconds of long ago together. Of
+    /// their percentiles the worst are kept.
     pub seconds: u32,
     /// The stage.
     pub stage: Stage,
@@ -131,7 +131,7 @@ impl SecondRead {
 }
 
 /// Where a line stands.
-struct Place {
+struct LineRef {
     key: SliceKey,
     file: usize,
     offset: u64,
@@ -226,7 +226,7 @@ fn find_places(
     path: &Path,
     file: usize,
     name: &str,
-    places: &mut Vec<Place>,
+    places: &mut Vec<LineRef>,
     defects: &mut Vec<Defect>,
 ) -> Result<(), FolderError> {
     each_line(path, |line| {
@@ -236,7 +236,7 @@ fn find_places(
             LineContent::TooLong => Err(format!("longer than {} MiB", LINE_BYTES_MAX >> 20)),
         };
         match found {
-            Ok((key, length)) => places.push(Place {
+            Ok((key, length)) => places.push(LineRef {
                 key,
                 file,
                 offset: line.offset,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::run::{Evidence, EvidenceKind, Subject};
 use crate::stage::SECOND_NS;
 
-/// Lines that are kept at most. Beyond it looks are kept half as often, all that are there too: counters are cumulative, so
-/// that costs resolution, not truth.
+/// Lines that are kept at most. Beyond it looks are kept half as often, all that are there too: counters are
+/// cumulative, so that costs resolution, not truth.
 const LINES_MAX: usize = 20_000;
 /// Lines that are said once a repeat, at most.
 const ONCE_MAX: usize = 200;
@@ -58,7 +58,7 @@ impl Default for LiveEvidence {
 impl LiveEvidence {
     pub(super) fn see(&mut self, seen: &Evidence) {
         let shared = Arc::new(seen.clone());
-        match (looker(seen), seen.at_ns) {
+        match (sampler(seen), seen.at_ns) {
             (Some(_), Some(at_ns)) => self.note_recent(at_ns, Arc::clone(&shared)),
             _ if self.facts.len() < ONCE_MAX => self.facts.push(Arc::clone(&shared)),
             _ => {}
@@ -106,7 +106,7 @@ impl LiveEvidence {
 
     /// Whether it is said once, or is of the first look of its span.
     fn is_wanted(&mut self, seen: &Evidence) -> bool {
-        let (Some(looker), Some(at_ns)) = (looker(seen), seen.at_ns) else {
+        let (Some(looker), Some(at_ns)) = (sampler(seen), seen.at_ns) else {
             self.once += 1;
             return self.once <= ONCE_MAX;
         };
@@ -123,7 +123,7 @@ impl LiveEvidence {
 }
 
 /// `None` of what is said once a repeat.
-fn looker(seen: &Evidence) -> Option<SampleSource> {
+fn sampler(seen: &Evidence) -> Option<SampleSource> {
     match (&seen.kind, &seen.subject) {
         (
             EvidenceKind::DataDir(_) | EvidenceKind::NetworkSpeed(_) | EvidenceKind::NotSeen(_),

@@ -297,7 +297,8 @@ const INTENDED: [TimeKind; 6] = [
     TimeKind::AckWait,
 ];
 
-/// Percentiles of the quick part of a second are none of the second: they are not told until the others have their answers.
+/// Percentiles of the quick part of a second are none of the second: they are not told until the others have their
+/// answers.
 fn hide_unanswered(read: &mut SecondRead) {
     let shown = [TimeKind::EndToEnd, TimeKind::Response].into_iter();
     let mut shown = shown.filter_map(|kind| Some((kind, *read.times.get(&kind)?)));

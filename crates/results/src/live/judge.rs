@@ -1,6 +1,7 @@
 //! The report's own rules on the last seconds of a repeat that goes on.
 //!
-//! The last seconds are put together as if they were the hold of a repeat that has ended: what judges runs judges them too.
+//! The last seconds are put together as if they were the hold of a repeat that has ended: what judges runs judges them
+//! too.
 
 use kgauge_scenario::Trial;
 
@@ -37,8 +38,8 @@ impl LiveRepeat {
         }
     }
 
-    /// Judges the seconds up to and with a whole one. `frame` is the run folder without what grows; `None` while too little
-    /// was seen, and where nothing is to be said.
+    /// Judges the seconds up to and with a whole one. `frame` is the run folder without what grows; `None` while too
+    /// little was seen, and where nothing is to be said.
     /// Its plan has this repeat's trial alone: it is copied each time.
     pub fn judge(&self, frame: &RunRead, second: u32) -> Option<LiveVerdict> {
         if self.flows.is_empty() {

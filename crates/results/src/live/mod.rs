@@ -58,8 +58,8 @@ pub struct FlowSecond {
     pub counts: Counts,
     /// The time that is shown first of such a flow.
     pub times: Option<(TimeKind, TimesRead)>,
-    /// The same of the last second of which nearly all records are answered, this one or one of the few before it: where
-    /// answers take seconds, those of this second are still to come.
+    /// The same of the last second of which nearly all records are answered, this one or one of the few before it:
+    /// where answers take seconds, those of this second are still to come.
     pub answered: Option<(TimeKind, TimesRead)>,
 }
 
@@ -102,8 +102,8 @@ impl LiveRepeat {
         }
     }
 
-    /// The last second that is whole: every recorder has shipped what it knew of it by `shipped_ns`, and it has been over
-    /// for a second, so that this has arrived. `None` while there is none.
+    /// The last second that is whole: every recorder has shipped what it knew of it by `shipped_ns`, and it has been
+    /// over for a second, so that this has arrived. `None` while there is none.
     pub fn whole_second(shipped_ns: u64, elapsed_ns: u64) -> Option<u32> {
         let shipped = (shipped_ns / SECOND_NS).checked_sub(1)?;
         let elapsed = (elapsed_ns / SECOND_NS).checked_sub(2)?;
@@ -147,8 +147,8 @@ impl LiveSnapshot {
         &self.events
     }
 
-    /// The repeat as its folder would be read back, up to and with a second. Of a second whose records are not all answered
-    /// there are no times yet; in a long repeat several seconds of long ago are one ([`SecondRead::seconds`]).
+    /// The repeat as its folder would be read back, up to and with a second. Of a second whose records are not all
+    /// answered there are no times yet; in a long repeat several seconds of long ago are one ([`SecondRead::seconds`]).
     ///
     /// [`SecondRead::seconds`]: crate::folder::SecondRead::seconds
     pub fn read(self, last_second: u32) -> RepeatRead {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::folder::{SecondRead, TimesRead};
 use crate::slice::TimeKind;
 
-/// Adds what came after a second had been folded. Counts, extremes and bands are exact; of percentiles the worse stays, of
-/// medians that of the larger part.
+/// Adds what came after a second had been folded. Counts, extremes and bands are exact; of percentiles the worse stays,
+/// of medians that of the larger part.
 pub(super) fn merge_late(known: &mut SecondRead, late: &SecondRead) {
     let worse = known.seconds > 1;
     merge(known, late, worse);

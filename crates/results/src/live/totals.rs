@@ -58,8 +58,8 @@ pub struct TimesTotals {
 }
 
 impl TimesTotals {
-    /// How many times were no longer than one of [`BOUNDS_NS`]. A time lies where its bucket of the histogram ends, so a
-    /// border is true to 0.1 %.
+    /// How many times were no longer than one of [`BOUNDS_NS`]. A time lies where its bucket of the histogram ends, so
+    /// a border is true to 0.1 %.
     pub fn at_or_below(&self, bound_ns: u64) -> u64 {
         let bounds = BOUNDS_NS.iter().zip(&self.buckets);
         bounds

@@ -155,8 +155,8 @@ impl Recorder {
         counts.records_skipped_waiting += records;
     }
 
-    /// A record for each of these intended moments, in their order, is handed over late: because the client waited for room
-    /// in its buffer, or for its own reasons.
+    /// A record for each of these intended moments, in their order, is handed over late: because the client waited for
+    /// room in its buffer, or for its own reasons.
     pub fn late_each(&mut self, intended_ns: &[u64], lateness: RecordLateness) {
         let mut rest = intended_ns;
         while let Some(&first_ns) = rest.first() {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a flow's producers held, looked at some twenty times a second; all sums only rise. What two looks differ by, each
-/// sum divided by `looks`, is a mean.
+/// What a flow's producers held, looked at some twenty times a second; all sums only rise. What two looks differ by,
+/// each sum divided by `looks`, is a mean.
 ///
 /// What was sent, batched, answered, retried, throttled and read stands in the slices, by second and exactly: it is not
 /// written a second time.

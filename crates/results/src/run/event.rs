@@ -139,8 +139,8 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         stalls: Vec<NodeStall>,
     },
-    /// Partitions of the run's topic have other leaders or other replicas in sync than when brokers were last asked, up to
-    /// some seconds before.
+    /// Partitions of the run's topic have other leaders or other replicas in sync than when brokers were last asked, up
+    /// to some seconds before.
     ReplicasChanged {
         /// In words, with partitions and brokers.
         text: String,
@@ -155,8 +155,8 @@ pub enum EventKind {
         broker: i32,
         /// Where clients connect to it, `host:port`.
         address: String,
-        /// When it stopped, in nanoseconds since the start of the repeat: the connection was lost or refused, or the oldest
-        /// request that it has not answered was sent.
+        /// When it stopped, in nanoseconds since the start of the repeat: the connection was lost or refused, or the
+        /// oldest request that it has not answered was sent.
         since_ns: u64,
         /// How clients noticed.
         cause: OutageCause,
@@ -167,8 +167,8 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         partitions_without_leader: Option<u32>,
     },
-    /// A broker has not answered requests of the run for two seconds, although it answers on a new connection: it holds them, for
-    /// its disk or for followers. [`EventKind::BrokerBack`] ends it, or a [`EventKind::BrokerUnreachable`].
+    /// A broker has not answered requests of the run for two seconds, although it answers on a new connection: it holds
+    /// them, for its disk or for followers. [`EventKind::BrokerBack`] ends it, or a [`EventKind::BrokerUnreachable`].
     BrokerSlow {
         /// Its node id.
         broker: i32,

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::broker_look::BrokerSample;
+use super::broker_sample::BrokerSample;
 use super::client::ClientSample;
 use super::host::{
     CpuLimitSample, DataDir, DiskSample, HostMemory, IdleTime, MissingEvidence, NetworkSample,
@@ -83,8 +83,8 @@ pub enum EvidenceKind {
         /// In the kernel.
         system_ns: u64,
     },
-    /// How long a thread has waited for a processor since it began, although it had something to do. Of a target's process:
-    /// between any two looks that of the thread that waited longest, since the first look.
+    /// How long a thread has waited for a processor since it began, although it had something to do. Of a target's
+    /// process: between any two looks that of the thread that waited longest, since the first look.
     RunQueue {
         /// All waits together.
         waited_ns: u64,

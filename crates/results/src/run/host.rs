@@ -169,8 +169,8 @@ pub struct PressureSample {
     pub full_ns: Option<u64>,
 }
 
-/// What programs that take no part in the measurement used of the machine's processors, from the first look of a repeat to the
-/// last. Of programs by name alone: command lines may hold secrets.
+/// What programs that take no part in the measurement used of the machine's processors, from the first look of a repeat
+/// to the last. Of programs by name alone: command lines may hold secrets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OtherProgramsSample {

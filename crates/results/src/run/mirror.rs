@@ -15,8 +15,8 @@ pub struct MirrorRecord {
     pub missing: u64,
     /// Records that the copy held once more.
     pub doubled: u64,
-    /// Records that failed at the source, or of which nobody knows: what of them was copied all the same hides as many that
-    /// are missing.
+    /// Records that failed at the source, or of which nobody knows: what of them was copied all the same hides as many
+    /// that are missing.
     #[serde(default)]
     pub unsure: u64,
     /// By how much the copy grew, as its brokers count; `None` when they could not be asked.

@@ -1,7 +1,7 @@
 //! What the files of a run folder say: the run itself, where it ran, what happened, and what
 //! hosts and processes showed meanwhile.
 
-pub mod broker_look;
+pub mod broker_sample;
 pub mod client;
 pub mod environment;
 pub mod event;
@@ -13,7 +13,7 @@ pub mod mirror;
 pub mod repeat;
 pub mod wire;
 
-pub use broker_look::{
+pub use broker_sample::{
     BrokerSample, JvmSample, ListenerSample, LogSample, MetricsSource, ReplicaSample, RequestKind,
     RequestSample, ThreadPoolSample, TrafficSample,
 };

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::looks::{SamplesByThing, Span};
+use super::samples_by_thing::{SamplesByThing, Span};
 use crate::run::{
     BrokerSample, Evidence, EvidenceKind, JvmSample, MetricsSource, RequestKind, RequestSample,
     Subject,
@@ -34,7 +34,8 @@ pub struct BrokerPoint {
     pub requests: Vec<RequestPoint>,
     /// The part of the time in which request handlers had nothing to do, 0 to 1.
     pub handler_idle: Option<f64>,
-    /// The part of the time in which network threads had nothing to do, 0 to 1: those of the listener that had least of it.
+    /// The part of the time in which network threads had nothing to do, 0 to 1: those of the listener that had least of
+    /// it.
     pub network_idle: Option<f64>,
     /// The same of each listener, where the broker tells them apart.
     pub listeners: Vec<ListenerPoint>,
@@ -101,7 +102,8 @@ pub struct ListenerPoint {
     pub idle: f64,
 }
 
-/// Requests of one kind that were answered in a span. Means are `None` where there were none, or where the source has no sums.
+/// Requests of one kind that were answered in a span. Means are `None` where there were none, or where the source has
+/// no sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RequestPoint {
     /// Which kind.
@@ -241,7 +243,8 @@ fn gauge(value: Option<u64>) -> Option<f64> {
     value.map(|value| value as f64)
 }
 
-/// A share of the time. What was counted when a wait ended may have begun before the span, so it may seem longer than that.
+/// A share of the time. What was counted when a wait ended may have begun before the span, so it may seem longer than
+/// that.
 fn share(span: Span, one: Option<u64>, next: Option<u64>) -> Option<f64> {
     Some(span.share(one?, next?)?.clamp(0.0, 1.0))
 }
@@ -283,8 +286,8 @@ fn flush_mean_ms(one: &BrokerSample, next: &BrokerSample) -> Option<f64> {
     mean_ms(flushes, one.log.flush_ns, next.log.flush_ns)
 }
 
-/// The mean of what was added, in milliseconds. Count and sum are not read in the same instant, so a sum may seem to go back a
-/// little: then nothing was added.
+/// The mean of what was added, in milliseconds. Count and sum are not read in the same instant, so a sum may seem to go
+/// back a little: then nothing was added.
 fn mean_ms(count: u64, one: Option<u64>, next: Option<u64>) -> Option<f64> {
     let added = next?.saturating_sub(one?);
     (count > 0).then(|| added as f64 / count as f64 / 1e6)

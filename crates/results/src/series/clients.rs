@@ -1,13 +1,13 @@
-//! kgauge's own clients over time: batches, requests, buffers, pauses. What slices count is made from slices; the rest from
-//! evidence.
+//! kgauge's own clients over time: batches, requests, buffers, pauses. What slices count is made from slices; the rest
+//! from evidence.
 
 use std::collections::BTreeMap;
 
 use kgauge_scenario::FlowPlan;
 use serde::Serialize;
 
-use super::looks::{SamplesByThing, Span};
 use super::mean::{SpanMean, mean_within};
+use super::samples_by_thing::{SamplesByThing, Span};
 use crate::folder::{FlowRead, RepeatRead, RunRead, TimesRead};
 use crate::run::{ClientSample, Evidence, EvidenceKind, RepeatKey, Subject};
 use crate::slice::{Counts, TimeKind};
@@ -53,8 +53,8 @@ pub struct ClientFigures {
     pub buffer_waits_per_s: f64,
     /// How long such a wait was, in nanoseconds.
     pub buffer_wait_ns_mean: Option<f64>,
-    /// Pauses that brokers asked for, as a part of all the clients' time; above 1 where one client was paused on several
-    /// connections.
+    /// Pauses that brokers asked for, as a part of all the clients' time; above 1 where one client was paused on
+    /// several connections.
     pub throttle_part: f64,
     /// Records that were sent once more.
     pub retried_per_s: f64,

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::CpuSeries;
-use super::looks::{SamplesByThing, Span};
 use super::mean::{SpanMean, mean_within};
+use super::samples_by_thing::{SamplesByThing, Span};
 use crate::folder::RunRead;
 use crate::run::{Evidence, EvidenceKind, OtherProgramsSample, RepeatKey, Subject};
 

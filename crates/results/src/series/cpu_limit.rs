@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::looks::{SamplesByThing, Span};
 use super::mean::{SpanMean, mean_within};
+use super::samples_by_thing::{SamplesByThing, Span};
 use crate::run::{CpuLimitSample, Evidence, EvidenceKind, Subject};
 
 /// A limit on the CPU time of a process during one repeat.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::looks::Span;
+use super::samples_by_thing::Span;
 use crate::run::{DiskSample, NetworkSample};
 
 /// What a disk did between two looks.
@@ -79,8 +79,8 @@ fn mean(length_ns: u64, one: (u64, u64), next: (u64, u64)) -> Option<f64> {
     Some(rise_ns(length_ns, one.1, next.1)? as f64 / count as f64)
 }
 
-/// Where the kernel's counters of milliseconds begin again: `/proc/diskstats` shows 32 bits of them. What a queue's times
-/// add up to gets there in two days with a mean of 25 under way.
+/// Where the kernel's counters of milliseconds begin again: `/proc/diskstats` shows 32 bits of them. What a queue's
+/// times add up to gets there in two days with a mean of 25 under way.
 const WRAP_NS: u64 = (1 << 32) * 1_000_000;
 /// More requests than this are never under way at one disk: a larger rise is a counter that was set back.
 const QUEUE_MAX: u64 = 100_000;
@@ -118,7 +118,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    fn look(seconds: u64, writes: u64) -> DiskSample {
+    fn sample(seconds: u64, writes: u64) -> DiskSample {
         DiskSample {
             writes,
             write_ns: seconds * SECOND_NS % WRAP_NS,
@@ -137,7 +137,7 @@ mod tests {
     fn counters_of_the_kernel_that_begin_again_drop_no_point() {
         // 2^32 ms are 4,294,967 s and some.
         for first in [4_294_966, 1_431_654, 1_431_655] {
-            let point = between(&look(first, 5), &look(first + 2, 105)).unwrap();
+            let point = between(&sample(first, 5), &sample(first + 2, 105)).unwrap();
             assert_eq!((point.busy_share, point.queue_mean), (0.5, 1.5));
             assert_eq!(point.write_ns_mean, Some(20_000_000.0));
         }
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_disk_whose_counters_were_set_back_makes_no_point() {
-        assert_eq!(between(&look(9, 5), &look(0, 5)), None);
+        assert_eq!(between(&sample(9, 5), &sample(0, 5)), None);
         let beyond = DiskSample {
             busy_ns: u64::MAX,
             ..DiskSample::default()

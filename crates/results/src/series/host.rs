@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::device::{DiskPoint, NetworkPoint, disk_between, network_between};
-use super::looks::{SamplesByThing, Span};
+use super::samples_by_thing::{SamplesByThing, Span};
 use crate::run::{
     DataDir, DiskSample, Evidence, EvidenceKind, HostMemory, IdleTime, MissingEvidence,
     NetworkSample, NetworkSpeed, PressureSample, ProcessUsageSample, Resource, Subject,

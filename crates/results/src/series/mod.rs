@@ -16,9 +16,9 @@ mod cpu_limit;
 mod curve;
 mod device;
 mod host;
-mod looks;
 mod mean;
 mod replicas;
+mod samples_by_thing;
 
 pub(crate) use broker::network_over;
 pub use broker::{BrokerPoint, BrokerSeries, ListenerPoint, RequestPoint};
@@ -232,8 +232,8 @@ fn flow_series(
     }
 }
 
-/// Where no record tells the borders: whole seconds from the first to the last sample. Where two stages share a second, the
-/// plan tells the border within it.
+/// Where no record tells the borders: whole seconds from the first to the last sample. Where two stages share a second,
+/// the plan tells the border within it.
 fn stages_seen(flow: &FlowRead, planned: Option<Stages>) -> Vec<StageSpan> {
     let mut stages: Vec<StageSpan> = Vec::new();
     for stage in Stage::ALL {

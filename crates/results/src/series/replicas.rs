@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::looks::SamplesByThing;
+use super::samples_by_thing::SamplesByThing;
 use crate::folder::RunRead;
 use crate::run::{
     Evidence, EvidenceKind, MissingEvidence, PartitionChange, RepeatKey, ReplicaChanges, Subject,
@@ -84,8 +84,8 @@ pub struct ChangePoint {
 pub struct GroupSeries {
     /// Its id.
     pub group: String,
-    /// When, in nanoseconds since the start of the repeat, and how far what it had committed was behind, in records. Without
-    /// looks at which the end of a partition was not known: what is behind there would be missing.
+    /// When, in nanoseconds since the start of the repeat, and how far what it had committed was behind, in records.
+    /// Without looks at which the end of a partition was not known: what is behind there would be missing.
     pub lag_records: Vec<(u64, u64)>,
 }
 
@@ -247,8 +247,8 @@ impl WireSeries {
         })
     }
 
-    /// What all followers were behind: (when, records). Only at looks at which each of them is known: a broker that does not
-    /// answer for a while is most likely behind, and without it the sum would fall.
+    /// What all followers were behind: (when, records). Only at looks at which each of them is known: a broker that
+    /// does not answer for a while is most likely behind, and without it the sum would fall.
     pub fn lag(&self, start_ns: u64, end_ns: u64) -> Vec<(u64, u64)> {
         let mut sums = BTreeMap::<u64, (Option<u64>, bool)>::new();
         for point in self.brokers.iter().flat_map(|broker| &broker.looks) {
@@ -273,8 +273,8 @@ impl WireSeries {
         whole.collect()
     }
 
-    /// Records that the topic took a second between two moments, from the ends of its leaders' logs; 0 where that is not
-    /// known.
+    /// Records that the topic took a second between two moments, from the ends of its leaders' logs; 0 where that is
+    /// not known.
     fn records_per_s(&self, start_ns: u64, end_ns: u64) -> f64 {
         let within = start_ns..=end_ns;
         let ends = self.topic.iter().filter(|at| within.contains(&at.at_ns));
@@ -291,8 +291,9 @@ impl WireSeries {
 /// Looks at a lag without which nothing is said of its course.
 const LOOKS_MIN: usize = 6;
 
-/// Whether a lag grows: its mean rises from each third of the looks to the next, and in the last third it is more than all
-/// that the topic takes in one second. A follower that is less behind than that keeps up. `None` of fewer than six looks.
+/// Whether a lag grows: its mean rises from each third of the looks to the next, and in the last third it is more than
+/// all that the topic takes in one second. A follower that is less behind than that keeps up. `None` of fewer than six
+/// looks.
 pub fn lag_grows(lag: &[(u64, u64)], records_per_s: f64) -> Option<bool> {
     if lag.len() < LOOKS_MIN {
         return None;

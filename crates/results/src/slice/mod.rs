@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::histogram::Histogram;
 use crate::stage::{SECOND_NS, Stage, StageBorders};
 
-/// A record counts as late when it is handed over more than this after its intended time: 1 ms, which timers of the pacing
-/// kind reach with ease (wrk2 promises as much) and below which few people read Kafka latencies.
+/// A record counts as late when it is handed over more than this after its intended time: 1 ms, which timers of the
+/// pacing kind reach with ease (wrk2 promises as much) and below which few people read Kafka latencies.
 pub const LATE_AFTER_NS: u64 = 1_000_000;
 
 /// What a slice is of. The second counts from the start of the repeat, 0 first.

@@ -111,8 +111,8 @@ fn samples_in_bursts_and_slow_repeats_cost_the_chosen_interval_least() {
     }
 }
 
-/// The table of `docs/decisions/intervals.md`, as the words with which it fails: `cargo test --release -p kgauge-results
-/// --lib percentile_table -- --ignored`.
+/// The table of `docs/decisions/intervals.md`, as the words with which it fails: `cargo test --release -p
+/// kgauge-results --lib percentile_table -- --ignored`.
 #[test]
 #[ignore = "it fails with a table"]
 fn percentile_table() {

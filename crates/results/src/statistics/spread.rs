@@ -29,8 +29,8 @@ pub struct Spread {
     pub stdev: Option<f64>,
     /// Coefficient of variation, standard deviation / mean; null with one repeat or a mean of 0.
     pub cv: Option<f64>,
-    /// 95 % confidence interval; null with one repeat. Of rates and costs it is around the mean, by Student's t. Of times
-    /// it is around the figure of all repeats together, by Student's t on the logarithms of the repeats.
+    /// 95 % confidence interval; null with one repeat. Of rates and costs it is around the mean, by Student's t. Of
+    /// times it is around the figure of all repeats together, by Student's t on the logarithms of the repeats.
     pub ci95: Option<Interval>,
     /// True when the values fall into two groups (at least four values, a gap of at least half
     /// their range, at least two values on one side and a range of at least 10 % of the mean):

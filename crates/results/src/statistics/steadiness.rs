@@ -2,8 +2,8 @@
 //!
 //! The warm-up ends where MSER-5 cuts (White 1997; Hoad, Robinson and Davies 2010): of all cuts the one that leaves the
 //! remaining means of five values with the smallest squared standard error. Whether the rest changes is decided by the
-//! largest deviation of its partial sums (CUSUM, Ploberger and Krämer 1992) against the long-run standard deviation, and
-//! by how large the change is: a drift that no reader would care about is not called one.
+//! largest deviation of its partial sums (CUSUM, Ploberger and Krämer 1992) against the long-run standard deviation,
+//! and by how large the change is: a drift that no reader would care about is not called one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,8 +71,8 @@ const CHANGE_MIN: f64 = 0.08;
 /// A series in which only a change larger than this would have shown decides nothing.
 const DETECTABLE_MAX: f64 = 0.35;
 
-/// Where the warm-up ends, in values; `None` where that cannot be told: with fewer than ten values, or where the best cut
-/// lies in the second half of the series.
+/// Where the warm-up ends, in values; `None` where that cannot be told: with fewer than ten values, or where the best
+/// cut lies in the second half of the series.
 pub fn warm_up_end(values: &[f64]) -> Option<usize> {
     let batches = values.chunks_exact(MSER_BATCH);
     let means: Vec<f64> = batches.map(mean).collect();
@@ -221,8 +221,8 @@ fn largest_partial_sum(values: &[f64]) -> f64 {
     sums.fold(0.0, f64::max)
 }
 
-/// The standard deviation that a mean of dependent values has, times the root of their number: by Bartlett's weights over
-/// the residuals around the two levels, with Newey and West's bandwidth.
+/// The standard deviation that a mean of dependent values has, times the root of their number: by Bartlett's weights
+/// over the residuals around the two levels, with Newey and West's bandwidth.
 fn long_run_deviation(values: &[f64], shift: &Shift) -> f64 {
     let n = values.len();
     let level = |index| {

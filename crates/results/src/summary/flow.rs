@@ -59,7 +59,8 @@ pub struct FlowSummary {
     /// How its connections fared in all stages of all repeats; absent where nobody counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<ConnectionRecord>,
-    /// It did none of its work, although there was some: nothing that it sent was acked, or it read nothing of what was.
+    /// It did none of its work, although there was some: nothing that it sent was acked, or it read nothing of what
+    /// was.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub did_no_work: bool,
     /// The other client that sent it; absent for kgauge's engine.

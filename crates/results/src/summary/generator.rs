@@ -162,9 +162,9 @@ pub const LATE_PART_MAX: f64 = 0.01;
 pub const STARVED_PART_MAX: f64 = 0.05;
 /// More skipped records than this are a load other than the planned one.
 pub const SKIPPED_PART_MAX: f64 = 0.000_1;
-/// Where late records were not counted by what they waited for (other clients, runs of earlier versions): a buffer that is
-/// full for a part of the time delays the records of that time and those that are caught up after it, at most about as many
-/// again.
+/// Where late records were not counted by what they waited for (other clients, runs of earlier versions): a buffer that
+/// is full for a part of the time delays the records of that time and those that are caught up after it, at most about
+/// as many again.
 pub const BLOCKED_FACTOR: f64 = 2.0;
 /// Other programs that used this part of the machine's processors are named.
 pub const OTHERS_PART: f64 = 0.20;

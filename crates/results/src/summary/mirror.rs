@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::Spread;
 
-/// The copies of what an echo flow wrote, over all repeats. Its end-to-end times run from the producer at the source to a
-/// reader at the destination.
+/// The copies of what an echo flow wrote, over all repeats. Its end-to-end times run from the producer at the source to
+/// a reader at the destination.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MirrorSummary {
     /// What copied, with its release if kgauge started it.

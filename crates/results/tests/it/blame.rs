@@ -23,8 +23,8 @@ fn short() -> String {
     PACED.replace(stages, shorter)
 }
 
-/// What writers did whose records are acked after a millisecond; what `change` makes of the moments of a record: when it
-/// was sent, and when it was acked, if at all.
+/// What writers did whose records are acked after a millisecond; what `change` makes of the moments of a record: when
+/// it was sent, and when it was acked, if at all.
 fn paced(
     recorder: &mut Recorder,
     lateness: RecordLateness,
@@ -56,7 +56,8 @@ fn evidence(second: u64, subject: Subject, kind: EvidenceKind) -> Evidence {
     }
 }
 
-/// What each of two processors used in each second, in ms: generator, target and all others by the record; so much is idle.
+/// What each of two processors used in each second, in ms: generator, target and all others by the record; so much is
+/// idle.
 fn with_machine(run: &mut RunRead, idle_ms: u64, queued_ms: u64) {
     for second in 0..=10 {
         let busy_ns = second * (2_000 - idle_ms) * MS_NS;

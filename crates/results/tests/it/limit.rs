@@ -120,7 +120,8 @@ pub(crate) fn with_each_second(
     (made, run)
 }
 
-/// A broker with so much idle time in a second, whose 100 produce requests a second take 8 ms each: so much of it local.
+/// A broker with so much idle time in a second, whose 100 produce requests a second take 8 ms each: so much of it
+/// local.
 fn broker(second: u64, handler_idle_ms: u64, local_ms: u64) -> (Subject, EvidenceKind) {
     let sum = |ms_each: u64| Some(second * 100 * ms_each * 1_000_000);
     let look = BrokerSample {

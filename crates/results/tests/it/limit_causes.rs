@@ -121,7 +121,8 @@ fn network_threads_without_idle_time_are_the_limit() {
     );
 }
 
-/// What the writers hold at each of 20 looks a second: per cent of buffer.memory, and of the requests that may be under way.
+/// What the writers hold at each of 20 looks a second: per cent of buffer.memory, and of the requests that may be under
+/// way.
 fn held(second: u64, buffer: u64, in_flight: u64) -> (Subject, EvidenceKind) {
     let look = ClientSample {
         looks: 20 * second,
@@ -389,8 +390,8 @@ fn a_disk_with_the_data_that_is_always_in_use_with_a_queue_is_the_limit() {
     assert_eq!(with_disk(999, 90, "sdb"), undecided(&[]));
 }
 
-/// What is said of a flow at a rate with linger.ms at 2, whose records are acked after so many microseconds, in requests of so
-/// many bytes.
+/// What is said of a flow at a rate with linger.ms at 2, whose records are acked after so many microseconds, in
+/// requests of so many bytes.
 fn lingering(service_us: u64, wire_bytes: u64) -> Option<String> {
     let mut made = Made::begin(&PACED.replace("acks: all", "acks: all, linger.ms: 2"));
     made.repeat(0, |_, recorder| {

@@ -105,8 +105,8 @@ fn a_second_that_a_border_cuts_is_one_and_pauses_are_parts_of_all_clients_time()
 #[test]
 fn what_producers_hold_is_the_mean_of_all_looks() {
     let (_made, mut run) = whole_paced_run();
-    // 20 looks a second at a producer that has 1,000 bytes: 250 of them in use in the warm-up, 500 in the hold; and 3 of 5
-    // requests under way.
+    // 20 looks a second at a producer that has 1,000 bytes: 250 of them in use in the warm-up, 500 in the hold; and 3
+    // of 5 requests under way.
     for second in 0..=62_u64 {
         let (early, late) = (second.min(2), second.saturating_sub(2));
         let look = ClientSample {

@@ -62,7 +62,7 @@ pub enum DriverBuildError {
 
 impl DriverBuildError {
     /// What the user can do about it.
-    pub fn cure(&self) -> String {
+    pub fn fix(&self) -> String {
         let install = |package: &str| format!("install it: apt-get install {package}");
         match self {
             DriverBuildError::Java(_) | DriverBuildError::OldJava { .. } => {

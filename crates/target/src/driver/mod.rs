@@ -203,7 +203,7 @@ mod tests {
 
     fn refused(driver: &Driver, setup: &KafkaSetup) -> String {
         let error = prepare(driver, setup, &Interrupt::new()).unwrap_err();
-        format!("{error}; {}", error.cure())
+        format!("{error}; {}", error.fix())
     }
 
     #[test]

@@ -47,9 +47,9 @@ impl Instrument {
     /// Does it, or says in words why not.
     pub(crate) fn carry_out(&mut self, instruction: &Instruction) -> Result<Done, String> {
         let done = match instruction {
-            Instruction::Look => return self.look(),
+            Instruction::Look => return self.sample(),
             Instruction::Count => return Ok(self.count()),
-            Instruction::Heal => self.heal(),
+            Instruction::Heal => self.restore(),
             Instruction::Crash { node } => {
                 self.paused.remove(node);
                 let lost_bytes = Some(self.cluster.crash_node(id(*node)).map_err(words)?);
@@ -204,7 +204,7 @@ impl Instrument {
     }
 
     /// As after the start, whatever was done.
-    fn heal(&mut self) -> Result<(), String> {
+    fn restore(&mut self) -> Result<(), String> {
         self.note_stopped();
         self.faults.clear();
         self.cluster.clear_faults(None).map_err(words)?;
@@ -226,7 +226,7 @@ impl Instrument {
         Ok(())
     }
 
-    fn look(&mut self) -> Result<Done, String> {
+    fn sample(&mut self) -> Result<Done, String> {
         self.note_stopped();
         let image = self.cluster.image().map_err(words)?;
         let look = |node: NodeId| {

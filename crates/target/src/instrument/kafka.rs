@@ -13,9 +13,9 @@ pub(super) fn instruct(
         Instruction::Restart { node } => target.begin_restart(*node)?,
         Instruction::Pause { node } => target.pause_broker(*node)?,
         Instruction::Resume { node } => target.resume_broker(*node)?,
-        Instruction::Heal => target.heal()?,
+        Instruction::Heal => target.restore()?,
         Instruction::Look => {
-            let nodes = target.look()?.into_iter();
+            let nodes = target.sample()?.into_iter();
             let nodes = nodes.map(|(node, state)| NodeStatus {
                 node,
                 state,

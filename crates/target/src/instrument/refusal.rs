@@ -9,7 +9,7 @@ pub fn refusals(spec: &TargetSpec, faults: &[FaultPlan]) -> Vec<String> {
     match spec {
         TargetSpec::Embedded(_) => Vec::new(),
         TargetSpec::Kafka(_) => {
-            let unsuited = faults.iter().filter(|fault| !fault.kind.suits_kafka());
+            let unsuited = faults.iter().filter(|fault| !fault.kind.is_for_kafka());
             let words = |fault: &FaultPlan| {
                 format!(
                     "\"{fault}\": brokers of Apache Kafka can be stopped, killed, restarted and \

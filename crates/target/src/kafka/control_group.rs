@@ -226,6 +226,6 @@ mod tests {
                 .contains("cannot bound what a broker may use"),
             "{error}"
         );
-        assert!(error.cure().contains("root"), "{}", error.cure());
+        assert!(error.fix().contains("root"), "{}", error.fix());
     }
 }

@@ -215,7 +215,7 @@ pub enum KafkaError {
 
 impl KafkaError {
     /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
+    pub fn fix(&self) -> &'static str {
         match self {
             KafkaError::NoVersion => {
                 "write kafka:4.3.1, or give --kafka-home; `kgauge cluster versions` lists releases"

@@ -28,7 +28,7 @@ impl KafkaTarget {
     }
 
     /// Brokers that are frozen go on, and those that are down start.
-    pub(crate) fn heal(&mut self) -> Result<(), KafkaError> {
+    pub(crate) fn restore(&mut self) -> Result<(), KafkaError> {
         for (node, process) in self.nodes.iter().zip(&mut self.processes) {
             if process.is_paused {
                 process.resume();
@@ -39,7 +39,7 @@ impl KafkaTarget {
     }
 
     /// How each broker is. Those that are to start again and have ended are started.
-    pub(crate) fn look(&mut self) -> Result<Vec<(u16, NodeState)>, KafkaError> {
+    pub(crate) fn sample(&mut self) -> Result<Vec<(u16, NodeState)>, KafkaError> {
         self.start_wanted()?;
         self.note_registered();
         self.start_those_still_registered()?;

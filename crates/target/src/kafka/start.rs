@@ -25,7 +25,7 @@ use super::release::Coordination;
 use super::setup::KafkaSetup;
 use super::spec::KafkaSpec;
 use super::topics::TopicTool;
-use crate::security::{self, told};
+use crate::security::{self, client_settings};
 
 /// How often a start is tried when others take its ports.
 const ATTEMPTS: u32 = 3;
@@ -233,7 +233,7 @@ fn config(
     if launch.secured.told.java.is_empty() {
         return Ok(plain_config(servers));
     }
-    let file = told::write(launch.conf_dir, &servers.join(","), &launch.secured.told)
+    let file = client_settings::write(launch.conf_dir, &servers.join(","), &launch.secured.told)
         .map_err(KafkaError::file(launch.conf_dir))?;
     *path = Some(file.clone());
     ClientConfig::from_properties_file(&file).map_err(|error| KafkaError::File {
@@ -372,7 +372,7 @@ fn run_zookeeper(
     let mut process = KafkaProcess::start(launch.zookeeper(&config))?;
     while !(ready::zookeeper_works(process.id.pid) && ready::is_open(port)) {
         process.check()?;
-        look_again(&target.setup, begun, interrupt, || KafkaError::TimedOut {
+        sample_again(&target.setup, begun, interrupt, || KafkaError::TimedOut {
             what: "ZooKeeper has not opened its port".to_owned(),
             waited: begun.elapsed(),
             log: crate::log_tail::log_lines(&process.start.log_file),
@@ -383,7 +383,7 @@ fn run_zookeeper(
 }
 
 /// Waits a moment, unless the user wants to stop or the time is over.
-fn look_again(
+fn sample_again(
     setup: &KafkaSetup,
     begun: Instant,
     interrupt: &Interrupt,
@@ -414,7 +414,7 @@ fn wait(target: &mut KafkaTarget, begun: Instant, interrupt: &Interrupt) -> Resu
         while !ready::is_open(port) {
             target.check()?;
             let timed_out = || target.timed_out(index, "has not opened its port", begun);
-            look_again(&target.setup, begun, interrupt, timed_out)?;
+            sample_again(&target.setup, begun, interrupt, timed_out)?;
         }
     }
     target.started.ports_open = begun.elapsed();
@@ -425,7 +425,7 @@ fn wait(target: &mut KafkaTarget, begun: Instant, interrupt: &Interrupt) -> Resu
         while ready::brokers_known(port, modern) != Some(wanted) {
             target.check()?;
             let timed_out = || target.timed_out(index, "does not know all brokers", begun);
-            look_again(&target.setup, begun, interrupt, timed_out)?;
+            sample_again(&target.setup, begun, interrupt, timed_out)?;
         }
     }
     target.started.serves = begun.elapsed();
@@ -450,7 +450,7 @@ fn first_topic(
     };
     // It fails as long as not all brokers are registered.
     while let Err(error) = tool.create(&topic) {
-        look_again(&target.setup, begun, interrupt, || error)?;
+        sample_again(&target.setup, begun, interrupt, || error)?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use kgauge_broker::security::{ClientAuth, ListenerProtocol, Sasl, SaslMechanism,
 use serde::{Deserialize, Serialize};
 
 use super::certificates::Certificates;
-use super::told::{AUTHORITY, CLIENT, ClientSettings};
+use super::client_settings::{AUTHORITY, CLIENT, ClientSettings};
 use super::{USER, random_password};
 use crate::kafka::SecurityKind;
 
@@ -151,7 +151,8 @@ mod tests {
             assert_eq!(security.protocol.name(), kind.protocol());
             assert_eq!(security.tls.is_some(), kind.has_tls());
             assert_eq!(security.sasl.is_some(), kind.mechanism().is_some());
-            let file = super::super::told::write(dir.path(), "127.0.0.1:1", &made.told).unwrap();
+            let file = super::super::client_settings::write(dir.path(), "127.0.0.1:1", &made.told)
+                .unwrap();
             let config = ClientConfig::from_properties_file(&file);
             assert!(config.is_ok(), "{written}: {:?}", config.err());
         }

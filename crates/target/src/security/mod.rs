@@ -5,9 +5,9 @@
 //! configurations, or in memory. Nothing of it is an argument of a process.
 
 mod certificates;
+pub(crate) mod client_settings;
 mod listeners;
 pub(crate) mod private;
-pub(crate) mod told;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::kafka::{Coordination, KafkaDistribution, KafkaError, KafkaSaslMechanism, SecurityKind};
 use certificates::Certificates;
+use client_settings::{AUTHORITY, CLIENT, ClientSettings, login_module};
 pub(crate) use listeners::{Listeners, MadeForEmbedded};
-use told::{AUTHORITY, CLIENT, ClientSettings, login_module};
 
 /// The user who logs in by SASL.
 pub(crate) const USER: &str = "kgauge";

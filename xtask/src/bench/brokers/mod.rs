@@ -19,7 +19,7 @@ use super::proof::ProofRecord;
 use super::{Options, machine, proof};
 use crate::codegen::root;
 use crate::kafka::RELEASE;
-use crate::say::{remark, say};
+use crate::say::{print_line, remark};
 use crate::{built, stop};
 use figures::BrokerRun;
 use load::Loader;
@@ -64,7 +64,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let work = tempfile::Builder::new()
         .prefix("brokers-")
         .tempdir_in(&folder)?;
-    let still = still::look(&kgauge, work.path(), &folder)?;
+    let still = still::sample(&kgauge, work.path(), &folder)?;
     let mut measured = Vec::new();
     for case in CASES {
         let embedded = format!("embedded:{}", case.nodes);
@@ -107,7 +107,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         "Apache Kafka {RELEASE} and the embedded cluster, both started by kgauge; {machine}\n\n{}\n{still}",
         figures::summary(&measured, options.plan)
     );
-    say(&printed);
+    print_line(&printed);
     if options.record {
         let kept = ProofRecord {
             title: "What a record costs the brokers",
@@ -116,7 +116,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
             printed: &printed,
         };
         let folder = proof::keep(&machine, &kept)?;
-        say(&format!("recorded in {}", folder.display()));
+        print_line(&format!("recorded in {}", folder.display()));
     }
     Ok(())
 }

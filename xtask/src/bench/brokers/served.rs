@@ -51,7 +51,7 @@ impl ServedCluster {
         let name: String = target.chars().filter(char::is_ascii_alphanumeric).collect();
         let background = kgauge.start(&name, &arguments)?;
         let servers = background.servers();
-        let servers = servers.with_context(|| background.said())?;
+        let servers = servers.with_context(|| background.text())?;
         Ok(ServedCluster {
             target: target.to_owned(),
             servers,
@@ -63,7 +63,7 @@ impl ServedCluster {
     pub(super) fn end(self) -> Result<()> {
         self.background.running.signal(Signal::INT)?;
         let ended = self.background.running.wait(END_MAX)?;
-        let said = || self.background.said();
+        let said = || self.background.text();
         let status = ended.with_context(|| format!("{} still runs\n{}", self.target, said()))?;
         let words = || format!("{} ended with {status}\n{}", self.target, said());
         ensure!(status.success(), words());

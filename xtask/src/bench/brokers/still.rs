@@ -17,7 +17,7 @@ const TOPICS: u32 = 100;
 const PARTITIONS_OF_TOPIC: u32 = 100;
 
 /// Looks, and tells it in words.
-pub(super) fn look(kgauge: &Path, work: &Path, folder: &Path) -> Result<String> {
+pub(super) fn sample(kgauge: &Path, work: &Path, folder: &Path) -> Result<String> {
     let topics = built::example("kgauge-client", "topics")?;
     let data = tempfile::Builder::new()
         .prefix("data-")

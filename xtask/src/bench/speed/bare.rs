@@ -1,5 +1,5 @@
-//! What the kernel alone takes for the same traffic: a client that writes requests of so many bytes and reads the answers,
-//! and does nothing else. No client over sockets can cost less on this machine.
+//! What the kernel alone takes for the same traffic: a client that writes requests of so many bytes and reads the
+//! answers, and does nothing else. No client over sockets can cost less on this machine.
 //!
 //! Both sides are this program again, as processes of their own (`cargo xtask bare ...`): so the CPU is one process's.
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::say::say;
+use crate::say::print_line;
 
 /// How a client without a client behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,13 +115,13 @@ fn client(traffic: Traffic) -> Result<()> {
             bytes => read_bytes += bytes as u64,
         }
     }
-    say(&(own_cpu_ns()? - before_ns).to_string());
+    print_line(&(own_cpu_ns()? - before_ns).to_string());
     Ok(())
 }
 
 fn server(request_bytes: usize, answer_bytes: usize, busy: Duration) -> Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    say(&listener.local_addr()?.port().to_string());
+    print_line(&listener.local_addr()?.port().to_string());
     let (mut stream, _) = listener.accept()?;
     stream.set_nodelay(true)?;
     let answer = vec![1_u8; answer_bytes];

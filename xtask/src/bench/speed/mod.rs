@@ -17,7 +17,7 @@ use super::proof::ProofRecord;
 use super::{Options, machine, proof};
 use crate::codegen::root;
 use crate::kafka::{KafkaBroker, RELEASE, ReleaseJars, Tools};
-use crate::say::{remark, say};
+use crate::say::{print_line, remark};
 use crate::{built, stop};
 use peers::PeerPrograms;
 
@@ -100,7 +100,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     for missing in &peers.missing {
         let _ = writeln!(printed, "{missing}");
     }
-    say(&printed);
+    print_line(&printed);
     if options.record {
         keep(&machine, options.plan, &measured, &printed)?;
     }
@@ -134,7 +134,7 @@ fn keep(
         printed,
     };
     let folder = proof::keep(machine, &kept)?;
-    say(&format!("recorded in {}", folder.display()));
+    print_line(&format!("recorded in {}", folder.display()));
     Ok(())
 }
 

@@ -7,14 +7,14 @@ use super::types::differs_from_default;
 use crate::codegen::model::{Field, Type};
 
 /// How the code reaches a value.
-enum Place<'p> {
+enum ValueAccess<'p> {
     /// A field, by its path.
     Owned(&'p str),
     /// A variable that holds a reference.
     Reference(&'p str),
 }
 
-impl Place<'_> {
+impl ValueAccess<'_> {
     fn value(&self) -> String {
         match self {
             Self::Owned(path) => (*path).to_owned(),
@@ -140,9 +140,9 @@ fn plain_field(scope: &Scope<'_>, field: &Field) -> String {
     let path = format!("self.{}", field.rust_name);
     let what = scope.what(&field.name);
     let Some(nullable) = field.nullable else {
-        return value(&field.kind, &Place::Owned(&path), &what);
+        return value(&field.kind, &ValueAccess::Owned(&path), &what);
     };
-    let present = value(&field.kind, &Place::Reference("value"), &what);
+    let present = value(&field.kind, &ValueAccess::Reference("value"), &what);
     let (before, null) = match &field.kind {
         Type::String => ("", "codec::put_null_string(out, lengths)"),
         Type::Bytes => ("", "codec::put_null_bytes(out, lengths)"),
@@ -169,7 +169,7 @@ fn plain_field(scope: &Scope<'_>, field: &Field) -> String {
 }
 
 /// The statements that write one value.
-fn value(kind: &Type, place: &Place<'_>, what: &str) -> String {
+fn value(kind: &Type, place: &ValueAccess<'_>, what: &str) -> String {
     match kind {
         Type::Bool => format!("codec::put_bool(out, {});\n", place.value()),
         Type::Number(name, _) => format!("codec::put_{name}(out, {});\n", place.value()),
@@ -188,7 +188,7 @@ fn value(kind: &Type, place: &Place<'_>, what: &str) -> String {
             for item in {} {{ {} }}\n",
             place.receiver(),
             place.reference(),
-            value(element, &Place::Reference("item"), what)
+            value(element, &ValueAccess::Reference("item"), what)
         ),
     }
 }

@@ -50,21 +50,21 @@ pub(super) fn run(
     match client {
         Ok(Client::Ready(command)) => {
             let program = command.get_program().to_string_lossy().into_owned();
-            checks.told(name, Ok(program), start.elapsed());
+            checks.record(name, Ok(program), start.elapsed());
             return act(checks, column, tools, command);
         }
         Ok(Client::Missing(why)) => {
             checks.missing(name, &why);
-            for action in asked(column) {
+            for action in actions_of(column) {
                 checks.missing(Name::of(column, action), &why);
             }
         }
         Err(error) => {
             let words = format!("{error:#}; all of it in {}", kept.display());
-            checks.told(name, Err(words), start.elapsed());
-            for action in asked(column) {
+            checks.record(name, Err(words), start.elapsed());
+            for action in actions_of(column) {
                 let why = "it could not be installed".to_owned();
-                checks.told(Name::of(column, action), Err(why), Duration::ZERO);
+                checks.record(Name::of(column, action), Err(why), Duration::ZERO);
             }
         }
     }
@@ -82,7 +82,7 @@ fn install(log: &mut Transcript, column: InteropClient, folder: &Path) -> Result
 }
 
 /// What a program has to tell about.
-fn asked(column: InteropClient) -> impl Iterator<Item = Action> {
+fn actions_of(column: InteropClient) -> impl Iterator<Item = Action> {
     let all = Action::ALL.into_iter();
     all.filter(move |&action| column.lacks(action).is_none())
 }
@@ -110,21 +110,21 @@ fn note(checks: &mut Checks, column: InteropClient, finished: &FinishedJob) {
     let took = finished.took;
     let sound = report.sound(finished);
     if let Err(words) = &sound {
-        checks.told((column.words(), "actions"), Err(words.clone()), took);
+        checks.record((column.words(), "actions"), Err(words.clone()), took);
     }
-    for action in asked(column) {
+    for action in actions_of(column) {
         let name = Name::of(column, action);
         match report.of(action) {
             Some(told) => match &told.outcome {
-                ActionOutcome::Done => checks.told(name, Ok(told.detail.clone()), told.took),
-                ActionOutcome::Failed => checks.told(name, Err(told.detail.clone()), told.took),
+                ActionOutcome::Done => checks.record(name, Ok(told.detail.clone()), told.took),
+                ActionOutcome::Failed => checks.record(name, Err(told.detail.clone()), told.took),
                 ActionOutcome::Skipped => checks.skip(name, &told.detail),
             },
             None => {
                 let why = sound.as_ref().err().map_or("", String::as_str);
                 let words = format!("its program said nothing of it; {why}");
                 let words = words.trim_end_matches("; ").to_owned();
-                checks.told(name, Err(words), Duration::ZERO);
+                checks.record(name, Err(words), Duration::ZERO);
             }
         }
     }

@@ -54,7 +54,7 @@ impl ClientReport {
             amiss: None,
         };
         for line in stdout.lines().filter(|line| !line.trim().is_empty()) {
-            match told(line) {
+            match parse_report(line) {
                 Ok(told) => report.told.push(told),
                 Err(error) => {
                     let words = format!("{error:#} in {line:?}");
@@ -99,7 +99,7 @@ impl ClientReport {
     }
 }
 
-fn told(line: &str) -> Result<ActionReport> {
+fn parse_report(line: &str) -> Result<ActionReport> {
     let line: Line = serde_json::from_str(line).context("no line of a report")?;
     let action = Action::named(&line.action).context("an action that is not in the table")?;
     let seconds = line.seconds.unwrap_or_default();

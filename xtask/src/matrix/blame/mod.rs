@@ -1,5 +1,5 @@
-//! Troubles that are known because they were made: dead, paused, slow and unreachable brokers, generators without a processor,
-//! neighbours that take the machine. Each is one run, and nobody may be blamed who had no part in it.
+//! Troubles that are known because they were made: dead, paused, slow and unreachable brokers, generators without a
+//! processor, neighbours that take the machine. Each is one run, and nobody may be blamed who had no part in it.
 
 mod cells;
 mod party;
@@ -15,7 +15,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::kgauge::{Background, Kgauge};
-use crate::say::{remark, say};
+use crate::say::{print_line, remark};
 use cells::{BlameCell, CELLS, Disturbance};
 use party::BlameVerdict;
 pub(super) use table::Table;
@@ -43,7 +43,7 @@ pub(super) fn run(
             crate::stop::check()?;
             match one(cell, &format!("{name}-{trial}"), kgauge) {
                 Ok(blamed) => {
-                    say(&format!(
+                    print_line(&format!(
                         "  {} {}",
                         blamed.mark(cell.party),
                         blamed.sentence
@@ -84,7 +84,7 @@ fn one(cell: &BlameCell, name: &str, kgauge: &Kgauge<'_>) -> Result<BlameVerdict
     ended.with_context(|| format!("{name} did not end within {RUN_MAX:?}"))?;
     drop(place);
     drop(cluster);
-    blamed(&out).with_context(|| run.said())
+    blamed(&out).with_context(|| run.text())
 }
 
 /// What is done once the hold has begun. Processes that take the machine go on until they are dropped.

@@ -158,7 +158,7 @@ impl BrokerNode {
             more,
             forgotten,
         };
-        self.tell(leader, PeerMessage::Fetch(fetch));
+        self.notify(leader, PeerMessage::Fetch(fetch));
     }
 
     /// A leader has not answered: the session is over.

@@ -110,7 +110,7 @@ impl BrokerNode {
     }
 
     /// Sends a message to another node.
-    pub(super) fn tell(&mut self, to: NodeId, message: PeerMessage) {
+    pub(super) fn notify(&mut self, to: NodeId, message: PeerMessage) {
         self.outputs.push(NodeOutput::ToPeer { to, message });
     }
 }

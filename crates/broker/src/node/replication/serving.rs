@@ -112,7 +112,7 @@ impl BrokerNode {
                 unknown_session: true,
                 partitions: Vec::new(),
             };
-            return self.tell(from, PeerMessage::Fetched(answer));
+            return self.notify(from, PeerMessage::Fetched(answer));
         };
         session.next_fetch += 1;
         for id in &fetch.forgotten {
@@ -161,7 +161,7 @@ impl BrokerNode {
                 unknown_session: true,
                 partitions: Vec::new(),
             };
-            self.tell(follower, PeerMessage::Fetched(answer));
+            self.notify(follower, PeerMessage::Fetched(answer));
         }
     }
 
@@ -207,7 +207,7 @@ impl BrokerNode {
     }
 
     /// Looks again at positions that came before this node knew their epochs.
-    pub(in crate::node) fn look_at_early_positions(&mut self, now: Now) {
+    pub(in crate::node) fn check_early_positions(&mut self, now: Now) {
         let followers: Vec<NodeId> = self.sessions.open.keys().copied().collect();
         for from in followers {
             let Some(session) = self.sessions.open.get_mut(&from) else {
@@ -324,7 +324,7 @@ impl BrokerNode {
             partitions,
         };
         self.timers.cancel(timer);
-        self.tell(follower, PeerMessage::Fetched(answer));
+        self.notify(follower, PeerMessage::Fetched(answer));
         self.follower_answered(course, bytes);
     }
 

@@ -41,8 +41,8 @@ impl Log {
     }
 }
 
-/// The wall-clock time at which the run's clock showed zero. Both clocks are read a few times, and the closest pair counts:
-/// between two readings the thread may lose its processor.
+/// The wall-clock time at which the run's clock showed zero. Both clocks are read a few times, and the closest pair
+/// counts: between two readings the thread may lose its processor.
 fn offset_ns(clock: Clock) -> i128 {
     let read = || {
         let before_ns = i128::from(clock.now_ns());

@@ -176,7 +176,7 @@ impl TopicsCall<'_> {
     }
 
     pub(super) fn alter(&mut self) -> Result<(), String> {
-        let topics = self.wanted_some()?;
+        let topics = self.some_required()?;
         let number = self
             .given
             .number::<i32>("partitions", Style::Jopt, "Integer");
@@ -260,7 +260,7 @@ impl TopicsCall<'_> {
     }
 
     pub(super) fn delete(&mut self) -> Result<(), String> {
-        for topic in self.wanted_some()? {
+        for topic in self.some_required()? {
             self.cluster.delete_topic(&topic.name).map_err(words)?;
             if self.is_zookeeper {
                 say::line(&format!("Topic {} is marked for deletion.", topic.name));

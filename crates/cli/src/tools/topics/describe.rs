@@ -26,8 +26,8 @@ impl TopicsCall<'_> {
         let mut topics = match self.given.text("topic-id") {
             Some(id) => self.of_id(id)?,
             // ZooKeeper's tool had nothing to say about what is not there.
-            None if self.is_zookeeper => self.wanted()?,
-            None => self.wanted_some()?,
+            None if self.is_zookeeper => self.required()?,
+            None => self.some_required()?,
         };
         if !self.is_zookeeper && self.as_of >= ToolRelease::of(2, 2, 0) {
             let capacity = topics.len();
@@ -40,7 +40,7 @@ impl TopicsCall<'_> {
     }
 
     fn of_id(&mut self, id: &str) -> Result<Vec<Topic>, String> {
-        let mut topics = self.wanted()?;
+        let mut topics = self.required()?;
         topics.retain(|topic| topic.id.is_some_and(|known| known.to_string() == id));
         match topics.is_empty() && !self.given.has("if-exists") {
             true => Err(format!("TopicId '{id}' does not exist as expected")),

@@ -199,14 +199,14 @@ impl TopicsCall<'_> {
     }
 
     fn list(&mut self) -> Result<(), String> {
-        for topic in self.wanted()? {
+        for topic in self.required()? {
             say::line(&shown(&topic.name));
         }
         Ok(())
     }
 
     /// The topics that `--topic` means, sorted by name; all without it.
-    fn wanted(&mut self) -> Result<Vec<Topic>, String> {
+    fn required(&mut self) -> Result<Vec<Topic>, String> {
         let pattern = self.given.text("topic").map(Pattern::parse).transpose()?;
         let metadata = all_topics(&mut self.cluster).map_err(|failure| failure.words)?;
         let no_internal = self.given.has("exclude-internal");
@@ -222,8 +222,8 @@ impl TopicsCall<'_> {
     }
 
     /// The same; none at all is a failure, unless `--if-exists` says otherwise.
-    fn wanted_some(&mut self) -> Result<Vec<Topic>, String> {
-        let topics = self.wanted()?;
+    fn some_required(&mut self) -> Result<Vec<Topic>, String> {
+        let topics = self.required()?;
         let name = self.given.text("topic");
         match name {
             Some(name) if topics.is_empty() && !self.given.has("if-exists") => {

@@ -17,7 +17,7 @@ fn failed(mbean: &str, status: u16) -> String {
 }
 
 fn seen(answers: &[String]) -> BrokerSample {
-    look(&Beans::parse(format!("[{}]", answers.join(",")).as_bytes()).unwrap())
+    sample(&Beans::parse(format!("[{}]", answers.join(",")).as_bytes()).unwrap())
 }
 
 #[test]

@@ -7,7 +7,7 @@ use kgauge_results::run::ListenerSample;
 use super::*;
 
 fn seen(text: &str) -> BrokerSample {
-    look(&Exposition::parse(text.as_bytes()).unwrap())
+    sample(&Exposition::parse(text.as_bytes()).unwrap())
 }
 
 /// As jmx_exporter's rules for Kafka 2.0 and for KRaft name them: no sums of times, since there are no means.

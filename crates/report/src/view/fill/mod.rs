@@ -4,13 +4,13 @@ mod drivers;
 mod factor;
 mod faults;
 mod flow;
+mod headline;
 mod heat;
-mod hot;
+mod hot_broker;
 mod machine;
-mod many;
 mod sheets;
-mod short;
 mod time;
+mod trial_answers;
 mod warnings;
 mod words;
 

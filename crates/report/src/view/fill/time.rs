@@ -8,7 +8,7 @@ use kgauge_results::series::{CpuSeries, FlowSeries, IdlePoint, RepeatSeries};
 use kgauge_results::summary::{FlowKind, FlowSummary, TrialSummary};
 use kgauge_results::{RunRead, SECOND_NS, Series, TimeKind};
 
-use super::machine::{Chosen, LETTERS_MAX, place_s};
+use super::machine::{ChosenDevices, LETTERS_MAX, place_s};
 use crate::clean::cut;
 use crate::view::{FlowTimeline, LatencyKind, ProcessTimeline, StageView, Timeline, TimesAt};
 
@@ -28,7 +28,7 @@ pub(super) fn timelines(run: &RunRead, trial: &TrialSummary) -> Vec<Timeline> {
         let repeats = series.repeats.iter();
         repeats.filter(|repeat| !repeat.flows.is_empty())
     };
-    let chosen = Chosen::of(repeats().map(|repeat| &repeat.host));
+    let chosen = ChosenDevices::of(repeats().map(|repeat| &repeat.host));
     repeats()
         .map(|repeat| timeline(run, trial, repeat, &chosen))
         .collect()
@@ -38,7 +38,7 @@ fn timeline(
     run: &RunRead,
     trial: &TrialSummary,
     repeat: &RepeatSeries,
-    chosen: &Chosen,
+    chosen: &ChosenDevices,
 ) -> Timeline {
     let ends = repeat.flows.iter().filter_map(|flow| flow.seconds.last());
     let end_ns = ends.map(|second| second.end_ns).max().unwrap_or(0);

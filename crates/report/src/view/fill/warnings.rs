@@ -4,7 +4,7 @@ use kgauge_results::run::RunStatus;
 use kgauge_results::summary;
 use kgauge_results::summary::{Summary, WarningKind};
 
-use super::short;
+use super::headline;
 use super::trial_name;
 use crate::view::{Severity, WarningItem, WarningView};
 
@@ -35,12 +35,12 @@ struct Group<'a> {
     kind: WarningKind,
     remedy: &'a str,
     /// Words, and where they are true.
-    items: Vec<(&'a str, Vec<Place<'a>>)>,
+    items: Vec<(&'a str, Vec<WarningPlace<'a>>)>,
 }
 
 /// A trial by its position in the summary, and one of its flows where only that is meant.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Place<'a> {
+struct WarningPlace<'a> {
     trial: usize,
     flow: Option<&'a str>,
 }
@@ -65,7 +65,7 @@ fn add<'a>(groups: &mut Vec<Group<'a>>, warning: &'a summary::Warning, trial: Op
     let words = flow
         .and_then(|flow| warning.text.strip_prefix(flow)?.strip_prefix(": "))
         .unwrap_or(&warning.text);
-    let place = trial.map(|trial| Place { trial, flow });
+    let place = trial.map(|trial| WarningPlace { trial, flow });
     match group.items.iter_mut().find(|(known, _)| *known == words) {
         Some((_, places)) => places.extend(place),
         None => group.items.push((words, place.into_iter().collect())),
@@ -75,7 +75,7 @@ fn add<'a>(groups: &mut Vec<Group<'a>>, warning: &'a summary::Warning, trial: Op
 impl Group<'_> {
     fn warning(&self, summary: &Summary) -> WarningView {
         let shared = self.shared();
-        let item = |(words, places): &(&str, Vec<Place<'_>>)| WarningItem {
+        let item = |(words, places): &(&str, Vec<WarningPlace<'_>>)| WarningItem {
             place: place_words(places, summary),
             words: words
                 .strip_prefix(shared)
@@ -84,7 +84,7 @@ impl Group<'_> {
                 .to_owned(),
         };
         let items: Vec<WarningItem> = self.items.iter().map(item).collect();
-        let said = short::of(self.kind, shared, &items, self.is_everywhere(summary));
+        let said = headline::of(self.kind, shared, &items, self.is_everywhere(summary));
         WarningView {
             level: level(self.kind),
             short: said.short,
@@ -97,7 +97,7 @@ impl Group<'_> {
 
     /// Whether each trial has it, so that its places need no names.
     fn is_everywhere(&self, summary: &Summary) -> bool {
-        let of_run = |(_, places): &(&str, Vec<Place<'_>>)| places.is_empty();
+        let of_run = |(_, places): &(&str, Vec<WarningPlace<'_>>)| places.is_empty();
         let has = |index: usize| {
             let mut places = self.items.iter().flat_map(|(_, places)| places);
             places.any(|place| place.trial == index && place.flow.is_none())
@@ -126,7 +126,7 @@ impl Group<'_> {
 }
 
 /// A whole scenario by its name, else trial by trial.
-fn place_words(places: &[Place<'_>], summary: &Summary) -> String {
+fn place_words(places: &[WarningPlace<'_>], summary: &Summary) -> String {
     let mut words: Vec<String> = Vec::new();
     for place in places {
         let Some(trial) = summary.trials.get(place.trial) else {
@@ -185,7 +185,7 @@ fn unfinished(summary: &Summary) -> impl Iterator<Item = WarningView> {
     words.into_iter().map(move |words| WarningView {
         words: String::new(),
         level: Severity::Grave,
-        short: short::NOT_FINISHED.to_owned(),
+        short: headline::NOT_FINISHED.to_owned(),
         evidence: vec![WarningItem {
             place: String::new(),
             words: format!("{words}{why}"),

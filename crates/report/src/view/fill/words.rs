@@ -7,7 +7,7 @@ use kgauge_results::summary::{
     FlowKind, FlowSummary, GeneratorState, Summary, TrialSummary, WarningKind,
 };
 
-use super::{hot, many, trial_name};
+use super::{hot_broker, trial_answers, trial_name};
 use crate::format;
 use crate::view::{FigureView, Flow, PublishedStatusView, TrialView};
 
@@ -20,7 +20,7 @@ pub(super) fn answer(
     let mut sentences = Vec::new();
     match (summaries, trials) {
         ([one], [trial]) => sentences.push(of_trial(summary.target.kind, one, trial)),
-        _ => sentences.extend(many::sentences(summary, summaries, trials)),
+        _ => sentences.extend(trial_answers::sentences(summary, summaries, trials)),
     }
     sentences.retain(|sentence| !sentence.is_empty());
     if sentences.is_empty() {
@@ -33,7 +33,7 @@ pub(super) fn answer(
     if limited {
         sentences.push("The generator was the limit: the target can do more.".to_owned());
     }
-    sentences.extend(hot::sentence(summaries));
+    sentences.extend(hot_broker::sentence(summaries));
     sentences.join(" ")
 }
 

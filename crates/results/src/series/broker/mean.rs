@@ -4,8 +4,8 @@ use super::{BrokerPoint, BrokerSeries, ListenerPoint, RequestPoint, least_idle};
 use crate::run::RequestKind;
 
 impl BrokerSeries {
-    /// The mean of all points that lie wholly in a span; `None` where there is none. Rates, shares and gauges weigh by their
-    /// lengths of time, times of requests and flushes by how many there were.
+    /// The mean of all points that lie wholly in a span; `None` where there is none. Rates, shares and gauges weigh by
+    /// their lengths of time, times of requests and flushes by how many there were.
     pub fn mean_over(&self, start_ns: u64, end_ns: u64) -> Option<BrokerPoint> {
         let inside = |point: &&BrokerPoint| point.start_ns >= start_ns && point.end_ns <= end_ns;
         let points: Vec<&BrokerPoint> = self.points.iter().filter(inside).collect();

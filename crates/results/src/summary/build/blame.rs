@@ -1,8 +1,8 @@
 //! The judgement on lateness: whose doing it is that records were sent late.
 //!
-//! A record is late when it is handed over more than a millisecond after its time. Either the client had no room for it: then
-//! it waited for the target. Or it had room: then the generator did not send, for reasons of its own or because it got no
-//! processor. The rules stand in docs/guide/report.md, with their numbers.
+//! A record is late when it is handed over more than a millisecond after its time. Either the client had no room for
+//! it: then it waited for the target. Or it had room: then the generator did not send, for reasons of its own or
+//! because it got no processor. The rules stand in docs/guide/report.md, with their numbers.
 
 use crate::summary::generator::{
     BLOCKED_FACTOR, LATE_PART_MAX, Lateness, OTHERS_PART, SKIPPED_PART_MAX, THREAD_USE_LIMIT,
@@ -151,7 +151,8 @@ fn idle_below(cpu: &CpuSummary, processors: Option<u32>, part: f64) -> bool {
     idle.is_some_and(|(idle, processors)| idle <= part * f64::from(processors))
 }
 
-/// Whether a thread of generator or target was ready to run and had no processor for long; assumed where nobody counted.
+/// Whether a thread of generator or target was ready to run and had no processor for long; assumed where nobody
+/// counted.
 pub(super) fn is_kept_waiting(cpu: &CpuSummary) -> bool {
     let waits = [cpu.target_queued_part, cpu.generator_queued_part];
     let longest = waits.into_iter().flatten().max_by(f64::total_cmp);

@@ -1,4 +1,5 @@
-//! Who used the machine's processors in the hold: generator, target, and all others, so that nothing of it is unexplained.
+//! Who used the machine's processors in the hold: generator, target, and all others, so that nothing of it is
+//! unexplained.
 
 use std::collections::BTreeMap;
 

@@ -20,8 +20,8 @@ const AGREES_WITHIN: f64 = 0.10;
 /// An interval that reaches further than this fraction of the figure could not have disagreed.
 const WIDE: f64 = 0.25;
 
-/// A single repeat whose rate is nearer to a goal than this fraction decides nothing: at full speed equal runs on a busy
-/// machine were seen to differ by 7 %.
+/// A single repeat whose rate is nearer to a goal than this fraction decides nothing: at full speed equal runs on a
+/// busy machine were seen to differ by 7 %.
 const RATE_NEAR: f64 = 0.10;
 /// The same of a time: p99 and p99.9 of equal runs differ by some 10 %, of which two and a half standard deviations.
 const TIME_NEAR: f64 = 0.25;
@@ -241,8 +241,8 @@ impl FigureSource<'_> {
     }
 }
 
-/// Whether a published figure and ours agree, or are too near each other for our interval to disagree; `None` where they
-/// differ.
+/// Whether a published figure and ours agree, or are too near each other for our interval to disagree; `None` where
+/// they differ.
 fn agreement(
     published: &PublishedValue,
     ratio: f64,

@@ -43,13 +43,14 @@ pub(super) fn find_idle(
     }
 }
 
-/// Whether a flow's connections or its idleness make the run a failed one. What the scenario did to brokers breaks connections too.
+/// Whether a flow's connections or its idleness make the run a failed one. What the scenario did to brokers breaks
+/// connections too.
 pub(super) fn has_failed(flow: &FlowSummary, has_faults: bool) -> bool {
     flow.did_no_work || broken(flow, has_faults).is_some()
 }
 
-/// The connections that broke, if that is a failure. Of producers each record has its fate, so that lost connections alone
-/// are none; a reader knows nothing of what it did not get.
+/// The connections that broke, if that is a failure. Of producers each record has its fate, so that lost connections
+/// alone are none; a reader knows nothing of what it did not get.
 fn broken(flow: &FlowSummary, has_faults: bool) -> Option<ConnectionRecord> {
     let connections = flow.connections?;
     let reads = matches!(flow.kind, FlowKind::Consume | FlowKind::Echo);

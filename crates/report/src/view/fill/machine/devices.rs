@@ -13,7 +13,7 @@ const DEVICES_MAX: usize = 4;
 
 /// What is drawn of a trial.
 #[derive(Debug, Default, PartialEq)]
-pub(in crate::view::fill) struct Chosen {
+pub(in crate::view::fill) struct ChosenDevices {
     /// Disks: those with the target's data first, then by bytes.
     pub(super) disks: Vec<String>,
     /// Interfaces by bytes.
@@ -28,9 +28,11 @@ struct Device {
     bytes: f64,
 }
 
-impl Chosen {
+impl ChosenDevices {
     /// From what the machine did in each repeat.
-    pub(in crate::view::fill) fn of<'a>(hosts: impl Iterator<Item = &'a HostSeries>) -> Chosen {
+    pub(in crate::view::fill) fn of<'a>(
+        hosts: impl Iterator<Item = &'a HostSeries>,
+    ) -> ChosenDevices {
         let mut disks = BTreeMap::<&str, Device>::new();
         let mut networks = BTreeMap::<&str, Device>::new();
         let bytes = |per_s: f64, start_ns: u64, end_ns: u64| {
@@ -53,7 +55,7 @@ impl Chosen {
                 }
             }
         }
-        let mut chosen = Chosen::default();
+        let mut chosen = ChosenDevices::default();
         let names = ["further disk", "further disks"];
         chosen.disks = chosen.choose(disks, names);
         let names = ["further interface", "further interfaces"];
@@ -118,7 +120,7 @@ mod tests {
     fn devices_are_chosen_by_what_they_did_in_all_repeats_together() {
         let first = host(&[("a", 9.0, 1), ("b", 8.0, 1), ("c", 7.0, 1), ("d", 6.0, 9)]);
         let second = host(&[("d", 1.0, 1), ("e", 20.0, 9), ("f", 0.0, 1)]);
-        let chosen = Chosen::of([&first, &second].into_iter());
+        let chosen = ChosenDevices::of([&first, &second].into_iter());
         assert_eq!(chosen.disks, ["e", "a", "b", "c"]);
         assert_eq!(chosen.notes, ["Not drawn: 1 further disk that did less."]);
     }
@@ -127,7 +129,7 @@ mod tests {
     fn the_disk_with_the_data_is_drawn_whatever_the_others_did() {
         let disks = [("a", 9.0, 1), ("b", 8.0, 1), ("c", 7.0, 1), ("d", 6.0, 1)];
         let all = [disks.as_slice(), &[("data", 0.5, 1)]].concat();
-        let chosen = Chosen::of([&host(&all)].into_iter());
+        let chosen = ChosenDevices::of([&host(&all)].into_iter());
         assert_eq!(chosen.disks, ["data", "a", "b", "c"]);
         let note = "Not drawn: 1 further disk that did less or have none of the target's data.";
         assert_eq!(chosen.notes, [note]);

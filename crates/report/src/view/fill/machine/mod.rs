@@ -14,7 +14,7 @@ use kgauge_results::series::{
 };
 
 pub(super) use brokers::broker_timeline;
-pub(super) use devices::Chosen;
+pub(super) use devices::ChosenDevices;
 pub(super) use spans::place_s;
 use spans::{Points, SpanRate, WeightedValue, of_moments, of_spans};
 pub(super) use traffic::timeline as traffic;
@@ -30,7 +30,7 @@ pub(super) const LETTERS_MAX: usize = 200;
 const MEGABYTE: f64 = 1e6;
 
 /// What is drawn of a repeat that took so long.
-pub(super) fn timeline(host: &HostSeries, chosen: &Chosen, end_ns: u64) -> MachineTimeline {
+pub(super) fn timeline(host: &HostSeries, chosen: &ChosenDevices, end_ns: u64) -> MachineTimeline {
     let mut drawing = PanelContext::over(end_ns);
     drawing.disks(host, chosen);
     drawing.memory(host);
@@ -58,7 +58,7 @@ impl PanelContext {
         }
     }
 
-    fn disks(&mut self, host: &HostSeries, chosen: &Chosen) {
+    fn disks(&mut self, host: &HostSeries, chosen: &ChosenDevices) {
         let series = host.disks.iter().map(|series| (&series.disk, series));
         let by_name: BTreeMap<&String, &DiskSeries> = series.collect();
         for series in chosen.disks.iter().filter_map(|name| by_name.get(name)) {
@@ -132,7 +132,7 @@ impl PanelContext {
         }
     }
 
-    fn network(&mut self, host: &HostSeries, chosen: &Chosen) {
+    fn network(&mut self, host: &HostSeries, chosen: &ChosenDevices) {
         let series = host
             .networks
             .iter()
@@ -250,7 +250,7 @@ impl PanelContext {
 }
 
 /// Where the data lie, then what is not drawn and what could not be seen, each once.
-fn notes(host: &HostSeries, chosen: &Chosen) -> Vec<String> {
+fn notes(host: &HostSeries, chosen: &ChosenDevices) -> Vec<String> {
     let data = host.data_dirs.iter().map(where_data_lie);
     let not_seen = host.not_seen.iter();
     let not_seen =

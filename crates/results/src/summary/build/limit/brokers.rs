@@ -1,8 +1,9 @@
-//! The brokers as suspects, by what they tell of themselves: their threads, their flushes, their followers, and whether one
-//! of them has all the work.
+//! The brokers as suspects, by what they tell of themselves: their threads, their flushes, their followers, and whether
+//! one of them has all the work.
 //!
 //! The names are those of Kafka's own metrics: a request's time is RequestQueueTimeMs + LocalTimeMs + RemoteTimeMs +
-//! ResponseQueueTimeMs + ResponseSendTimeMs; handlers should be idle for 0.3 of the time or more (RequestHandlerAvgIdlePercent).
+//! ResponseQueueTimeMs + ResponseSendTimeMs; handlers should be idle for 0.3 of the time or more
+//! (RequestHandlerAvgIdlePercent).
 
 use super::facts::Facts;
 use super::machine::held_brokers;

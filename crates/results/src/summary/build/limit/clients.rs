@@ -60,8 +60,8 @@ pub(super) fn all_done(facts: &Facts<'_>) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// Whether a flow that sends had a rate and kept it: what was due in the hold was acked, as much was acked while it lasted, and
-/// whoever reads it back had it.
+/// Whether a flow that sends had a rate and kept it: what was due in the hold was acked, as much was acked while it
+/// lasted, and whoever reads it back had it.
 fn has_kept_up(facts: &Facts<'_>, flow: &FlowSummary) -> bool {
     // Of a flow that never got a record away nothing was due, as far as anybody counted.
     if flow.closed_loop || flow.records.scheduled == 0 || !is_done(facts, flow) {
@@ -297,8 +297,8 @@ pub(super) fn buffers(facts: &Facts<'_>, findings: &mut Findings) {
     }
 }
 
-/// The sentence on a flow at a rate whose times are mostly its own waiting for company: linger.ms limits no rate, since a
-/// producer that runs out of memory sends what it has.
+/// The sentence on a flow at a rate whose times are mostly its own waiting for company: linger.ms limits no rate, since
+/// a producer that runs out of memory sends what it has.
 pub(super) fn linger(facts: &Facts<'_>, findings: &mut Findings) {
     for flow in facts.trial.flows.iter().filter(|flow| !flow.closed_loop) {
         let (Some(plan), Some(service)) = (facts.produces(flow.index), &flow.latencies.service)

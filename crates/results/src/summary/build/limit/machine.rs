@@ -24,8 +24,8 @@ const QUEUE_MEAN: f64 = 4.0;
 /// From here up it is a suspect.
 const BUSY_PART_NEAR: f64 = 0.60;
 
-/// The machine that makes the load may have no more to give: to load and target where they share it, or because other programs
-/// use it.
+/// The machine that makes the load may have no more to give: to load and target where they share it, or because other
+/// programs use it.
 pub(super) fn processors(facts: &Facts<'_>, findings: &mut Findings) {
     let (cpu, processors) = (&facts.trial.cpu, facts.processors());
     let Some(said) = processors.and_then(|count| processors_words(cpu, count)) else {

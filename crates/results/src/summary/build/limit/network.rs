@@ -8,9 +8,10 @@ use crate::run::{NetworkSpeed, SpeedSource};
 use crate::series::{NetworkPoint, NetworkSeries};
 use crate::summary::{Bottleneck, words};
 
-/// An interface that carries so much of its speed is full. A packet of 1,500 bytes takes 1,538 on the wire: 14 of head and
-/// 4 of checksum, 8 before it and 12 of gap behind it. The kernel counts 1,514 of them, 98 %; of a large piece that the card is to cut
-/// up it may count one head for all, which leaves the 1,448 bytes of payload, 94 %. The rest is for smaller packets.
+/// An interface that carries so much of its speed is full. A packet of 1,500 bytes takes 1,538 on the wire: 14 of head
+/// and 4 of checksum, 8 before it and 12 of gap behind it. The kernel counts 1,514 of them, 98 %; of a large piece that
+/// the card is to cut up it may count one head for all, which leaves the 1,448 bytes of payload, 94 %. The rest is for
+/// smaller packets.
 const FULL_PART: f64 = 0.90;
 /// Full in more of the hold than this is what is felt.
 const FULL_TIME: f64 = 0.50;
@@ -61,7 +62,7 @@ pub(super) fn cards(facts: &Facts<'_>, findings: &mut Findings) {
     for (place, card) in cards.iter().enumerate() {
         let weight = card.weight();
         if weight != Weight::None || place == 0 && card.used >= USED_PART_SAID {
-            findings.note(Bottleneck::NetworkCard, weight, card.said());
+            findings.note(Bottleneck::NetworkCard, weight, card.text());
         }
         if weight == Weight::Strong && card.full >= FULL_TIME_ALWAYS {
             let others = [Bottleneck::Processors, Bottleneck::OtherPrograms];
@@ -118,7 +119,7 @@ impl Card {
         }
     }
 
-    fn said(&self) -> String {
+    fn text(&self) -> String {
         let Card {
             interface,
             way,

@@ -1,5 +1,5 @@
-//! Brokers that did not answer, as suspects: by the outages that clients noticed, and by whole seconds in which records waited and
-//! nothing was acked.
+//! Brokers that did not answer, as suspects: by the outages that clients noticed, and by whole seconds in which records
+//! waited and nothing was acked.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,8 @@ struct Outage {
     is_felt: bool,
 }
 
-/// How a broker did not answer, for the verdict's sentence: `broker 1 (127.0.0.1:9092) did not answer for 4.00 s of 8.00 s`.
+/// How a broker did not answer, for the verdict's sentence: `broker 1 (127.0.0.1:9092) did not answer for 4.00 s of
+/// 8.00 s`.
 pub(super) fn find(facts: &Facts<'_>, findings: &mut Findings) -> Option<String> {
     let hold_ns: u64 = facts.holds.iter().map(HoldEvidence::length_ns).sum();
     let outages = outages(facts);

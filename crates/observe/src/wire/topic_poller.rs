@@ -11,12 +11,12 @@ use kgauge_results::run::{
     TopicReplicasSample, TopicSample,
 };
 
-use super::changes::{KnownTopic, PartitionState, told};
+use super::backoff::Backoffs;
+use super::changes::{KnownTopic, PartitionState, summarize};
 use super::lag::{Ends, LogEnd, ObservedReplica};
 use super::pace::PollPace;
-use super::rest::Backoffs;
 use super::{TopicObservation, WireWatch};
-use crate::looker::unix_ms;
+use crate::sampler_state::unix_ms;
 
 /// How long one answer may take. What is not told by then is not told in this look.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
@@ -112,9 +112,9 @@ impl TopicPoller {
         }
     }
 
-    /// Asks once, and writes down what was told. A look that somebody breaks off writes nothing. Returns how long brokers
-    /// were waited for that did not answer.
-    pub(super) fn look(&mut self, now_ns: &impl Fn() -> u64, sink: Sink<'_>) -> u64 {
+    /// Asks once, and writes down what was told. A look that somebody breaks off writes nothing. Returns how long
+    /// brokers were waited for that did not answer.
+    pub(super) fn sample(&mut self, now_ns: &impl Fn() -> u64, sink: Sink<'_>) -> u64 {
         let begun_ns = now_ns();
         let found = self.partitions();
         let mut look = PollReplies {
@@ -134,7 +134,7 @@ impl TopicPoller {
             let replicas = self.replicas.entry(partition.index).or_default();
             replicas.extend(&partition.replicas);
         }
-        self.tell_changes(look.told_ns, &partitions, sink);
+        self.report_changes(look.told_ns, &partitions, sink);
         self.ends.begin();
         let all: BTreeSet<i32> = self.replicas.values().flatten().copied().collect();
         for broker in all {
@@ -193,7 +193,7 @@ impl TopicPoller {
         Some(found.partitions.clone())
     }
 
-    fn tell_changes(&mut self, at_ns: u64, partitions: &[Partition], sink: Sink<'_>) {
+    fn report_changes(&mut self, at_ns: u64, partitions: &[Partition], sink: Sink<'_>) {
         let states = partitions.iter().map(|partition| {
             let state = PartitionState::new(partition.leader_id, &partition.isr);
             (partition.index, state)
@@ -202,7 +202,7 @@ impl TopicPoller {
         if changes.is_empty() {
             return;
         }
-        let (all, text) = told(&changes);
+        let (all, text) = summarize(&changes);
         let event = Event {
             at_unix_ms: unix_ms(),
             repeat: Some(self.watch.repeat),
@@ -416,7 +416,8 @@ impl TopicPoller {
         }
     }
 
-    /// The last words: what was not told, and what asking has cost. Gives what a reader of the run should know, in sentences.
+    /// The last words: what was not told, and what asking has cost. Gives what a reader of the run should know, in
+    /// sentences.
     pub(super) fn end(
         mut self,
         pace: &PollPace,
@@ -501,7 +502,7 @@ fn ask(
                     match told.end {
                         Ok(offset) => {
                             followers.is_answered |= !led.contains(&partition);
-                            ends.tell(
+                            ends.record_end(
                                 ObservedReplica { broker, partition },
                                 LogEnd { at_ns, offset },
                             );

@@ -1,5 +1,5 @@
-//! The answer of several trials: what differs between them and not by chance, which of them is best, what could have been
-//! found where nothing was, and up to which value the goals were held.
+//! The answer of several trials: what differs between them and not by chance, which of them is best, what could have
+//! been found where nothing was, and up to which value the goals were held.
 
 use kgauge_results::compare::{
     FigureKind, MoreNeeded, TrialFigure, TrialFinding, TrialPoint, UndecidedCause, trial_figures,

@@ -1,5 +1,5 @@
-//! Who did not answer is left alone for a while, and longer each time: one that stands still costs looks, and each question
-//! adds to what it has to do when it wakes up.
+//! Who did not answer is left alone for a while, and longer each time: one that stands still costs looks, and each
+//! question adds to what it has to do when it wakes up.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,8 @@ impl<K: Ord> Backoffs<K> {
         self.of.remove(who);
     }
 
-    /// It did not; whether it is left alone now. One that refuses at once costs nothing, and is back as soon as it answers.
+    /// It did not; whether it is left alone now. One that refuses at once costs nothing, and is back as soon as it
+    /// answers.
     pub(super) fn failed(&mut self, who: K, waited_ns: u64, now_ns: u64) -> bool {
         if waited_ns < AT_ONCE_NS {
             return false;

@@ -27,10 +27,10 @@ pub(super) fn sentence(trials: &[&TrialSummary]) -> Option<String> {
             hot: found.map(|warning| warning.text.as_str()),
         }
     });
-    said(&seen.collect::<Vec<_>>())
+    describe(&seen.collect::<Vec<_>>())
 }
 
-fn said(trials: &[TrialLoad<'_>]) -> Option<String> {
+fn describe(trials: &[TrialLoad<'_>]) -> Option<String> {
     let (hot, even): (Vec<&TrialLoad<'_>>, Vec<&TrialLoad<'_>>) =
         trials.iter().partition(|trial| trial.hot.is_some());
     let words = hot.first()?.hot?;
@@ -87,7 +87,7 @@ mod tests {
                 factors,
                 hot: is_hot.then_some(text),
             });
-        said(&seen.collect::<Vec<_>>())
+        text(&seen.collect::<Vec<_>>())
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::one::{measure, publish};
 use super::output;
 use super::question::Question;
 use super::repeat::RepeatEnd;
+use super::single_target::{measure, publish};
 use super::start::RunRequest;
 use super::targets::NamedTarget;
 use crate::args::RunArgs;
@@ -13,8 +13,8 @@ use crate::compare::{COMPARISON, ComparisonSide, compare};
 use crate::exit::{ExitStatus, stop};
 use crate::interrupt::StopRequests;
 use crate::live::Live;
-use crate::place::{fresh_number, run_dir, run_id, unix_ms};
 use crate::print;
+use crate::run_ids::{fresh_number, run_dir, run_id, unix_ms};
 
 /// Runs on each target with the same seed. A target that fails does not end the others.
 pub(super) fn run(
@@ -81,16 +81,16 @@ fn fell_out(live: &Live, target: &str) {
 fn on_one(order: &RunRequest<'_>, stopping: &StopRequests) -> (Option<ComparisonSide>, ExitStatus) {
     let finished = match measure(order, stopping.clone()) {
         Ok(finished) => finished,
-        Err(error) => return (None, crate::exit::say(Err(error))),
+        Err(error) => return (None, crate::exit::report(Err(error))),
     };
     let (read, summary) = match output::make(&finished.dir) {
         Ok(made) => made,
-        Err(error) => return (None, crate::exit::say(Err(error))),
+        Err(error) => return (None, crate::exit::report(Err(error))),
     };
     let status = match finished.ended {
         Ok(RepeatEnd::Interrupted) => ExitStatus::Interrupted,
         Ok(RepeatEnd::Complete) => output::status(&summary),
-        Err(error) => crate::exit::say(Err(error)),
+        Err(error) => crate::exit::report(Err(error)),
     };
     (Some(ComparisonSide { read, summary }), status)
 }

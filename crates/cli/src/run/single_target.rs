@@ -131,7 +131,7 @@ fn run_all(session: &mut Session, plan: &Plan, steps: &[RepeatStep]) -> anyhow::
         }
         let shares_ground = |next: &&RepeatStep| next.trial == step.trial;
         let is_last = steps.get(index + 1).filter(shares_ground).is_none();
-        let ended = clusters::suit(session, trial).and_then(|is_new| {
+        let ended = clusters::fit_to(session, trial).and_then(|is_new| {
             if is_new {
                 ground = None;
             }

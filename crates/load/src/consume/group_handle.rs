@@ -2,7 +2,7 @@
 
 use super::consumer::{Consumer, Position};
 use super::group::MemberEvent;
-use crate::surroundings::WorkerContext;
+use crate::worker_context::WorkerContext;
 
 /// A member without anything to read looks so often whether the group is done.
 const IDLE_LOOK_NS: u64 = 1_000_000;
@@ -22,11 +22,11 @@ impl Consumer {
                     self.give_up(&why, partitions.as_deref(), now_ns, around);
                 }
                 MemberEvent::Note(what) => {
-                    let name = self.seat_name();
+                    let name = self.group_name();
                     around.incident(now_ns, self.flow_name(), || format!("{name}: {what}"));
                 }
                 MemberEvent::Failed(why) => {
-                    let name = self.seat_name();
+                    let name = self.group_name();
                     around.broken(now_ns, self.flow_name(), || format!("{name}: {why}"));
                     self.stop();
                 }
@@ -49,7 +49,7 @@ impl Consumer {
         };
         self.positions.retain(is_kept);
         let count = before - self.positions.len();
-        let name = self.seat_name();
+        let name = self.group_name();
         around.incident(now_ns, self.flow_name(), || match partitions {
             None => format!("{name}: {why}; {count} partitions are given up"),
             Some(_) => format!("{name}: {why}; {count} of {before} partitions are given up"),
@@ -91,7 +91,7 @@ impl Consumer {
             });
         }
         let since_ns = seat.revoked_at_ns.take();
-        let (name, count) = (self.seat_name(), positions.len());
+        let (name, count) = (self.group_name(), positions.len());
         if let Some(since_ns) = since_ns {
             let seconds = now_ns.saturating_sub(since_ns) as f64 / 1e9;
             around.incident(now_ns, self.flow_name(), || {
@@ -130,7 +130,7 @@ impl Consumer {
     }
 
     /// When a member has to look again by itself.
-    pub(super) fn seat_look_at_ns(&self) -> u64 {
+    pub(super) fn group_poll_at_ns(&self) -> u64 {
         let idles = self.seat.as_ref().is_some_and(|seat| {
             seat.shared.is_limited() && self.positions.iter().all(Position::is_at_end)
         });
@@ -140,7 +140,7 @@ impl Consumer {
         }
     }
 
-    fn seat_name(&self) -> String {
+    fn group_name(&self) -> String {
         self.seat
             .as_ref()
             .map_or_else(String::new, |seat| seat.name.clone())

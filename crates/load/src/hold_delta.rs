@@ -25,7 +25,7 @@ impl HoldDelta {
     }
 
     /// Takes the amount down if the hold has begun since the last look.
-    pub(crate) fn look(&mut self, now_ns: u64, amount: impl FnOnce() -> u64) {
+    pub(crate) fn sample(&mut self, now_ns: u64, amount: impl FnOnce() -> u64) {
         if self.start.is_none() && now_ns >= self.hold_start_ns {
             self.start = Some(amount());
         }
@@ -60,8 +60,8 @@ impl HoldCpu {
     }
 
     /// As [`HoldPart::look`].
-    pub(crate) fn look(&mut self, now_ns: u64) {
-        self.0.look(now_ns, thread_cpu_ns);
+    pub(crate) fn sample(&mut self, now_ns: u64) {
+        self.0.sample(now_ns, thread_cpu_ns);
     }
 
     /// As [`HoldPart::end`].
@@ -99,9 +99,9 @@ impl HoldSpin {
     }
 
     /// As [`HoldPart::look`].
-    pub(crate) fn look(&mut self, now_ns: u64, waiter: &EventWaiter) {
-        self.spun.look(now_ns, || waiter.spun_ns());
-        self.gave_way.look(now_ns, || waiter.gave_way_ns());
+    pub(crate) fn sample(&mut self, now_ns: u64, waiter: &EventWaiter) {
+        self.spun.sample(now_ns, || waiter.spun_ns());
+        self.gave_way.sample(now_ns, || waiter.gave_way_ns());
     }
 
     /// As [`HoldPart::end`].
@@ -130,9 +130,9 @@ mod tests {
     #[test]
     fn only_what_grew_within_the_hold_counts() {
         let mut part = HoldDelta::new(100);
-        part.look(99, || 3);
-        part.look(100, || 10);
-        part.look(150, || 40);
+        part.sample(99, || 3);
+        part.sample(100, || 10);
+        part.sample(150, || 40);
         assert_eq!(part.hold_ns(), 0);
         part.end(70);
         part.end(90);

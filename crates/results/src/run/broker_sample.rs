@@ -1,8 +1,8 @@
 //! What a broker tells of itself, once a second: the shape of the lines `broker` in `evidence.jsonl`.
 //!
-//! Counters count since the broker's start, gauges are of now. `None` is what this release or this source does not have;
-//! it is never 0. Times are sums over all requests: the mean of any span is the difference of two sums by the difference of
-//! two counts.
+//! Counters count since the broker's start, gauges are of now. `None` is what this release or this source does not
+//! have; it is never 0. Times are sums over all requests: the mean of any span is the difference of two sums by the
+//! difference of two counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -75,8 +75,9 @@ pub enum RequestKind {
 
 /// All requests of one kind since the broker's start: how many, and the sums of their times.
 ///
-/// Kafka adds whole milliseconds: up to 0.11 differences of a clock of milliseconds, later each time rounded by itself, so that a part
-/// which takes less than half a millisecond adds nothing. The embedded cluster adds nanoseconds; its parts are those of one thread.
+/// Kafka adds whole milliseconds: up to 0.11 differences of a clock of milliseconds, later each time rounded by itself,
+/// so that a part which takes less than half a millisecond adds nothing. The embedded cluster adds nanoseconds; its
+/// parts are those of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestSample {
     /// Which kind.
@@ -112,18 +113,19 @@ pub struct RequestSample {
 /// A broker's threads and queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadPoolSample {
-    /// Time in which request handlers had nothing to do, the mean of all of them. A thread that waits is counted when its wait ends, after
-    /// 0.3 s at the latest. Of the embedded cluster a node's one thread, to the moment.
+    /// Time in which request handlers had nothing to do, the mean of all of them. A thread that waits is counted when
+    /// its wait ends, after 0.3 s at the latest. Of the embedded cluster a node's one thread, to the moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handler_idle_ns: Option<u64>,
-    /// How many pools of handlers that time is the sum of, where it is more than one: from 3.3 to 4.2 a broker that is a controller too
-    /// adds the idle time of the controller's handlers to that of its own.
+    /// How many pools of handlers that time is the sum of, where it is more than one: from 3.3 to 4.2 a broker that is
+    /// a controller too adds the idle time of the controller's handlers to that of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handler_pools: Option<u32>,
     /// Time in which network threads waited for something to do, the mean of all of them, whatever their listener.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_idle_ns: Option<u64>,
-    /// The same as a share in millionths, as the broker says it of about the last half minute; only where there is no sum.
+    /// The same as a share in millionths, as the broker says it of about the last half minute; only where there is no
+    /// sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_idle_ppm: Option<u32>,
     /// Requests that wait for a handler now.

@@ -17,7 +17,7 @@ pub(super) struct FaultStep {
 
 /// The blows of a fault to some nodes. `number` names a fault of requests, `seed` begins what is
 /// drawn.
-pub(super) fn blows(
+pub(super) fn fault_steps(
     plan: &FaultPlan,
     nodes: &[u16],
     all: &[u16],

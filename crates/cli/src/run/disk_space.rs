@@ -10,8 +10,8 @@ use crate::exit::{ExitStatus, OrStop, stop};
 
 /// Checks the target's disks, and the one under the run folder.
 ///
-/// What a closed loop without a record count writes is not known before, only bounded, by far more than most machines do. Where
-/// the target's disks are watched while it writes ([`DiskGuard`]), that bound refuses nothing.
+/// What a closed loop without a record count writes is not known before, only bounded, by far more than most machines
+/// do. Where the target's disks are watched while it writes ([`DiskGuard`]), that bound refuses nothing.
 pub(crate) fn check_room(
     target: &Target,
     cluster: &mut Cluster,
@@ -74,8 +74,8 @@ pub(crate) struct DiskGuard {
     spare_bytes: u64,
 }
 
-/// More than a load writes from the look that ends it until its end: a second at the pace that [`ClosedLoopPace::ASSUMED`]
-/// holds for the fastest.
+/// More than a load writes from the look that ends it until its end: a second at the pace that
+/// [`ClosedLoopPace::ASSUMED`] holds for the fastest.
 const SPARE_BYTES: u64 = 2 << 30;
 
 /// Where what a run writes is known before, the same part of what is free is left alone.
@@ -91,7 +91,7 @@ impl DiskGuard {
     }
 
     /// Why the load has to end, if it has to.
-    pub(crate) fn look(&self, dirs: &[PathBuf]) -> Option<String> {
+    pub(crate) fn check(&self, dirs: &[PathBuf]) -> Option<String> {
         dirs.iter().find_map(|dir| {
             let free = free_bytes(dir).ok()?;
             (free < self.spare_bytes).then(|| {
@@ -152,12 +152,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dirs = [dir.path().to_owned()];
         assert!(DiskGuard::of(&dirs).spare_bytes > 0);
-        assert_eq!(DiskGuard::default().look(&dirs), None);
-        assert_eq!(DiskGuard::of(&[]).look(&[]), None);
+        assert_eq!(DiskGuard::default().check(&dirs), None);
+        assert_eq!(DiskGuard::of(&[]).check(&[]), None);
         let full = DiskGuard {
             spare_bytes: u64::MAX,
         };
-        let why = full.look(&dirs).unwrap();
+        let why = full.check(&dirs).unwrap();
         assert!(why.contains("before it filled the disk"), "{why}");
     }
 }

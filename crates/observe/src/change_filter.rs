@@ -6,8 +6,8 @@
 
 use kgauge_results::run::EvidenceKind;
 
-use crate::looker::{Observation, SampleTime};
 use crate::machine::of_host;
+use crate::sampler_state::{Observation, SampleTime};
 
 /// More things than these are not kept apart: names that change all the time must not fill memory.
 const ENTRIES_MAX: usize = 4096;

@@ -51,7 +51,7 @@ fn no_result() -> Refusal {
 }
 
 /// Error code and message of a part's result, as responses carry them.
-pub(super) fn told<T>(result: Result<T, Refusal>) -> (i16, Option<Str<'static>>) {
+pub(super) fn error_fields<T>(result: Result<T, Refusal>) -> (i16, Option<Str<'static>>) {
     match result {
         Ok(_) => (ErrorCode::None.as_i16(), None),
         Err(Refusal { code, message }) => (code.as_i16(), Some(Str::Owned(message))),

@@ -24,7 +24,7 @@ impl LoadTopics {
     /// What is on the cluster under load.
     pub(crate) fn source(setup: &LoadSetup<'_>) -> Result<Self, PrepareError> {
         let (topic, also) = (setup.topic, setup.also);
-        LoadTopics::look(
+        LoadTopics::find(
             topic,
             also,
             setup.client,
@@ -34,7 +34,7 @@ impl LoadTopics {
     }
 
     /// Looks at a topic and others beside it.
-    pub(crate) fn look(
+    pub(crate) fn find(
         topic: &str,
         also: &[String],
         client: &ClientConfig,

@@ -13,8 +13,8 @@ use kgauge_results::run::{Event, Evidence, EvidenceKind, RepeatKey, Subject};
 use kgauge_results::{RunFolder, RunRead, Slice};
 use kgauge_scenario::{RepeatStep, Trial};
 
-use super::look::{ProgressSnapshot, RepeatProgress};
 use super::render::of_trial;
+use super::snapshot::{ProgressSnapshot, RepeatProgress};
 use crate::interrupt::StopRequests;
 
 /// Troubles that are shown: the last ones.
@@ -261,13 +261,13 @@ impl LiveRunState {
     }
 
     /// The load goes on.
-    pub(crate) fn look(&self, progress: &LoadProgress) -> ProgressSnapshot {
+    pub(crate) fn snapshot(&self, progress: &LoadProgress) -> ProgressSnapshot {
         let mut state = self.state();
         let state = &mut *state;
         if let (Some(trial), Some(live)) = (&state.trial, &mut state.live) {
             live.spun(progress.elapsed_ns, &progress.spun_ns);
             let frame = state.judged.as_ref();
-            state.look.look(progress, trial, live, frame);
+            state.look.snapshot(progress, trial, live, frame);
         }
         let second = progress.elapsed_ns / 1_000_000_000;
         if state.now.phase != LivePhase::Load || state.second != second {
@@ -350,7 +350,7 @@ impl LiveRunState {
     }
 
     /// Somebody looks at the page.
-    pub(super) fn asked(&self) {
+    pub(super) fn count_request(&self) {
         self.state().asked = Some(Instant::now());
     }
 
@@ -372,14 +372,14 @@ impl LiveRunState {
     }
 
     /// A viewer was told that all is over. If there is a report, he comes for it.
-    pub(super) fn told_over(&self) {
+    pub(super) fn mark_over(&self) {
         let mut state = self.state();
         state.is_told = true;
         state.owed += usize::from(!state.now.reports.is_empty());
     }
 
-    /// Whether viewers are awaited so long after the end: who was told and has not come for the report, and who has not been
-    /// told yet. `lately`: who looked since then still looks.
+    /// Whether viewers are awaited so long after the end: who was told and has not come for the report, and who has not
+    /// been told yet. `lately`: who looked since then still looks.
     pub(super) fn is_awaited(&self, lately: Duration, since: Duration) -> bool {
         let state = self.state();
         let looks = state.asked.is_some_and(|at| at.elapsed() < lately);

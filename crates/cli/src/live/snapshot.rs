@@ -38,7 +38,7 @@ pub(super) struct RepeatProgress {
 
 impl RepeatProgress {
     /// Looks once more.
-    pub(super) fn look(
+    pub(super) fn snapshot(
         &mut self,
         progress: &LoadProgress,
         trial: &Trial,

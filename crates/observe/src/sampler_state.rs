@@ -106,7 +106,7 @@ impl SamplerState {
     }
 
     /// Looks at everything once and writes down what it saw.
-    pub(crate) fn look(
+    pub(crate) fn sample(
         &mut self,
         at_ns: u64,
         sink: &mut impl FnMut(&Evidence) -> Result<(), String>,
@@ -119,14 +119,14 @@ impl SamplerState {
         let mut complaints = Vec::new();
         for process in &mut self.processes {
             let Some(open) = process else { continue };
-            if let Err(error) = open.look(&mut self.buffer, now, &mut self.seen) {
+            if let Err(error) = open.sample(&mut self.buffer, now, &mut self.seen) {
                 complaints.push(error.to_string());
                 if matches!(error, ProcessError::Gone { .. }) {
                     *process = None;
                 }
             }
         }
-        self.machine.look(&mut self.buffer, now, &mut self.seen);
+        self.machine.sample(&mut self.buffer, now, &mut self.seen);
         // How fast interfaces are changes when somebody pulls a cable.
         if self.report.looks == 1 {
             let speeds = network_speeds(&self.speeds).into_iter();

@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const OFFSETS_TOPIC: &str = "__consumer_offsets";
 
 /// Ends the faults of a repeat. Of a run that ends anyway nothing is waited for.
-pub(crate) fn heal(
+pub(crate) fn restore(
     session: &mut Session,
     thread: Option<FaultThread>,
     topic: &str,
@@ -49,7 +49,7 @@ pub(crate) fn heal(
     }
     session
         .progress
-        .say("waiting until the cluster is whole again");
+        .report("waiting until the cluster is whole again");
     let begun = Instant::now();
     let healed = session.target.instruct(&Instruction::Heal);
     healed.map_err(|words| not_whole(begun, &words))?;

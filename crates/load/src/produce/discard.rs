@@ -10,7 +10,7 @@ const TURNS_MAX: u32 = 100_000;
 
 impl Producer {
     /// Takes the records that are due, and acks every batch that would be sent now.
-    pub(crate) fn take_and_swallow(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
+    pub(crate) fn produce_to_null(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
         self.take_records(now_ns, recorder, clock);
         let now_ns = clock.now_ns();
         self.each_finished(now_ns, |producer, place| {
