@@ -189,17 +189,12 @@ impl PreparedLoad {
     /// Connects everything.
     pub fn prepare(setup: &LoadSetup<'_>) -> Result<Self, PrepareError> {
         let mut source = LoadTopics::source(setup)?;
-        let copy = setup.copy.as_ref();
-        let copy = copy.map(|copy| {
-            LoadTopics::find(
-                copy.topic,
-                &[],
-                copy.client,
-                ClientSide::Copy,
-                setup.interrupt,
-            )
-        });
-        let mut copy = copy.transpose()?;
+        let mut copy = None;
+        if let Some(found) = &setup.copy {
+            let (topic, client) = (found.topic, found.client);
+            let side = ClientSide::Copy;
+            copy = Some(LoadTopics::find(topic, &[], client, side, setup.interrupt)?);
+        }
         let trial = &setup.share.trial;
         let mut workers = empty_workers(setup.share);
         let (mut turn, mut threads, mut driven) = (0, Vec::new(), Vec::new());

@@ -214,11 +214,10 @@ impl Producer {
         let pace = setup.flow.pace(&setup.stages);
         let due = match setup.flow.shape {
             Shape::Max => None,
-            _ => Some(ScheduleCursor::new(Schedule::new(
-                pace,
-                setup.seed,
-                setup.member,
-            ))),
+            _ => {
+                let schedule = Schedule::new(pace, setup.seed, setup.member);
+                Some(ScheduleCursor::new(schedule))
+            }
         };
         let stages = &setup.stages;
         let hold_end_ns = stages.hold_end_limit_ns();

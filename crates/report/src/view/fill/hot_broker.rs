@@ -87,7 +87,7 @@ mod tests {
                 factors,
                 hot: is_hot.then_some(text),
             });
-        text(&seen.collect::<Vec<_>>())
+        describe(&seen.collect::<Vec<_>>())
     }
 
     #[test]
