@@ -21,20 +21,23 @@
 //!
 //! Where to start
 //!
-//! * To use it: [`Cluster::start`] with a [`ClusterConfig`], then
+//! * To use it: [`EmbeddedCluster::start`] with a [`ClusterConfig`], then
 //!   [`ClusterHandle::bootstrap_servers`].
-//! * To protect it: [`security::Security`] in [`ClusterConfig::security`].
+//! * To protect it: [`security::ClusterSecurity`] in [`ClusterConfig::security`].
 //! * To read it: [`handlers`] has a file for each API. A request comes from `server` to
-//!   [`node::Node::request`], through the table in [`handlers`], to a [`log::PartitionLog`] or to a
-//!   group, and back as a [`node::Response`]. What concerns all nodes goes by way of the
+//!   [`node::BrokerNode::request`], through the table in [`handlers`], to a [`log::PartitionLog`] or to a
+//!   group, and back as a [`node::EncodedResponse`]. What concerns all nodes goes by way of the
 //!   [`controller::Controller`], which publishes [`image::ClusterImage`]s.
 //! * To see what nodes do: [`ClusterHandle::counts`], and [`counts`] for what is counted.
 //!
 //! ```no_run
-//! use kgauge_broker::{Cluster, ClusterConfig};
+//! use kgauge_broker::{EmbeddedCluster, ClusterConfig};
 //!
-//! let config = ClusterConfig::new("/tmp/cluster").with_nodes(3).with_setting("num.partitions",
-//! "6"); let cluster = Cluster::start(config)?; let clients_take = cluster.bootstrap_servers();
+//! let config = ClusterConfig::new("/tmp/cluster")
+//!     .with_nodes(3)
+//!     .with_setting("num.partitions", "6");
+//! let cluster = EmbeddedCluster::start(config)?;
+//! let clients_take = cluster.bootstrap_servers();
 //! cluster.stop()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -49,22 +49,22 @@ impl HoldDelta {
 pub(crate) struct HoldCpu(HoldDelta);
 
 impl HoldCpu {
-    /// As [`HoldPart::new`].
+    /// As [`HoldDelta::new`].
     pub(crate) fn new(hold_start_ns: u64) -> Self {
         Self(HoldDelta::new(hold_start_ns))
     }
 
-    /// As [`HoldPart::move_start`].
+    /// As [`HoldDelta::move_start`].
     pub(crate) fn move_start(&mut self, hold_start_ns: u64) {
         self.0.move_start(hold_start_ns);
     }
 
-    /// As [`HoldPart::look`].
+    /// As [`HoldDelta::sample`].
     pub(crate) fn sample(&mut self, now_ns: u64) {
         self.0.sample(now_ns, thread_cpu_ns);
     }
 
-    /// As [`HoldPart::end`].
+    /// As [`HoldDelta::end`].
     pub(crate) fn end(&mut self) {
         if self.0.end.is_none() {
             self.0.end(thread_cpu_ns());
@@ -84,7 +84,7 @@ pub(crate) struct HoldSpin {
 }
 
 impl HoldSpin {
-    /// As [`HoldPart::new`].
+    /// As [`HoldDelta::new`].
     pub(crate) fn new(hold_start_ns: u64) -> Self {
         Self {
             spun: HoldDelta::new(hold_start_ns),
@@ -92,19 +92,19 @@ impl HoldSpin {
         }
     }
 
-    /// As [`HoldPart::move_start`].
+    /// As [`HoldDelta::move_start`].
     pub(crate) fn move_start(&mut self, hold_start_ns: u64) {
         self.spun.move_start(hold_start_ns);
         self.gave_way.move_start(hold_start_ns);
     }
 
-    /// As [`HoldPart::look`].
+    /// As [`HoldDelta::sample`].
     pub(crate) fn sample(&mut self, now_ns: u64, waiter: &EventWaiter) {
         self.spun.sample(now_ns, || waiter.spun_ns());
         self.gave_way.sample(now_ns, || waiter.gave_way_ns());
     }
 
-    /// As [`HoldPart::end`].
+    /// As [`HoldDelta::end`].
     pub(crate) fn end(&mut self, waiter: &EventWaiter) {
         self.spun.end(waiter.spun_ns());
         self.gave_way.end(waiter.gave_way_ns());

@@ -91,7 +91,7 @@ impl ReceiveBuffer {
     }
 
     /// The place of the next whole frame (without its size), if one is there. It stays readable by
-    /// [`Inbox::frame`] until the next read.
+    /// [`ReceiveBuffer::frame`] until the next read.
     pub(crate) fn next_frame(&mut self) -> Result<Option<Range<usize>>, InboxError> {
         let Some(size) = self.announced()? else {
             return Ok(None);
@@ -105,7 +105,7 @@ impl ReceiveBuffer {
         Ok(Some(frame))
     }
 
-    /// The bytes of a frame found by [`Inbox::next_frame`].
+    /// The bytes of a frame found by [`ReceiveBuffer::next_frame`].
     pub(crate) fn frame(&self, at: Range<usize>) -> &[u8] {
         &self.bytes[at]
     }

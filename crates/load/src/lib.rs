@@ -8,7 +8,7 @@
 //! Non-goals: this crate does not choose what to run (`scenario`), does not keep results (`results`
 //! does, load calls its recorders), and is no client library: it does what load needs.
 //!
-//! Where to start: [`Load::prepare`], then `worker.rs` (the event loop), `produce/intake.rs` (records
+//! Where to start: [`PreparedLoad::prepare`], then `worker.rs` (the event loop), `produce/intake.rs` (records
 //! come in), `produce/drain.rs` (requests go out), `produce/answers.rs` (samples are made).
 
 mod begin;

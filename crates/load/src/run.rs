@@ -194,7 +194,7 @@ impl PreparedLoad {
         self.run_controlled(clock, |progress, _| on_progress(progress))
     }
 
-    /// As [`Load::run`], for a caller that decides when the hold begins.
+    /// As [`PreparedLoad::run`], for a caller that decides when the hold begins.
     pub fn run_controlled(
         mut self,
         clock: Clock,

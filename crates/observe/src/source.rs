@@ -52,7 +52,7 @@ impl SourceFile {
     /// What the file says, by `parse`. A file that is not understood is not read again.
     ///
     /// # Errors
-    /// As [`Source::text`].
+    /// As [`SourceFile::text`].
     pub(crate) fn parse<T>(
         &mut self,
         buffer: &mut Buffer,

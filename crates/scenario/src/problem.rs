@@ -169,10 +169,10 @@ struct Excerpt {
     mark_width: usize,
 }
 
-/// A position in one of the [`Sources`].
+/// A position in one of the [`SourceTexts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SourceLocation {
-    /// Index into [`Sources`].
+    /// Index into [`SourceTexts`].
     pub(crate) source: usize,
     /// From 1.
     pub(crate) line: usize,

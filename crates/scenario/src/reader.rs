@@ -82,7 +82,7 @@ impl<'s> ValueReader<'s> {
         self.problems.add(problem);
     }
 
-    /// Notes a mistake as [`Reader::problem`] does, and does not show the line: it holds a secret.
+    /// Notes a mistake as [`ValueReader::problem`] does, and does not show the line: it holds a secret.
     pub(crate) fn hidden_problem(&mut self, at: SourceLocation, what: String, cure: &str) {
         if self.problems.refuses_more() {
             return;

@@ -130,7 +130,7 @@ impl Job {
         Ok(self)
     }
 
-    /// Runs it. A bad exit status or a timeout is no error here; see [`Finished::success`].
+    /// Runs it. A bad exit status or a timeout is no error here; see [`FinishedJob::success`].
     pub(crate) fn run(mut self) -> Result<FinishedJob> {
         // Files, not pipes: nobody need read while it runs, and none of it is lost.
         let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);

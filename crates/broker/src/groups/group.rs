@@ -147,7 +147,7 @@ impl<W: Copy> ConsumerGroup<W> {
         self.members.is_empty() && self.pending.is_empty()
     }
 
-    /// The next moment at which [`Group::tick`] has something to do.
+    /// The next moment at which [`ConsumerGroup::tick`] has something to do.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         let sessions = self.members.values().filter(|member| !member.is_waiting());
         let rebalance = self.rebalance.map(|rebalance| rebalance.ends_ns);

@@ -48,7 +48,7 @@ impl<'f> RequestBody<'f> {
         (end <= self.frame.len()).then_some(start..end)
     }
 
-    /// The bytes at a place that [`Body::range_of`] gave, to be changed.
+    /// The bytes at a place that [`RequestBody::range_of`] gave, to be changed.
     pub(crate) fn part(&mut self, range: Range<usize>) -> &mut [u8] {
         self.frame.get_mut(range).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
 //! One node of the cluster as a state machine: requests, the controller's messages and the time go
 //! in; answers, closed connections and messages for the controller come out.
 //!
-//! Nothing here has a socket, a thread or a clock. [`Node`] is driven by the server in real
+//! Nothing here has a socket, a thread or a clock. [`BrokerNode`] is driven by the server in real
 //! operation and directly by tests and simulation. What cannot be answered at once is kept as state
 //! with a timer.
 
@@ -100,7 +100,7 @@ pub enum NodeOutput {
         /// The message.
         message: PeerMessage,
     },
-    /// Run this, which may take long, and give [`Node::disk_done`] the result.
+    /// Run this, which may take long, and give [`BrokerNode::disk_done`] the result.
     Disk(DiskJob),
     /// Tell the cluster's owner.
     Notice(Notice),
@@ -334,7 +334,7 @@ impl BrokerNode {
         self.outputs.drain(..)
     }
 
-    /// When [`Node::tick`] wants to be called.
+    /// When [`BrokerNode::tick`] wants to be called.
     #[must_use]
     pub fn next_timer(&self) -> Option<u64> {
         self.timers.next_ns()

@@ -91,10 +91,10 @@ impl ClientAuth {
 /// How the clients' listeners of all nodes are protected; by default not at all.
 ///
 /// ```
-/// use kgauge_broker::security::{Sasl, SaslMechanism, Security};
+/// use kgauge_broker::security::{Sasl, SaslMechanism, ClusterSecurity};
 ///
 /// let sasl = Sasl::new([SaslMechanism::SCRAM_SHA_256]).with_user("alice", "a long password");
-/// let security = Security::sasl_plaintext(sasl);
+/// let security = ClusterSecurity::sasl_plaintext(sasl);
 /// assert_eq!(security.protocol.name(), "SASL_PLAINTEXT");
 /// ```
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,7 @@
 //! The whole cluster in virtual time: nodes, controller, disks, network and clients, all driven by
 //! one seed.
 //!
-//! What runs is what serves clients: [`Node`](crate::node::Node) and
+//! What runs is what serves clients: [`Node`](crate::node::BrokerNode) and
 //! [`Controller`](crate::controller::Controller) on [`MemoryStorage`](crate::storage::MemoryStorage).
 //! Only threads, sockets and clocks are replaced. One seed gives one history, byte for byte.
 //!
@@ -13,7 +13,7 @@
 //! * A broken rule is found: [`Deviations`] break some on purpose.
 //!
 //! Where to start: [`run`] runs one seed; `world.rs` is the loop, `clients.rs` produces and reads,
-//! `members.rs` is a consumer group, `faults.rs` breaks things, `checks.rs` looks. [`Lone`] is a single node for
+//! `members.rs` is a consumer group, `faults.rs` breaks things, `checks.rs` looks. [`SingleNodeHarness`] is a single node for
 //! fuzzers.
 
 mod checks;

@@ -193,11 +193,11 @@ fn several_runs_make_a_side_and_a_run_by_itself_gets_what_is_assumed() {
         (&["a1", "a2", "--with", "b1", "a2"][..], "is given twice"),
         (
             &["a1", "b1", "--between-runs", "-1"],
-            "percent from 0 to 100",
+            "a percentage between 0 and 100",
         ),
         (
             &["a1", "b1", "--between-runs", "101"],
-            "percent from 0 to 100",
+            "a percentage between 0 and 100",
         ),
         (&["a1", "--with"], "--with"),
     ] {

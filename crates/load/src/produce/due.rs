@@ -54,7 +54,7 @@ impl ScheduleCursor {
         &at_hand[..due]
     }
 
-    /// Goes on by so many records, at most those that [`Due::before`] gave.
+    /// Goes on by so many records, at most those that [`ScheduleCursor::before`] gave.
     #[inline]
     pub(super) fn advance(&mut self, records: usize) {
         match self.end - self.first {

@@ -67,7 +67,7 @@ impl ProduceHead {
         }
     }
 
-    /// Starts a request for `partitions` batches. The size prefix is written by [`Frame::seal`].
+    /// Starts a request for `partitions` batches. The size prefix is written by [`OutgoingFrame::seal`].
     pub(crate) fn begin(
         &self,
         frame: &mut OutgoingFrame,

@@ -192,7 +192,7 @@ pub(crate) enum MarkKind {
 /// A horizontal line with the interval around it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mean {
-    /// Index of its [`Group`].
+    /// Index of its [`LegendEntry`].
     pub(crate) group: usize,
     /// The mean.
     pub(crate) value: f64,
@@ -212,7 +212,7 @@ pub(crate) struct LegendEntry {
 /// Colour, dash and marker together, so that no group is told by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineStyle {
-    /// Which of the [`Look::COLOURS`] colours of the style sheet.
+    /// Which of the [`LineStyle::COLOURS`] colours of the style sheet.
     pub(crate) colour: u8,
     /// Which dash pattern.
     pub(crate) dash: Dash,
@@ -300,7 +300,7 @@ pub(crate) enum Marker {
 /// One curve.
 #[derive(Debug, Clone)]
 pub(crate) struct ChartLine {
-    /// Index of its [`Group`].
+    /// Index of its [`LegendEntry`].
     pub(crate) group: usize,
     /// What it is within the group, for the table: `repeat 2`; empty when the group has one line.
     pub(crate) name: String,

@@ -23,7 +23,7 @@ pub(crate) use time::{
     SweepFlow, SweepPoint, Timeline, TimesAt,
 };
 
-/// The question that [`View::partitions`] answers.
+/// The question that [`ReportView::partitions`] answers.
 pub(crate) const PARTITIONS: &str = "How many partitions does a rate need?";
 
 /// A whole report.

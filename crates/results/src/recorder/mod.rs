@@ -37,7 +37,7 @@ const PARKED_MAX: usize = 64;
 /// recorder.finish();
 /// let mut slice = slices.take().remove(0);
 /// slice.settle();
-/// assert_eq!(slice.times(kgauge_results::Kind::Response).max_ns(), Some(8_000));
+/// assert_eq!(slice.times(kgauge_results::TimeKind::Response).max_ns(), Some(8_000));
 /// ```
 #[derive(Debug)]
 pub struct Recorder {

@@ -222,7 +222,7 @@ pub struct MissingEvidence {
 }
 
 impl MissingEvidence {
-    /// What [`NotSeen::what`] begins with where brokers' own metrics could not be had.
+    /// What [`MissingEvidence::what`] begins with where brokers' own metrics could not be had.
     pub const METRICS: &'static str = "metrics";
 
     /// Whether it is of brokers' own metrics.

@@ -182,9 +182,9 @@ impl Slice {
             && self.times.iter().all(Histogram::is_empty)
     }
 
-    /// Moves [`Kind::Immediate`] to where it belongs: response, service, and as many lags of 0.
+    /// Moves [`TimeKind::Immediate`] to where it belongs: response, service, and as many lags of 0.
     ///
-    /// After it, [`Kind::Response`], [`Kind::Service`] and [`Kind::Lag`] are complete.
+    /// After it, [`TimeKind::Response`], [`TimeKind::Service`] and [`TimeKind::Lag`] are complete.
     pub fn settle(&mut self) {
         let [immediate, response, service, lag, ..] = &mut self.times;
         if immediate.is_empty() {

@@ -14,7 +14,7 @@ impl KafkaTarget {
     }
 
     /// Starts a broker that has ended; one that runs is told to stop first, and starts when it has
-    /// ended ([`KafkaTarget::look`]).
+    /// ended ([`KafkaTarget::sample`]).
     pub(crate) fn begin_restart(&mut self, id: u16) -> Result<(), KafkaError> {
         let index = self.index(id)?;
         let Some(process) = self.processes.get_mut(index) else {

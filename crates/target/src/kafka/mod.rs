@@ -1,6 +1,6 @@
 //! Apache Kafka of any age: named, fetched, started, broken on purpose, ended.
 //!
-//! [`KafkaSpec`] is what the user wrote, [`Release`](release::Release) what that release needs,
+//! [`KafkaSpec`] is what the user wrote, [`Release`](release::KafkaDistribution) what that release needs,
 //! [`KafkaTarget`] what runs. `registry` remembers clusters beyond kgauge's own end.
 
 mod agent;

@@ -85,7 +85,7 @@ impl Fetchers {
 }
 
 impl BrokerNode {
-    /// Follows a leader from now on; what goes out, goes out with [`Node::fetch_all`].
+    /// Follows a leader from now on; what goes out, goes out with [`BrokerNode::fetch_all`].
     pub(in crate::node) fn follow_leader(&mut self, id: PartitionId, leader: NodeId) {
         self.fetchers.forget(id);
         self.fetchers.follow(leader, id);
