@@ -4,6 +4,7 @@
 //! pairs without a difference. At the end stands what equal runs differ by, from the same pairs (`between`).
 
 mod between;
+mod gate;
 mod record;
 
 use std::fs;
@@ -40,6 +41,8 @@ struct Options {
     target: Option<String>,
     /// One scenario alone.
     only: Option<String>,
+    /// The power of a gate instead, by so many pairs of each planted drop.
+    gate: Option<usize>,
     /// Where the result is kept as Markdown.
     record: Option<PathBuf>,
 }
@@ -52,6 +55,7 @@ impl Options {
             binary: None,
             target: None,
             only: None,
+            gate: None,
             record: None,
         };
         let mut arguments = arguments.iter();
@@ -62,11 +66,12 @@ impl Options {
                 ("--side", Some(number)) => options.side = number.parse()?,
                 ("--binary", Some(path)) => options.binary = Some(path.into()),
                 ("--target", Some(target)) => options.target = Some(target.clone()),
+                ("--gate", Some(number)) => options.gate = Some(number.parse()?),
                 ("--only", Some(name)) => options.only = Some(name.clone()),
                 ("--record", Some(path)) => options.record = Some(std::path::absolute(path)?),
                 _ => bail!(
-                    "compare-check takes --pairs N, --side RUNS, --binary PATH, --target kafka:V, --only NAME and --record \
-                     PATH, not {argument:?}"
+                    "compare-check takes --pairs N, --side RUNS, --binary PATH, --target kafka:V, --only NAME, --gate N \
+                     and --record PATH, not {argument:?}"
                 ),
             }
         }
@@ -134,9 +139,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     };
     let mut good = true;
     let mut tables = Vec::new();
-    for check in options.checks() {
+    if let Some(pairs) = options.gate {
+        good = gate::check(&mut site, pairs)?;
+    }
+    let checks = match options.gate {
+        Some(_) => Vec::new(),
+        None => options.checks(),
+    };
+    for check in checks {
         let found = site.pairs(check, &options)?;
-        good &= site.notify_all(check, &found, options.side);
+        good &= site.print_check(check, &found, options.side);
         tables.push(format!(
             "\n{} on {}, {} pairs\n{}",
             check.name,
@@ -206,7 +218,7 @@ impl RunFolders<'_> {
         good
     }
 
-    fn notify_all(&mut self, check: Check<'_>, found: &CheckOutcome, side: usize) -> bool {
+    fn print_check(&mut self, check: Check<'_>, found: &CheckOutcome, side: usize) -> bool {
         let Check { name, target, cut } = check;
         let allowed = found.pairs.of / WRONG_PER;
         let kinds = [

@@ -51,11 +51,12 @@ cargo xtask <command>
   published [--divide N] [--release V]... [--binary PATH]
                       command lines of published studies, run by kgauge under the tools' names and by the
                       tools of their release; --divide: so many times fewer records (100)
-  compare-check [--pairs N] [--side RUNS] [--only NAME] [--target kafka:V] [--record PATH] [--binary PATH]
+  compare-check [--pairs N] [--side RUNS] [--only NAME] [--target kafka:V] [--gate N] [--record PATH] [--binary PATH]
                       pairs of runs with and without a difference: does kgauge compare find the one, and nothing
                       in the other? And what do equal runs differ by? Some 20 minutes on a machine with nothing
                       else to do; --side: runs of a side, of these pairs (3; 0: none); --only: capped, full or
-                      plain; --record: keeps what was found as Markdown
+                      plain; --gate: only how often a gate of 10 % finds planted drops of 3, 5, 10 and 20 %, by N pairs
+                      each; --record: keeps what was found as Markdown
   crashes [--seconds N] [--seed N] [--acks all|1] [--producers kgauge|kafka] [--binary PATH]
                       nodes of the embedded cluster crash while producers write; what became of
                       every acknowledged record; --binary: the example, built already
