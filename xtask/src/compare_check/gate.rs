@@ -53,7 +53,9 @@ pub(super) fn check(folders: &mut RunFolders<'_>, pairs: usize) -> Result<bool> 
                 .stdin(Stdio::null())
                 .output()?;
             let verdict = counts[index].add(ended.status.code())?;
-            remark(&format!("pair {number} of {pairs}, {drop} % less: {verdict}"));
+            remark(&format!(
+                "pair {number} of {pairs}, {drop} % less: {verdict}"
+            ));
             std::fs::remove_dir_all(folders.folder.join(&dropped))?;
         }
         std::fs::remove_dir_all(folders.folder.join(&base))?;
