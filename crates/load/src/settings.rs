@@ -1,16 +1,28 @@
-//! From the plan's words to the codec's.
+//! Settings of the plan in the terms of the wire.
 
 use kgauge_scenario::{Compression, CompressionCodec};
 use kgauge_wire::compress::{Codec, CompressError, Compressor};
 
-/// The compressor that a producer's settings ask for; `None` when nothing is compressed.
+/// The wire's codec of a scenario's: both have Kafka's names.
+pub fn codec(codec: CompressionCodec) -> Codec {
+    Codec::from_name(codec.name()).unwrap_or_default()
+}
+
+/// The compressor for a producer's settings; `None` if records are not compressed.
 pub(crate) fn compressor(compression: Compression) -> Result<Option<Compressor>, CompressError> {
-    let codec = match compression.codec {
-        CompressionCodec::None => return Ok(None),
-        CompressionCodec::Gzip => Codec::Gzip,
-        CompressionCodec::Snappy => Codec::Snappy,
-        CompressionCodec::Lz4 => Codec::Lz4,
-        CompressionCodec::Zstd => Codec::Zstd,
-    };
-    Compressor::new(codec, compression.level).map(Some)
+    match codec(compression.codec) {
+        Codec::None => Ok(None),
+        codec => Compressor::new(codec, compression.level).map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_codec_of_a_scenario_is_one_of_the_wire() {
+        let codecs = CompressionCodec::ALL.map(codec);
+        assert_eq!(codecs, Codec::ALL);
+    }
 }

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use compared::{SEVEN, comparison, releases};
 use kgauge_report::{render_comparison_html, render_html};
-use kgauge_results::run::RecordedTargetKind;
+use kgauge_results::run::TargetKind;
 use kgauge_results::{RunRead, Summary};
 
 /// Markup, a way out of attributes and scripts, words from right to left, and no place to break a line.
@@ -35,7 +35,7 @@ fn main() {
 
     let evil = format!("{EVIL}{}", "wide".repeat(60));
     let spoiled = |version: &str| {
-        let mut one = compared::of(&run, RecordedTargetKind::Kafka, Some(version), 1.0);
+        let mut one = compared::of(&run, TargetKind::Kafka, Some(version), 1.0);
         hostile::spoil(&mut one.run, &mut one.summary, &evil);
         one
     };
@@ -51,7 +51,7 @@ fn main() {
     let mut runs = releases(&run, &SEVEN);
     runs.push(compared::killed(compared::of(
         &run,
-        RecordedTargetKind::Embedded,
+        TargetKind::Embedded,
         None,
         9.0,
     )));

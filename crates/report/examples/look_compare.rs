@@ -29,7 +29,7 @@ fn main() {
             let end = made::End::Complete;
             let (run, _) = made::make(&dir, study, &scenarios::all(), &made::CALM, end);
             let mut runs = releases(&run, &SEVEN);
-            let embedded = kgauge_results::run::RecordedTargetKind::Embedded;
+            let embedded = kgauge_results::run::TargetKind::Embedded;
             runs.push(compared::killed(compared::of(&run, embedded, None, 9.0)));
             runs
         }

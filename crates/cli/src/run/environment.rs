@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kgauge_client::ClientConfig;
 use kgauge_results::run::{
-    BrokerRecord, BuildRecord, DiskBaseline, Environment, KafkaStart, RecordedTargetKind,
+    BrokerRecord, BuildRecord, DiskBaseline, Environment, KafkaStart, TargetKind,
     TargetRecord,
 };
 use kgauge_target::kafka::SecurityKind;
@@ -24,11 +24,7 @@ pub(crate) fn environment(
         machine: kgauge_observe::host_facts(dir).machine,
         kgauge: BuildRecord::this(),
         target: TargetRecord {
-            kind: match facts.kind {
-                kgauge_scenario::TargetKind::Embedded => RecordedTargetKind::Embedded,
-                kgauge_scenario::TargetKind::Kafka => RecordedTargetKind::Kafka,
-                kgauge_scenario::TargetKind::Existing => RecordedTargetKind::Existing,
-            },
+            kind: facts.kind,
             cluster_id: facts.cluster_id.clone(),
             bootstrap_servers: facts.bootstrap_servers.clone(),
             same_machine: facts.same_machine,

@@ -1,7 +1,7 @@
 //! What arithmetic says of the lines that others published.
 
 use kgauge_audit::Options;
-use kgauge_scenario::{AuditFacts, CompressionCodec, FlowPlan, Plan, ProduceFlow};
+use kgauge_scenario::{AuditFacts, FlowPlan, Plan, ProduceFlow};
 
 use crate::audit::{bits, release};
 use crate::exit::{ExitStatus, stop};
@@ -41,13 +41,7 @@ pub(super) fn audit(plan: &mut Plan, of_study: &AuditFacts) -> anyhow::Result<()
 /// The command that would have printed the line, as far as it matters for judging it.
 fn command(flow: &ProduceFlow) -> String {
     let settings = &flow.settings;
-    let codec = match settings.compression.codec {
-        CompressionCodec::None => "none",
-        CompressionCodec::Gzip => "gzip",
-        CompressionCodec::Snappy => "snappy",
-        CompressionCodec::Lz4 => "lz4",
-        CompressionCodec::Zstd => "zstd",
-    };
+    let codec = settings.compression.codec.name();
     format!(
         "kafka-producer-perf-test --record-size {} --producer-props compression.type={codec} batch.size={} \
          buffer.memory={}\n",

@@ -66,16 +66,9 @@ fn shared(settings: &ProducerSettings, properties: &mut DriverProperties) {
         Acks::Leader => "1",
         Acks::All => "all",
     };
-    let codec = match settings.compression.codec {
-        CompressionCodec::None => "none",
-        CompressionCodec::Gzip => "gzip",
-        CompressionCodec::Snappy => "snappy",
-        CompressionCodec::Lz4 => "lz4",
-        CompressionCodec::Zstd => "zstd",
-    };
     let ms = |ns: u64| (ns / MS).to_string();
     properties.set("acks", acks);
-    properties.set("compression.type", codec);
+    properties.set("compression.type", settings.compression.codec.name());
     properties.set("client.id", settings.client_id.clone());
     properties.set("linger.ms", ms(settings.linger_ns));
     properties.set("enable.idempotence", settings.idempotence.to_string());

@@ -6,7 +6,7 @@ use kgauge_report::{
     TerminalStyle, render_comparison_html, render_comparison_markdown, render_comparison_terminal,
 };
 use kgauge_results::compare::Choices;
-use kgauge_results::run::{RecordedTargetKind, RunHead};
+use kgauge_results::run::{TargetKind, RunHead};
 use kgauge_results::summary::Factor;
 use kgauge_results::{Comparison, RunFolder, RunRead, RunToCompare, Summary, compare_sides};
 
@@ -40,7 +40,7 @@ fn assert_golden(name: &str, text: &str) {
 fn three_runs_are_as_they_were_looked_at() {
     let folder = &complete().run;
     let mut runs = releases(folder, &[("0.8.2.2", 1.0), ("4.3.1", 1.3)]);
-    runs.push(of(folder, RecordedTargetKind::Embedded, None, 9.0));
+    runs.push(of(folder, TargetKind::Embedded, None, 9.0));
     assert_golden("compare-three.txt", &text(&runs, 80));
 }
 
@@ -59,7 +59,7 @@ fn two_sides() -> Comparison {
         let run = |(index, speed): (usize, f64)| {
             let mut one = of(
                 &complete().run,
-                RecordedTargetKind::Kafka,
+                TargetKind::Kafka,
                 Some(version),
                 factor * speed,
             );
@@ -151,7 +151,7 @@ fn a_killed_run_says_so_before_its_figures() {
     let mut runs = releases(folder, &[("0.8.2.2", 1.0), ("4.3.1", 1.3)]);
     runs.push(killed(of(
         folder,
-        RecordedTargetKind::Kafka,
+        TargetKind::Kafka,
         Some("3.9.1"),
         1.0,
     )));
@@ -198,7 +198,7 @@ fn the_same_runs_give_the_same_page_wherever_they_stand() {
 fn the_embedded_cluster_gets_no_ratio_to_kafka() {
     let folder = &complete().run;
     let mut runs = releases(folder, &[("4.3.1", 1.0)]);
-    runs.push(of(folder, RecordedTargetKind::Embedded, None, 9.0));
+    runs.push(of(folder, TargetKind::Embedded, None, 9.0));
     let comparison = comparison(&runs);
     let page = render_comparison_html(&comparison);
     assert!(!page.contains("9.00×"), "no ratio");
@@ -217,7 +217,7 @@ fn no_name_becomes_markup_or_commands_the_terminal() {
     let spoiled = |version: &str| {
         let mut one = of(
             &complete().run,
-            RecordedTargetKind::Kafka,
+            TargetKind::Kafka,
             Some(version),
             1.0,
         );
@@ -252,7 +252,7 @@ fn no_name_becomes_markup_or_commands_the_terminal() {
 fn the_comment_says_what_differs_before_the_figures() {
     let folder = &complete().run;
     let mut runs = releases(folder, &[("0.8.2.2", 1.0), ("4.3.1", 1.3)]);
-    runs.push(of(folder, RecordedTargetKind::Embedded, None, 9.0));
+    runs.push(of(folder, TargetKind::Embedded, None, 9.0));
     let comment = render_comparison_markdown(&comparison(&runs));
     let place = |text: &str| {
         comment

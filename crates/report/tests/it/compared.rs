@@ -1,6 +1,6 @@
 //! Runs to compare: one made folder, read again for each of them, with other targets and figures.
 
-use kgauge_results::run::RecordedTargetKind;
+use kgauge_results::run::TargetKind;
 use kgauge_results::statistics::Spread;
 use kgauge_results::summary::Status;
 use kgauge_results::{Comparison, RunRead, RunToCompare, Summary, compare};
@@ -14,7 +14,7 @@ pub(crate) struct Compared {
 /// The run of `folder` as if `target` had been so many times as fast.
 pub(crate) fn of(
     folder: &RunRead,
-    kind: RecordedTargetKind,
+    kind: TargetKind,
     version: Option<&str>,
     factor: f64,
 ) -> Compared {
@@ -61,7 +61,7 @@ fn times(spread: &Spread, factor: f64) -> Spread {
 /// So many releases of Apache Kafka, each as fast as it says.
 pub(crate) fn releases(folder: &RunRead, releases: &[(&str, f64)]) -> Vec<Compared> {
     let each = releases.iter();
-    each.map(|(version, factor)| of(folder, RecordedTargetKind::Kafka, Some(version), *factor))
+    each.map(|(version, factor)| of(folder, TargetKind::Kafka, Some(version), *factor))
         .collect()
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use kgauge_results::run::{
     BrokerRecord, BuildRecord, CpuRecord, Environment, Event, EventKind, Evidence, EvidenceKind,
-    FlowRecord, MachineRecord, PartitionOffsets, RecordedTargetKind, RepeatKey, RepeatOutcome,
+    FlowRecord, MachineRecord, PartitionOffsets, TargetKind, RepeatKey, RepeatOutcome,
     RepeatRecord, Replication, RunHead, RunStatus, StageSpan, Subject, TargetRecord, TopicFacts,
     TopicRecord,
 };
@@ -136,7 +136,7 @@ fn environment(names: &Names<'_>) -> Environment {
             debug: false,
         },
         target: TargetRecord {
-            kind: RecordedTargetKind::Embedded,
+            kind: TargetKind::Embedded,
             cluster_id: Some(names.cluster.to_owned()),
             bootstrap_servers: vec!["127.0.0.1:40123".to_owned()],
             same_machine: Some(true),

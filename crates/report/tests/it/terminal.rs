@@ -4,7 +4,7 @@ use std::path::Path;
 
 use kgauge_report::{TerminalStyle, render_terminal};
 use kgauge_results::Summary;
-use kgauge_results::run::RecordedTargetKind;
+use kgauge_results::run::TargetKind;
 use kgauge_results::statistics::Steadiness;
 use kgauge_results::summary::FlowSteadiness;
 
@@ -187,7 +187,7 @@ fn where_nothing_differs_the_answer_says_what_would_have_shown() {
 #[test]
 fn only_of_apache_kafka_an_answer_names_what_others_published() {
     let made = complete();
-    let answer = |kind: RecordedTargetKind| {
+    let answer = |kind: TargetKind| {
         let mut summary = made.summary.clone();
         summary.target.kind = Some(kind);
         let text = render_terminal(&made.run, &summary, PLAIN);
@@ -198,12 +198,12 @@ fn only_of_apache_kafka_an_answer_names_what_others_published() {
         );
         answers.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let kafka = answer(RecordedTargetKind::Kafka);
+    let kafka = answer(TargetKind::Kafka);
     assert!(
         kafka.contains("6.96 times the published 795,064"),
         "{kafka}"
     );
-    let embedded = answer(RecordedTargetKind::Embedded);
+    let embedded = answer(TargetKind::Embedded);
     assert!(!embedded.contains("the published"), "{embedded}");
     assert!(embedded.contains("kgauge's embedded cluster, not Apache Kafka"));
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{RunToCompare, folder_name};
-use crate::run::{BuildRecord, MachineRecord, RecordedTargetKind, RunStatus};
+use crate::run::{BuildRecord, MachineRecord, TargetKind, RunStatus};
 use crate::summary::{Status, Summary};
 
 /// Run ids end with a few characters of their own: `20260301-120000-7f3a`.
@@ -27,7 +27,7 @@ pub struct RunColumn {
     /// The sentence that names the target.
     pub target: String,
     /// What the target is; null when not known.
-    pub target_kind: Option<RecordedTargetKind>,
+    pub target_kind: Option<TargetKind>,
     /// Its release.
     pub target_version: Option<String>,
     /// How many brokers it has.
@@ -169,14 +169,14 @@ fn label(summary: &Summary) -> String {
     let version = target.version.as_deref().filter(|text| !text.is_empty());
     let name = match (target.kind, version) {
         // Its version is kgauge's own, and would look like one of Kafka's.
-        (Some(RecordedTargetKind::Embedded), _) => "embedded".to_owned(),
-        (Some(RecordedTargetKind::Kafka), Some(version)) => format!("Kafka {version}"),
-        (Some(RecordedTargetKind::Kafka), None) => "Kafka".to_owned(),
+        (Some(TargetKind::Embedded), _) => "embedded".to_owned(),
+        (Some(TargetKind::Kafka), Some(version)) => format!("Kafka {version}"),
+        (Some(TargetKind::Kafka), None) => "Kafka".to_owned(),
         // Of a cluster that does not tell its release its APIs tell the oldest that it can be.
-        (Some(RecordedTargetKind::Existing), Some(version)) => {
+        (Some(TargetKind::Existing), Some(version)) => {
             format!("cluster {}", version.replace("at least ", "≥"))
         }
-        (Some(RecordedTargetKind::Existing), None) => "cluster".to_owned(),
+        (Some(TargetKind::Existing), None) => "cluster".to_owned(),
         (None, _) => "unknown".to_owned(),
     };
     let name: String = name.chars().take(LABEL_CHARS_MAX).collect();

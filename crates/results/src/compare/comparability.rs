@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::RunToCompare;
 use super::setting_names::SettingDifference;
-use crate::run::{MachineRecord, RecordedTargetKind, RunStatus};
+use crate::run::{MachineRecord, TargetKind, RunStatus};
 use crate::summary::words;
 
 /// Memory within this part is the same machine: what a kernel keeps for itself differs.
@@ -114,7 +114,7 @@ fn target_kind(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> 
     let (Some(ours), Some(theirs)) = (one.summary.target.kind, base.summary.target.kind) else {
         return Some("it is not known what the target of one of them was".to_owned());
     };
-    let embedded = |kind| kind == RecordedTargetKind::Embedded;
+    let embedded = |kind| kind == TargetKind::Embedded;
     (embedded(ours) != embedded(theirs)).then(|| {
         "one target is kgauge's embedded cluster and the other is not: the embedded cluster's \
          figures say nothing about Apache Kafka's speed"

@@ -93,7 +93,7 @@ impl BuildRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRecord {
     /// What it is.
-    pub kind: RecordedTargetKind,
+    pub kind: TargetKind,
     /// Kafka's cluster id.
     pub cluster_id: Option<String>,
     /// The addresses that were asked first.
@@ -136,18 +136,6 @@ pub struct KafkaStart {
     pub serves_ms: Option<u64>,
 }
 
-/// What kind of target it is. Figures of an embedded cluster never pass for Apache Kafka's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RecordedTargetKind {
-    /// kgauge's own broker, as a child process.
-    Embedded,
-    /// Apache Kafka, started by kgauge.
-    Kafka,
-    /// A cluster that was there before.
-    Existing,
-}
-
 impl TargetRecord {
     /// The sentence that names the target in every report.
     pub fn words(&self) -> String {
@@ -164,17 +152,17 @@ impl TargetRecord {
             _ => "",
         };
         match self.kind {
-            RecordedTargetKind::Embedded => format!(
+            TargetKind::Embedded => format!(
                 "kgauge's embedded cluster, {brokers}{machine}: not Apache Kafka, and its figures \
                  say nothing about Apache Kafka's speed"
             ),
-            RecordedTargetKind::Kafka => {
+            TargetKind::Kafka => {
                 format!(
                     "Apache Kafka{}, {brokers}, started by kgauge{machine}",
                     version(" ")
                 )
             }
-            RecordedTargetKind::Existing => format!(
+            TargetKind::Existing => format!(
                 "an existing cluster, {brokers}{}{machine}",
                 version(", version ")
             ),

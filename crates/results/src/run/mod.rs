@@ -20,8 +20,10 @@ pub use broker_sample::{
 pub use client::ClientSample;
 pub use environment::{
     BrokerRecord, BuildRecord, DiskBaseline, DiskWrites, Environment, KafkaStart, MachineRecord,
-    RecordedTargetKind, TargetRecord, TopicFacts,
+    TargetRecord, TopicFacts,
 };
+pub use kgauge_scenario::TargetKind;
+
 pub use event::{BrokerWarming, Event, EventKind, NodeStall, OutageCause};
 pub use evidence::{Evidence, EvidenceKind, Subject};
 pub use group::GroupRecord;

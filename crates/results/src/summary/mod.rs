@@ -47,7 +47,7 @@ pub use verdict::{GoalStatus, GoalVerdict, MetricUnit, PublishedComparison, Publ
 pub use warning::{Warning, WarningKind};
 
 use crate::folder::RunRead;
-use crate::run::{BuildRecord, MachineRecord, RecordedTargetKind, RunStatus};
+use crate::run::{BuildRecord, MachineRecord, TargetKind, RunStatus};
 
 /// The content of `summary.json`. Its schema is published as `docs/schema/summary.schema.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -138,7 +138,7 @@ pub struct TargetSummary {
     /// The sentence that names it.
     pub words: String,
     /// What it is; null when the run was cut short before it was known.
-    pub kind: Option<RecordedTargetKind>,
+    pub kind: Option<TargetKind>,
     /// Its release.
     pub version: Option<String>,
     /// Kafka's cluster id.

@@ -7,7 +7,7 @@ use kgauge_results::compare::{
     Caveat, Cell, CompareError, Comparison, ComparisonRow, DifferenceKind, DifferenceVerdict,
     FigureKind, MissingFigure, RUNS_MAX,
 };
-use kgauge_results::run::RecordedTargetKind;
+use kgauge_results::run::TargetKind;
 use kgauge_results::statistics::Spread;
 use kgauge_results::summary::GeneratorState;
 use kgauge_results::{RunRead, RunToCompare, Summary, compare};
@@ -23,7 +23,7 @@ pub(crate) struct Run {
 pub(crate) fn kafka(dir: &std::path::Path, version: &str, rates: &[f64]) -> Run {
     let mut read = RunRead::open(dir).unwrap();
     let target = &mut read.environment.as_mut().unwrap().target;
-    target.kind = RecordedTargetKind::Kafka;
+    target.kind = TargetKind::Kafka;
     target.version = Some(version.to_owned());
     let mut summary = Summary::of(&read);
     for flow in &mut summary.trials[0].flows {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use kgauge_results::folder::write_histogram_logs;
 use kgauge_results::run::{
     BrokerRecord, BuildRecord, CpuRecord, Environment, Event, EventKind, Evidence, EvidenceKind,
-    FlowRecord, MachineRecord, PartitionOffsets, RecordedTargetKind, RepeatKey, RepeatOutcome,
+    FlowRecord, MachineRecord, PartitionOffsets, TargetKind, RepeatKey, RepeatOutcome,
     RepeatRecord, Replication, RunHead, RunStatus, StageSpan, Subject, TargetRecord, TopicFacts,
     TopicRecord,
 };
@@ -99,7 +99,7 @@ pub(crate) fn environment() -> Environment {
             debug: false,
         },
         target: TargetRecord {
-            kind: RecordedTargetKind::Embedded,
+            kind: TargetKind::Embedded,
             cluster_id: Some("c1".to_owned()),
             bootstrap_servers: vec!["127.0.0.1:9092".to_owned()],
             same_machine: Some(true),

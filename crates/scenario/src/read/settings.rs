@@ -254,13 +254,7 @@ fn compression(
     varied: &dyn Fn(&str) -> bool,
 ) -> Option<Compression> {
     let codec = reader.field(fields, "compression.type", |reader, node| {
-        let choices = [
-            ("none", CompressionCodec::None),
-            ("gzip", CompressionCodec::Gzip),
-            ("snappy", CompressionCodec::Snappy),
-            ("lz4", CompressionCodec::Lz4),
-            ("zstd", CompressionCodec::Zstd),
-        ];
+        let choices = CompressionCodec::ALL.map(|codec| (codec.name(), codec));
         reader.choice(node, &choices)
     });
     let mut level = None;

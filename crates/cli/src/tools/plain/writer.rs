@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::cluster::Topic;
 use kgauge_client::{CallError, Cluster, Connection};
-use kgauge_scenario::{CompressionCodec, ProducerSettings};
+use kgauge_scenario::ProducerSettings;
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::compress::{Codec, Compressor};
 use kgauge_wire::error_code::ErrorCode;
@@ -67,13 +67,7 @@ impl TopicWriter {
             return Err("acks=0 is not supported by this tool here: write acks=1".to_owned());
         }
         let compression = settings.compression;
-        let codec = match compression.codec {
-            CompressionCodec::None => Codec::None,
-            CompressionCodec::Gzip => Codec::Gzip,
-            CompressionCodec::Snappy => Codec::Snappy,
-            CompressionCodec::Lz4 => Codec::Lz4,
-            CompressionCodec::Zstd => Codec::Zstd,
-        };
+        let codec = kgauge_load::codec(compression.codec);
         let compressor = Compressor::new(codec, compression.level);
         let partitions = setup.topic.partitions.iter();
         Ok(TopicWriter {

@@ -15,7 +15,7 @@ mod warnings;
 mod words;
 
 use kgauge_results::RunRead;
-use kgauge_results::run::RecordedTargetKind;
+use kgauge_results::run::TargetKind;
 use kgauge_results::summary::{Summary, TrialSummary};
 
 use super::{
@@ -142,7 +142,7 @@ fn target(run: &RunRead, summary: &Summary) -> TargetView {
         name: target_name(summary),
         words: target.words.clone(),
         caution: match target.kind {
-            Some(RecordedTargetKind::Embedded) => EMBEDDED.to_owned(),
+            Some(TargetKind::Embedded) => EMBEDDED.to_owned(),
             _ => String::new(),
         },
         facts: facts.into_iter().flatten().collect(),
@@ -164,9 +164,9 @@ pub(crate) fn target_name(summary: &Summary) -> String {
         .as_ref()
         .map_or_else(String::new, |version| format!(" {version}"));
     match target.kind {
-        Some(RecordedTargetKind::Embedded) => format!("kgauge's embedded cluster{brokers}"),
-        Some(RecordedTargetKind::Kafka) => format!("Apache Kafka{version}{brokers}"),
-        Some(RecordedTargetKind::Existing) => match &target.cluster_id {
+        Some(TargetKind::Embedded) => format!("kgauge's embedded cluster{brokers}"),
+        Some(TargetKind::Kafka) => format!("Apache Kafka{version}{brokers}"),
+        Some(TargetKind::Existing) => match &target.cluster_id {
             Some(id) => format!("cluster {id}{version}{brokers}"),
             None => format!("an existing cluster{version}{brokers}"),
         },

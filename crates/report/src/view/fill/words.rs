@@ -1,7 +1,7 @@
 //! Sentences made of figures: the answers, what is missing, what an ack meant, what happened.
 
 use kgauge_results::run::{
-    self, BrokerWarming, EventKind, OutageCause, RecordedTargetKind, RepeatKey, RepeatOutcome,
+    self, BrokerWarming, EventKind, OutageCause, TargetKind, RepeatKey, RepeatOutcome,
 };
 use kgauge_results::summary::{
     FlowKind, FlowSummary, GeneratorState, Summary, TrialSummary, WarningKind,
@@ -54,14 +54,14 @@ pub(super) fn headroom(summary: &Summary) -> String {
 
 /// One trial: a clause for each flow.
 fn of_trial(
-    target: Option<RecordedTargetKind>,
+    target: Option<TargetKind>,
     summary: &TrialSummary,
     trial: &TrialView,
 ) -> String {
     // What others published is about Apache Kafka: only the table shows how the embedded cluster compares with it.
     let beside = |flow: &Flow| match target {
-        Some(RecordedTargetKind::Embedded) | None => String::new(),
-        Some(RecordedTargetKind::Kafka | RecordedTargetKind::Existing) => beside_published(flow),
+        Some(TargetKind::Embedded) | None => String::new(),
+        Some(TargetKind::Kafka | TargetKind::Existing) => beside_published(flow),
     };
     let clauses: Vec<String> = summary
         .flows
