@@ -33,8 +33,8 @@ impl GateCounts {
     }
 }
 
-/// Measures a baseline and one run for each drop, this many times, and asks the gate. True if no drop of 20 % passed and no
-/// pair without a drop failed.
+/// Measures a baseline and one run for each drop, this many times, and asks the gate. True if no drop of 20 % passed
+/// and no pair without a drop failed.
 pub(super) fn check(folders: &mut RunFolders<'_>, pairs: usize) -> Result<bool> {
     let mut counts = [GateCounts::default(); DROPS.len()];
     for number in 1..=pairs {

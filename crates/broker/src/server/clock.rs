@@ -52,8 +52,8 @@ impl UnixOffset {
 }
 
 impl NodeClock {
-    /// The system's wall clock beside the monotonic one, whatever [`NodeClock::set_ahead`] says. Both are read a few times,
-    /// and the closest pair counts: between two readings the thread may lose its processor.
+    /// The system's wall clock beside the monotonic one, whatever [`NodeClock::set_ahead`] says. Both are read a few
+    /// times, and the closest pair counts: between two readings the thread may lose its processor.
     pub(crate) fn unix(self) -> UnixOffset {
         let read = || {
             let before_ns = i128::from(self.mono_ns());

@@ -13,8 +13,8 @@
 //! * A broken rule is found: [`Deviations`] break some on purpose.
 //!
 //! Where to start: [`run`] runs one seed; `world.rs` is the loop, `clients.rs` produces and reads,
-//! `members.rs` is a consumer group, `faults.rs` breaks things, `checks.rs` looks. [`SingleNodeHarness`] is a single node for
-//! fuzzers.
+//! `members.rs` is a consumer group, `faults.rs` breaks things, `checks.rs` looks. [`SingleNodeHarness`] is a single
+//! node for fuzzers.
 
 mod checks;
 mod clients;
