@@ -55,6 +55,6 @@ pub use preload::{PreloadError, preload};
 pub use prepare::{CopySetup, LoadSetup, PrepareError, PreparedLoad};
 pub use produce::TransactionStartError;
 pub use refusals::{MissingFeature, refusals};
-pub use settings::codec;
 pub use run::{FlowOutcome, LoadError, LoadOutcome, LoadProgress};
+pub use settings::codec;
 pub use tally::Totals;

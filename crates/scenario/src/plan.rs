@@ -106,9 +106,7 @@ pub struct ClusterFacts {
 }
 
 /// What kind of cluster is under test. Embedded figures never pass for Apache Kafka's.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
     /// kgauge's own broker, started for this run.

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use kgauge_client::ClientConfig;
 use kgauge_results::run::{
-    BrokerRecord, BuildRecord, DiskBaseline, Environment, KafkaStart, TargetKind,
-    TargetRecord,
+    BrokerRecord, BuildRecord, DiskBaseline, Environment, KafkaStart, TargetRecord,
 };
 use kgauge_target::kafka::SecurityKind;
 use kgauge_target::{BrokerFacts, TargetFacts};

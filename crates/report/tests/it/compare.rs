@@ -6,7 +6,7 @@ use kgauge_report::{
     TerminalStyle, render_comparison_html, render_comparison_markdown, render_comparison_terminal,
 };
 use kgauge_results::compare::Choices;
-use kgauge_results::run::{TargetKind, RunHead};
+use kgauge_results::run::{RunHead, TargetKind};
 use kgauge_results::summary::Factor;
 use kgauge_results::{Comparison, RunFolder, RunRead, RunToCompare, Summary, compare_sides};
 
@@ -149,12 +149,7 @@ fn seven_releases_stand_in_one_block_where_they_fit() {
 fn a_killed_run_says_so_before_its_figures() {
     let folder = &complete().run;
     let mut runs = releases(folder, &[("0.8.2.2", 1.0), ("4.3.1", 1.3)]);
-    runs.push(killed(of(
-        folder,
-        TargetKind::Kafka,
-        Some("3.9.1"),
-        1.0,
-    )));
+    runs.push(killed(of(folder, TargetKind::Kafka, Some("3.9.1"), 1.0)));
     let text = text(&runs, 80);
     let said = text
         .find("IMPORTANT: Kafka 3.9.1: the run is not whole (cut short")
@@ -215,12 +210,7 @@ fn the_embedded_cluster_gets_no_ratio_to_kafka() {
 fn no_name_becomes_markup_or_commands_the_terminal() {
     let evil = "<script>alert(1)</script>\"'\u{1b}]0;owned\u{7}\u{202e}";
     let spoiled = |version: &str| {
-        let mut one = of(
-            &complete().run,
-            TargetKind::Kafka,
-            Some(version),
-            1.0,
-        );
+        let mut one = of(&complete().run, TargetKind::Kafka, Some(version), 1.0);
         spoil(&mut one.run, &mut one.summary, evil);
         for trial in &mut one.summary.trials {
             for published in &mut trial.published {

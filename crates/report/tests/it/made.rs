@@ -8,8 +8,8 @@ use std::path::Path;
 
 use kgauge_results::run::{
     BrokerRecord, BuildRecord, CpuRecord, Environment, Event, EventKind, Evidence, EvidenceKind,
-    FlowRecord, MachineRecord, PartitionOffsets, TargetKind, RepeatKey, RepeatOutcome,
-    RepeatRecord, Replication, RunHead, RunStatus, StageSpan, Subject, TargetRecord, TopicFacts,
+    FlowRecord, MachineRecord, PartitionOffsets, RepeatKey, RepeatOutcome, RepeatRecord,
+    Replication, RunHead, RunStatus, StageSpan, Subject, TargetKind, TargetRecord, TopicFacts,
     TopicRecord,
 };
 use kgauge_results::{AnsweredRequest, Recorder, RunFolder, RunRead, Stage, StageBorders, Summary};

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{RunToCompare, folder_name};
-use crate::run::{BuildRecord, MachineRecord, TargetKind, RunStatus};
+use crate::run::{BuildRecord, MachineRecord, RunStatus, TargetKind};
 use crate::summary::{Status, Summary};
 
 /// Run ids end with a few characters of their own: `20260301-120000-7f3a`.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::RunToCompare;
 use super::setting_names::SettingDifference;
-use crate::run::{MachineRecord, TargetKind, RunStatus};
+use crate::run::{MachineRecord, RunStatus, TargetKind};
 use crate::summary::words;
 
 /// Memory within this part is the same machine: what a kernel keeps for itself differs.

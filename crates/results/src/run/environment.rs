@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use kgauge_scenario::TargetKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -22,8 +22,6 @@ pub use environment::{
     BrokerRecord, BuildRecord, DiskBaseline, DiskWrites, Environment, KafkaStart, MachineRecord,
     TargetRecord, TopicFacts,
 };
-pub use kgauge_scenario::TargetKind;
-
 pub use event::{BrokerWarming, Event, EventKind, NodeStall, OutageCause};
 pub use evidence::{Evidence, EvidenceKind, Subject};
 pub use group::GroupRecord;
@@ -33,6 +31,7 @@ pub use host::{
     NetworkSpeed, OtherProgramsSample, PressureSample, ProcessUsageSample, ProgramUse, Resource,
     SpeedSource,
 };
+pub use kgauge_scenario::TargetKind;
 pub use mirror::MirrorRecord;
 pub use repeat::{
     ConnectionRecord, CpuRecord, DriverRecord, FlowCeiling, FlowRecord, PartitionOffsets,

@@ -47,7 +47,7 @@ pub use verdict::{GoalStatus, GoalVerdict, MetricUnit, PublishedComparison, Publ
 pub use warning::{Warning, WarningKind};
 
 use crate::folder::RunRead;
-use crate::run::{BuildRecord, MachineRecord, TargetKind, RunStatus};
+use crate::run::{BuildRecord, MachineRecord, RunStatus, TargetKind};
 
 /// The content of `summary.json`. Its schema is published as `docs/schema/summary.schema.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use kgauge_client::cluster::Topic;
 use kgauge_client::{CallError, Cluster, Connection};
 use kgauge_scenario::ProducerSettings;
 use kgauge_wire::api::ApiKey;
-use kgauge_wire::compress::{Codec, Compressor};
+use kgauge_wire::compress::Compressor;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::message_set::{Format, MessageSetEncoder};
 use kgauge_wire::messages::ProduceRequest;
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn old_releases_carry_no_headers() {
-        let mut none = Compressor::new(Codec::None, None).unwrap();
+        let mut none = Compressor::new(kgauge_wire::compress::Codec::None, None).unwrap();
         let mut record = Outgoing {
             value: b"v".to_vec(),
             ..Outgoing::default()

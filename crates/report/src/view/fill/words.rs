@@ -1,7 +1,7 @@
 //! Sentences made of figures: the answers, what is missing, what an ack meant, what happened.
 
 use kgauge_results::run::{
-    self, BrokerWarming, EventKind, OutageCause, TargetKind, RepeatKey, RepeatOutcome,
+    self, BrokerWarming, EventKind, OutageCause, RepeatKey, RepeatOutcome, TargetKind,
 };
 use kgauge_results::summary::{
     FlowKind, FlowSummary, GeneratorState, Summary, TrialSummary, WarningKind,
@@ -53,11 +53,7 @@ pub(super) fn headroom(summary: &Summary) -> String {
 }
 
 /// One trial: a clause for each flow.
-fn of_trial(
-    target: Option<TargetKind>,
-    summary: &TrialSummary,
-    trial: &TrialView,
-) -> String {
+fn of_trial(target: Option<TargetKind>, summary: &TrialSummary, trial: &TrialView) -> String {
     // What others published is about Apache Kafka: only the table shows how the embedded cluster compares with it.
     let beside = |flow: &Flow| match target {
         Some(TargetKind::Embedded) | None => String::new(),

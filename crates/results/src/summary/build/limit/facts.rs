@@ -6,7 +6,7 @@ use kgauge_scenario::{FlowPlan, ProduceFlow, Trial};
 
 use super::super::hold::MeasuredRepeats;
 use crate::folder::{RepeatRead, RunRead};
-use crate::run::{MetricsSource, TargetKind, RepeatKey, RequestKind};
+use crate::run::{MetricsSource, RepeatKey, RequestKind, TargetKind};
 use crate::series::{
     BrokerPoint, BrokerSeries, ClientHold, CpuLimitSeries, HostSeries, RequestPoint, WireHold,
     brokers_of, client_hold, cpu_limits_of, host_of, network_over, wire_hold,
@@ -124,8 +124,7 @@ impl<'a> Facts<'a> {
     /// Where the nodes of an embedded cluster do not tell how busy they are, their process tells.
     fn embedded_is_at_ease(&self, most: f64) -> bool {
         let environment = self.run.environment.as_ref();
-        let is_embedded =
-            environment.is_some_and(|one| one.target.kind == TargetKind::Embedded);
+        let is_embedded = environment.is_some_and(|one| one.target.kind == TargetKind::Embedded);
         let cores = self.trial.cpu.target_cores;
         // With one node the process's use is the thread's; of several the busiest is not known.
         is_embedded && self.broker_count() < 2.0 && cores.is_some_and(|cores| cores <= most)
