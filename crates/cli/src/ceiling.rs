@@ -13,7 +13,7 @@ use crate::args;
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::interrupt::{self, StopRequests};
 use crate::print;
-use crate::progress::{seconds, short_count};
+use crate::progress::seconds;
 use crate::run::settings_of;
 use crate::run_ids::fresh_number;
 
@@ -187,10 +187,10 @@ fn table(told: &CeilingJson) -> String {
             row.flow,
             row.path,
             row.threads,
-            short_count(row.records_per_s),
+            kgauge_report::compact(row.records_per_s),
             row.logical_bytes_per_s / 1e6,
             row.cpu_ns_per_record,
-            short_count(row.records_per_s_core),
+            kgauge_report::compact(row.records_per_s_core),
         ));
     }
     text.push_str(

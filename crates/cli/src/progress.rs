@@ -124,21 +124,6 @@ fn columns() -> usize {
     usize::from(columns.map_or(80, |size| size.ws_col))
 }
 
-/// A time in which something happened, for people: `812 µs`, `3.21 ms`, `1.50 s`.
-pub(crate) fn short_time(ns: u64) -> String {
-    let digits = |number: f64| match number {
-        number if number >= 100.0 => format!("{number:.0}"),
-        number if number >= 10.0 => format!("{number:.1}"),
-        number => format!("{number:.2}"),
-    };
-    match ns as f64 {
-        ns if ns >= 1e9 => format!("{} s", digits(ns / 1e9)),
-        ns if ns >= 1e6 => format!("{} ms", digits(ns / 1e6)),
-        ns if ns >= 1e3 => format!("{} µs", digits(ns / 1e3)),
-        ns => format!("{ns:.0} ns"),
-    }
-}
-
 /// A time for people: `7 s`, `4 min 10 s`, `2 h 05 min`.
 pub(crate) fn seconds(time: Duration) -> String {
     let all = time.as_secs_f64().ceil() as u64;
@@ -146,21 +131,6 @@ pub(crate) fn seconds(time: Duration) -> String {
         (0, 0, seconds) => format!("{seconds} s"),
         (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
         (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
-    }
-}
-
-/// A number of records a second for people: `812`, `45.3 k`, `3.21 M`.
-pub(crate) fn short_count(count: f64) -> String {
-    let digits = |number: f64| match number {
-        number if number >= 100.0 => format!("{number:.0}"),
-        number if number >= 10.0 => format!("{number:.1}"),
-        number => format!("{number:.2}"),
-    };
-    match count {
-        count if count >= 1e9 => format!("{} G", digits(count / 1e9)),
-        count if count >= 1e6 => format!("{} M", digits(count / 1e6)),
-        count if count >= 1e3 => format!("{} k", digits(count / 1e3)),
-        count => format!("{count:.0}"),
     }
 }
 
@@ -200,20 +170,5 @@ mod tests {
             assert!(line.contains(doing), "{columns}: {line}");
         }
         assert_eq!(StepLabel::default().line("x", "y", 80), "x · y");
-    }
-
-    #[test]
-    fn short_times_keep_three_digits() {
-        assert_eq!(short_time(999), "999 ns");
-        assert_eq!(short_time(812_300), "812 µs");
-        assert_eq!(short_time(3_210_000), "3.21 ms");
-        assert_eq!(short_time(31_500_000_000), "31.5 s");
-    }
-
-    #[test]
-    fn counts_keep_three_digits() {
-        assert_eq!(short_count(812.0), "812");
-        assert_eq!(short_count(45_321.0), "45.3 k");
-        assert_eq!(short_count(3_214_000.0), "3.21 M");
     }
 }

@@ -80,7 +80,7 @@ fn grouped(plain: &str) -> String {
 }
 
 /// A latency: `850 ns`, `12.3 µs`, `4.56 ms`, `1.23 s`.
-pub(crate) fn nanoseconds(ns: f64) -> String {
+pub fn nanoseconds(ns: f64) -> String {
     let (divisor, unit) = match ns.abs() {
         size if size < 999.5 => (1.0, "ns"),
         size if size < 999.5e3 => (1e3, "µs"),
@@ -114,7 +114,7 @@ pub(crate) fn decimal_bytes(value: f64) -> String {
 }
 
 /// A large number in few characters, for axes and narrow tables: `1.2 M`, `820 k`.
-pub(crate) fn compact(value: f64) -> String {
+pub fn compact(value: f64) -> String {
     let (divisor, suffix) = match value.abs() {
         size if size < 999.5 => (1.0, ""),
         size if size < 999.5e3 => (1e3, " k"),

@@ -28,6 +28,7 @@ use kgauge_results::compare::Gate;
 use kgauge_results::{Comparison, RunRead, Summary};
 
 pub use clean::{one_line, printable};
+pub use format::{compact, nanoseconds};
 pub use live::{
     FlowMetrics, InterfaceMetrics, LiveFlowView, LiveMetrics, LiveNow, LivePage, LivePhase,
     LiveReport, LiveStage, LiveTrial, MetricsForm, ProcessMetrics, RunMetrics, limit_in_short,

@@ -28,7 +28,6 @@ use super::warm_up::WarmUp;
 use super::wire::{self, Held};
 use crate::exit::{ExitStatus, OrStop, in_one_line, stop};
 use crate::live::ProgressSnapshot;
-use crate::progress::{short_count, short_time};
 use crate::run_ids::unix_ms;
 
 /// How a repeat ended, for the loop over repeats.
@@ -403,7 +402,7 @@ impl<'a> RepeatWatch<'a> {
             None => format!(
                 "hold {:.0} s, {} records",
                 at - warm_up,
-                short_count(done(progress) as f64)
+                kgauge_report::compact(done(progress) as f64)
             ),
         };
         let failed: u64 = progress.flows.iter().map(|flow| flow.failed).sum();
@@ -415,12 +414,12 @@ impl<'a> RepeatWatch<'a> {
         let p99 = seen.p99.map_or_else(String::new, |(ns, is_closed)| {
             // Of a closed loop it is the time in the producer's own buffer.
             let mark = if is_closed { "*" } else { "" };
-            format!(" · p99{mark} {}", short_time(ns))
+            format!(" · p99{mark} {}", kgauge_report::nanoseconds(ns as f64))
         });
         let outage = outages::short_words(progress);
         let suspicion = outage.or(seen.suspicion.map(str::to_owned));
         let suspicion = suspicion.map_or_else(String::new, |words| format!(" · {words}"));
-        let rate = short_count(self.rate);
+        let rate = kgauge_report::compact(self.rate);
         format!("{stage} · {rate}/s{p99}{suspicion}{failed}")
     }
 }

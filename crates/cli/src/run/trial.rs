@@ -14,7 +14,6 @@ use super::repeat::{RepeatEnd, repeat};
 use super::session::{ClusterHealth, Session};
 use super::warming;
 use crate::exit::{ExitStatus, OrStop, stop, with_cure};
-use crate::progress::short_count;
 
 /// Topic settings that say what an ack meant, or what became of the data.
 const SETTINGS_KEPT: &[&str] = &[
@@ -185,7 +184,7 @@ fn fill(session: &mut Session, trial: &Trial, name: &str) -> anyhow::Result<bool
     let Some(plan) = &trial.topic.preload else {
         return Ok(true);
     };
-    let wanted = short_count(plan.records as f64);
+    let wanted = kgauge_report::compact(plan.records as f64);
     let progress = &session.progress;
     let filled = preload(
         name,
@@ -197,7 +196,7 @@ fn fill(session: &mut Session, trial: &Trial, name: &str) -> anyhow::Result<bool
             let acked = seen.flows.iter().map(|flow| flow.acked).sum::<u64>();
             progress.report(&format!(
                 "preload {} of {wanted} records",
-                short_count(acked as f64)
+                kgauge_report::compact(acked as f64)
             ));
         },
     );

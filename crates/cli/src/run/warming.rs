@@ -16,7 +16,6 @@ use super::cpu::CpuTrack;
 use super::session::Session;
 use super::trial::{load_failed, prepare_failed};
 use crate::exit::{ExitStatus, stop, with_cure};
-use crate::progress::short_count;
 
 /// A round of looking: long enough for pauses of the garbage collector to even out.
 const ROUND_NS: u64 = 1_000_000_000;
@@ -227,7 +226,7 @@ impl<'a> WarmingWatch<'a> {
                 "warming the brokers {} of at most {} s · {}/s",
                 now_ns / 1_000_000_000,
                 LIMIT_NS / 1_000_000_000,
-                short_count(rate)
+                kgauge_report::compact(rate)
             ));
         }
         let written: u64 = progress.flows.iter().map(|flow| flow.logical_bytes).sum();
