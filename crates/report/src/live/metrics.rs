@@ -128,7 +128,7 @@ const COUNTERS: [Counter; 17] = [
     }),
     (
         "kgauge_records_failed",
-        "Records whose send failed for good.",
+        "Records whose send failed permanently.",
         |c| c.records_failed,
     ),
     (

@@ -281,11 +281,11 @@ fn heat_maps_come_before_the_charts_of_machines_and_both_have_their_room() {
 fn a_killed_run_gives_a_page_that_says_so_first() {
     let page = page(killed());
     let said = page
-        .find("This run was not finished. <a class=\"small\" href=\"#matter-1\">why</a>")
+        .find("This run did not finish. <a class=\"small\" href=\"#matter-1\">why</a>")
         .expect("it is said");
     assert!(said < page.find("In short").unwrap());
     let (_, why) = page.split_once("id=\"matter-1\"").expect("the link's aim");
-    assert!(why.contains("This run was not finished (cut short"));
+    assert!(why.contains("This run did not finish (cut short"));
     assert!(page.contains("repeat.json"), "what is missing is named");
 }
 
@@ -401,7 +401,7 @@ fn what_must_be_known_first_is_a_short_sentence_each_with_its_evidence_folded() 
     assert_balanced(&page);
     let seen = above_the_answer(&page);
     for sentence in [
-        "This run was not finished.",
+        "This run did not finish.",
         "The generator was the limit; the target can do more.",
     ] {
         assert!(seen.contains(sentence), "{sentence} in {seen}");

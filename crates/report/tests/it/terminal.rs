@@ -107,7 +107,7 @@ fn colour_comes_only_when_asked_for_and_says_nothing_new() {
 fn a_killed_run_says_so_before_its_figures() {
     let text = text(PLAIN, killed());
     let said = text
-        .find("IMPORTANT: This run was not finished.")
+        .find("IMPORTANT: This run did not finish.")
         .expect("it is said");
     let figures = text.find("records/s").unwrap();
     let why = text

@@ -38,7 +38,7 @@ pub enum WarningKind {
     CopyDoubled,
     /// Records read were damaged.
     CorruptRecords,
-    /// Sends failed for good.
+    /// Sends failed permanently.
     SendsFailed,
     /// A flow did none of its work: it read nothing of what was acked, or nothing that it sent was acked.
     NoWorkDone,
@@ -46,7 +46,7 @@ pub enum WarningKind {
     ConnectionsBroken,
     /// Nobody knows whether some records were written.
     SendsIndeterminate,
-    /// Records were never heard of again.
+    /// Records have no known outcome.
     RecordsUnresolved,
     /// The generator was the limit.
     GeneratorLimited,
@@ -56,7 +56,7 @@ pub enum WarningKind {
     OtherPrograms,
     /// Load and target together needed more processors than the machine has.
     ProcessorsExhausted,
-    /// The generator's CPU was not measured.
+    /// Generator CPU was not measured.
     GeneratorUnknown,
     /// The system was still changing while it was measured.
     NotSteady,

@@ -383,7 +383,8 @@ fn brokers_that_share_fewer_processors_than_they_are_come_first() {
     assert_eq!(warning.kind, WarningKind::CoresShared);
     assert_eq!(
         warning.text,
-        "3 brokers and the load shared 2 processors: such figures say nothing about 3 machines."
+        "3 brokers and the load generator shared 2 processors: the figures do not carry over to 3 \
+         machines."
     );
     let target = &mut run.environment.as_mut().unwrap().target;
     target.same_machine = Some(false);

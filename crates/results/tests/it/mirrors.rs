@@ -67,7 +67,7 @@ fn a_copy_that_lacks_records_or_holds_some_twice_is_named() {
     assert_eq!(
         mirror.sentence,
         "MirrorMaker 2 (4.3.1) did not bring 7 of 2,000 records; 2 twice; at most 40 records behind in the \
-         hold; not all there when the drain ended."
+         hold; not caught up when the drain ended."
     );
     assert!(has(&summary, WarningKind::CopyIncomplete));
     assert!(has(&summary, WarningKind::CopyDoubled));

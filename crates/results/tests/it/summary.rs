@@ -83,7 +83,8 @@ fn goals_and_published_figures_get_a_word_and_a_reason() {
     assert_eq!(words, [GoalStatus::Held, GoalStatus::NotHeld]);
     assert_eq!(
         trial.goals[1].why,
-        "1,000 records/s was measured (95 % interval 1,000 to 1,000 records/s), at least 2,000 records/s was wanted"
+        "measured 1,000 records/s (95 % interval 1,000 to 1,000 records/s), goal at least 2,000 \
+         records/s"
     );
     let words = trial
         .published
