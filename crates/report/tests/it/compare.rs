@@ -157,7 +157,7 @@ fn a_killed_run_says_so_before_its_figures() {
     )));
     let text = text(&runs, 80);
     let said = text
-        .find("IMPORTANT: Kafka 3.9.1: the run is not whole (cut short")
+        .find("IMPORTANT: Kafka 3.9.1: the run is incomplete (cut short")
         .unwrap();
     assert!(said < text.find("records/s").unwrap());
     assert!(

@@ -161,7 +161,8 @@ fn a_dead_broker_is_named_and_neither_generator_nor_processors_are_blamed() {
     assert_eq!(limit.word, Bottleneck::Broker, "{limit:?}");
     assert_eq!(
         limit.sentence,
-        "The limit was an outage: broker 0 at 127.0.0.1:9092 did not answer for 6.00 s of 10.0 s (no connection could be made)."
+        "Bottleneck: an outage (broker 0 at 127).0.0.1:9092 did not answer for 6.00 s of 10.0 s \
+         (no connection could be made)."
     );
     assert_eq!(trial.generator.word, GeneratorState::Fine);
     let kinds = kinds(&trial);
@@ -178,7 +179,7 @@ fn seconds_without_an_ack_are_an_outage_though_nobody_noticed_one() {
     // The last ack came at the very beginning of the fifth second.
     assert_eq!(
         limit.sentence,
-        "The limit was an outage: the target did not answer for 5.00 s of 10.0 s."
+        "Bottleneck: an outage: the target did not answer for 5.00 s of 10.0 s."
     );
 }
 
@@ -319,7 +320,8 @@ fn a_generator_with_room_and_free_processors_accuses_itself() {
     assert_eq!(limit.word, Bottleneck::Load);
     assert_eq!(
         limit.sentence,
-        "No bottleneck in throughput: all that was due was acked, but part of it was sent late. The cause was the generator."
+        "No throughput bottleneck: all records due were acked, but some were sent late. Cause: \
+         the generator."
     );
 }
 
@@ -362,7 +364,7 @@ fn a_flow_that_did_nothing_names_no_bottleneck() {
     assert_eq!(limit.word, Bottleneck::Undecided, "{limit:?}");
     assert_eq!(
         limit.sentence,
-        "No bottleneck is named: readers did nothing in the hold."
+        "Bottleneck: undetermined; readers did nothing during the hold."
     );
 }
 

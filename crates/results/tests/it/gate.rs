@@ -80,7 +80,7 @@ fn a_target_that_was_not_steady_decides_nothing() {
     let found = rates(&[base, slower], 0.10);
     assert_eq!(found.word(), GateVerdict::Undecided);
     let why = &found.figures[0].why;
-    assert_eq!(why, "Undecided: the target was not steady in this run.");
+    assert_eq!(why, "Inconclusive: the target was not steady in this run.");
 }
 
 #[test]

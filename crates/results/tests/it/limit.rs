@@ -58,7 +58,7 @@ fn a_machine_that_other_programs_fill_is_limited_by_them() {
     assert_eq!(limit.word, Bottleneck::OtherPrograms, "{limit:?}");
     assert_eq!(
         limit.sentence,
-        "The limit was other programs on this machine, which used its processors: end them, and run it again."
+        "Bottleneck: other programs used CPU on this machine. Stop them and rerun."
     );
     // The generator used 0.6, the target 0.2: nothing is left unexplained.
     let said = limit.evidence.join(" ");
@@ -82,7 +82,7 @@ fn a_machine_without_idle_processors_is_the_limit() {
     let (_made, run) = on_own_machine(80);
     let limit = limit(&run);
     assert_eq!(limit.word, Bottleneck::Processors, "{limit:?}");
-    assert_eq!(limit.sentence, "The limit was the machine's processors.");
+    assert_eq!(limit.sentence, "Bottleneck: the machine's processors.");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn handlers_without_idle_time_are_the_limit() {
     let (_made, run) = with_each_second(|second| vec![broker(second, 50, 1)]);
     let none = limit(&run);
     assert_eq!(none.word, Bottleneck::RequestHandlers, "{none:?}");
-    assert_eq!(none.sentence, "The limit was a broker's request handlers.");
+    assert_eq!(none.sentence, "Bottleneck: a broker's request handlers.");
     let said = none.evidence.join(" ");
     assert!(
         said.contains(
@@ -258,7 +258,7 @@ fn a_group_that_stands_still_explains_handlers_without_time() {
     let said = held.evidence.join(" ");
     assert!(
         said.contains(
-            "Broker 1 may use 30 % of a core's time, and had used it up in 80 % of the periods."
+            "Broker 1 is limited to 30 % of a core and was throttled in 80 % of the periods."
         ),
         "{said}"
     );
@@ -393,7 +393,7 @@ fn pauses_count_in_the_hold_and_as_a_part_of_its_time() {
     let said = quota.evidence.join(" ");
     assert!(
         said.contains(
-            "writers: brokers asked for 100 pauses, 20 % of its connections' time in the hold."
+            "writers: brokers requested 100 pauses, 20 % of its connection time in the hold."
         ),
         "{said}"
     );
