@@ -227,7 +227,7 @@ fn facts(now: &LiveNow) -> [(&'static str, &'static str, String); 7] {
         ),
         (
             "limit",
-            "What limits it",
+            "Bottleneck",
             if is_load { suspicion } else { String::new() },
         ),
         (

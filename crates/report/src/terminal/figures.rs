@@ -326,7 +326,7 @@ pub(crate) fn explanations(
         ),
         (
             NOT_STEADY_MARK,
-            "the target was not steady: warming up, slowing down or shifting while it was measured",
+            "the target was not steady: warming up, slowing down or shifting during measurement",
         ),
         (FEW_MARK, "fewer than 100 samples lie beyond it"),
         (

@@ -122,7 +122,7 @@ impl PublishedStatusView {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
-            Self::Undecided => "undecided",
+            Self::Undecided => "inconclusive",
             Self::Higher => "higher",
             Self::Lower => "lower",
             Self::NotComparable => "not comparable",

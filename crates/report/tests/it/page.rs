@@ -283,7 +283,7 @@ fn a_killed_run_gives_a_page_that_says_so_first() {
     let said = page
         .find("This run did not finish. <a class=\"small\" href=\"#matter-1\">why</a>")
         .expect("it is said");
-    assert!(said < page.find("In short").unwrap());
+    assert!(said < page.find("Summary").unwrap());
     let (_, why) = page.split_once("id=\"matter-1\"").expect("the link's aim");
     assert!(why.contains("This run did not finish (cut short"));
     assert!(page.contains("repeat.json"), "what is missing is named");

@@ -181,7 +181,10 @@ fn one_repeat_of_each_trial_answers_nothing_and_says_what_to_do() {
 fn where_nothing_differs_the_answer_says_what_would_have_shown() {
     let said = answer(&scenarios::paced_twice_often());
     let (_, found) = said.split_once("No difference found: p50 ").unwrap();
-    assert!(found.contains(" or more would have shown"), "{said}");
+    assert!(
+        found.contains(" or more would have been detected"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -273,8 +273,8 @@ fn decide(
         false => format!(", expected by chance among {comparisons} comparisons"),
     };
     against.why = format!(
-        "No difference found: {} times the baseline, 95 % interval {low_high}{among}. A change of {} or more would have \
-         shown.",
+        "No difference found: {} times the baseline, 95 % interval {low_high}{among}. A change of \
+         {} or more would have been detected.",
         words::number(ratio),
         words::percent(detectable)
     );

@@ -83,27 +83,27 @@ fn of_one(item: &WarningItem, is_everywhere: bool) -> Option<Short> {
 fn title(kind: WarningKind) -> &'static str {
     match kind {
         WarningKind::NotFinished => NOT_FINISHED,
-        WarningKind::CountsDisagree => "Brokers count other numbers of records than were acked.",
-        WarningKind::CopyIncomplete => "Records that the source acked are not in the copy.",
-        WarningKind::CorruptRecords => "Records were with a wrong checksum.",
+        WarningKind::CountsDisagree => "Broker record counts differ from the acked records.",
+        WarningKind::CopyIncomplete => "Records acked by the source are missing from the copy.",
+        WarningKind::CorruptRecords => "Records have a wrong checksum.",
         WarningKind::SendsFailed => "Records failed permanently.",
         WarningKind::SendsIndeterminate => "Records may or may not have been written.",
-        WarningKind::NoWorkDone => "A flow did none of its work.",
-        WarningKind::ConnectionsBroken => "Connections to brokers broke.",
+        WarningKind::NoWorkDone => "A flow did no work.",
+        WarningKind::ConnectionsBroken => "Broker connections were lost.",
         WarningKind::RecordsUnresolved => "Records have no known outcome.",
         WarningKind::GeneratorLimited => {
             "The generator was the bottleneck; the target can do more than these figures show."
         }
         WarningKind::GeneratorLate => "The generator was late; latencies include its own delay.",
-        WarningKind::NotSteady => "The target was still changing while it was measured.",
-        WarningKind::OtherPrograms => "Other programs used this machine's processors.",
+        WarningKind::NotSteady => "The target was not steady during measurement.",
+        WarningKind::OtherPrograms => "Other programs used CPU on this machine.",
         WarningKind::ProcessorsExhausted => {
             "The load generator and the target ran short of CPU; latencies include the delay."
         }
-        WarningKind::BrokerOutage => "A broker stopped answering.",
-        WarningKind::DebugBuild => "This kgauge was built without optimisation.",
+        WarningKind::BrokerOutage => "A broker stopped responding.",
+        WarningKind::DebugBuild => "kgauge was built without optimisation.",
         // They stand below the answer, with all of their words.
-        _ => "There is more to mind.",
+        _ => "There are more caveats.",
     }
 }
 

@@ -50,7 +50,7 @@ fn describe(trials: &[TrialLoad<'_>]) -> Option<String> {
         }
         None => format!("in {} of {} trials", hot.len(), trials.len()),
     };
-    Some(format!("One broker led far more than its part {place}."))
+    Some(format!("One broker led far more than its share {place}."))
 }
 
 /// The setting that all of one group have, and nobody of the other.
@@ -100,11 +100,11 @@ mod tests {
         ];
         assert_eq!(
             of(&all).unwrap(),
-            "One broker led far more than its part with topic.partitions = 1, and only there."
+            "One broker led far more than its share with topic.partitions = 1, and only there."
         );
         assert_eq!(
             of(&all[..2]).unwrap(),
-            "One broker led far more than its part in every trial."
+            "One broker led far more than its share in every trial."
         );
         // No setting tells them apart by itself.
         let crossed = [
@@ -114,7 +114,7 @@ mod tests {
         ];
         assert_eq!(
             of(&crossed).unwrap(),
-            "One broker led far more than its part in 1 at 10/s, and only there."
+            "One broker led far more than its share in 1 at 10/s, and only there."
         );
     }
 

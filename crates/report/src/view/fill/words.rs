@@ -31,7 +31,7 @@ pub(super) fn answer(
         .iter()
         .any(|trial| trial.generator.word == GeneratorState::Limited);
     if limited {
-        sentences.push("The generator was the limit: the target can do more.".to_owned());
+        sentences.push("The generator was the bottleneck: the target can do more.".to_owned());
     }
     sentences.extend(hot_broker::sentence(summaries));
     sentences.join(" ")
@@ -47,7 +47,7 @@ pub(super) fn headroom(summary: &Summary) -> String {
     most.map_or_else(String::new, |(_, headroom, trial)| {
         match summary.trials.len() {
             1 => headroom.sentence.clone(),
-            _ => format!("Most in {}: {}", trial_name(trial), headroom.sentence),
+            _ => format!("Highest in {}: {}", trial_name(trial), headroom.sentence),
         }
     })
 }
@@ -96,11 +96,11 @@ fn doubt(summary: &TrialSummary, trial: &TrialView) -> Option<String> {
     let mut flows = trial.flows.iter();
     if let Some(what) = flows.find_map(|flow| flow.not_steady) {
         return Some(format!(
-            "the target {what} meanwhile (use a longer warm-up limit and hold)"
+            "the target {what} (use a longer warm-up limit and hold)"
         ));
     }
     if has_others(summary) {
-        return Some("other programs used the machine's processors (end them)".to_owned());
+        return Some("other programs used CPU on this machine (stop them)".to_owned());
     }
     (summary.repeats_measured == 1).then(|| "one repeat (use --repeat 5)".to_owned())
 }
@@ -143,9 +143,9 @@ fn beside_published(flow: &Flow) -> String {
         found.text
     );
     match found.word {
-        PublishedStatusView::Agrees => format!(", which agrees with the published {}", found.text),
+        PublishedStatusView::Agrees => format!(", in agreement with the published {}", found.text),
         PublishedStatusView::Undecided => {
-            format!("; too uncertain to tell from the published {}", found.text)
+            format!("; inconclusive against the published {}", found.text)
         }
         _ => format!(", {times}"),
     }
@@ -182,17 +182,15 @@ pub(super) fn missing(trial: &TrialSummary, summary: &Summary) -> String {
         .iter()
         .find_map(|repeat| match &repeat.outcome {
             Some(RepeatOutcome::Failed { why }) => Some(format!("Not measured: {why}")),
-            Some(RepeatOutcome::Interrupted) => {
-                Some("Not measured: it was interrupted.".to_owned())
-            }
+            Some(RepeatOutcome::Interrupted) => Some("Not measured: interrupted.".to_owned()),
             _ => None,
         });
     failed.unwrap_or_else(|| match trial.repeats.is_empty() {
         true => format!(
-            "Not begun: the run was {} before.",
+            "Not started: the run was {} first.",
             summary.run.status.as_str()
         ),
-        false => "Not measured: it ended before its hold stage.".to_owned(),
+        false => "Not measured: ended before the hold stage.".to_owned(),
     })
 }
 
