@@ -79,7 +79,7 @@ fn what_did_anything_has_a_chart_and_what_is_nought_has_none() {
         run.evidence.push(line(key, 6, cluster, kind));
     });
     let titles = titles(&page);
-    for wanted in [LAG, HELD, "Growth of the topic"] {
+    for wanted in [LAG, HELD, "Log growth"] {
         let found = titles.iter().any(|title| title.starts_with(wanted));
         assert!(found, "{wanted}: {titles:?}");
     }
@@ -119,7 +119,7 @@ fn a_leader_that_moves_is_marked_in_throughput_and_latency() {
     assert!(
         page.contains(note),
         "{:?}",
-        page.find("Seen to change").map(|at| &page[at..at + 120])
+        page.find("Cluster changes").map(|at| &page[at..at + 120])
     );
     assert!(page.matches("class=\"fault change\"").count() >= 2);
     assert!(page.contains("2 leaders moved (0: leader 1 → 2; 3: leader 1 → 3)"));

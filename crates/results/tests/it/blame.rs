@@ -161,8 +161,8 @@ fn a_dead_broker_is_named_and_neither_generator_nor_processors_are_blamed() {
     assert_eq!(limit.word, Bottleneck::Broker, "{limit:?}");
     assert_eq!(
         limit.sentence,
-        "Bottleneck: an outage (broker 0 at 127).0.0.1:9092 did not answer for 6.00 s of 10.0 s \
-         (no connection could be made)."
+        "Bottleneck: an outage (broker 0 at 127.0.0.1:9092 did not respond for 6.00 s of 10.0 s \
+         (connections failed))."
     );
     assert_eq!(trial.generator.word, GeneratorState::Fine);
     let kinds = kinds(&trial);
@@ -179,7 +179,7 @@ fn seconds_without_an_ack_are_an_outage_though_nobody_noticed_one() {
     // The last ack came at the very beginning of the fifth second.
     assert_eq!(
         limit.sentence,
-        "Bottleneck: an outage: the target did not answer for 5.00 s of 10.0 s."
+        "Bottleneck: an outage (the target did not respond for 5.00 s of 10.0 s)."
     );
 }
 
@@ -194,7 +194,7 @@ fn an_outage_that_the_scenario_made_is_its_own_doing() {
     assert_eq!(limit.word, Bottleneck::Broker, "{limit:?}");
     let sentence = limit.sentence;
     assert!(
-        sentence.starts_with("The limit was the scenario's own fault: broker 0"),
+        sentence.starts_with("Bottleneck: the fault that the scenario injected (broker 0"),
         "{sentence}"
     );
     let kinds = kinds(&trial);
@@ -219,7 +219,7 @@ fn a_rate_that_was_not_kept_under_faults_is_the_targets_or_theirs() {
     assert!(
         limit
             .sentence
-            .ends_with("The scenario's own faults may be why.")
+            .ends_with("The injected faults may be the cause.")
     );
 }
 
@@ -240,7 +240,7 @@ fn an_outage_that_was_made_up_for_limited_nothing_for_good() {
     let sentence = limit.sentence;
     assert!(sentence.starts_with("No lasting bottleneck"), "{sentence}");
     assert!(
-        sentence.contains("broker 0 at 127.0.0.1:9092 did not answer for 3.00 s"),
+        sentence.contains("broker 0 at 127.0.0.1:9092 did not respond for 3.00 s"),
         "{sentence}"
     );
 }
@@ -340,7 +340,8 @@ fn neighbours_that_keep_the_generator_from_its_processor_are_named() {
     let mut warnings = trial.warnings.iter();
     let warning = warnings.find(|one| one.kind == WarningKind::OtherPrograms);
     let warning = warning.unwrap();
-    let wanted = "the generator used 0.60, the target 0.20, all others 1.10 (most of it rustc), 0.10 had nothing to do.";
+    let wanted = "the generator used 0.60, the target 0.20, other programs 1.10 (mostly rustc), \
+                  0.10 were idle.";
     assert!(warning.text.contains(wanted), "{}", warning.text);
     assert!(warning.remedy.contains("A lower rate does not help"));
     assert!(!kinds(&trial).contains(&WarningKind::GeneratorLate));

@@ -93,7 +93,10 @@ fn one_repeat_or_a_figure_that_is_missing_opens_no_gate() {
     without.summary.trials[0].flows[0].throughput = None;
     let found = rates(&[base(), without], 0.10);
     assert_eq!(found.word(), GateVerdict::Undecided);
-    assert!(found.figures[0].why.contains("no such figure"), "{found:?}");
+    assert!(
+        found.figures[0].why.contains("does not have this figure"),
+        "{found:?}"
+    );
     let nothing = compared(&[base(), base()]).gate(&of(FigureKind::PerPrice, 0.10));
     assert_eq!(nothing.unjudged.len(), 1);
     assert_eq!(nothing.word(), GateVerdict::Undecided);

@@ -110,7 +110,7 @@ fn network_threads_without_idle_time_are_the_limit() {
         ..EASY
     };
     let verdict = limit(&with_broker(&broker).1);
-    assert_eq!(verdict.sentence, "Bottleneck: a broker's network threads.");
+    assert_eq!(verdict.sentence, "Bottleneck: broker network threads.");
     let said = said(&verdict);
     assert!(
         said.contains("Broker 1: its network threads were idle for 5.0 % of the time"),
@@ -275,11 +275,11 @@ fn consumers_that_fall_further_and_further_behind_are_the_limit_of_a_load_that_w
     };
     let half = with(500, 500);
     assert_eq!(half.word, Bottleneck::Consumer, "{half:?}");
-    assert_eq!(half.sentence, "Bottleneck: consumers that fall behind.");
+    assert_eq!(half.sentence, "Bottleneck: slow consumers.");
     let words = said(&half);
     // From 500 to 6,000 in steps of 500.
     assert!(
-        words.contains("readers: it was 3,250 records behind in the mean, 6,000 at most"),
+        words.contains("readers: consumer lag was 3,250 records on average, 6,000 at most"),
         "{words}"
     );
     // Of 1,000 a second a quarter is always under way: 210 in the last third is less, 315 more.

@@ -139,10 +139,7 @@ fn several_runs_of_each_side_show_what_runs_differ_by() {
     assert_eq!(against.between_runs, None);
     let said = &comparison.method.between_runs;
     assert!(said.measured && said.assumed.is_empty());
-    assert!(
-        said.words
-            .starts_with("The spread between runs is measured")
-    );
+    assert!(said.words.starts_with("Run-to-run spread is measured"));
     let json = serde_json::to_value(&comparison).unwrap();
     assert_eq!(
         serde_json::from_value::<Comparison>(json.clone()).unwrap(),

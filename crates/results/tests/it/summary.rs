@@ -149,8 +149,8 @@ fn an_ack_is_explained() {
     let ack = summary.trials[0].flows[0].ack.as_ref().unwrap();
     assert_eq!(
         ack.sentence,
-        "acks=all: an ack means that the leader, the only replica, had the record (flushing left \
-         to the operating system). There are no followers."
+        "acks=all: acked by the leader, the only replica (flushing left to the operating system). \
+         There are no followers."
     );
 }
 

@@ -78,7 +78,8 @@ mod tests {
             ]
         });
         let factors: Vec<[Factor; 2]> = factors.collect();
-        let text = "Broker 2 led 100 % of the records, where 33 % would be even: the topic has 1 partition.";
+        let text = "Broker 2 led 100 % of the records instead of an even 33 %: the topic has 1 \
+                    partition.";
         let seen = trials
             .iter()
             .zip(&factors)
@@ -122,7 +123,7 @@ mod tests {
     fn a_single_trial_names_its_broker_and_even_ones_say_nothing() {
         assert_eq!(
             of(&[("1", "10/s", true)]).unwrap(),
-            "Broker 2 led 100 % of the records, where 33 % would be even."
+            "Broker 2 led 100 % of the records instead of an even 33 %."
         );
         assert_eq!(of(&[("3", "10/s", false)]), None);
         assert_eq!(of(&[]), None);
