@@ -119,7 +119,7 @@ fn trials_get_the_clusters_that_they_want() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     // The embedded cluster has no network threads to set.
-    assert!(said.contains("2 trials of counted omitted"), "{said}");
+    assert!(said.contains("2 trials of counted are left out"), "{said}");
     let found = trials(&json(&site.path("out/summary.json")));
     assert_eq!(found.len(), 6);
     for (name, (measured, planned, why)) in found {
@@ -288,7 +288,7 @@ fn a_trial_that_is_left_out_demands_nothing() {
     let output = site.run(&["run", "varied.yaml", "--out", "out"]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("1 trials of counted omitted"), "{said}");
+    assert!(said.contains("1 trials of counted are left out"), "{said}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) fn write_header(page: &mut Markup, view: &ReportView) {
                 ("Target", view.target.name.as_str()),
                 ("Started", &view.run.started),
                 ("Took", took),
-                ("Brokers warmed", &view.run.warmed),
+                ("Broker warm-up", &view.run.warmed),
                 ("Run", &view.run.id),
             ];
             for (name, value) in facts.into_iter().filter(|(_, value)| !value.is_empty()) {

@@ -338,7 +338,7 @@ impl Writer {
             format!("took {took}"),
         ];
         let warmed = &view.run.warmed;
-        let warmed = (!warmed.is_empty()).then(|| format!("brokers warmed before: {warmed}"));
+        let warmed = (!warmed.is_empty()).then(|| format!("broker warm-up: {warmed}"));
         let parts = parts.into_iter().chain(warmed);
         let foot: Vec<String> = parts.map(|part| self.out.escaped(&part)).collect();
         let foot = foot.join(" · ");

@@ -88,7 +88,7 @@ fn write_top(writer: &mut Writer, view: &ReportView) {
         }
     }
     if !view.run.warmed.is_empty() {
-        let text = format!("brokers warmed before: {}", view.run.warmed);
+        let text = format!("broker warm-up: {}", view.run.warmed);
         writer.sentence(Some(Ink::Soft), &text, "", "  ");
     }
     if !view.target.caution.is_empty() {

@@ -116,7 +116,7 @@ fn at_the_end_it_says_what_there_is() {
         ..LiveNow::default()
     };
     let nothing = said(&over);
-    assert!(nothing.contains("Nothing began: kgauge has ended before there was any load."));
+    assert!(nothing.contains("kgauge exited before any load started."));
     assert!(nothing.contains("the target did not start") && !nothing.contains("what it left"));
     over.trial = now("calm").trial;
     assert!(said(&over).contains("has left no report"));

@@ -459,7 +459,7 @@ fn what_observing_has_cost_is_told() {
         }
     }
     let with = render_html(&run, &complete().summary);
-    assert!(with.contains(">Observing<") && with.contains("1.0 % of a core, 6 looks"));
+    assert!(with.contains(">Observing<") && with.contains("1.0 % of a core, 6 samples"));
 }
 
 #[test]

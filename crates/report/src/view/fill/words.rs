@@ -326,8 +326,8 @@ pub(super) fn event(event: &run::Event) -> String {
         EventKind::StageStarted { flow, stage } => {
             format!("flow {} enters {}", flow + 1, stage.as_str())
         }
-        EventKind::TrialLeftOut { trial, why } => format!("trial {} left out: {why}", trial + 1),
-        EventKind::TrialFailed { trial, why } => format!("trial {} given up: {why}", trial + 1),
+        EventKind::TrialLeftOut { trial, why } => format!("trial {} skipped: {why}", trial + 1),
+        EventKind::TrialFailed { trial, why } => format!("trial {} abandoned: {why}", trial + 1),
         EventKind::ClusterStarted { brokers, settings } => {
             let brokers = format::plural(u64::from(*brokers), "broker", "brokers");
             let settings = settings
@@ -357,8 +357,8 @@ pub(super) fn event(event: &run::Event) -> String {
         EventKind::BrokerUnreachable { .. }
         | EventKind::BrokerSlow { .. }
         | EventKind::BrokerBack { .. } => outage(event),
-        EventKind::Interrupted => "the user asked to stop".to_owned(),
-        EventKind::Unknown => "an event that this version does not know".to_owned(),
+        EventKind::Interrupted => "stopped by the user".to_owned(),
+        EventKind::Unknown => "an event unknown to this version of kgauge".to_owned(),
     };
     place + &words
 }
@@ -382,7 +382,7 @@ fn warming(found: &BrokerWarming) -> String {
         if found.is_steady {
             ""
         } else {
-            ", and not steady by then"
+            ", not steady by then"
         },
     )
 }
@@ -399,15 +399,15 @@ fn outage(event: &run::Event) -> String {
             partitions_without_leader,
         } => {
             let how = match cause {
-                OutageCause::Unconnected => "connections fail",
-                OutageCause::Silent => "requests stay without an answer",
-                OutageCause::Unknown => "no answer",
+                OutageCause::Unconnected => "connections failed",
+                OutageCause::Silent => "requests got no response",
+                OutageCause::Unknown => "no response",
             };
             let since = format::nanoseconds(*since_ns as f64);
             let leaders = partitions_without_leader.map_or_else(String::new, |without| {
                 format!("; {without} of {partitions} partitions have no leader")
             });
-            format!("broker {broker} ({address}) stopped answering at {since}: {how}{leaders}")
+            format!("broker {broker} ({address}) stopped responding at {since}: {how}{leaders}")
         }
         EventKind::BrokerSlow {
             broker,
@@ -415,7 +415,10 @@ fn outage(event: &run::Event) -> String {
             since_ns,
         } => {
             let since = format::nanoseconds(*since_ns as f64);
-            format!("broker {broker} ({address}) held requests since {since}, and answered others")
+            format!(
+                "broker {broker} ({address}) delayed some requests from {since} on while \
+                     answering others"
+            )
         }
         EventKind::BrokerBack {
             broker,
@@ -424,7 +427,7 @@ fn outage(event: &run::Event) -> String {
         } => {
             let lasted = event.at_ns.unwrap_or(*since_ns).saturating_sub(*since_ns);
             let lasted = format::nanoseconds(lasted as f64);
-            format!("broker {broker} ({address}) answers again, after {lasted}")
+            format!("broker {broker} ({address}) responds again after {lasted}")
         }
         _ => String::new(),
     }

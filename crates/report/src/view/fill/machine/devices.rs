@@ -56,9 +56,9 @@ impl ChosenDevices {
             }
         }
         let mut chosen = ChosenDevices::default();
-        let names = ["further disk", "further disks"];
+        let names = ["other disk", "other disks"];
         chosen.disks = chosen.choose(disks, names);
-        let names = ["further interface", "further interfaces"];
+        let names = ["other interface", "other interfaces"];
         chosen.networks = chosen.choose(networks, names);
         chosen
     }
@@ -75,11 +75,11 @@ impl ChosenDevices {
             let least = drawn.iter().map(|(_, device)| device.bytes);
             let least = least.fold(f64::INFINITY, f64::min);
             let why = match left_out.iter().all(|(_, device)| device.bytes <= least) {
-                true => "that did less",
-                false => "that did less or have none of the target's data",
+                true => "with less traffic",
+                false => "with less traffic or none of the target's data",
             };
             let count = format::plural(left_out.len() as u64, one, many);
-            self.notes.push(format!("Not drawn: {count} {why}."));
+            self.notes.push(format!("Omitted: {count} {why}."));
         }
         drawn.iter().map(|(name, _)| (*name).to_owned()).collect()
     }
