@@ -100,7 +100,7 @@ fn what_the_machine_did_has_charts_and_what_did_nothing_has_none() {
     let all = titles(&page);
     let first = all.iter().position(|title| *title == "Disks").unwrap();
     assert_eq!(all[first..], wanted);
-    assert!(page.contains("The target&#39;s data lie on nvme0n1 (xfs)."));
+    assert!(page.contains("The target&#39;s data is on nvme0n1 (xfs)."));
     assert!(page.contains("disk, some tasks") && !page.contains("disk, all tasks"));
     assert!(page.contains("iowait") && !page.contains("stolen"));
     assert!(!page.contains("sdb"), "it did nothing");

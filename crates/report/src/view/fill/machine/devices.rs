@@ -131,7 +131,7 @@ mod tests {
         let all = [disks.as_slice(), &[("data", 0.5, 1)]].concat();
         let chosen = ChosenDevices::of([&host(&all)].into_iter());
         assert_eq!(chosen.disks, ["data", "a", "b", "c"]);
-        let note = "Not drawn: 1 further disk that did less or have none of the target's data.";
+        let note = "Omitted: 1 other disk with less traffic or none of the target's data.";
         assert_eq!(chosen.notes, [note]);
     }
 }
