@@ -125,7 +125,7 @@ fn what_could_not_be_seen_is_said_once_even_without_charts() {
         })]
     });
     assert_eq!(
-        page.matches("Not seen: waits for disks (no such file).")
+        page.matches("Not available: waits for disks (no such file).")
             .count(),
         1
     );
@@ -167,7 +167,7 @@ fn a_long_run_and_many_devices_stay_small() {
         many.contains("sd59") && !many.contains("sd17"),
         "the busiest"
     );
-    assert!(many.contains("Not drawn: 56 further disks that did less."));
+    assert!(many.contains("Omitted: 56 other disks with less traffic."));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn texts_without_end_are_cut_and_many_notes_are_counted() {
     });
     assert!(page.len() < few + 60_000, "{} and {few}", page.len());
     assert!(page.contains("…") && !page.contains(&"n".repeat(201)));
-    assert_eq!(page.matches("Not seen: thing ").count(), 18);
+    assert_eq!(page.matches("Not available: thing ").count(), 18);
     // The two long ones and eighteen of these are said.
     assert!(page.contains("And 4,982 more."));
 }

@@ -243,7 +243,7 @@ fn a_page_of_very_many_trials_stays_below_two_mebibytes_and_says_what_it_left_ou
     assert!(page.contains("-heat-1\""), "heat maps have their room");
     assert!(drawn > 80, "{drawn}");
     let said = page
-        .matches("Not seen: the clock of the third disk")
+        .matches("Not available: the clock of the third disk")
         .count();
     let machines = page.matches("Machine charts are omitted").count();
     assert!(
@@ -417,8 +417,8 @@ fn the_verdict_stands_with_the_answers_and_before_the_figures() {
     let made = complete();
     let page = page(made);
     let at = |words: &str| page.find(words).unwrap();
-    let verdict = at(">What limited it<");
-    assert!(at(">In short<") < verdict && verdict < at(">Figures<"));
+    let verdict = at(">Bottleneck<");
+    assert!(at(">Summary<") < verdict && verdict < at(">Figures<"));
     let limits = made
         .summary
         .trials

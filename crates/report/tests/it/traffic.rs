@@ -85,7 +85,8 @@ fn what_did_anything_has_a_chart_and_what_is_nought_has_none() {
     }
     assert!(!titles.contains(&SHORT), "{titles:?}");
     assert!(page.contains("Clients and replicas: batches"));
-    let said = "Not seen: how far consumer groups have committed (&lt;b&gt;refused&lt;/b&gt;).";
+    let said = "Not available: how far consumer groups have committed \
+                (&lt;b&gt;refused&lt;/b&gt;).";
     assert_eq!(page.matches(said).count(), 1, "said once for all repeats");
 }
 

@@ -82,7 +82,7 @@ fn a_machine_without_idle_processors_is_the_limit() {
     let (_made, run) = on_own_machine(80);
     let limit = limit(&run);
     assert_eq!(limit.word, Bottleneck::Processors, "{limit:?}");
-    assert_eq!(limit.sentence, "Bottleneck: the machine's processors.");
+    assert_eq!(limit.sentence, "Bottleneck: CPU on this machine.");
 }
 
 #[test]
@@ -374,10 +374,7 @@ fn requests_of_one_record_are_the_limit_and_large_ones_are_not() {
     let small = limit(&of_request(1, 300));
     assert_eq!(small.word, Bottleneck::Batching, "{small:?}");
     let said = small.evidence.join(" ");
-    assert!(
-        said.contains("writers: 1.00 records in a request"),
-        "{said}"
-    );
+    assert!(said.contains("writers: 1.00 records per request"), "{said}");
     // A megabyte fills a request by itself.
     assert_eq!(limit(&of_request(1, 1_000_000)).word, Bottleneck::Undecided);
     assert_eq!(limit(&of_request(100, 12_000)).word, Bottleneck::Undecided);

@@ -89,7 +89,7 @@ fn is_it() -> (Bottleneck, Vec<Bottleneck>) {
 fn a_card_that_was_full_in_most_seconds_is_the_limit() {
     let full = card(some(6, (1, 112_500), (0, 0))).verdict();
     assert_eq!(full.word, Bottleneck::NetworkCard, "{full:?}");
-    assert_eq!(full.sentence, "Bottleneck: a network card.");
+    assert_eq!(full.sentence, "Bottleneck: network card.");
     // 6 of 10 seconds, and 67.5 of 125 on the mean.
     let said = full.evidence.join(" ");
     assert!(
@@ -147,7 +147,7 @@ fn a_speed_that_was_exceeded_is_no_speed() {
     let said = driver.evidence.join(" ");
     assert!(
         said.contains(
-            "eth0 sent 132 MB/s, more than the 125 MB/s that its driver says, so that speed is \
+            "eth0 sent 132 MB/s, more than the 125 MB/s that its driver reports, so that speed is \
              wrong."
         ),
         "{said}"
@@ -157,7 +157,7 @@ fn a_speed_that_was_exceeded_is_no_speed() {
         ..card(beyond)
     };
     let said = user.verdict().evidence.join(" ");
-    assert!(said.contains("that --network-speed says"), "{said}");
+    assert!(said.contains("that --network-speed sets"), "{said}");
     // A little more is what clocks and counters make.
     assert_eq!(card(some(10, (0, 131_000), (0, 0))).decided(), is_it());
 }

@@ -81,7 +81,7 @@ fn of_single_runs_a_spread_between_them_is_assumed_said_and_turned_off() {
     assert_eq!(against.between_runs, Some(0.0));
     let said = &comparison.method.between_runs;
     assert!(
-        said.words.starts_with("Nothing is assumed"),
+        said.words.starts_with("No spread between runs is assumed"),
         "{}",
         said.words
     );

@@ -450,7 +450,7 @@ mod tests {
         let value = time(&[15.0, 18.0, 21.0]);
         let words = goal_words(&goal, &value, GoalStatus::Undecided);
         assert!(
-            words.starts_with("18.0 ms was measured (95 % interval 11."),
+            words.starts_with("measured 18.0 ms (95 % interval 11."),
             "{words}"
         );
         assert!(words.ends_with("; use --repeat 13 to decide"), "{words}");

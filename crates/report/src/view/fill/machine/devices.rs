@@ -122,7 +122,7 @@ mod tests {
         let second = host(&[("d", 1.0, 1), ("e", 20.0, 9), ("f", 0.0, 1)]);
         let chosen = ChosenDevices::of([&first, &second].into_iter());
         assert_eq!(chosen.disks, ["e", "a", "b", "c"]);
-        assert_eq!(chosen.notes, ["Not drawn: 1 further disk that did less."]);
+        assert_eq!(chosen.notes, ["Omitted: 1 other disk with less traffic."]);
     }
 
     #[test]
