@@ -323,7 +323,7 @@ fn runs_without_any_figure_give_a_page_all_the_same() {
     assert_balanced(&render_comparison_html(&comparison(&runs)));
     let text = text(&runs, 80);
     assert!(
-        text.contains("IMPORTANT") && text.contains("nothing in common"),
+        text.contains("IMPORTANT") && text.contains("no figures in common"),
         "{text}"
     );
 }

@@ -72,7 +72,7 @@ fn of_single_runs_a_spread_between_them_is_assumed_said_and_turned_off() {
     near(interval.high.ln(), 1.02_f64.ln() + wanted, 1e-3);
     assert_eq!(against.between_runs, Some(0.02));
     let said = &comparison.method.between_runs;
-    assert!(said.words.contains("2 % is assumed"), "{}", said.words);
+    assert!(said.words.contains("between runs is 2 %"), "{}", said.words);
     assert!(said.words.contains("--with"), "{}", said.words);
     assert!(!said.measured && said.assumed.iter().all(|one| one.part == 0.02));
 

@@ -269,7 +269,7 @@ fn a_core_that_spins_between_sends_is_no_limit_of_the_generator() {
     }
     let told = trial.generator.evidence.join(" ");
     assert!(told.contains("used 10 % of a core"), "{told}");
-    assert!(told.contains("spun for 90 % of a core"), "{told}");
+    assert!(told.contains("busy-waited for 90 % of a core"), "{told}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ mod tests {
         (all.transactions_aborted, all.aborted) = (1, 250);
         let told = sentence(&both[..1], &all);
         assert!(told.starts_with(
-            "41 transactions committed, 1 transaction aborted, with 250 records that"
+            "41 transactions committed, 1 transaction aborted, with 250 records already acked"
         ));
         assert!(told.contains("version 1 (KIP-98)"), "{told}");
         assert!(sentence(&both, &all).contains("different between repeats"));
