@@ -183,7 +183,10 @@ fn waiting_for_followers_is_most_of_a_requests_time() {
     let half = with(201, [1, 1, 4, 1, 1]);
     let waits = replicated("all", &half);
     assert_eq!(waits.word, Bottleneck::Replication, "{waits:?}");
-    assert_eq!(waits.sentence, "Bottleneck: replication (waiting for followers).");
+    assert_eq!(
+        waits.sentence,
+        "Bottleneck: replication (waiting for followers)."
+    );
     let words = said(&waits);
     assert!(
         words.contains(

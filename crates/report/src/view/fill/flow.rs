@@ -348,7 +348,10 @@ fn counts(flow: &FlowSummary) -> CountsView {
     let bad = [
         (all.failed, "failed"),
         (all.indeterminate, "with unknown outcome"),
-        (u64::try_from(all.unresolved).unwrap_or(0), "without an outcome"),
+        (
+            u64::try_from(all.unresolved).unwrap_or(0),
+            "without an outcome",
+        ),
         (all.skipped, "skipped"),
         (not_echoed(flow), "not read back"),
         (all.transactions_aborted, "transactions aborted"),
