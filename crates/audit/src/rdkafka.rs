@@ -9,7 +9,7 @@ pub struct RdkafkaLine {
     pub produced: u64,
     /// Records with a delivery report, failed ones too.
     pub delivered: u64,
-    /// Records that failed for good.
+    /// Records that failed permanently.
     pub failed: u64,
     /// Records a second.
     pub records_per_s: f64,

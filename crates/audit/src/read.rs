@@ -65,16 +65,16 @@ pub(crate) fn read((file, bytes): &AuditInput, audit: &mut Audit) {
     };
     remark(
         &cut,
-        "begins like a line of the tool and goes on otherwise, or ends early: left out",
+        "begins like a line of the tool but differs later or is cut off: skipped",
     );
     remark(
         &commas,
-        "has commas in its fractions, as Java prints them in some languages: read as such",
+        "has decimal commas, as Java prints in some locales: accepted",
     );
     if audit.lines.len() == before {
         let words = match bytes.contains(&0) {
-            true => "is binary, and has no line that a tool has printed",
-            false => "has no line that a tool has printed",
+            true => "is binary and has no line of a known tool",
+            false => "has no line of a known tool",
         };
         audit.remarks.push(format!("{file} {words}"));
     }

@@ -251,7 +251,7 @@ fn what_is_no_output_is_said_and_nothing_is_guessed() {
         assert!(found.findings.is_empty() && found.lines.is_empty());
         found.remarks.join("\n")
     };
-    assert_eq!(remark(b""), "log has no line that a tool has printed");
+    assert_eq!(remark(b""), "log has no line of a known tool");
     assert!(remark(&[0, 159, 255, 10, 0]).contains("is binary"));
     let cut = &PUBLISHED.as_bytes()[..130];
     assert!(

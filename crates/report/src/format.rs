@@ -148,7 +148,7 @@ pub(crate) fn plus_minus(value: f64, (low, high): (f64, f64)) -> String {
 /// An interval of times in one unit: `10.9 to 14.1 ms`.
 pub(crate) fn nanoseconds_between((low, high): (f64, f64)) -> String {
     if high > REACH_MAX * REACH_MAX * low.max(1.0) {
-        return "repeats too different for an interval".to_owned();
+        return "repeats differ too much for an interval".to_owned();
     }
     let (from, to) = (nanoseconds(low), nanoseconds(high));
     match (from.split_once(' '), to.split_once(' ')) {
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(plus_minus(2.0, (1e-9, 7.6e20)), "±>1,000 %");
         assert_eq!(
             nanoseconds_between((0.1, 7.6e20)),
-            "repeats too different for an interval"
+            "repeats differ too much for an interval"
         );
         assert_eq!(nanoseconds_between((10.9e6, 14.1e6)), "10.9 to 14.1 ms");
         assert_eq!(nanoseconds_between((900e3, 1.1e6)), "900 µs to 1.10 ms");

@@ -39,7 +39,7 @@ fn words(times: &PublishedTimes) -> Option<String> {
             .map(|(part, ms)| format!("p{} {ms} ms", (part * 1e6).round() / 1e4))
             .collect();
         return Some(format!(
-            "The percentiles of the {name} fall: {}, max {} ms.",
+            "The percentiles of the {name} decrease: {}, max {} ms.",
             points.join(", "),
             times.max_ms
         ));
@@ -53,8 +53,8 @@ fn words(times: &PublishedTimes) -> Option<String> {
         return None;
     };
     Some(format!(
-        "The mean {name} is {mean} ms, but the percentiles allow {:.1} ms at {bound}: {}. Mean and percentiles were not \
-         taken from the same records.",
+        "The mean {name} is {mean} ms, but the percentiles allow {:.1} ms at {bound}: {}. Mean \
+         and percentiles come from different records.",
         sum(&terms),
         shown(&terms)
     ))

@@ -63,7 +63,7 @@ fn words(line: &AuditedLine, said: &ProducerLine, options: &Options) -> Option<S
         .or_else(|| named(nearby, "the nearest command"))
         .unwrap_or((
             BUFFER_BYTES,
-            "Kafka's default, a guess: say --buffer-memory",
+            "Kafka's default, assumed: set --buffer-memory",
         ));
     let named = context.or(nearby).and_then(|context| context.batch_bytes);
     let batch_bytes = named.unwrap_or(BATCH_BYTES) as f64;
@@ -79,9 +79,9 @@ fn words(line: &AuditedLine, said: &ProducerLine, options: &Options) -> Option<S
     let ratio = said.mean_ms / predicted_ms;
     NEAR.contains(&ratio).then(|| {
         format!(
-            "The mean of {} ms is what the client's own buffer takes to pass: {buffer_bytes} bytes ({whence}), of which \
-             {:.0} % are payload, divided by {} MiB/s are {predicted_ms:.0} ms; measured by predicted is {ratio:.2}. It \
-             is the throughput again, and says nothing else about the brokers' latency.",
+            "The mean of {} ms is queueing in the client buffer: {buffer_bytes} bytes ({whence}), \
+             {:.0} % payload, at {} MiB/s predict {predicted_ms:.0} ms (measured ÷ predicted \
+             {ratio:.2}). It restates the throughput and says nothing about broker latency.",
             said.mean_ms,
             part * 100.0,
             said.mib_per_s

@@ -16,7 +16,7 @@ pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
     }
     let guess = match options.as_of {
         Some(_) => "",
-        None => ", if the tool was older (say --as-of)",
+        None => ", assuming an older tool (set --as-of)",
     };
     // One finding for a command, however many lines it printed.
     let mut found: Vec<(usize, Finding)> = Vec::new();
@@ -39,9 +39,9 @@ pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
                     level: FindingSeverity::Artefact,
                     check: AuditRule::Compression,
                     text: format!(
-                        "{codec} had the same record again and again to compress: before 3.0 all records of the tool \
-                         have equal bytes{guess}. What crossed the network may be a fortieth of the rate that is \
-                         printed; the command stands in line {}.",
+                        "{codec} compressed identical records: before 3.0, all records of the \
+                         tool have the same bytes{guess}. Network traffic may be as low as 1/40 \
+                         of the printed rate. The command is in line {}.",
                         context.line
                     ),
                     places: vec![place],

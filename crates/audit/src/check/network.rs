@@ -43,13 +43,17 @@ pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
             check: AuditRule::NetworkCard,
             places: lines.iter().map(|(_, line)| line.place.clone()).collect(),
             text: format!(
-                "{most} MiB/s x {replication} replicas / {brokers} brokers = {each:.1} MiB/s into each broker, {:.2} times \
-                 what its network card carries ({nic_mib_per_s:.1} MiB/s). {}",
+                "{most} MiB/s x {replication} replicas / {brokers} brokers = {each:.1} MiB/s into \
+                 each broker, {:.2} times its network card's capacity ({nic_mib_per_s:.1} MiB/s). \
+                 {}",
                 each / nic_mib_per_s,
                 match codec {
-                    Some(codec) => format!("The tool counts bytes before {codec}: fewer crossed the network."),
-                    None => "It is a rate of acks that replication was behind of, unless the bytes were fewer on the \
-                             wire (compression)."
+                    Some(codec) => format!(
+                        "The tool counts bytes before {codec}, so fewer \
+                                            crossed the network."
+                    ),
+                    None => "Replication cannot have kept up with this ack rate, unless \
+                             compression reduced the bytes on the wire."
                         .to_owned(),
                 }
             ),

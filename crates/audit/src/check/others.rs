@@ -56,7 +56,7 @@ fn of_rdkafka(said: &RdkafkaLine) -> Vec<(FindingSeverity, AuditRule, String)> {
             FindingSeverity::Caution,
             AuditRule::Failures,
             format!(
-                "Of {} records {} were delivered, {} failed, and of {open} nobody knows.",
+                "Of {} records, {} were delivered, {} failed, and {open} have no known outcome.",
                 said.produced, said.delivered, said.failed
             ),
         ));
@@ -65,7 +65,10 @@ fn of_rdkafka(said: &RdkafkaLine) -> Vec<(FindingSeverity, AuditRule, String)> {
         found.push((
             FindingSeverity::Artefact,
             AuditRule::Compression,
-            format!("{codec} had the same bytes again and again to compress: the tool fills its records with one pattern."),
+            format!(
+                "{codec} compressed identical bytes: the tool fills all records with one \
+                     pattern."
+            ),
         ));
     }
     found
@@ -85,8 +88,9 @@ fn of_omb(result: &OmbResult) -> Vec<(FindingSeverity, AuditRule, String)> {
             FindingSeverity::Artefact,
             AuditRule::LateSending,
             format!(
-                "The publish latency (p99 {p99} ms) starts when a record was really sent. One in a hundred was sent {delay:.1} ms \
-                 or more after it should have been; that stands apart, and percentiles cannot be added."
+                "Publish latency (p99 {p99} ms) starts at the actual send. One record in a \
+                 hundred was sent {delay:.1} ms or more after its intended time. That delay is \
+                 reported separately, and percentiles cannot be added."
             ),
         ));
     }
@@ -99,7 +103,7 @@ fn of_omb(result: &OmbResult) -> Vec<(FindingSeverity, AuditRule, String)> {
             FindingSeverity::Artefact,
             AuditRule::Truncation,
             format!(
-                "The largest {} is {} ms: longer ones are counted as 60 s.",
+                "The maximum {} is {} ms: the tool caps longer ones at 60 s.",
                 one.name, one.max_ms
             ),
         ));
@@ -109,7 +113,7 @@ fn of_omb(result: &OmbResult) -> Vec<(FindingSeverity, AuditRule, String)> {
             FindingSeverity::Caution,
             AuditRule::Failures,
             format!(
-                "Up to {} sends a second failed; latencies are of the others.",
+                "Up to {} sends per second failed; latencies exclude them.",
                 result.errors_per_s_max
             ),
         ));
@@ -120,7 +124,8 @@ fn of_omb(result: &OmbResult) -> Vec<(FindingSeverity, AuditRule, String)> {
             FindingSeverity::Caution,
             AuditRule::Spread,
             format!(
-                "The rate of {} moves: over {} windows its coefficient of variation is {:.0} %.",
+                "The rate of {} is not steady: its coefficient of variation over {} windows is \
+                 {:.0} %.",
                 result.workload,
                 result.publish_rates.len(),
                 cv * 100.0

@@ -19,8 +19,8 @@ pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
         level: FindingSeverity::Caution,
         check: AuditRule::Truncation,
         text: format!(
-            "The tool cuts every time to whole milliseconds: a p50 below {COARSE_MS} ms may be off by a tenth and more, and \
-             0 ms is anything below one."
+            "The tool truncates latencies to whole milliseconds: a p50 below {COARSE_MS} ms may \
+             be off by 10 % or more, and 0 ms means below 1 ms."
         ),
         places: coarse,
     });
@@ -31,8 +31,9 @@ pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
             check: AuditRule::Failures,
             places: vec![line.place.clone()],
             text: format!(
-                "{} records are counted of {wanted} that the command above asks for: either it is another one's line, or the \
-                 rest failed, which the tool counts nowhere.",
+                "{} of the {wanted} records that the command above requests are counted. Either \
+                 the line belongs to another command or the rest failed; the tool does not count \
+                 failures.",
                 said.records
             ),
         })

@@ -40,8 +40,9 @@ pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
             check: AuditRule::Sampling,
             places,
             text: format!(
-                "The percentiles are those of {seen} of {partitions} partitions: of {records} records the tool keeps one \
-                 in {every}, and producers before 2.4 deal records without keys out in turn. The mean is of all."
+                "The percentiles cover {seen} of {partitions} partitions: the tool samples one in \
+                 {every} of {records} records, and producers before 2.4 assign keyless records \
+                 round-robin. The mean covers all."
             ),
         })
     };

@@ -56,7 +56,7 @@ fn finding(group: &[(&AuditedLine, &ProducerLine)]) -> Option<Finding> {
     let interval = spread.ci95?;
     let part = (interval.high - interval.low) / 2.0 / spread.mean;
     let modes = match spread.two_modes {
-        true => " They fall into two groups; the mean describes neither.",
+        true => " They form two groups; the mean describes neither.",
         false => "",
     };
     (part > KNOWN || spread.two_modes).then(|| Finding {
@@ -64,9 +64,9 @@ fn finding(group: &[(&AuditedLine, &ProducerLine)]) -> Option<Finding> {
         check: AuditRule::Spread,
         places: group.iter().map(|(line, _)| line.place.clone()).collect(),
         text: format!(
-            "{} lines of the same records, {:.0} records/s in the mean: the coefficient of variation is {:.0} %, the 95 % \
-             interval of the mean ±{:.0} %.{modes} A difference that is smaller than that was not shown. (If these are \
-             producers of one run, add them, and repeat the run.)",
+            "{} lines with the same records average {:.0} records/s: coefficient of variation \
+             {:.0} %, 95 % interval of the mean ±{:.0} %.{modes} They cannot show a smaller \
+             difference. (If these are producers of one run, add them up and repeat the run.)",
             spread.n,
             spread.mean,
             spread.cv.unwrap_or(0.0) * 100.0,

@@ -128,7 +128,7 @@ mod tests {
         );
         let buffer = found
             .iter()
-            .filter(|one| one.contains("client's own buffer"));
+            .filter(|one| one.contains("queueing in the client buffer"));
         assert!(buffer.count() >= 9);
     }
 }

@@ -74,7 +74,7 @@ fn mirror_maker_brings_every_record_from_one_kafka_to_another() {
     check_whole(&flow);
     assert!(flow["mirror"]["replicator_cores"]["mean"].as_f64().unwrap() > 0.0);
     let table = text(&output.stdout);
-    assert!(table.contains("brought all of 12,000 records"), "{table}");
+    assert!(table.contains("copied all of 12,000 records"), "{table}");
     assert_eq!(processes(&site), [0; 0]);
     assert!(!site.path("out/target-data-destination").exists());
 }

@@ -140,7 +140,7 @@ fn a_broker_that_dies_is_seen_in_leaders_and_replicas() {
         "{changes:?}"
     );
     let page = std::fs::read_to_string(site.path("out/report.html")).unwrap();
-    assert!(page.contains("Partitions with too few replicas in sync"));
+    assert!(page.contains("Under-replicated partitions"));
     assert!(page.contains("class=\"fault change\""));
     // It was meant to be sick.
     let summary = std::fs::read_to_string(site.path("out/summary.json")).unwrap();

@@ -46,7 +46,7 @@ fn a_comparison_can_end_a_build() {
     }
     let output = site.run(&["compare", "one", "other", "--as", "markdown"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).starts_with("### 2 runs side by side"));
+    assert!(text(&output.stdout).starts_with("### 2 runs compared"));
     let names = fs::read_dir(site.path("."))
         .unwrap()
         .map(|entry| entry.unwrap().file_name());
@@ -62,7 +62,7 @@ fn a_comparison_can_end_a_build() {
     for allowed in [&["10%"][..], &["10"], &["0.1"], &["10 %"]] {
         let (status, said) = compare(&[&["--fail-if-worse"], allowed].concat());
         assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains("kgauge: gate undecided"), "{said}");
+        assert!(said.contains("kgauge: gate inconclusive"), "{said}");
         assert!(said.contains("use --repeat 5"), "{said}");
     }
     let (status, said) = compare(&["--fail-if-worse=10%", "--metric", "loss"]);
@@ -168,13 +168,16 @@ fn several_runs_make_a_side_and_a_run_by_itself_gets_what_is_assumed() {
     assert_eq!(three["runs"].as_array().unwrap().len(), 3);
     let usual = said(&compared(&["a1", "b1"]));
     assert!(
-        usual.starts_with("A run carries the speed of its minutes"),
+        usual.starts_with("Back-to-back runs differ slightly"),
         "{usual}"
     );
     let own = said(&compared(&["a1", "b1", "--between-runs", "7"]));
     assert!(own.contains("7 % is assumed"), "{own}");
     let none = said(&compared(&["a1", "b1", "--between-runs=0"]));
-    assert!(none.starts_with("Nothing is assumed"), "{none}");
+    assert!(
+        none.starts_with("No spread between runs is assumed"),
+        "{none}"
+    );
 
     let table = text(
         &site
@@ -182,7 +185,7 @@ fn several_runs_make_a_side_and_a_run_by_itself_gets_what_is_assumed() {
             .stdout,
     );
     assert!(
-        table.starts_with("2 sides of 4 runs in all: counted"),
+        table.starts_with("2 sides, 4 runs in total: counted"),
         "{table}"
     );
     assert!(

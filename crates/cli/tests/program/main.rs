@@ -50,9 +50,9 @@ fn a_run_ends_with_a_table_a_summary_and_a_report() {
     let used = headroom["used_part"].as_f64().unwrap();
     assert!(used > 0.0 && used < 0.5, "{headroom:#}");
     assert_eq!(headroom["flows"].as_array().unwrap().len(), 2);
-    assert!(table.contains("What the generator had to spare"), "{table}");
+    assert!(table.contains("Generator headroom"), "{table}");
     let page = fs::read_to_string(site.path("out/report.html")).unwrap();
-    assert!(page.contains("<html") && page.contains("of what it can do here"));
+    assert!(page.contains("<html") && page.contains("of its capacity on this machine"));
     assert!(
         !site.path("out/target-data").exists(),
         "what the run wrote is removed"

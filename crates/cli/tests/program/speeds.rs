@@ -51,7 +51,7 @@ fn a_speed_that_was_given_is_in_the_folder_and_its_use_in_the_report() {
     assert_eq!(told[0]["bits_per_s"], 1_000_000);
     assert_eq!(told[0]["told_by"], "user");
     let page = fs::read_to_string(site.path("out/report.html")).unwrap();
-    assert!(page.contains("<strong>Use of network</strong>"));
+    assert!(page.contains("<strong>Network utilisation</strong>"));
     let head = json(&site.path("out/run.json"));
     let command = head["command"].as_array().unwrap();
     assert!(command.iter().any(|word| word == "lo=1Mbit"), "{command:?}");

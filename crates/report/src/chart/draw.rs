@@ -81,7 +81,7 @@ fn label(chart: &Chart) -> String {
         .map(|group| group.name.as_str())
         .collect();
     format!(
-        "Chart: {}. {} against {}. Shown: {}. The data follow as a table.",
+        "Chart: {}. {} against {}. Series: {}. A data table follows.",
         chart.title,
         chart.y.name,
         chart.x.name,

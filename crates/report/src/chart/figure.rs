@@ -17,8 +17,8 @@ pub(crate) fn write_figure(page: &mut Markup, chart: &Chart) {
             .all(|line| line.points.iter().all(|point| point.y.is_none()));
         if is_empty {
             let words = match chart.x.unit {
-                AxisUnit::Seconds => "It was over before a whole second could be measured.",
-                _ => "Nothing was measured here.",
+                AxisUnit::Seconds => "It ended before a full second could be measured.",
+                _ => "No data.",
             };
             page.leaf("p", &[("class", "empty")], words);
         } else {
@@ -95,7 +95,7 @@ fn write_table(page: &mut Markup, chart: &Chart) {
     let words = match stride {
         1 => String::new(),
         _ => format!(
-            "Every {} of {}; all of them are in the page's data block.",
+            "Every {} of {}; the page's data block has all of them.",
             ordinal(stride),
             format::plural(places.len() as u64, "point", "points")
         ),
@@ -119,7 +119,7 @@ pub(super) fn write_data(
     table: impl FnOnce(&mut Markup),
 ) {
     page.element("details", &[("class", "data")], |page| {
-        page.leaf("summary", &[], "Data as a table");
+        page.leaf("summary", &[], "Data table");
         if !words.is_empty() {
             page.leaf("p", &[("class", "note")], words);
         }

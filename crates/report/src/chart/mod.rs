@@ -360,7 +360,7 @@ mod tests {
             id: "trial-1-disks".to_owned(),
             title: "Disks".to_owned(),
             subtitle: "megabytes a second".to_owned(),
-            x: Axis::new("time since the repeat began", x, AxisUnit::Seconds),
+            x: Axis::new("time since the repeat started", x, AxisUnit::Seconds),
             y: Axis::new("MB/s", Scale::from_zero(123_456.0 * high), unit),
             bands: Vec::new(),
             marks: Vec::new(),

@@ -80,12 +80,12 @@ fn figures(comparison: &Comparison, column: usize) -> Vec<String> {
         figures.push(format!("{count} not comparable."));
     }
     if figures.is_empty() {
-        figures.push("The runs have nothing in common.".to_owned());
+        figures.push("The runs have no figures in common.".to_owned());
     }
     figures
 }
 
-/// `1.39× (0.52 to 3.72), inconclusive: a change of 180 % or more would have shown; for 20 % use --repeat 12`
+/// `1.39× (0.52 to 3.72), inconclusive: a change of 180 % or more would have been detected; for 20 % use --repeat 12`
 fn of_one(against: &Against) -> String {
     let ratio = against.ratio.map(|ratio| {
         let interval = against.interval.map_or_else(String::new, |found| {
@@ -105,7 +105,7 @@ fn of_one(against: &Against) -> String {
         // The reason says it.
         DifferenceVerdict::Undecided | DifferenceVerdict::NotMeasured => {
             let why = against.why.trim_end_matches('.');
-            why.replacen("Undecided:", "inconclusive:", 1)
+            why.replacen("Inconclusive:", "inconclusive:", 1)
         }
         _ if ratio.is_empty() => {
             format!("{}: {}", word(against), against.why.trim_end_matches('.'))
@@ -129,7 +129,7 @@ fn would_have_shown(against: &Against) -> String {
         return against.why.trim_end_matches('.').to_owned();
     };
     format!(
-        "a change of {} or more would have shown{}",
+        "a change of {} or more would have been detected{}",
         format::percent(detectable),
         for_smaller(against.more_needed.as_ref())
     )
@@ -143,12 +143,12 @@ fn for_smaller(more: Option<&MoreNeeded>) -> String {
     let change = format::percent(more.change);
     match (more.repeats, more.runs) {
         (Some(repeats), _) => format!("; for {change} use --repeat {repeats}"),
-        (None, Some(runs)) => format!("; for {change} compare {runs} runs of each side (--with)"),
+        (None, Some(runs)) => format!("; for {change} compare {runs} runs per side (--with)"),
         (None, None) => String::new(),
     }
 }
 
-/// `faster in 3 of 7 (1.20× to 6.40×); inconclusive in 4 (a change of 40 % or more would have shown)`
+/// `faster in 3 of 7 (1.20× to 6.40×); inconclusive in 4 (a change of 40 % or more would have been detected)`
 fn of_many(found: &[&Against]) -> String {
     let mut words: Vec<(&str, Vec<&Against>)> = Vec::new();
     for against in found {

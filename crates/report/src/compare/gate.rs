@@ -16,20 +16,19 @@ pub(crate) fn lines(gate: &Gate) -> Vec<String> {
     let mut lines: Vec<String> = shown.map(|figure| line(figure)).collect();
     let more = figures.len().saturating_sub(FIGURES_MAX);
     if more > 0 {
-        lines.push(format!("{more} more figures are in the comparison"));
+        lines.push(format!("{more} more figures in the comparison"));
     }
     let unjudged = gate.unjudged.iter();
-    lines.extend(unjudged.map(|run| format!("undecided: {run} has none of the figures to judge")));
+    lines.extend(unjudged.map(|run| format!("inconclusive: {run} has no figures to judge")));
     lines.push(last(gate, &figures));
     lines
 }
 
-/// `worse: records/s of l20, orders: 0.610× (0.450 to 0.830), a drop of 10 % is allowed; a drop of 4.2 % would have
-/// shown`
+/// `worse: records/s of l20, orders: 0.610× (0.450 to 0.830), allowed drop 10 %; the smallest detectable drop is 4.2 %`
 fn line(figure: &GateFigure) -> String {
     let word = match figure.word {
         GateVerdict::Passed => "pass",
-        GateVerdict::Undecided => "undecided",
+        GateVerdict::Undecided => "inconclusive",
         GateVerdict::Worse => "worse",
     };
     let place = format!(
@@ -58,12 +57,12 @@ fn line(figure: &GateFigure) -> String {
     });
     let detectable = figure.detectable.map_or_else(String::new, |part| {
         format!(
-            "; the smallest {change} that would have shown is {}",
+            "; the smallest detectable {change} is {}",
             format::percent(part)
         )
     });
     format!(
-        "{place}: {ratio}a {change} of {} is allowed{detectable}",
+        "{place}: {ratio}allowed {change} {}{detectable}",
         format::percent(figure.allowed)
     )
 }
@@ -77,7 +76,7 @@ fn last(gate: &Gate, figures: &[&GateFigure]) -> String {
         GateVerdict::Worse => format!("gate failed: {} of {of} worse", count(GateVerdict::Worse)),
         GateVerdict::Undecided => {
             let undecided = count(GateVerdict::Undecided);
-            format!("gate undecided: {undecided} of {of}{}", remedy(figures))
+            format!("gate inconclusive: {undecided} of {of}{}", remedy(figures))
         }
     }
 }
@@ -101,10 +100,12 @@ fn remedy(figures: &[&GateFigure]) -> String {
     let kinds: Vec<FigureKind> = wide().map(|figure| figure.figure).collect();
     match (repeats.and_then(|all| all.into_iter().max()), runs) {
         (Some(repeats), _) => format!("; use --repeat {repeats}"),
-        (None, Some(runs)) => format!("; compare {runs} runs of each side (--with)"),
+        (None, Some(runs)) => format!("; compare {runs} runs per side (--with)"),
         (None, None) if one_repeat => "; use --repeat 5".to_owned(),
         (None, None) if !kinds.is_empty() => {
-            "; allow more, choose other figures with --metric, or use a quieter machine".to_owned()
+            "; raise the allowed change, choose other figures with --metric, or use a quieter \
+             machine"
+                .to_owned()
         }
         (None, None) => String::new(),
     }

@@ -184,8 +184,8 @@ fn title(comparison: &Comparison) -> String {
     };
     let runs = format::plural(runs, "run", "runs");
     match further {
-        0 => format!("{runs} side by side: {what}"),
-        _ => format!("{sides} sides of {runs} in all: {what}"),
+        0 => format!("{runs} compared: {what}"),
+        _ => format!("{sides} sides, {runs} in total: {what}"),
     }
 }
 
@@ -224,7 +224,7 @@ fn groups(comparison: &Comparison) -> Vec<TrialRows> {
 /// `message-size, writers.record.size=10 B`
 pub(crate) fn trial_title(row: &ComparisonRow) -> String {
     let name = match row.scenario.as_str() {
-        "" => "a scenario that is not known",
+        "" => "unknown scenario",
         name => name,
     };
     match row.trial.as_str() {
@@ -365,41 +365,39 @@ fn marks_in_use(comparison: &Comparison) -> Vec<(Caveat, &'static str)> {
     let words = [
         (
             Caveat::ClosedLoop,
-            "closed loop at full speed: this time is records in flight / throughput (Little's \
-             law), not the broker's latency",
+            "closed loop at full speed: records in flight / throughput (Little's law), not broker \
+             latency",
         ),
         (
             Caveat::GeneratorLimited,
-            "the generator was the limit: the target can do at least so much",
+            "the generator was the bottleneck: the target can do at least this much",
         ),
         (
             Caveat::GeneratorLate,
-            "records were sent late, and not by the target's doing: times contain that delay",
+            "records were sent late for reasons other than the target: latencies include that \
+             delay",
         ),
         (
             Caveat::NotSteady,
-            "the target was not steady: warming up, slowing down or shifting while it was measured",
+            "the target was not steady: warming up, slowing down or shifting during measurement",
         ),
         (Caveat::FewSamples, "fewer than 100 samples lie beyond it"),
         (
             Caveat::SendsFailed,
-            "sends failed, or nobody knows whether they did",
+            "sends failed or their outcome is unknown",
         ),
         (
             Caveat::TwoModes,
-            "the repeats fall into two groups: the mean describes neither",
+            "the repeats form two groups: the mean describes neither",
         ),
         (
             Caveat::NotFinished,
-            "the run is not whole: stopped, failed or cut short",
+            "the run is incomplete: stopped, failed or cut short",
         ),
-        (
-            Caveat::RepeatsMissing,
-            "repeats that were planned are missing",
-        ),
+        (Caveat::RepeatsMissing, "planned repeats are missing"),
         (
             Caveat::OneRepeat,
-            "one repeat: no interval, and nothing can be told from chance",
+            "one repeat: no interval, so differences cannot be told from chance",
         ),
     ];
     let used = |mark: Caveat| {

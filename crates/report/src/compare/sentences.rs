@@ -59,7 +59,7 @@ pub(super) fn head(run: &RunColumn) -> ColumnHead {
         (
             "Price",
             run.price_per_hour
-                .map(|price| format!("{price} an hour"))
+                .map(|price| format!("{price} per hour"))
                 .unwrap_or_default(),
         ),
         ("Machine", machine.unwrap_or_default()),
@@ -116,7 +116,7 @@ pub(super) fn all(comparison: &Comparison) -> Vec<Sentence> {
         sentences.push(Sentence {
             level: Severity::Grave,
             words: format!(
-                "{} are left out: there are more than a comparison holds.",
+                "{} omitted: the comparison has too many rows.",
                 format::plural(comparison.rows_left_out, "row", "rows")
             ),
         });
@@ -132,7 +132,7 @@ fn differences(comparison: &Comparison) -> Vec<Sentence> {
     if let Some(base) = comparison.runs.get(comparison.baseline as usize)
         && base.run_status != RunStatus::Complete
     {
-        let words = "the run is not whole, and the others are compared with it";
+        let words = "the baseline run is incomplete";
         found.push((words, false, DifferenceKind::NotFinished, vec![&base.label]));
     }
     for difference in &comparison.differences {
@@ -224,7 +224,7 @@ fn reasons(comparison: &Comparison) -> Vec<Sentence> {
     }
     let sentence = |(why, found): (&str, Vec<String>)| Sentence {
         level: Severity::Caution,
-        words: format!("{why} So in {}.", places(&found)),
+        words: format!("{why} Affects {}.", places(&found)),
     };
     found.into_iter().map(sentence).collect()
 }

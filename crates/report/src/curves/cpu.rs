@@ -47,7 +47,7 @@ pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
     Some(Chart {
         id: format!("{}-cpu", trial.id),
         title: "CPU".to_owned(),
-        subtitle: "processor cores in use, each second".to_owned(),
+        subtitle: "CPU cores in use, per second".to_owned(),
         x: super::time_axis(timelines),
         y: Axis::new("cores", Scale::from_zero(highest), AxisUnit::Cores),
         bands: super::bands(timelines),

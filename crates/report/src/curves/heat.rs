@@ -18,7 +18,7 @@ fn heat(trial: &TrialView, index: usize, map: &HeatMap) -> Heat {
         high: high.copied().unwrap_or(10.0),
     };
     let name = map.kind.name();
-    let mut title = format!("{}: how many took how long", format::capital(name));
+    let mut title = format!("{} heat map", format::capital(name));
     if trial.heat.len() > 1 {
         title = format!("{title}: {}", map.flow);
     }
@@ -29,15 +29,13 @@ fn heat(trial: &TrialView, index: usize, map: &HeatMap) -> Heat {
     };
     let repeats = match map.repeats {
         0 | 1 => String::new(),
-        repeats => format!(", {repeats} repeats together"),
+        repeats => format!(", {repeats} repeats merged"),
     };
     Heat {
         frame: Chart {
             id: format!("{}-heat-{}", trial.id, index + 1),
             title,
-            subtitle: format!(
-                "colour: {counted} of each {each} by the time that they took{repeats}; log axis"
-            ),
+            subtitle: format!("colour: {counted} per {each} by latency{repeats}; log axis"),
             x: super::time_axis(&trial.timelines),
             y: Axis::new(name, scale, AxisUnit::Nanoseconds),
             bands: super::bands(&trial.timelines),
@@ -65,7 +63,7 @@ fn counted(kind: LatencyKind) -> &'static str {
 fn notes(trial: &TrialView, map: &HeatMap) -> Vec<String> {
     let mut notes = Vec::new();
     if map.kind.is_headline() {
-        notes.push("A record stands in the second in which it should have been sent.".to_owned());
+        notes.push("Records are plotted at their intended send time.".to_owned());
     }
     let flow = trial.flows.iter().find(|flow| flow.name == map.flow);
     notes.extend(flow.and_then(|flow| Some(flow.late.as_ref()?.sentence.clone())));

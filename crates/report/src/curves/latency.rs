@@ -31,8 +31,7 @@ const SHOWN: [LatencyLine; 3] = [
 ];
 
 /// The short form of what the percentile chart says with numbers.
-pub(super) const CLOSED: &str =
-    "Closed loop: this is records in flight ÷ throughput, not the broker's latency.";
+pub(super) const CLOSED: &str = "Closed loop: records in flight ÷ throughput, not broker latency.";
 
 /// One chart for each flow that has latencies.
 pub(super) fn charts(trial: &TrialView) -> Vec<Chart> {
@@ -105,13 +104,13 @@ fn meaning(kind: LatencyKind) -> &'static str {
         LatencyKind::Response => "acked − intended",
         LatencyKind::EndToEnd => "consumed − intended",
         LatencyKind::Service => "acked − sent",
-        LatencyKind::RoundTrip => "of produce requests",
+        LatencyKind::RoundTrip => "per produce request",
         LatencyKind::BatchWait => "request written − sent",
         LatencyKind::AckWait => "acked − request written",
         LatencyKind::FetchWait => "consumed − acked, or − committed",
         LatencyKind::CommitWait => "committed − acked",
-        LatencyKind::Commit => "of transactions",
-        LatencyKind::FetchRoundTrip => "of fetch requests, with the broker's wait for data",
+        LatencyKind::Commit => "per transaction",
+        LatencyKind::FetchRoundTrip => "per fetch request, including the broker's wait for data",
     }
 }
 
@@ -154,7 +153,7 @@ fn times<'a>(timeline: &'a Timeline, flow: &str) -> &'a [TimesAt] {
 fn notes(trial: &TrialView, name: &str) -> Vec<String> {
     let mut notes = Vec::new();
     if trial.timelines.len() > 1 {
-        notes.push("Strong lines: first repeat. Faint lines: the others.".to_owned());
+        notes.push("Bold lines: first repeat. Faint lines: other repeats.".to_owned());
     }
     let flow = trial.flows.iter().find(|flow| flow.name == name);
     notes.extend(flow.and_then(|flow| Some(flow.late.as_ref()?.sentence.clone())));

@@ -30,55 +30,51 @@ fn machine_words(panel: Panel) -> PanelWords {
         _ if panel.is_of_brokers() => broker_words::words(panel),
         Panel::Memory => (
             "memory",
-            "Memory of the machine",
-            "what processes could still have, and the page cache",
+            "Machine memory",
+            "available memory and page cache",
         ),
-        Panel::ProcessMemory => ("resident", "Memory of processes", "resident"),
-        Panel::Unwritten => (
-            "unwritten",
-            "Not on a disk yet",
-            "pages written to files that no disk has",
-        ),
+        Panel::ProcessMemory => ("resident", "Process memory", "resident"),
+        Panel::Unwritten => ("unwritten", "Dirty pages", "written pages not yet on disk"),
         Panel::DiskBytes => (
             "disk-bytes",
             "Disks",
-            "megabytes a second to and from disks, and from processes to the page cache",
+            "megabytes per second to and from disks, and from processes to the page cache",
         ),
         Panel::DiskUse => (
             "disk-use",
-            "Use of disks",
-            "share of the time with anything under way",
+            "Disk utilisation",
+            "share of time with any I/O in flight",
         ),
         Panel::DiskQueue => (
             "disk-queue",
-            "Queues of disks",
-            "mean number of reads and writes under way",
+            "Disk queues",
+            "mean number of reads and writes in flight",
         ),
         Panel::DiskTimes => (
             "disk-times",
-            "Times of disks",
-            "mean time of reads, writes and flushes, from the queue to the end",
+            "Disk latency",
+            "mean time of reads, writes and flushes, including queueing",
         ),
         Panel::Network => (
             "network",
             "Network",
-            "megabytes a second by interface; of lo one way",
+            "megabytes per second by interface; for lo, one direction",
         ),
         Panel::NetworkUse => (
             "network-use",
-            "Use of network",
-            "what an interface carried of what it can, by direction, where it is known how fast it is",
+            "Network utilisation",
+            "share of each interface's speed, by direction, where the speed is known",
         ),
         Panel::Drops => (
             "drops",
             "Packets dropped",
-            "packets a second by interface, both ways",
+            "packets per second by interface, both directions",
         ),
         // All others are of brokers, clients and replicas, and told above.
         _ => (
             "waits",
-            "Waits (pressure stall)",
-            "share of the time in which tasks stood still for want of something",
+            "Pressure stall (PSI)",
+            "share of time in which tasks stalled on a resource",
         ),
     };
     PanelWords {
@@ -94,8 +90,8 @@ fn axis(panel: Panel) -> (&'static str, AxisUnit) {
         Panel::Memory | Panel::ProcessMemory | Panel::Unwritten => ("bytes", AxisUnit::Bytes),
         Panel::DiskBytes | Panel::Network => ("MB/s", AxisUnit::MegabytesPerSecond),
         Panel::DiskUse => ("% of the time", AxisUnit::Percent),
-        Panel::NetworkUse => ("% of its speed", AxisUnit::Percent),
-        Panel::DiskQueue => ("under way", AxisUnit::Plain),
+        Panel::NetworkUse => ("% of link speed", AxisUnit::Percent),
+        Panel::DiskQueue => ("in flight", AxisUnit::Plain),
         Panel::DiskTimes => ("mean time", AxisUnit::Nanoseconds),
         Panel::Drops => ("packets/s", AxisUnit::Plain),
         _ => broker_words::axis(panel),
@@ -212,7 +208,7 @@ fn names(trial: &TrialView, panel: Panel) -> Option<(Vec<&str>, Option<String>)>
             count => format!(" and {count} more"),
         };
         let named = named.join(", ");
-        format!("Not drawn, below {percent} % of the highest: {named}{more}.")
+        format!("Omitted, below {percent} % of the highest: {named}{more}.")
     });
     (!seen.is_empty()).then(|| (seen.into_iter().map(|(name, _)| name).collect(), words))
 }
@@ -222,7 +218,7 @@ fn each_point(trial: &TrialView, panel: Panel) -> String {
     let timelines = trial.timelines.iter();
     let seconds = timelines.map(|timeline| timeline.of(panel).seconds_per_point);
     match seconds.max() {
-        None | Some(0 | 1) => "each second".to_owned(),
+        None | Some(0 | 1) => "per second".to_owned(),
         Some(seconds) => format!("mean of each {seconds} s"),
     }
 }

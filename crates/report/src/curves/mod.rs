@@ -57,7 +57,7 @@ fn time_axis(timelines: &[Timeline]) -> Axis {
     });
     let high = ends.fold(1.0, f64::max);
     Axis::new(
-        "time since the repeat began",
+        "time since the repeat started",
         Scale::Linear { low: 0.0, high },
         AxisUnit::Seconds,
     )
@@ -143,7 +143,7 @@ fn mark_notes(timelines: &[Timeline]) -> Vec<String> {
             _ => format!("{name} of the first repeat"),
         };
         let more = match all > shown.len() {
-            true => "; more in the list of events",
+            true => "; see the event list for more",
             false => "",
         };
         (!shown.is_empty()).then(|| format!("{whose}: {}{more}.", shown.join("; ")))
@@ -151,11 +151,9 @@ fn mark_notes(timelines: &[Timeline]) -> Vec<String> {
     let faults = sentence("Faults", first.faults.len(), |what| {
         what != MarkKind::Changes
     });
-    let changes = sentence(
-        "Seen to change in the cluster",
-        first.changes.len(),
-        |what| what == MarkKind::Changes,
-    );
+    let changes = sentence("Cluster changes", first.changes.len(), |what| {
+        what == MarkKind::Changes
+    });
     faults.into_iter().chain(changes).collect()
 }
 
@@ -200,7 +198,7 @@ fn each_point(timelines: &[Timeline]) -> String {
         .map(|timeline| timeline.seconds_per_point)
         .max()
     {
-        None | Some(0 | 1) => "each second".to_owned(),
-        Some(seconds) => format!("the worst second of each {seconds} s"),
+        None | Some(0 | 1) => "per second".to_owned(),
+        Some(seconds) => format!("worst second of each {seconds} s"),
     }
 }

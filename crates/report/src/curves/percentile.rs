@@ -53,12 +53,8 @@ pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
     Some(Chart {
         id: format!("{}-percentiles", trial.id),
         title: "Latency by percentile".to_owned(),
-        subtitle: "all repeats together; each further nine takes one step, log axis".to_owned(),
-        x: Axis::new(
-            "share at or below",
-            Scale::Tail { nines },
-            AxisUnit::Quantile,
-        ),
+        subtitle: "all repeats merged; one step per additional nine, log axis".to_owned(),
+        x: Axis::new("percentile", Scale::Tail { nines }, AxisUnit::Quantile),
         y: Axis::new("latency", Scale::decades(low, high), AxisUnit::Nanoseconds),
         bands: Vec::new(),
         marks: Vec::new(),
@@ -95,7 +91,7 @@ fn beyond(flow: &Flow, latency: &Latency, trial: &TrialView) -> String {
         .next_back()
         .map_or(String::new(), |last| {
             format!(
-                "; the curve ends at {} %, with {} beyond",
+                "; the curve ends at {} %, {} samples beyond",
                 format::percentile_number(last.quantile),
                 format::count(last.beyond)
             )
@@ -104,7 +100,7 @@ fn beyond(flow: &Flow, latency: &Latency, trial: &TrialView) -> String {
         format!(" ({})", format::nanoseconds_between(ends))
     });
     format!(
-        "{who}{}{beyond}; mean {}{interval}, the largest {} {}.",
+        "{who}{}{beyond}; mean {}{interval}, maximum {} {}.",
         format::plural(distribution.count, "sample", "samples"),
         format::nanoseconds(distribution.mean_ns),
         latency.kind.name(),

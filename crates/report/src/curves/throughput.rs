@@ -84,7 +84,7 @@ fn subtitle(timelines: &[Timeline]) -> String {
         .map(|timeline| timeline.seconds_per_point)
         .max()
     {
-        None | Some(0 | 1) => "records per second, each second".to_owned(),
+        None | Some(0 | 1) => "records per second".to_owned(),
         Some(seconds) => format!("records per second, mean of each {seconds} s"),
     }
 }
@@ -154,9 +154,7 @@ fn notes(trial: &TrialView) -> Vec<String> {
     };
     let mut notes: Vec<String> = trial.flows.iter().filter_map(note).collect();
     if super::stages_differ(&trial.timelines) {
-        notes.push(
-            "The repeats took differently long; the stages are those of the first.".to_owned(),
-        );
+        notes.push("Repeats differ in length; stages are those of the first repeat.".to_owned());
     }
     notes.extend(super::mark_notes(&trial.timelines));
     notes

@@ -55,8 +55,8 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
     page.leaf(
         "p",
         &[("class", "small")],
-        "What the lines say themselves, by arithmetic and by what their tool is known to print, and why a figure is not comparable. \
-         Nothing of it was measured here.",
+        "Consistency checks on the published lines, from arithmetic and known tool behaviour. \
+         None of this was measured here.",
     );
     for trial in trials() {
         write_trial(page, trial);

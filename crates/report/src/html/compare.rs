@@ -87,7 +87,7 @@ fn write_notice(page: &mut Markup, sentence: &Sentence) {
 
 fn write_answers(page: &mut Markup, view: &CompareView) {
     page.element("section", &[("aria-labelledby", "short")], |page| {
-        page.leaf("h2", &[("id", "short")], "In short");
+        page.leaf("h2", &[("id", "short")], "Summary");
         page.element("ul", &[("class", "answers")], |page| {
             for answer in &view.answers {
                 page.element("li", &[], |page| {
@@ -133,7 +133,7 @@ fn write_figures(page: &mut Markup, view: &CompareView) {
         }
         if left_out > 0 {
             let trials = format::plural(left_out as u64, "trial is", "trials are");
-            let text = format!("{trials} left out of this page, which would be too large.");
+            let text = format!("{trials} omitted to keep the page small.");
             page.leaf("p", &[("class", "missing")], &text);
         }
     });
@@ -329,10 +329,7 @@ fn write_group(page: &mut Markup, view: &CompareView, groups: &[TrialRows], grou
             head(page, "group", &group.title);
         }
         for part in &group.parts {
-            let name = part
-                .flow
-                .as_deref()
-                .unwrap_or("a record of the whole trial");
+            let name = part.flow.as_deref().unwrap_or("per record, whole trial");
             head(page, "group flow", name);
             for row in &part.rows {
                 write_row(page, view, row, with_published);
@@ -401,7 +398,7 @@ fn write_against(page: &mut Markup, against: &AgainstView) {
 /// Every comparison with its interval, folded.
 fn write_words(page: &mut Markup, view: &CompareView, groups: &[TrialRows]) {
     page.element("details", &[("class", "words")], |page| {
-        page.leaf("summary", &[], "Every comparison in words");
+        page.leaf("summary", &[], "Comparison details");
         page.element("ul", &[], |page| {
             for group in groups {
                 for part in &group.parts {
@@ -440,29 +437,33 @@ fn write_row_words(
 
 /// What the marks mean, and how the words were found.
 fn write_reading(page: &mut Markup, view: &CompareView) {
-    page.element("section", &[("class", "words"), ("aria-labelledby", "reading")], |page| {
-        page.leaf("h2", &[("id", "reading")], "How to read it");
-        page.leaf(
+    page.element(
+        "section",
+        &[("class", "words"), ("aria-labelledby", "reading")],
+        |page| {
+            page.leaf("h2", &[("id", "reading")], "How to read this page");
+            page.leaf(
             "p",
             &[],
-            "Mean of the repeats with its 95 % confidence interval, hold stage only; of percentiles \
-             that of all samples together. CPU is processor time for a record.",
+            "Mean of the repeats with its 95 % confidence interval, hold stage only. Percentiles \
+             are over all samples. CPU is CPU time per record.",
         );
-        page.leaf("p", &[], &view.method);
-        page.element("ul", &[], |page| {
-            for (mark, words) in &view.marks {
-                let sign = match compare::mark_sign(*mark) {
-                    "" => "n=1",
-                    sign => sign,
-                };
-                page.element("li", &[], |page| {
-                    page.leaf("span", &[("class", "signs")], sign);
-                    page.text(": ");
-                    page.text(words);
-                });
-            }
-        });
-    });
+            page.leaf("p", &[], &view.method);
+            page.element("ul", &[], |page| {
+                for (mark, words) in &view.marks {
+                    let sign = match compare::mark_sign(*mark) {
+                        "" => "n=1",
+                        sign => sign,
+                    };
+                    page.element("li", &[], |page| {
+                        page.leaf("span", &[("class", "signs")], sign);
+                        page.text(": ");
+                        page.text(words);
+                    });
+                }
+            });
+        },
+    );
     page.line();
 }
 

@@ -14,7 +14,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
         page.leaf(
             "p",
             &[("class", "lead")],
-            "The same records at the same times, sent by different clients. CPU is that of the whole \
+            "The same records at the same times, sent by different clients. CPU covers the whole \
              sending process.",
         );
         view.drivers.iter().for_each(|table| write_one(page, table));

@@ -18,26 +18,32 @@ const COLUMNS: [&str; 5] = [
 
 /// One table, a group of rows for each scenario.
 pub(super) fn write(page: &mut Markup, view: &ReportView) {
-    page.element("section", &[("id", "figures"), ("aria-labelledby", "figures-head")], |page| {
-        page.leaf("h2", &[("id", "figures-head")], "Figures");
-        page.leaf(
-            "p",
-            &[("class", "lead")],
-            "Mean of the repeats with its 95 % confidence interval, hold stage only. MB is 10⁶ bytes \
-             of keys and values, before compression. CPU is processor time, generator | target.",
-        );
-        page.element("table", &[("class", "figures stack")], |page| {
-            page.element("thead", &[], |page| {
-                page.element("tr", &[], |page| {
-                    for name in COLUMNS {
-                        page.leaf("th", &[("scope", "col")], name);
-                    }
+    page.element(
+        "section",
+        &[("id", "figures"), ("aria-labelledby", "figures-head")],
+        |page| {
+            page.leaf("h2", &[("id", "figures-head")], "Figures");
+            page.leaf(
+                "p",
+                &[("class", "lead")],
+                "Mean of the repeats with its 95 % confidence interval, hold stage only. MB is 10⁶ \
+             bytes of keys and values before compression. CPU is CPU time, generator | target.",
+            );
+            page.element("table", &[("class", "figures stack")], |page| {
+                page.element("thead", &[], |page| {
+                    page.element("tr", &[], |page| {
+                        for name in COLUMNS {
+                            page.leaf("th", &[("scope", "col")], name);
+                        }
+                    });
                 });
+                view.scenarios
+                    .iter()
+                    .for_each(|scenario| write_scenario(page, scenario));
             });
-            view.scenarios.iter().for_each(|scenario| write_scenario(page, scenario));
-        });
-        audit::write(page, view);
-    });
+            audit::write(page, view);
+        },
+    );
     page.line();
 }
 
@@ -144,7 +150,7 @@ fn write_figure(page: &mut Markup, figure: Option<&FigureView>, write: fn(f64) -
 pub(super) fn write_not_steady(page: &mut Markup, flow: &Flow) {
     if let Some(what) = flow.not_steady {
         page.leaf("span", &[("class", "badge bad block")], "not steady");
-        let text = format!("the target {what} meanwhile");
+        let text = format!("the target {what} during the hold");
         page.leaf("span", &[("class", "small block")], &text);
     }
 }

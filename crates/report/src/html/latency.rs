@@ -18,9 +18,9 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
         page.leaf(
             "p",
             &[("class", "lead")],
-            "Response: from when a record should have been sent until it was acked. Service: from \
-             when it was really sent. All repeats together, hold stage only, with the 95 % \
-             confidence interval over the repeats.",
+            "Response: from a record's intended send time until its ack. Service: from its actual \
+             send time. All repeats merged, hold stage only, with the 95 % confidence interval \
+             over the repeats.",
         );
         page.element("table", &[("class", "figures stack")], |page| {
             page.element("thead", &[], |page| {
@@ -33,8 +33,8 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
                             &format::percentile_name(millionths),
                         );
                     }
-                    page.leaf("th", &[("scope", "col")], "Largest");
-                    page.leaf("th", &[("scope", "col")], "Read it as");
+                    page.leaf("th", &[("scope", "col")], "Max");
+                    page.leaf("th", &[("scope", "col")], "Notes");
                 });
             });
             let scenarios = view
@@ -94,13 +94,11 @@ fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, latency: &Laten
                 }
             });
         }
-        cell(page, "Largest", |page| {
+        cell(page, "Max", |page| {
             let text = format::nanoseconds(shown.max_ns as f64);
             page.leaf("span", &[("class", "number")], &text);
         });
-        cell(page, "Read it as", |page| {
-            write_marks(page, flow, latency.kind)
-        });
+        cell(page, "Notes", |page| write_marks(page, flow, latency.kind));
     });
     page.line();
 }
@@ -132,16 +130,16 @@ fn write_marks(page: &mut Markup, flow: &Flow, kind: LatencyKind) {
         page.leaf("span", &[("class", "small block")], meaning);
     };
     if !kind.is_headline() {
-        return mark(page, "badge", kind.name(), "of requests, not of records");
+        return mark(page, "badge", kind.name(), "per request, not per record");
     }
     if flow.closed.is_some() {
         let residual = flow.residual.map_or_else(String::new, |residual| {
             format!(
-                " (Little's law is off by {})",
+                " (Little's law residual {})",
                 format::percent(residual.abs())
             )
         });
-        let meaning = format!("records in flight ÷ throughput; not the broker's latency{residual}");
+        let meaning = format!("records in flight ÷ throughput, not broker latency{residual}");
         mark(page, "badge mark-closed", "closed loop", &meaning);
     }
     if let Some(late) = &flow.late {
@@ -151,6 +149,6 @@ fn write_marks(page: &mut Markup, flow: &Flow, kind: LatencyKind) {
     if let Some(parts) = &flow.parts {
         page.text(parts);
     } else if flow.closed.is_none() && flow.late.is_none() && flow.not_steady.is_none() {
-        page.text("what a caller would see");
+        page.text("the latency a caller sees");
     }
 }

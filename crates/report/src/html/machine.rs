@@ -25,12 +25,12 @@ impl SectionContent {
     fn title(self) -> &'static str {
         match self {
             SectionContent::Traffic => {
-                "Clients and replicas meanwhile: batches, buffers, pauses, followers, logs"
+                "Clients and replicas: batches, buffers, throttling, followers, logs"
             }
             SectionContent::Brokers => {
-                "The brokers meanwhile: requests, threads, queues, flushes, as they tell it themselves"
+                "Brokers: requests, threads, queues, flushes, from their own metrics"
             }
-            SectionContent::Machine => "The machine meanwhile: disks, memory, network, waits",
+            SectionContent::Machine => "Machine: disks, memory, network, waits",
         }
     }
 
@@ -38,16 +38,16 @@ impl SectionContent {
     fn left_out(self) -> &'static str {
         match self {
             SectionContent::Traffic => {
-                "The charts of clients and replicas are left out here to keep the page small. The run folder has all of \
-                 their data."
+                "Client and replica charts are omitted to keep the page small. The run folder has \
+                 all their data."
             }
             SectionContent::Brokers => {
-                "The charts of the brokers are left out here to keep the page small. evidence.jsonl in the run folder \
-                 has all of their data."
+                "Broker charts are omitted to keep the page small. evidence.jsonl in the run \
+                 folder has all their data."
             }
             SectionContent::Machine => {
-                "The charts of the machine are left out here to keep the page small. evidence.jsonl in the run folder \
-                 has all of their data."
+                "Machine charts are omitted to keep the page small. evidence.jsonl in the run \
+                 folder has all their data."
             }
         }
     }

@@ -10,9 +10,9 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
         "section",
         &[("class", "setup"), ("aria-labelledby", "setup")],
         |page| {
-            page.leaf("h2", &[("id", "setup")], "How it was measured");
+            page.leaf("h2", &[("id", "setup")], "Setup");
             if !view.commands.is_empty() {
-                page.leaf("h3", &[], "How to repeat it");
+                page.leaf("h3", &[], "Reproduce");
                 for command in &view.commands {
                     page.leaf("p", &[("class", "purpose")], &command.purpose);
                     write_pre(page, &command.purpose, &command.line_anywhere);
@@ -49,7 +49,7 @@ fn write_events(page: &mut Markup, events: &[EventView]) {
         return;
     }
     page.element("details", &[("class", "sheet")], |page| {
-        page.element("summary", &[], |page| page.leaf("h3", &[], "What happened"));
+        page.element("summary", &[], |page| page.leaf("h3", &[], "Events"));
         page.element("dl", &[("class", "facts events")], |page| {
             for event in events {
                 page.element("div", &[], |page| {
@@ -66,7 +66,7 @@ fn write_events(page: &mut Markup, events: &[EventView]) {
 pub(super) fn write_footer(page: &mut Markup, view: &ReportView) {
     page.element("footer", &[], |page| {
         let made = format!(
-            "Measured by kgauge {}, run {}. The same run folder always gives the same page.",
+            "Measured by kgauge {}, run {}. The same run folder always produces the same page.",
             view.run.version, view.run.id
         );
         page.leaf("p", &[], &made);

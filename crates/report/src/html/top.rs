@@ -20,7 +20,7 @@ pub(super) fn write_header(page: &mut Markup, view: &ReportView) {
                 ("Target", view.target.name.as_str()),
                 ("Started", &view.run.started),
                 ("Took", took),
-                ("Brokers warmed", &view.run.warmed),
+                ("Broker warm-up", &view.run.warmed),
                 ("Run", &view.run.id),
             ];
             for (name, value) in facts.into_iter().filter(|(_, value)| !value.is_empty()) {
@@ -82,7 +82,7 @@ pub(super) fn write_short(page: &mut Markup, view: &ReportView) {
         "section",
         &[("class", "short"), ("aria-labelledby", "short")],
         |page| {
-            page.leaf("h2", &[("id", "short")], "In short");
+            page.leaf("h2", &[("id", "short")], "Summary");
             for (index, scenario) in view.scenarios.iter().enumerate() {
                 page.element("article", &[("class", "answer")], |page| {
                     let question = match scenario.question.is_empty() {
@@ -121,7 +121,7 @@ fn write_limits(page: &mut Markup, view: &ReportView) {
     let Some((first, others)) = view.limits.split_first() else {
         return;
     };
-    page.leaf("h3", &[("id", "limits")], "What limited it");
+    page.leaf("h3", &[("id", "limits")], "Bottleneck");
     let list = |page: &mut Markup, sentences: &[String]| {
         page.element("ul", &[], |page| {
             sentences
@@ -144,7 +144,7 @@ fn write_verdict(page: &mut Markup, verdict: &GoalView) {
     let (class, word) = match verdict.word {
         GoalStatus::Held => ("badge good", "held"),
         GoalStatus::NotHeld => ("badge bad", "missed"),
-        GoalStatus::Undecided => ("badge", "undecided"),
+        GoalStatus::Undecided => ("badge", "inconclusive"),
         GoalStatus::NotMeasured => ("badge bad", "not measured"),
     };
     page.element("li", &[], |page| {
@@ -160,7 +160,7 @@ pub(super) fn write_warnings(page: &mut Markup, view: &ReportView) {
         return;
     }
     page.element("section", &[("aria-labelledby", "warnings")], |page| {
-        page.leaf("h2", &[("id", "warnings")], "Mind this");
+        page.leaf("h2", &[("id", "warnings")], "Caveats");
         for (index, notice) in view.notices.iter().enumerate() {
             if notice.says_more() {
                 write_matter(page, index, notice);

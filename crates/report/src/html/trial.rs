@@ -88,12 +88,12 @@ pub(super) fn write_charts(page: &mut Markup, trial: &TrialView, charts: Option<
 }
 
 /// Said instead of heat maps that would make the page too large.
-const HEAT_LEFT_OUT: &str = "The heat map of this trial is left out to keep the page small. `kgauge report DIR \
-    --as hdr` writes the times of its hold stages second by second.";
+const HEAT_LEFT_OUT: &str = "This trial's heat map is omitted to keep the page small. `kgauge \
+                             report DIR --as hdr` writes its hold-stage latencies per second.";
 
 /// Said instead of charts that would make the page too large to be opened on a phone.
-const LEFT_OUT: &str = "The charts of this trial are left out to keep the page small. The run folder has \
-    all of its data.";
+const LEFT_OUT: &str = "This trial's charts are omitted to keep the page small. The run folder \
+                        has all its data.";
 
 /// `3 repeats · 1,284,000 records/s`.
 fn line(trial: &TrialView) -> String {

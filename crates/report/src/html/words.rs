@@ -10,7 +10,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
         "section",
         &[("class", "words"), ("aria-labelledby", "words")],
         |page| {
-            page.leaf("h2", &[("id", "words")], "What these figures mean");
+            page.leaf("h2", &[("id", "words")], "Definitions and setup");
             page.leaf("h3", &[], "The target");
             let words = view.target.words.trim_end_matches('.');
             page.leaf("p", &[], &format!("{}.", format::capital(words)));
@@ -18,12 +18,12 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
             write_closed(page, view);
             write_list(page, "Consumer groups", &view.groups);
             write_list(page, "Transactions", &view.transactions);
-            write_list(page, "Copies on the other cluster", &view.mirrors);
-            write_list(page, "What an ack meant", &view.acked);
+            write_list(page, "Copies on the target cluster", &view.mirrors);
+            write_list(page, "Durability", &view.acked);
             if let Some(study) = &view.study {
                 write_study(page, study);
             }
-            page.leaf("h3", &[], "Words");
+            page.leaf("h3", &[], "Terms");
             page.element("dl", &[("class", "facts")], |page| {
                 for (word, meaning) in WORDS {
                     page.element("div", &[], |page| {
@@ -38,18 +38,15 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
 }
 
 const WORDS: [(&str, &str); 5] = [
-    (
-        "response",
-        "acked − intended: what a caller would wait, the headline",
-    ),
+    ("response", "acked − intended: the latency a caller sees"),
     (
         "service",
-        "acked − sent: without the time that the record waited to be sent",
+        "acked − sent: excludes the time before the record was sent",
     ),
-    ("lag", "sent − intended: the generator's own lateness"),
+    ("lateness", "sent − intended: the generator's own delay"),
     (
         "closed loop",
-        "full speed: a record is sent when there is room, so nothing is ever late",
+        "full speed: each record is sent as soon as there is room, so none is late",
     ),
     (
         "interval",
@@ -85,8 +82,8 @@ fn write_closed(page: &mut Markup, view: &ReportView) {
     page.leaf(
         "p",
         &[],
-        "These flows ran at full speed: the next record is sent as soon as there is room. By \
-         Little's law their latency is records in flight ÷ throughput.",
+        "These flows ran at full speed and sent each record as soon as there was room. By \
+         Little's law, their latency is records in flight ÷ throughput.",
     );
     // What all of them say first is said once.
     let first = sentences.first().map_or("", |(_, sentence)| sentence);
@@ -127,7 +124,7 @@ fn write_study(page: &mut Markup, study: &StudyView) {
         page.leaf("p", &[], &study.found);
     }
     if !study.differs.is_empty() {
-        page.leaf("p", &[], "What is different here:");
+        page.leaf("p", &[], "Differences in this run:");
         page.element("ul", &[], |page| {
             study
                 .differs

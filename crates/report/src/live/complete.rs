@@ -29,31 +29,37 @@ pub(super) fn write(page: &mut Markup, view: &ReportView, summary: &Summary) {
     if rows.is_empty() {
         return;
     }
-    page.element("section", &[("id", "complete"), ("aria-labelledby", "complete-head")], |page| {
-        page.leaf("h2", &[("id", "complete-head")], "What has ended");
-        page.leaf(
-            "p",
-            &[("class", "lead")],
-            "Mean of the repeats that are complete with its 95 % confidence interval, hold stage only. The report at the \
-             end has the rest: goals, verdicts, what limited each trial.",
-        );
-        page.element("table", &[("class", "figures stack")], |page| {
-            page.element("thead", &[], |page| {
-                page.element("tr", &[], |page| {
-                    COLUMNS.iter().for_each(|name| page.leaf("th", &[("scope", "col")], name));
+    page.element(
+        "section",
+        &[("id", "complete"), ("aria-labelledby", "complete-head")],
+        |page| {
+            page.leaf("h2", &[("id", "complete-head")], "Completed trials");
+            page.leaf(
+                "p",
+                &[("class", "lead")],
+                "Mean of the completed repeats with its 95 % confidence interval, hold stage only. \
+             The final report adds goals, verdicts and bottlenecks.",
+            );
+            page.element("table", &[("class", "figures stack")], |page| {
+                page.element("thead", &[], |page| {
+                    page.element("tr", &[], |page| {
+                        COLUMNS
+                            .iter()
+                            .for_each(|name| page.leaf("th", &[("scope", "col")], name));
+                    });
+                });
+                page.element("tbody", &[("class", "alone")], |page| {
+                    let mut left = ROWS_MAX;
+                    for (name, trial) in rows.iter().rev() {
+                        for flow in trial.flows.iter().take(left) {
+                            write_row(page, name, trial, flow, summary);
+                        }
+                        left = left.saturating_sub(trial.flows.len());
+                    }
                 });
             });
-            page.element("tbody", &[("class", "alone")], |page| {
-                let mut left = ROWS_MAX;
-                for (name, trial) in rows.iter().rev() {
-                    for flow in trial.flows.iter().take(left) {
-                        write_row(page, name, trial, flow, summary);
-                    }
-                    left = left.saturating_sub(trial.flows.len());
-                }
-            });
-        });
-    });
+        },
+    );
     page.line();
 }
 

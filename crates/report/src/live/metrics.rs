@@ -112,7 +112,7 @@ type Counter = (&'static str, &'static str, fn(&Counts) -> u64);
 const COUNTERS: [Counter; 17] = [
     (
         "kgauge_records_scheduled",
-        "Records that the schedule wanted sent; of a closed loop those that were handed over.",
+        "Records due by the schedule; for a closed loop, records handed to the producer.",
         |c| c.records_scheduled,
     ),
     (
@@ -120,35 +120,35 @@ const COUNTERS: [Counter; 17] = [
         "Records handed to the producer.",
         |c| c.records_sent,
     ),
-    ("kgauge_records_acked", "Records that were acked.", |c| {
+    ("kgauge_records_acked", "Records acked.", |c| {
         c.records_acked
     }),
-    ("kgauge_records_consumed", "Records that were read.", |c| {
+    ("kgauge_records_consumed", "Records read.", |c| {
         c.records_consumed
     }),
     (
         "kgauge_records_failed",
-        "Records whose send failed for good.",
+        "Records whose send failed permanently.",
         |c| c.records_failed,
     ),
     (
         "kgauge_records_indeterminate",
-        "Records of which nobody knows whether the broker has them.",
+        "Records whose outcome is unknown.",
         |c| c.records_indeterminate,
     ),
     (
         "kgauge_records_skipped",
-        "Records that were never sent because they were too late.",
+        "Records skipped because they were too late.",
         |c| c.records_skipped,
     ),
     (
         "kgauge_records_retried",
-        "Records sent once more after an error that may pass.",
+        "Records retried after a retriable error.",
         |c| c.records_retried,
     ),
     (
         "kgauge_records_corrupt",
-        "Records read whose content is not what its checksum says.",
+        "Records read whose content does not match the checksum.",
         |c| c.records_corrupt,
     ),
     (
@@ -168,7 +168,7 @@ const COUNTERS: [Counter; 17] = [
     ),
     (
         "kgauge_wire_consumed_bytes",
-        "Bytes of the answers to fetches.",
+        "Bytes of fetch responses.",
         |c| c.wire_bytes_consumed,
     ),
     (
@@ -179,45 +179,45 @@ const COUNTERS: [Counter; 17] = [
     ("kgauge_fetch_requests", "Fetch requests answered.", |c| {
         c.fetches
     }),
-    ("kgauge_throttles", "Pauses that brokers asked for.", |c| {
-        c.throttles
-    }),
     (
-        "kgauge_transactions",
-        "Transactions that were committed.",
-        |c| c.transactions,
+        "kgauge_throttles",
+        "Throttling pauses requested by brokers.",
+        |c| c.throttles,
     ),
+    ("kgauge_transactions", "Transactions committed.", |c| {
+        c.transactions
+    }),
 ];
 
 const TIMES: [(&str, &str, TimeKind); 6] = [
     (
         "kgauge_response_seconds",
-        "From when a record should have been sent until it was acked.",
+        "Time from a record's intended send time to its ack.",
         TimeKind::Response,
     ),
     (
         "kgauge_service_seconds",
-        "From when a record was sent until it was acked.",
+        "Time from a record's send to its ack.",
         TimeKind::Service,
     ),
     (
         "kgauge_lateness_seconds",
-        "From when a record should have been sent until it was: what the generator adds.",
+        "Time from a record's intended to its actual send time: generator lateness.",
         TimeKind::Lag,
     ),
     (
         "kgauge_end_to_end_seconds",
-        "From when a record should have been sent until it was read.",
+        "Time from a record's intended send time until it was read.",
         TimeKind::EndToEnd,
     ),
     (
         "kgauge_produce_request_seconds",
-        "Round trip of produce requests.",
+        "Produce request round-trip time.",
         TimeKind::RoundTrip,
     ),
     (
         "kgauge_fetch_request_seconds",
-        "Round trip of fetch requests, waiting for data included.",
+        "Fetch request round-trip time, including the wait for data.",
         TimeKind::FetchRoundTrip,
     ),
 ];
@@ -239,18 +239,19 @@ pub fn render_metrics(metrics: &LiveMetrics, form: MetricsForm) -> String {
 }
 
 fn write_interfaces(text: &mut Text, interfaces: &[InterfaceMetrics]) {
-    let help = "Bytes that a network interface of this machine carries in a second, each way, where that is known.";
+    let help = "Capacity of a network interface of this machine in bytes per second, per \
+                direction, where known.";
     let name = "kgauge_network_speed_bytes";
     text.family((name, Form::Gauge, help), interfaces, |one| {
         [(one.labels(), one.bytes_per_s)]
     });
-    let help = "Bytes that came in through it, since it was made.";
+    let help = "Bytes received by the interface since it was created.";
     let name = "kgauge_network_received_bytes";
     text.family((name, Form::Counter, help), interfaces, |one| {
         let (received, _) = one.moved_bytes?;
         Some((one.labels(), received as f64))
     });
-    let help = "Bytes that went out through it, since it was made.";
+    let help = "Bytes sent by the interface since it was created.";
     let name = "kgauge_network_sent_bytes";
     text.family((name, Form::Counter, help), interfaces, |one| {
         let (_, sent) = one.moved_bytes?;
@@ -264,33 +265,33 @@ fn write_runs(text: &mut Text, runs: &[RunMetrics]) {
         let labels = vec![("run", run.run.clone()), ("target", run.target.clone())];
         [(labels, 1.0)]
     });
-    let help = "1 until the run has ended.";
+    let help = "1 until the run ends.";
     text.family(("kgauge_run_active", Form::Gauge, help), runs, |run| {
         [(run.labels(), f64::from(u8::from(run.is_going_on)))]
     });
-    let help = "1 for the stage that the run is at.";
+    let help = "1 for the current stage of the run.";
     text.family(("kgauge_stage", Form::Gauge, help), runs, |run| {
         ["warm-up", "hold", "drain"].map(|stage| {
             let labels = vec![("run", run.run.clone()), ("stage", stage.to_owned())];
             (labels, f64::from(u8::from(run.stage == Some(stage))))
         })
     });
-    let help = "Which repeat of its trial the run is at, from 1.";
+    let help = "Current repeat of the trial, counted from 1.";
     text.family(("kgauge_repeat", Form::Gauge, help), runs, |run| {
         let (scenario, trial, repeat) = run.at.clone()?;
         let mut labels = run.labels();
         labels.extend([("scenario", scenario), ("trial", trial)]);
         Some((labels, f64::from(repeat)))
     });
-    let help = "Trials of the run's plan.";
+    let help = "Trials in the run's plan.";
     text.family(("kgauge_trials", Form::Gauge, help), runs, |run| {
         [(run.labels(), run.trials as f64)]
     });
-    let help = "Repeats that ended.";
+    let help = "Repeats that have ended.";
     text.family(("kgauge_repeats", Form::Counter, help), runs, |run| {
         [(run.labels(), run.repeats_ended as f64)]
     });
-    let help = "Repeats that the run is to make.";
+    let help = "Planned repeats of the run.";
     text.family(("kgauge_repeats_planned", Form::Gauge, help), runs, |run| {
         [(run.labels(), run.repeats_planned as f64)]
     });
@@ -302,7 +303,7 @@ fn write_flows(text: &mut Text, flows: &[FlowMetrics]) {
             [(flow.labels(), value(&flow.totals.counts) as f64)]
         });
     }
-    let help = "Time of the pauses that brokers asked for.";
+    let help = "Total throttling time requested by brokers.";
     text.family(
         ("kgauge_throttle_seconds", Form::Counter, help),
         flows,
@@ -311,7 +312,7 @@ fn write_flows(text: &mut Text, flows: &[FlowMetrics]) {
             [(flow.labels(), throttled_s)]
         },
     );
-    let help = "Records sent and not answered yet, mean of the last second.";
+    let help = "Records in flight, mean of the last second.";
     text.family(
         ("kgauge_in_flight_records", Form::Gauge, help),
         flows,
@@ -326,13 +327,14 @@ fn write_flows(text: &mut Text, flows: &[FlowMetrics]) {
 }
 
 fn write_processes(text: &mut Text, processes: &[ProcessMetrics]) {
-    let help = "CPU time of the generator and of the target's processes on this machine, since the run began to look.";
+    let help = "CPU time of the generator and of the target's processes on this machine since \
+                sampling started.";
     text.family(
         ("kgauge_process_cpu_seconds", Form::Counter, help),
         processes,
         |one| [(one.labels(), one.cpu_ns as f64 / SECOND)],
     );
-    let help = "Memory that the process holds.";
+    let help = "Resident memory of the process.";
     text.family(
         ("kgauge_process_resident_memory_bytes", Form::Gauge, help),
         processes,

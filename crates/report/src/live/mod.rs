@@ -119,16 +119,20 @@ fn write_charts(page: &mut Markup, now: &LiveNow, run: &RunRead, summary: &Summa
     };
     // It has no figures yet: that is no failure.
     trial.missing = None;
-    page.element("section", &[("id", "charts"), ("aria-labelledby", "charts-head")], |page| {
-        page.leaf("h2", &[("id", "charts-head")], "This repeat");
-        page.leaf(
-            "p",
-            &[("class", "lead")],
-            "Each second is drawn about a second after it is over, when every thread of the load has told what it knows of it; \
-             its times as soon as 99 % of its records are answered. Figures here are this repeat's alone; those of the trial \
-             come when its repeats have ended.",
-        );
-        html::write_live_trial(page, &trial);
-    });
+    page.element(
+        "section",
+        &[("id", "charts"), ("aria-labelledby", "charts-head")],
+        |page| {
+            page.leaf("h2", &[("id", "charts-head")], "This repeat");
+            page.leaf(
+                "p",
+                &[("class", "lead")],
+                "Each second is drawn about one second after it ends, when every load thread has \
+             reported it; its latencies follow once 99 % of its records are answered. Figures \
+             here cover this repeat only; trial figures follow when its repeats end.",
+            );
+            html::write_live_trial(page, &trial);
+        },
+    );
     page.line();
 }

@@ -160,7 +160,7 @@ pub(super) fn write(page: &mut Markup, now: &LiveNow) {
             "div",
             &[("class", "notice grave"), ("role", "alert")],
             |page| {
-                page.leaf("span", &[("class", "notice-word")], "Trouble");
+                page.leaf("span", &[("class", "notice-word")], "Problem");
                 page.leaf("div", &[], trouble);
             },
         );
@@ -181,16 +181,16 @@ fn heading(now: &LiveNow) -> String {
 fn phase(now: &LiveNow) -> String {
     match now.phase {
         LivePhase::Over => match (now.reports.is_empty(), &now.trial) {
-            (false, _) => "The run is over: this is what it left. kgauge ends now, and serves the final report until then.",
-            (true, Some(_)) => "The run is over and has left no report. kgauge has ended.",
-            (true, None) => "Nothing began: kgauge has ended before there was any load.",
+            (false, _) => "The run is over. kgauge serves the final report until it exits.",
+            (true, Some(_)) => "The run ended without a report. kgauge has exited.",
+            (true, None) => "kgauge exited before any load started.",
         }
         .to_owned(),
-        LivePhase::Stopping => "The run is being stopped; the report of what was measured is written.".to_owned(),
+        LivePhase::Stopping => "Stopping the run and writing its report.".to_owned(),
         LivePhase::Between => format::capital(&now.doing),
         LivePhase::Load => now.trial.as_ref().map_or_else(String::new, |trial| {
             let (step, of) = trial.step;
-            format!("The load is on: step {step} of {of}")
+            format!("Load running: step {step} of {of}")
         }),
     }
 }
@@ -204,7 +204,7 @@ fn facts(now: &LiveNow) -> [(&'static str, &'static str, String); 7] {
     let is_load = now.phase == LivePhase::Load;
     let suspicion = match &now.suspicion {
         Some(words) => words.clone(),
-        None => "nothing seen".to_owned(),
+        None => "none detected".to_owned(),
     };
     [
         ("target", "Target", target),
@@ -227,7 +227,7 @@ fn facts(now: &LiveNow) -> [(&'static str, &'static str, String); 7] {
         ),
         (
             "limit",
-            "What limits it",
+            "Bottleneck",
             if is_load { suspicion } else { String::new() },
         ),
         (
@@ -321,17 +321,18 @@ pub(super) fn write_flows(page: &mut Markup, now: &LiveNow) {
         "p50",
         "p99",
         "Records so far",
-        "Went wrong",
+        "Errors",
     ];
     page.element(
         "section",
         &[("id", "flows"), ("aria-labelledby", "flows-head")],
         |page| {
-            page.leaf("h2", &[("id", "flows-head")], "The last second");
+            page.leaf("h2", &[("id", "flows-head")], "Last second");
             page.leaf(
                 "p",
                 &[("class", "lead small")],
-                "Rates are of the last second; times of the last one whose records are answered, a second ago or more.",
+                "Rates cover the last second; latencies cover the last second whose records are \
+                 answered, at least one second ago.",
             );
             page.element("table", &[("class", "figures stack")], |page| {
                 page.element("thead", &[], |page| {

@@ -147,7 +147,7 @@ impl Writer {
             let word = match verdict.word {
                 GoalStatus::Held => "goal held:",
                 GoalStatus::NotHeld => "**GOAL MISSED:**",
-                GoalStatus::Undecided => "**goal undecided:**",
+                GoalStatus::Undecided => "**goal inconclusive:**",
                 GoalStatus::NotMeasured => "**GOAL NOT MEASURED:**",
             };
             let words = self.out.escaped(&verdict.words);
@@ -276,7 +276,7 @@ impl Writer {
         };
         match warnings.len() > WARNINGS_OPEN_MAX {
             true => {
-                let summary = format!("Mind this: {} warnings", warnings.len());
+                let summary = format!("Caveats: {} warnings", warnings.len());
                 self.folded(&summary, write);
             }
             false => write(self),
@@ -305,7 +305,7 @@ impl Writer {
         if sentences.is_empty() {
             return;
         }
-        self.folded("What an ack meant", |writer| {
+        self.folded("Durability", |writer| {
             for sentence in sentences.iter().take(writer.limits.items) {
                 let sentence = writer.out.escaped(sentence);
                 writer.out.line(&format!("- {sentence}"));
@@ -338,7 +338,7 @@ impl Writer {
             format!("took {took}"),
         ];
         let warmed = &view.run.warmed;
-        let warmed = (!warmed.is_empty()).then(|| format!("brokers warmed before: {warmed}"));
+        let warmed = (!warmed.is_empty()).then(|| format!("broker warm-up: {warmed}"));
         let parts = parts.into_iter().chain(warmed);
         let foot: Vec<String> = parts.map(|part| self.out.escaped(&part)).collect();
         let foot = foot.join(" · ");

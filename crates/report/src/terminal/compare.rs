@@ -335,10 +335,7 @@ fn write_group(writer: &mut Writer, layout: &Layout, block: &[BlockColumn], grou
         .count();
     for part in &group.parts {
         if flows > 1 {
-            let name = part
-                .flow
-                .as_deref()
-                .unwrap_or("a record of the whole trial");
+            let name = part.flow.as_deref().unwrap_or("per record, whole trial");
             let name = cut(&one_line(&format!(" {name}")), width);
             let name = writer.style.paint(Ink::Soft, &name);
             writer.line(name);

@@ -317,23 +317,23 @@ pub(crate) fn explanations(
     let words = [
         (
             CLOSED_MARK,
-            "closed loop at full speed: this is records in flight / throughput (Little's law), not the \
-             broker's latency; `Little` says how far the law is off",
+            "closed loop at full speed: records in flight / throughput (Little's law), not broker \
+             latency; `Little` is the law's residual",
         ),
         (
             LATE_MARK,
-            "sent late, and not by the target's doing: this time contains that delay",
+            "sent late for reasons other than the target: the latency includes that delay",
         ),
         (
             NOT_STEADY_MARK,
-            "the target was not steady: warming up, slowing down or shifting while it was measured",
+            "the target was not steady: warming up, slowing down or shifting during measurement",
         ),
         (FEW_MARK, "fewer than 100 samples lie beyond it"),
         (
             REQUEST_MARK,
-            "round trip of a request, with the wait for data; not the time of a record",
+            "request round trip including the wait for data, not per record",
         ),
-        (CPU_MARK, "CPU time of a record, generator | target"),
+        (CPU_MARK, "CPU time per record, generator | target"),
         (ONE_REPEAT, "one repeat: no interval"),
     ];
     words.into_iter().filter(move |(mark, _)| used(mark))

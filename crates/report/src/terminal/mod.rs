@@ -35,11 +35,11 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     write_warnings(&mut writer, view);
     write_verdicts(&mut writer, view);
     write_headroom(&mut writer, view);
-    write_list(&mut writer, "What limited it", &view.limits);
+    write_list(&mut writer, "Bottleneck", &view.limits);
     write_list(&mut writer, "Consumer groups", &view.groups);
     write_list(&mut writer, "Transactions", &view.transactions);
-    write_list(&mut writer, "Copies on the other cluster", &view.mirrors);
-    write_list(&mut writer, "What an ack meant", &view.acked);
+    write_list(&mut writer, "Copies on the target cluster", &view.mirrors);
+    write_list(&mut writer, "Durability", &view.acked);
     write_places(&mut writer, view);
     let mut text = writer.lines.join("\n");
     text.push('\n');
@@ -88,7 +88,7 @@ fn write_top(writer: &mut Writer, view: &ReportView) {
         }
     }
     if !view.run.warmed.is_empty() {
-        let text = format!("brokers warmed before: {}", view.run.warmed);
+        let text = format!("broker warm-up: {}", view.run.warmed);
         writer.sentence(Some(Ink::Soft), &text, "", "  ");
     }
     if !view.target.caution.is_empty() {
@@ -190,7 +190,7 @@ fn write_verdicts(writer: &mut Writer, view: &ReportView) {
         let (ink, word) = match verdict.word {
             GoalStatus::Held => (Ink::Good, "goal held: "),
             GoalStatus::NotHeld => (Ink::Bad, "GOAL MISSED: "),
-            GoalStatus::Undecided => (Ink::Caution, "goal undecided: "),
+            GoalStatus::Undecided => (Ink::Caution, "goal inconclusive: "),
             GoalStatus::NotMeasured => (Ink::Bad, "GOAL NOT MEASURED: "),
         };
         writer.sentence(Some(ink), &verdict.words, word, "  ");
@@ -202,9 +202,7 @@ fn write_headroom(writer: &mut Writer, view: &ReportView) {
         return;
     }
     writer.gap();
-    let title = writer
-        .style
-        .paint(Ink::Strong, "What the generator had to spare");
+    let title = writer.style.paint(Ink::Strong, "Generator headroom");
     writer.line(title);
     writer.sentence(None, &view.headroom, "  ", "  ");
 }

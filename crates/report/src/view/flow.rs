@@ -38,7 +38,7 @@ pub(crate) struct Flow {
 pub(crate) struct Late {
     /// Two words.
     pub(crate) badge: &'static str,
-    /// As a clause: `, the generator's own delay included`.
+    /// As a clause: `, including generator lateness`.
     pub(crate) aside: &'static str,
     /// With its numbers.
     pub(crate) sentence: String,
@@ -122,7 +122,7 @@ impl PublishedStatusView {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
-            Self::Undecided => "undecided",
+            Self::Undecided => "inconclusive",
             Self::Higher => "higher",
             Self::Lower => "lower",
             Self::NotComparable => "not comparable",
@@ -174,10 +174,10 @@ impl LatencyKind {
             Self::Service => "service",
             Self::RoundTrip => "request round trip",
             Self::FetchRoundTrip => "fetch round trip",
-            Self::BatchWait => "wait in the batch",
-            Self::AckWait => "wait for the ack",
-            Self::CommitWait => "wait for the commit",
-            Self::FetchWait => "wait for the fetch",
+            Self::BatchWait => "batch wait",
+            Self::AckWait => "ack wait",
+            Self::CommitWait => "commit wait",
+            Self::FetchWait => "fetch wait",
             Self::Commit => "commit",
         }
     }

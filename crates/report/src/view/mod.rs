@@ -24,7 +24,7 @@ pub(crate) use time::{
 };
 
 /// The question that [`ReportView::partitions`] answers.
-pub(crate) const PARTITIONS: &str = "How many partitions does a rate need?";
+pub(crate) const PARTITIONS: &str = "How many partitions does a given rate need?";
 
 /// A whole report.
 #[derive(Debug, Clone, Default)]

@@ -95,10 +95,7 @@ fn two_sides_of_three_runs_are_as_they_were_looked_at() {
     assert_balanced(&page);
     let comment = render_comparison_markdown(&comparison);
     for said in [&text.replace('\n', " "), &page, &comment] {
-        assert!(
-            said.contains("The spread between runs is measured"),
-            "{said}"
-        );
+        assert!(said.contains("Run-to-run spread is measured"), "{said}");
         assert!(said.contains("Kafka 4.3.1 (3 runs)"), "{said}");
     }
     assert!(page.contains("20260301-120000-4310, 20260301-121000-4311"));
@@ -117,10 +114,7 @@ fn every_form_says_what_was_assumed_between_runs() {
         render_comparison_html(&comparison),
         render_comparison_markdown(&comparison),
     ] {
-        assert!(
-            said.contains("A run carries the speed of its minutes"),
-            "{said}"
-        );
+        assert!(said.contains("Back-to-back runs differ slightly"), "{said}");
         assert!(said.contains("1.5 % of rates"), "{said}");
     }
 }
@@ -152,7 +146,7 @@ fn a_killed_run_says_so_before_its_figures() {
     runs.push(killed(of(folder, TargetKind::Kafka, Some("3.9.1"), 1.0)));
     let text = text(&runs, 80);
     let said = text
-        .find("IMPORTANT: Kafka 3.9.1: the run is not whole (cut short")
+        .find("IMPORTANT: Kafka 3.9.1: the run is incomplete (cut short")
         .unwrap();
     assert!(said < text.find("records/s").unwrap());
     assert!(
@@ -302,7 +296,7 @@ fn a_page_of_very_many_trials_says_what_it_left_out() {
     let page = render_comparison_html(&comparison(&runs));
     assert_balanced(&page);
     assert!(page.len() < 4 << 20, "{} bytes", page.len());
-    assert!(page.contains("left out of this page"));
+    assert!(page.contains("omitted to keep the page small"));
 }
 
 #[test]
@@ -319,7 +313,7 @@ fn runs_without_any_figure_give_a_page_all_the_same() {
     assert_balanced(&render_comparison_html(&comparison(&runs)));
     let text = text(&runs, 80);
     assert!(
-        text.contains("IMPORTANT") && text.contains("nothing in common"),
+        text.contains("IMPORTANT") && text.contains("no figures in common"),
         "{text}"
     );
 }

@@ -70,7 +70,7 @@ fn the_head_says_where_the_run_is() {
     let part = render_live_part(&live).text();
     for wanted in [
         "<div id=\"live\" data-phase=\"load\" data-version=\"7\">",
-        "The load is on: step 4 of 18",
+        "Load running: step 4 of 18",
         "calm (1 of 2)",
         "1 of 6",
         "2 of 3",
@@ -116,12 +116,12 @@ fn at_the_end_it_says_what_there_is() {
         ..LiveNow::default()
     };
     let nothing = said(&over);
-    assert!(nothing.contains("Nothing began: kgauge has ended before there was any load."));
+    assert!(nothing.contains("kgauge exited before any load started."));
     assert!(nothing.contains("the target did not start") && !nothing.contains("what it left"));
     over.trial = now("calm").trial;
-    assert!(said(&over).contains("has left no report"));
+    assert!(said(&over).contains("ended without a report"));
     over.reports = now("calm").reports;
-    assert!(said(&over).contains("this is what it left"));
+    assert!(said(&over).contains("serves the final report"));
 }
 
 #[test]

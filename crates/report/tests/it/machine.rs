@@ -90,17 +90,17 @@ fn what_the_machine_did_has_charts_and_what_did_nothing_has_none() {
     });
     let wanted = [
         "Disks",
-        "Use of disks",
-        "Times of disks",
-        "Queues of disks",
-        "Not on a disk yet",
-        "Memory of the machine",
-        "Waits (pressure stall)",
+        "Disk utilisation",
+        "Disk latency",
+        "Disk queues",
+        "Dirty pages",
+        "Machine memory",
+        "Pressure stall (PSI)",
     ];
     let all = titles(&page);
     let first = all.iter().position(|title| *title == "Disks").unwrap();
     assert_eq!(all[first..], wanted);
-    assert!(page.contains("The target&#39;s data lie on nvme0n1 (xfs)."));
+    assert!(page.contains("The target&#39;s data is on nvme0n1 (xfs)."));
     assert!(page.contains("disk, some tasks") && !page.contains("disk, all tasks"));
     assert!(page.contains("iowait") && !page.contains("stolen"));
     assert!(!page.contains("sdb"), "it did nothing");
@@ -112,7 +112,7 @@ fn what_the_machine_did_has_charts_and_what_did_nothing_has_none() {
 #[test]
 fn a_run_that_did_not_look_says_nothing_of_its_machine() {
     let page = page_with(|_| Vec::new());
-    assert!(!page.contains("The machine meanwhile"));
+    assert!(!page.contains("Machine: disks"));
     assert!(!titles(&page).contains(&"Disks"));
 }
 
@@ -125,7 +125,7 @@ fn what_could_not_be_seen_is_said_once_even_without_charts() {
         })]
     });
     assert_eq!(
-        page.matches("Not seen: waits for disks (no such file).")
+        page.matches("Not available: waits for disks (no such file).")
             .count(),
         1
     );
@@ -167,7 +167,7 @@ fn a_long_run_and_many_devices_stay_small() {
         many.contains("sd59") && !many.contains("sd17"),
         "the busiest"
     );
-    assert!(many.contains("Not drawn: 56 further disks that did less."));
+    assert!(many.contains("Omitted: 56 other disks with less traffic."));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn texts_without_end_are_cut_and_many_notes_are_counted() {
     });
     assert!(page.len() < few + 60_000, "{} and {few}", page.len());
     assert!(page.contains("…") && !page.contains(&"n".repeat(201)));
-    assert_eq!(page.matches("Not seen: thing ").count(), 18);
+    assert_eq!(page.matches("Not available: thing ").count(), 18);
     // The two long ones and eighteen of these are said.
     assert!(page.contains("And 4,982 more."));
 }

@@ -143,7 +143,7 @@ fn a_closed_loop_is_marked_wherever_its_latency_is_shown() {
     // Four of the five producers run at full speed: one beside consumers, three sizes.
     assert_eq!(page.matches("mark-closed\">closed loop</span>").count(), 4);
     // Its sentence with the residual stands under each of their curves and once more in words.
-    assert_eq!(page.matches("by Little&#39;s law that makes").count(), 8);
+    assert_eq!(page.matches("Little&#39;s law predicts").count(), 8);
 }
 
 #[test]
@@ -233,9 +233,9 @@ fn a_page_of_very_many_trials_stays_below_two_mebibytes_and_says_what_it_left_ou
     assert_balanced(&page);
     assert!(page.len() < 2 << 20, "{} bytes", page.len());
     for left_out in [
-        "The charts of this trial are left out",
-        "The heat map of this trial is left out",
-        "The charts of the machine are left out",
+        "trial&#39;s charts are omitted",
+        "trial&#39;s heat map is omitted",
+        "Machine charts are omitted",
     ] {
         assert!(page.contains(left_out), "{left_out}");
     }
@@ -243,11 +243,9 @@ fn a_page_of_very_many_trials_stays_below_two_mebibytes_and_says_what_it_left_ou
     assert!(page.contains("-heat-1\""), "heat maps have their room");
     assert!(drawn > 80, "{drawn}");
     let said = page
-        .matches("Not seen: the clock of the third disk")
+        .matches("Not available: the clock of the third disk")
         .count();
-    let machines = page
-        .matches("The charts of the machine are left out")
-        .count();
+    let machines = page.matches("Machine charts are omitted").count();
     assert!(
         said >= machines,
         "{said} of {machines}: it is said all the same"
@@ -272,20 +270,20 @@ fn heat_maps_come_before_the_charts_of_machines_and_both_have_their_room() {
     assert!(page.len() < 2 << 20, "{} bytes", page.len());
     let heat_maps = |page: &str| page.matches("class=\"chart heat").count();
     assert_eq!(heat_maps(&page), heat_maps(&calm));
-    assert!(!page.contains("The heat map of this trial is left out"));
+    assert!(!page.contains("trial&#39;s heat map is omitted"));
     assert!(page.contains("id=\"trial-1-disk-bytes\""));
-    assert!(page.contains("The charts of the machine are left out"));
+    assert!(page.contains("Machine charts are omitted"));
 }
 
 #[test]
 fn a_killed_run_gives_a_page_that_says_so_first() {
     let page = page(killed());
     let said = page
-        .find("This run was not finished. <a class=\"small\" href=\"#matter-1\">why</a>")
+        .find("This run did not finish. <a class=\"small\" href=\"#matter-1\">why</a>")
         .expect("it is said");
-    assert!(said < page.find("In short").unwrap());
+    assert!(said < page.find("Summary").unwrap());
     let (_, why) = page.split_once("id=\"matter-1\"").expect("the link's aim");
-    assert!(why.contains("This run was not finished (cut short"));
+    assert!(why.contains("This run did not finish (cut short"));
     assert!(page.contains("repeat.json"), "what is missing is named");
 }
 
@@ -393,7 +391,7 @@ fn what_must_be_known_first_is_a_short_sentence_each_with_its_evidence_folded() 
     let warning = Warning {
         kind,
         flow: None,
-        text: format!("The generator was the limit; the target can do more. {evidence}"),
+        text: format!("The generator was the bottleneck; the target can do more. {evidence}"),
         remedy: kind.remedy().to_owned(),
     };
     summary.trials[0].warnings.push(warning);
@@ -401,8 +399,8 @@ fn what_must_be_known_first_is_a_short_sentence_each_with_its_evidence_folded() 
     assert_balanced(&page);
     let seen = above_the_answer(&page);
     for sentence in [
-        "This run was not finished.",
-        "The generator was the limit; the target can do more.",
+        "This run did not finish.",
+        "The generator was the bottleneck; the target can do more.",
     ] {
         assert!(seen.contains(sentence), "{sentence} in {seen}");
     }
@@ -419,8 +417,8 @@ fn the_verdict_stands_with_the_answers_and_before_the_figures() {
     let made = complete();
     let page = page(made);
     let at = |words: &str| page.find(words).unwrap();
-    let verdict = at(">What limited it<");
-    assert!(at(">In short<") < verdict && verdict < at(">Figures<"));
+    let verdict = at(">Bottleneck<");
+    assert!(at(">Summary<") < verdict && verdict < at(">Figures<"));
     let limits = made
         .summary
         .trials
@@ -461,7 +459,7 @@ fn what_observing_has_cost_is_told() {
         }
     }
     let with = render_html(&run, &complete().summary);
-    assert!(with.contains(">Observing<") && with.contains("1.0 % of a core, 6 looks"));
+    assert!(with.contains(">Observing<") && with.contains("1.0 % of a core, 6 samples"));
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn colour_comes_only_when_asked_for_and_says_nothing_new() {
 fn a_killed_run_says_so_before_its_figures() {
     let text = text(PLAIN, killed());
     let said = text
-        .find("IMPORTANT: This run was not finished.")
+        .find("IMPORTANT: This run did not finish.")
         .expect("it is said");
     let figures = text.find("records/s").unwrap();
     let why = text
@@ -181,7 +181,10 @@ fn one_repeat_of_each_trial_answers_nothing_and_says_what_to_do() {
 fn where_nothing_differs_the_answer_says_what_would_have_shown() {
     let said = answer(&scenarios::paced_twice_often());
     let (_, found) = said.split_once("No difference found: p50 ").unwrap();
-    assert!(found.contains(" or more would have shown"), "{said}");
+    assert!(
+        found.contains(" or more would have been detected"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -272,7 +275,7 @@ fn a_figure_of_a_target_that_was_not_steady_is_marked_in_every_form_and_answers_
     assert_eq!(marks, [0, 1, 4], "{rows:?}");
     assert!(text.contains("? the target was not steady"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let answer = "Inconclusive, the target was still warming up meanwhile (use a longer warm-up";
+    let answer = "Inconclusive, the target was still warming up (use a longer warm-up";
     assert!(words.contains(answer), "{words}");
     let comment = kgauge_report::render_markdown(&run, &summary);
     assert!(comment.contains("the target was not steady"), "{comment}");

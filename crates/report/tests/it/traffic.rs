@@ -41,9 +41,9 @@ fn titles(page: &str) -> Vec<&str> {
     titles.collect()
 }
 
-const LAG: &str = "Followers behind their leaders";
-const SHORT: &str = "Partitions with too few replicas in sync";
-const HELD: &str = "Buffer and requests of producers";
+const LAG: &str = "Replica lag";
+const SHORT: &str = "Under-replicated partitions";
+const HELD: &str = "Producer buffer and requests";
 
 #[test]
 fn what_did_anything_has_a_chart_and_what_is_nought_has_none() {
@@ -79,13 +79,14 @@ fn what_did_anything_has_a_chart_and_what_is_nought_has_none() {
         run.evidence.push(line(key, 6, cluster, kind));
     });
     let titles = titles(&page);
-    for wanted in [LAG, HELD, "Growth of the topic"] {
+    for wanted in [LAG, HELD, "Log growth"] {
         let found = titles.iter().any(|title| title.starts_with(wanted));
         assert!(found, "{wanted}: {titles:?}");
     }
     assert!(!titles.contains(&SHORT), "{titles:?}");
-    assert!(page.contains("Clients and replicas meanwhile"));
-    let said = "Not seen: how far consumer groups have committed (&lt;b&gt;refused&lt;/b&gt;).";
+    assert!(page.contains("Clients and replicas: batches"));
+    let said = "Not available: how far consumer groups have committed \
+                (&lt;b&gt;refused&lt;/b&gt;).";
     assert_eq!(page.matches(said).count(), 1, "said once for all repeats");
 }
 
@@ -115,11 +116,11 @@ fn a_leader_that_moves_is_marked_in_throughput_and_latency() {
             },
         });
     });
-    let note = "Seen to change in the cluster: 1 at 3.00 s, 2 leaders moved.";
+    let note = "Cluster changes: 1 at 3.00 s, 2 leaders moved.";
     assert!(
         page.contains(note),
         "{:?}",
-        page.find("Seen to change").map(|at| &page[at..at + 120])
+        page.find("Cluster changes").map(|at| &page[at..at + 120])
     );
     assert!(page.matches("class=\"fault change\"").count() >= 2);
     assert!(page.contains("2 leaders moved (0: leader 1 → 2; 3: leader 1 → 3)"));

@@ -113,21 +113,21 @@ fn sentence(assumed: &[AssumedBetweenRuns], measured: bool, off: bool) -> String
     let mut said = Vec::new();
     if measured {
         said.push(
-            "The spread between runs is measured: the values of a side are the means of its runs."
+            "Run-to-run spread is measured; each side's values are the means of its runs."
                 .to_owned(),
         );
     }
     if !assumed.is_empty() {
         said.push(format!(
-            "A run carries the speed of its minutes: between runs {} {single}is assumed; several runs of each side \
-             (--with) measure it.",
+            "Back-to-back runs differ slightly even when nothing changed. The assumed spread \
+             between runs {single}is {}; pass several runs per side (--with) to measure it.",
             parts(assumed)
         ));
     }
     if off {
         said.push(format!(
-            "Nothing {single}is assumed to differ between runs beyond what their repeats show; several runs of each side \
-             (--with) measure it."
+            "No spread between runs {single}is assumed beyond that of their repeats; pass several \
+             runs per side (--with) to measure it."
         ));
     }
     said.join(" ")

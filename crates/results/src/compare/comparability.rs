@@ -112,12 +112,12 @@ pub(super) fn differences(
 
 fn target_kind(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
     let (Some(ours), Some(theirs)) = (one.summary.target.kind, base.summary.target.kind) else {
-        return Some("it is not known what the target of one of them was".to_owned());
+        return Some("the target of one run is unknown".to_owned());
     };
     let embedded = |kind| kind == TargetKind::Embedded;
     (embedded(ours) != embedded(theirs)).then(|| {
-        "one target is kgauge's embedded cluster and the other is not: the embedded cluster's \
-         figures say nothing about Apache Kafka's speed"
+        "only one target is kgauge's embedded cluster, whose figures do not carry over to Apache \
+         Kafka"
             .to_owned()
     })
 }
@@ -130,13 +130,13 @@ fn size(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
 
 fn machine(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
     let (Some(ours), Some(theirs)) = (&one.summary.machine, &base.summary.machine) else {
-        return Some("it is not known on which machine one of them ran".to_owned());
+        return Some("the machine of one run is unknown".to_owned());
     };
     let mut parts = Vec::new();
     let mut part = |name: &str, ours: Option<String>, theirs: Option<String>| {
         if ours != theirs {
             let show = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_owned());
-            parts.push(format!("{name} {} and {}", show(ours), show(theirs)));
+            parts.push(format!("{name} {} vs {}", show(ours), show(theirs)));
         }
     };
     let cpus = |machine: &MachineRecord| machine.cpu_count.map(|count| count.to_string());
@@ -161,7 +161,7 @@ fn machine(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
             gigabytes(theirs.memory_bytes),
         );
     }
-    (!parts.is_empty()).then(|| format!("they ran on different machines: {}", parts.join("; ")))
+    (!parts.is_empty()).then(|| format!("different machines: {}", parts.join("; ")))
 }
 
 fn same_memory(one: Option<u64>, other: Option<u64>) -> bool {
@@ -175,7 +175,7 @@ fn same_memory(one: Option<u64>, other: Option<u64>) -> bool {
 
 fn debug_build(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
     let (ours, theirs) = (one.summary.run.kgauge.debug, base.summary.run.kgauge.debug);
-    (ours != theirs).then(|| "one kgauge was built without optimisation".to_owned())
+    (ours != theirs).then(|| "one run used a kgauge built without optimisation".to_owned())
 }
 
 fn not_finished(one: RunToCompare<'_>) -> Option<String> {
@@ -183,7 +183,7 @@ fn not_finished(one: RunToCompare<'_>) -> Option<String> {
     (status != RunStatus::Complete).then(|| {
         let why = one.summary.run.why.as_ref();
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        format!("the run is not whole ({}{why})", status.as_str())
+        format!("the run is incomplete ({}{why})", status.as_str())
     })
 }
 
@@ -215,7 +215,7 @@ fn kgauge(one: RunToCompare<'_>, base: RunToCompare<'_>, names: Names<'_>) -> Op
 /// Without the numbers, which the runs have: runs that differ in nothing else get one sentence.
 fn seed(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
     let (ours, theirs) = (one.summary.run.seed?, base.summary.run.seed?);
-    (ours != theirs).then(|| "another seed, so other random records and moments".to_owned())
+    (ours != theirs).then(|| "different seeds, so records and send times differ".to_owned())
 }
 
 /// Scenarios of both runs whose texts differ.
@@ -230,7 +230,7 @@ fn scenarios(index: u32, one: RunToCompare<'_>, base: RunToCompare<'_>) -> Vec<R
         scenario: Some(ours.name.clone()),
         bars: true,
         within: false,
-        words: format!("the text of the scenario {} is not the same", ours.name),
+        words: format!("the text of the scenario {} differs", ours.name),
     });
     difference.collect()
 }
@@ -338,7 +338,7 @@ fn broker_settings(
         })
     });
     let found = listed(both.collect())?;
-    Some(format!("different broker settings in force: {found}"))
+    Some(format!("different effective broker settings: {found}"))
 }
 
 fn listed(found: Vec<String>) -> Option<String> {

@@ -97,8 +97,8 @@ fn against(
     };
     let (Some(ours), Some(theirs)) = (cell.estimate, base.estimate) else {
         let why = match cell.estimate {
-            None => "There is no such figure in this run.",
-            Some(_) => "There is no such figure in the baseline.",
+            None => "This run does not have this figure.",
+            Some(_) => "The baseline does not have this figure.",
         };
         return said(DifferenceVerdict::NotMeasured, why);
     };
@@ -109,7 +109,7 @@ fn against(
         return lost(ours, theirs);
     }
     if kind == FigureKind::ThroughputBytes {
-        let why = "The records a second say the same.";
+        let why = "Covered by records per second.";
         return said(DifferenceVerdict::NotJudged, why);
     }
     if ours <= 0.0 || theirs <= 0.0 {
@@ -124,7 +124,7 @@ fn against(
     against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
     against.interval = found.map(|found| found.interval);
     if let Some(side) = marked_side(Caveat::NotSteady, cell, base) {
-        against.why = format!("Undecided: the target was not steady {side}.");
+        against.why = format!("Inconclusive: the target was not steady {side}.");
         return against;
     }
     against.error = found.map(|found| found.error);
@@ -140,14 +140,14 @@ fn against(
         against.word = DifferenceVerdict::NotComparable;
         against.why = format!("Not comparable: {}.", reasons.join("; "));
     } else if few(cell) || few(base) {
-        against.why = "Undecided: fewer than 100 samples lie beyond the percentile.".to_owned();
+        against.why = "Inconclusive: fewer than 100 samples lie beyond the percentile.".to_owned();
     } else {
         match found {
             Some(found) => against.p = Some(found.p),
             None if has_one_repeat(cell) || has_one_repeat(base) => {
-                against.why = "Undecided: one repeat has no spread to compare by.".to_owned();
+                against.why = "Inconclusive: one repeat has no spread to compare.".to_owned();
             }
-            None => against.why = "Undecided: a repeat's figure is zero.".to_owned(),
+            None => against.why = "Inconclusive: a repeat's figure is zero.".to_owned(),
         }
     }
     against
@@ -183,8 +183,8 @@ fn misleading(
             .iter()
             .any(|cell| cell.marks.contains(&Caveat::ClosedLoop))
     {
-        let why = "Not comparable: at full speed this time is that of the producer's own buffer \
-                   (Little's law); compare the throughput.";
+        let why = "Not comparable: at full speed, latency is time in the producer buffer \
+                   (Little's law); compare throughput.";
         return Some(why.to_owned());
     }
     if !kind.hangs_on_generator() {
@@ -194,11 +194,11 @@ fn misleading(
         let side = marked_side(mark, cell, base)?;
         Some(format!("Not comparable: {what} {side}."))
     };
-    let limited = accused(Caveat::GeneratorLimited, "the generator was the limit");
+    let limited = accused(Caveat::GeneratorLimited, "the generator was the bottleneck");
     limited.or_else(|| {
         accused(
             Caveat::GeneratorLate,
-            "records were sent late, and not by the target's doing,",
+            "records were sent late for reasons other than the target",
         )
         .filter(|_| kind.is_latency())
     })
@@ -270,11 +270,11 @@ fn decide(
     let among = match interval.contains(1.0) {
         true => String::new(),
         // Alone it would be a difference.
-        false => format!(", as is expected by chance among {comparisons} comparisons"),
+        false => format!(", expected by chance among {comparisons} comparisons"),
     };
     against.why = format!(
-        "No difference found: {} times the baseline, 95 % interval {low_high}{among}. A change of {} or more would have \
-         shown.",
+        "No difference found: {} times the baseline, 95 % interval {low_high}{among}. A change of \
+         {} or more would have been detected.",
         words::number(ratio),
         words::percent(detectable)
     );

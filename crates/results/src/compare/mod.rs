@@ -104,14 +104,14 @@ pub enum CompareError {
         given: usize,
     },
     /// More than can be read.
-    #[error("{given} runs are more than fit side by side: compare at most {RUNS_MAX}")]
+    #[error("{given} runs are too many: compare at most {RUNS_MAX}")]
     TooMany {
         /// How many were given.
         given: usize,
     },
     /// No such baseline.
     #[error(
-        "there is no run {} to be the baseline: there are {runs}, counted from 1",
+        "no run {} for the baseline: there are {runs}, counted from 1",
         baseline.saturating_add(1)
     )]
     NoSuchBaseline {
@@ -121,21 +121,19 @@ pub enum CompareError {
         runs: usize,
     },
     /// Runs of all sides together are too many.
-    #[error("{given} runs in all are too many: at most {ALL_RUNS_MAX}")]
+    #[error("{given} runs in total are too many: use at most {ALL_RUNS_MAX}")]
     TooManyInAll {
         /// How many were given.
         given: usize,
     },
     /// A run counts as a repetition of itself.
-    #[error("the run {run} is given twice: several runs of a side must be runs of their own")]
+    #[error("run {run} is given twice: each run of a side must be a separate run")]
     GivenTwice {
         /// Its id.
         run: String,
     },
     /// Runs of one side measure different things.
-    #[error(
-        "the runs {one} and {other} are not runs of the same, so they make no side together: {words}"
-    )]
+    #[error("runs {one} and {other} measure different things and cannot form one side: {words}")]
     NotOneSide {
         /// The side's first run.
         one: String,
@@ -280,22 +278,23 @@ fn folder_name(run: &RunRead) -> String {
 
 fn method_words(comparisons: u32, several: bool) -> String {
     let many = match comparisons {
-        0 => "No comparison could be decided by statistics.".to_owned(),
-        1 => "One comparison was decided so.".to_owned(),
+        0 => "Statistics could not decide any comparison.".to_owned(),
+        1 => "One comparison was decided this way.".to_owned(),
         many => format!(
-            "{many} comparisons were decided so; all those of one run with the baseline are adjusted \
-             together by Holm's method, so that the chance of even one false difference among them \
-             is at most 1 in 20."
+            "{many} comparisons were decided this way. Holm's method adjusts those of each run \
+             with the baseline together: the chance of any false difference among them is at most \
+             1 in 20."
         ),
     };
     let several = match several {
         true => {
-            " A side of several runs shows the mean of their figures, and half of its interval over the runs."
+            " A side of several runs shows the mean of their figures and its interval over the \
+             runs."
         }
         false => "",
     };
     format!(
-        "Ratios are of geometric means over the repeats, with 95 % intervals by Welch's t test on \
-         logarithms; less than 0.1 % counts as none.{several} {many}"
+        "Ratios compare geometric means over the repeats, with 95 % intervals by Welch's t test \
+         on logarithms; changes below 0.1 % count as none.{several} {many}"
     )
 }

@@ -124,7 +124,7 @@ fn release(one: RunToCompare<'_>, other: RunToCompare<'_>) -> Option<String> {
     (kind || version).then(|| match kind {
         true => format!("their targets are {} and {}", theirs.words, ours.words),
         false => format!(
-            "their targets are of the releases {} and {}",
+            "their targets run releases {} and {}",
             name(&theirs.version),
             name(&ours.version)
         ),

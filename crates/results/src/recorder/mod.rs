@@ -280,7 +280,7 @@ impl Recorder {
         }
     }
 
-    /// The send of `records` failed for good at `at_ns`, with Kafka's error code or one of
+    /// The send of `records` failed permanently at `at_ns`, with Kafka's error code or one of
     /// [`crate::client_code`].
     pub fn failed(&mut self, intended_ns: u64, at_ns: u64, records: u64, error: i16) {
         self.at_intended(intended_ns).counts.records_failed += records;

@@ -145,9 +145,9 @@ impl TransactionProtocol {
     /// What it is.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Kip98 => "the first kind (KIP-98): partitions are added by name",
+            Self::Kip98 => "version 1 (KIP-98): partitions are added by name",
             Self::Kip890 => {
-                "the second kind (KIP-890, transaction.version 2): partitions join by being written to, \
+                "version 2 (KIP-890, transaction.version 2): partitions join when written to, \
                  and each end gives a new epoch"
             }
         }

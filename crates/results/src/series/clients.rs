@@ -58,7 +58,7 @@ pub struct ClientFigures {
     pub throttle_part: f64,
     /// Records that were sent once more.
     pub retried_per_s: f64,
-    /// Records that failed for good or whose fate is not known, by the second in which they were due.
+    /// Records that failed permanently or whose fate is not known, by the second in which they were due.
     pub failed_per_s: f64,
     /// Fetch requests that were answered.
     pub fetches_per_s: f64,

@@ -37,7 +37,7 @@ counters! {
     records_late,
     /// Those of them that were due while the client waited for room in its buffer, or was catching up after that.
     records_late_waiting,
-    /// Records whose send failed for good.
+    /// Records whose send failed permanently.
     records_failed,
     /// Records of which nobody knows whether the broker has them (no answer in time).
     records_indeterminate,

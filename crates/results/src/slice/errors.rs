@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub enum SendOutcome {
     /// They were sent once more.
     Retried,
-    /// Their send failed for good.
+    /// Their send failed permanently.
     Failed,
     /// Nobody knows whether the broker has them.
     Indeterminate,

@@ -18,7 +18,7 @@ pub enum Steadiness {
     Steady,
     /// Too short or too noisy for a change to show.
     Undecided,
-    /// It jumped from one level to another.
+    /// It shifted between levels.
     Shifting,
     /// It got worse: fewer records per second, longer latencies.
     Slowing,

@@ -68,22 +68,20 @@ impl LatenessCause {
         match self {
             LatenessCause::None => "nothing",
             LatenessCause::Generator { is_busy: true } => {
-                "the generator, which had no CPU time to spare"
+                "the generator, which had no CPU headroom"
             }
             LatenessCause::Generator { is_busy: false } => "the generator",
             LatenessCause::Target { waited_for } => match waited_for {
                 ClientWait::Buffer => "the target: the client's buffer was full",
-                ClientWait::Connection => "the target: there was no connection to a broker",
+                ClientWait::Connection => "the target: no broker connection",
                 ClientWait::Leader => "the target: a partition had no leader",
-                ClientWait::Response => "the target: the client waited for answers",
-                ClientWait::Throttle => "a quota: brokers asked for pauses",
+                ClientWait::Response => "the target: the client waited for responses",
+                ClientWait::Throttle => "a quota: brokers throttled the client",
             },
-            LatenessCause::OtherPrograms { .. } => {
-                "other programs, which used this machine's processors"
-            }
-            LatenessCause::SharedProcessors => "the processors that load and target share",
-            LatenessCause::Fault => "the scenario's own faults",
-            LatenessCause::Unknown => "a cause that the evidence does not show",
+            LatenessCause::OtherPrograms { .. } => "other programs, which used CPU on this machine",
+            LatenessCause::SharedProcessors => "the CPUs that load generator and target share",
+            LatenessCause::Fault => "the injected faults",
+            LatenessCause::Unknown => "unknown",
         }
     }
 
@@ -100,28 +98,27 @@ impl LatenessCause {
             },
             LatenessCause::OtherPrograms { .. } => END_OTHERS,
             LatenessCause::SharedProcessors => USE_MACHINES,
-            LatenessCause::Unknown => {
-                "Run it where /proc can be read, so that the cause can be found."
-            }
+            LatenessCause::Unknown => "Run kgauge where /proc is readable to find the cause.",
         })
     }
 }
 
 const ADD_PRODUCERS: &str =
-    "Give the flow more producers, so that it gets more load threads, or lower its rate.";
+    "Give the flow more producers to get more load threads, or lower its rate.";
 /// Where kgauge itself was held up.
-pub(super) const LOOK_AT_GENERATOR: &str = "Look for what stopped kgauge itself, such as a CPU limit of its container or a \
-                                            suspended virtual machine, and run it again.";
-const LOWER_RATE: &str = "Lower the rate to find what the target can take; the bottleneck's evidence shows what it waited for.";
+pub(super) const LOOK_AT_GENERATOR: &str = "Check what stopped kgauge, such as a container CPU \
+                                            limit or a suspended virtual machine, and rerun.";
+const LOWER_RATE: &str = "Lower the rate to find what the target can sustain; the bottleneck \
+                          evidence shows what it waited for.";
 /// Where a broker did not answer.
 pub(super) const LOOK_AT_BROKER: &str =
-    "Look in the brokers' logs for why one did not answer, and run it again.";
+    "Check the broker logs for why one did not respond, and rerun.";
 /// Where brokers asked for pauses.
 pub(super) const LIFT_QUOTA: &str =
-    "Lift the quota of this client id, or take the figure for the quota's.";
+    "Lift the quota of this client.id, or treat the figure as the quota.";
 /// Where other programs used the processors.
-pub(super) const END_OTHERS: &str = "End the other programs, or run kgauge on another machine, and run it again. A lower rate \
-                                     does not help.";
+pub(super) const END_OTHERS: &str = "Stop the other programs or use another machine, and rerun. A \
+                                     lower rate does not help.";
 /// Where load and target use all of the processors.
-pub(super) const USE_MACHINES: &str = "Run the brokers on other machines, or give the generator processors of its own (taskset), \
-                                       and run it again.";
+pub(super) const USE_MACHINES: &str = "Run the brokers on other machines or pin the generator to \
+                                       its own CPUs (taskset), and rerun.";

@@ -64,7 +64,7 @@ pub struct CpuSummary {
     pub feeding_cores: Option<f64>,
     /// Cores that the target used.
     pub target_cores: Option<f64>,
-    /// Cores that all other programs of the machine used; absent where the target's part is not known.
+    /// Cores that all other programs of the machine used; absent where the target's share is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_cores: Option<f64>,
     /// Cores that had nothing to do.
@@ -97,7 +97,7 @@ pub struct ProgramCores {
 }
 
 /// How much of what this machine can generate was used: the flows' throughput beside what they do at full
-/// speed into a sink that keeps nothing.
+/// speed writing to a null sink.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Headroom {
     /// The part of the load threads that the flows' throughput takes at the cost of full speed; or that

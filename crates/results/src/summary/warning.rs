@@ -38,7 +38,7 @@ pub enum WarningKind {
     CopyDoubled,
     /// Records read were damaged.
     CorruptRecords,
-    /// Sends failed for good.
+    /// Sends failed permanently.
     SendsFailed,
     /// A flow did none of its work: it read nothing of what was acked, or nothing that it sent was acked.
     NoWorkDone,
@@ -46,7 +46,7 @@ pub enum WarningKind {
     ConnectionsBroken,
     /// Nobody knows whether some records were written.
     SendsIndeterminate,
-    /// Records were never heard of again.
+    /// Records have no known outcome.
     RecordsUnresolved,
     /// The generator was the limit.
     GeneratorLimited,
@@ -56,7 +56,7 @@ pub enum WarningKind {
     OtherPrograms,
     /// Load and target together needed more processors than the machine has.
     ProcessorsExhausted,
-    /// The generator's CPU was not measured.
+    /// Generator CPU was not measured.
     GeneratorUnknown,
     /// The system was still changing while it was measured.
     NotSteady,
@@ -103,20 +103,18 @@ pub enum WarningKind {
 }
 
 /// What to do about replicas and leaders that are not as they should be.
-const SICK_CLUSTER: &str = "These are the figures of a sick cluster: look in the brokers' logs for which of them was down, \
-    behind or being rebalanced, and run it again.";
+const SICK_CLUSTER: &str = "The cluster was degraded during the run; check the broker logs and \
+                            rerun.";
 
-const USE_MORE_CORES: &str =
-    "Use a machine with more processors, fewer brokers, or a cluster on its own machines.";
-const FEW_SAMPLES: &str = "Hold the load longer: a percentile needs 100 samples beyond it.";
+const USE_MORE_CORES: &str = "Use more CPUs, fewer brokers, or a cluster on separate machines.";
+const FEW_SAMPLES: &str = "Use a longer hold: a percentile needs 100 samples beyond it.";
 
 /// What to do about figures of a system that was changing.
-const NOT_STEADY: &str = "Do not use these figures: use a longer warm-up limit (--set stages.warm-up-limit='2 min') and a \
-    longer hold.";
+const NOT_STEADY: &str = "Discard these figures; rerun with a longer warm-up limit (--set \
+                          stages.warm-up-limit='2 min') and a longer hold.";
 
 /// What to do about a load that was not taken.
-const SKIPPED: &str =
-    "The target did not take the load that was asked for: lower the rate to find what it takes.";
+const SKIPPED: &str = "The target did not sustain the offered load; lower the rate.";
 
 impl WarningKind {
     /// What can be done about it.
@@ -128,66 +126,66 @@ impl WarningKind {
             WarningKind::BrokerOutage => blame::LOOK_AT_BROKER,
             WarningKind::Throttled => blame::LIFT_QUOTA,
             WarningKind::CoresShared => USE_MORE_CORES,
-            WarningKind::NotFinished => "Run it again to the end before you decide on it.",
+            WarningKind::NotFinished => "Rerun to completion before you rely on it.",
             WarningKind::CountsDisagree => {
-                "Trust neither figure: look at the brokers' logs, and at who else writes to the \
-                 topic."
+                "Trust neither figure; check the broker logs and other writers to the topic."
             }
-            WarningKind::CopyIncomplete => "Give the drain stage more time: late is not lost.",
-            WarningKind::CopyDoubled => "Let readers of the copy expect it.",
+            WarningKind::CopyIncomplete => "Use a longer drain stage: late records are not lost.",
+            WarningKind::CopyDoubled => "Make consumers of the copy idempotent.",
             WarningKind::CorruptRecords => {
-                "Look at the brokers' disks and memory; the data on them may be damaged."
+                "Check the brokers' disks and memory; stored data may be damaged."
             }
             WarningKind::SendsFailed => {
-                "Look at the errors by code; a rate with failed sends is not sustained."
+                "Check the errors by code; a rate with failed sends is not sustained."
             }
             WarningKind::NoWorkDone | WarningKind::ConnectionsBroken => {
-                "Look at the broker's log and at what is between it and kgauge; events.jsonl has each lost connection."
+                "Check the broker log and the network in between; events.jsonl lists each lost \
+                 connection."
             }
             WarningKind::SendsIndeterminate => {
-                "Raise delivery.timeout.ms or find out why brokers did not answer."
+                "Raise delivery.timeout.ms, or find out why brokers did not respond."
             }
             WarningKind::RecordsUnresolved => {
-                "Give the drain stage more time; if it stays, report it as an error of kgauge."
+                "Use a longer drain stage; if the warning persists, report a kgauge bug."
             }
             WarningKind::GeneratorLimited => {
-                "Give the generator more threads, more cores or a second machine."
+                "Give the generator more producers, more cores or a second machine."
             }
             WarningKind::GeneratorUnknown => {
-                "Run it where the CPU time of threads can be read (/proc on Linux)."
+                "Run kgauge where thread CPU time is readable (/proc on Linux)."
             }
             WarningKind::NotSteady => NOT_STEADY,
             WarningKind::RecordsSkipped => SKIPPED,
             WarningKind::UnderReplicated | WarningKind::LeadersMoved => SICK_CLUSTER,
             WarningKind::LittlesLawBroken => {
-                "Hold the load longer, so that it settles; in an open loop, do not use these \
+                "Use a longer hold so that the load settles; in an open loop, discard these \
                  latencies."
             }
             WarningKind::FollowersBehind | WarningKind::FollowersFallBehind => {
-                "The rate of acks was not a rate of replication: use acks=all, or a lower rate."
+                "Replication did not keep up with the acks; use acks=all or a lower rate."
             }
-            WarningKind::AcksNone => "Use acks=1 or acks=all to learn what brokers really took.",
-            WarningKind::ClockAnomalies => "Look at the machine's clock source.",
-            WarningKind::ClockSource => "Use a machine, or a kernel setting, with tsc.",
+            WarningKind::AcksNone => "Use acks=1 or acks=all to measure what brokers accepted.",
+            WarningKind::ClockAnomalies => "Check the machine's clock source.",
+            WarningKind::ClockSource => {
+                "Switch the kernel clock source to tsc, or use another \
+                                         machine."
+            }
             WarningKind::DebugBuild => "Build with --release.",
             WarningKind::BrokerSkew => {
-                "Take the figures for those of one broker, or give the topic more partitions than \
-                 the cluster has brokers."
+                "Use more partitions than brokers; otherwise the figures describe one broker."
             }
-            WarningKind::TargetNote => "Take it into account when you use the figures.",
+            WarningKind::TargetNote => "",
             WarningKind::SameMachine => {
-                "Use a cluster on other machines for figures that decide something."
+                "For figures to rely on, use a cluster on separate machines."
             }
-            WarningKind::SingleRepeat => "Ask for repeats: --repeat 5.",
-            WarningKind::RepeatsMissing => {
-                "Run it again to the end; see the outcome of each repeat."
-            }
+            WarningKind::SingleRepeat => "Use --repeat 5.",
+            WarningKind::RepeatsMissing => "Rerun to completion; check the outcome of each repeat.",
             WarningKind::TwoModes => {
-                "Look at each repeat by itself; a restart that settles differently each time is a \
-                 finding."
+                "Look at each repeat separately; a restart that settles differently each time is \
+                 a finding."
             }
-            WarningKind::WideInterval => "Ask for more repeats, or hold the load longer.",
-            WarningKind::ShortHold => "Hold the load for at least 10 s, better for minutes.",
+            WarningKind::WideInterval => "Use a higher --repeat or a longer hold.",
+            WarningKind::ShortHold => "Hold the load for at least 10 s, preferably for minutes.",
             WarningKind::FewSamples => FEW_SAMPLES,
         }
     }

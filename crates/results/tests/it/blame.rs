@@ -161,7 +161,8 @@ fn a_dead_broker_is_named_and_neither_generator_nor_processors_are_blamed() {
     assert_eq!(limit.word, Bottleneck::Broker, "{limit:?}");
     assert_eq!(
         limit.sentence,
-        "The limit was an outage: broker 0 at 127.0.0.1:9092 did not answer for 6.00 s of 10.0 s (no connection could be made)."
+        "Bottleneck: an outage (broker 0 at 127.0.0.1:9092 did not respond for 6.00 s of 10.0 s \
+         (connections failed))."
     );
     assert_eq!(trial.generator.word, GeneratorState::Fine);
     let kinds = kinds(&trial);
@@ -178,7 +179,7 @@ fn seconds_without_an_ack_are_an_outage_though_nobody_noticed_one() {
     // The last ack came at the very beginning of the fifth second.
     assert_eq!(
         limit.sentence,
-        "The limit was an outage: the target did not answer for 5.00 s of 10.0 s."
+        "Bottleneck: an outage (the target did not respond for 5.00 s of 10.0 s)."
     );
 }
 
@@ -193,7 +194,7 @@ fn an_outage_that_the_scenario_made_is_its_own_doing() {
     assert_eq!(limit.word, Bottleneck::Broker, "{limit:?}");
     let sentence = limit.sentence;
     assert!(
-        sentence.starts_with("The limit was the scenario's own fault: broker 0"),
+        sentence.starts_with("Bottleneck: the fault that the scenario injected (broker 0"),
         "{sentence}"
     );
     let kinds = kinds(&trial);
@@ -218,7 +219,7 @@ fn a_rate_that_was_not_kept_under_faults_is_the_targets_or_theirs() {
     assert!(
         limit
             .sentence
-            .ends_with("The scenario's own faults may be why.")
+            .ends_with("The injected faults may be the cause.")
     );
 }
 
@@ -239,7 +240,7 @@ fn an_outage_that_was_made_up_for_limited_nothing_for_good() {
     let sentence = limit.sentence;
     assert!(sentence.starts_with("No lasting bottleneck"), "{sentence}");
     assert!(
-        sentence.contains("broker 0 at 127.0.0.1:9092 did not answer for 3.00 s"),
+        sentence.contains("broker 0 at 127.0.0.1:9092 did not respond for 3.00 s"),
         "{sentence}"
     );
 }
@@ -319,7 +320,8 @@ fn a_generator_with_room_and_free_processors_accuses_itself() {
     assert_eq!(limit.word, Bottleneck::Load);
     assert_eq!(
         limit.sentence,
-        "No bottleneck in throughput: all that was due was acked, but part of it was sent late. The cause was the generator."
+        "No throughput bottleneck: all records due were acked, but some were sent late. Cause: \
+         the generator."
     );
 }
 
@@ -338,7 +340,8 @@ fn neighbours_that_keep_the_generator_from_its_processor_are_named() {
     let mut warnings = trial.warnings.iter();
     let warning = warnings.find(|one| one.kind == WarningKind::OtherPrograms);
     let warning = warning.unwrap();
-    let wanted = "the generator used 0.60, the target 0.20, all others 1.10 (most of it rustc), 0.10 had nothing to do.";
+    let wanted = "the generator used 0.60, the target 0.20, other programs 1.10 (mostly rustc), \
+                  0.10 were idle.";
     assert!(warning.text.contains(wanted), "{}", warning.text);
     assert!(warning.remedy.contains("A lower rate does not help"));
     assert!(!kinds(&trial).contains(&WarningKind::GeneratorLate));
@@ -362,7 +365,7 @@ fn a_flow_that_did_nothing_names_no_bottleneck() {
     assert_eq!(limit.word, Bottleneck::Undecided, "{limit:?}");
     assert_eq!(
         limit.sentence,
-        "No bottleneck is named: readers did nothing in the hold."
+        "Bottleneck: undetermined; readers did nothing during the hold."
     );
 }
 
@@ -383,7 +386,8 @@ fn brokers_that_share_fewer_processors_than_they_are_come_first() {
     assert_eq!(warning.kind, WarningKind::CoresShared);
     assert_eq!(
         warning.text,
-        "3 brokers and the load shared 2 processors: such figures say nothing about 3 machines."
+        "3 brokers and the load generator shared 2 processors: the figures do not carry over to 3 \
+         machines."
     );
     let target = &mut run.environment.as_mut().unwrap().target;
     target.same_machine = Some(false);

@@ -385,7 +385,7 @@ fn the_baseline_can_be_any_run_and_wrong_numbers_are_refused() {
     };
     assert_eq!(
         none.to_string(),
-        "there is no run 3 to be the baseline: there are 2, counted from 1"
+        "no run 3 for the baseline: there are 2, counted from 1"
     );
     assert_eq!(compared_with(&runs(2), 2), Err(none));
     let many = RunToCompare {

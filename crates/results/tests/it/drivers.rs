@@ -61,9 +61,9 @@ fn the_factor_to_kgauge_is_told() {
     let [java, librdkafka] = compared.sentences.as_slice() else {
         panic!("a sentence for each client beside kgauge");
     };
-    assert!(java.starts_with("client 1 needs 5.00 times the CPU per record of kgauge"));
+    assert!(java.starts_with("client 1 uses 5.00 times kgauge's CPU per record"));
     assert!(
-        librdkafka.starts_with("client 2 has 1.00 times its p99"),
+        librdkafka.starts_with("client 2 has 1.00 times kgauge's p99"),
         "{librdkafka}"
     );
     let flow = &summary.trials[1].flows[0];

@@ -80,7 +80,7 @@ fn a_target_that_was_not_steady_decides_nothing() {
     let found = rates(&[base, slower], 0.10);
     assert_eq!(found.word(), GateVerdict::Undecided);
     let why = &found.figures[0].why;
-    assert_eq!(why, "Undecided: the target was not steady in this run.");
+    assert_eq!(why, "Inconclusive: the target was not steady in this run.");
 }
 
 #[test]
@@ -93,7 +93,10 @@ fn one_repeat_or_a_figure_that_is_missing_opens_no_gate() {
     without.summary.trials[0].flows[0].throughput = None;
     let found = rates(&[base(), without], 0.10);
     assert_eq!(found.word(), GateVerdict::Undecided);
-    assert!(found.figures[0].why.contains("no such figure"), "{found:?}");
+    assert!(
+        found.figures[0].why.contains("does not have this figure"),
+        "{found:?}"
+    );
     let nothing = compared(&[base(), base()]).gate(&of(FigureKind::PerPrice, 0.10));
     assert_eq!(nothing.unjudged.len(), 1);
     assert_eq!(nothing.word(), GateVerdict::Undecided);

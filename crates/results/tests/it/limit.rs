@@ -58,12 +58,12 @@ fn a_machine_that_other_programs_fill_is_limited_by_them() {
     assert_eq!(limit.word, Bottleneck::OtherPrograms, "{limit:?}");
     assert_eq!(
         limit.sentence,
-        "The limit was other programs on this machine, which used its processors: end them, and run it again."
+        "Bottleneck: other programs used CPU on this machine. Stop them and rerun."
     );
     // The generator used 0.6, the target 0.2: nothing is left unexplained.
     let said = limit.evidence.join(" ");
-    let used = "Of this machine's 2 processors: the generator used 0.60, the target 0.20, all others 1.12, 0.08 had nothing \
-                to do.";
+    let used = "Of this machine's 2 processors: the generator used 0.60, the target 0.20, other \
+                programs 1.12, 0.08 were idle.";
     assert!(said.contains(used), "{said}");
 }
 
@@ -82,7 +82,7 @@ fn a_machine_without_idle_processors_is_the_limit() {
     let (_made, run) = on_own_machine(80);
     let limit = limit(&run);
     assert_eq!(limit.word, Bottleneck::Processors, "{limit:?}");
-    assert_eq!(limit.sentence, "The limit was the machine's processors.");
+    assert_eq!(limit.sentence, "Bottleneck: CPU on this machine.");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn handlers_without_idle_time_are_the_limit() {
     let (_made, run) = with_each_second(|second| vec![broker(second, 50, 1)]);
     let none = limit(&run);
     assert_eq!(none.word, Bottleneck::RequestHandlers, "{none:?}");
-    assert_eq!(none.sentence, "The limit was a broker's request handlers.");
+    assert_eq!(none.sentence, "Bottleneck: broker request handlers.");
     let said = none.evidence.join(" ");
     assert!(
         said.contains(
@@ -180,7 +180,10 @@ fn a_node_of_the_embedded_cluster_without_idle_time_is_the_limit_by_its_one_thre
     assert_eq!(none.word, Bottleneck::RequestHandlers, "{none:?}");
     let said = none.evidence.join(" ");
     assert!(
-        said.contains("Broker 1: its one thread was idle for 5.0 % of the time; a produce request took 8.00 ms"),
+        said.contains(
+            "Broker 1: its single thread was idle for 5.0 % of the time; a produce \
+                       request took 8.00 ms"
+        ),
         "{said}"
     );
 }
@@ -258,7 +261,7 @@ fn a_group_that_stands_still_explains_handlers_without_time() {
     let said = held.evidence.join(" ");
     assert!(
         said.contains(
-            "Broker 1 may use 30 % of a core's time, and had used it up in 80 % of the periods."
+            "Broker 1 is limited to 30 % of a core and was throttled in 80 % of the periods."
         ),
         "{said}"
     );
@@ -371,10 +374,7 @@ fn requests_of_one_record_are_the_limit_and_large_ones_are_not() {
     let small = limit(&of_request(1, 300));
     assert_eq!(small.word, Bottleneck::Batching, "{small:?}");
     let said = small.evidence.join(" ");
-    assert!(
-        said.contains("writers: 1.00 records in a request"),
-        "{said}"
-    );
+    assert!(said.contains("writers: 1.00 records per request"), "{said}");
     // A megabyte fills a request by itself.
     assert_eq!(limit(&of_request(1, 1_000_000)).word, Bottleneck::Undecided);
     assert_eq!(limit(&of_request(100, 12_000)).word, Bottleneck::Undecided);
@@ -393,7 +393,7 @@ fn pauses_count_in_the_hold_and_as_a_part_of_its_time() {
     let said = quota.evidence.join(" ");
     assert!(
         said.contains(
-            "writers: brokers asked for 100 pauses, 20 % of its connections' time in the hold."
+            "writers: brokers requested 100 pauses, 20 % of its connection time in the hold."
         ),
         "{said}"
     );
@@ -410,14 +410,14 @@ fn a_rate_that_was_kept_through_faults_is_not_said_to_be_in_time() {
     assert_eq!(limit.word, Bottleneck::Load, "{limit:?}");
     assert!(
         limit.sentence.starts_with(
-            "No lasting bottleneck: all that was due was acked by the end of the hold"
+            "No lasting bottleneck: all records due were acked by the end of the hold"
         ),
         "{}",
         limit.sentence
     );
     let said = limit.evidence.join(" ");
     assert!(
-        said.contains("1 fault to the target meanwhile: what was due then may have waited"),
+        said.contains("1 fault during the hold; records due then may have waited"),
         "{said}"
     );
 }
@@ -433,8 +433,5 @@ fn with_faults_nothing_is_sure() {
     assert_eq!(doubted.word, Bottleneck::Undecided, "{doubted:?}");
     assert_eq!(doubted.candidates, [Bottleneck::RequestHandlers]);
     let said = doubted.evidence.join(" ");
-    assert!(
-        said.contains("The scenario did 1 fault to the target"),
-        "{said}"
-    );
+    assert!(said.contains("The scenario injected 1 fault"), "{said}");
 }

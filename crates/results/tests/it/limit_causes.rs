@@ -110,10 +110,7 @@ fn network_threads_without_idle_time_are_the_limit() {
         ..EASY
     };
     let verdict = limit(&with_broker(&broker).1);
-    assert_eq!(
-        verdict.sentence,
-        "The limit was a broker's network threads."
-    );
+    assert_eq!(verdict.sentence, "Bottleneck: broker network threads.");
     let said = said(&verdict);
     assert!(
         said.contains("Broker 1: its network threads were idle for 5.0 % of the time"),
@@ -151,7 +148,7 @@ fn a_full_buffer_is_the_limit_while_all_others_have_time() {
     let words = said(&full);
     assert!(
         words.contains(
-            "writers: 60 % of buffer.memory was in use, and 59 % of the requests that may be under way."
+            "writers: 60 % of buffer.memory and 59 % of the allowed in-flight requests were in use."
         ),
         "{words}"
     );
@@ -186,11 +183,14 @@ fn waiting_for_followers_is_most_of_a_requests_time() {
     let half = with(201, [1, 1, 4, 1, 1]);
     let waits = replicated("all", &half);
     assert_eq!(waits.word, Bottleneck::Replication, "{waits:?}");
-    assert_eq!(waits.sentence, "The limit was waiting for followers.");
+    assert_eq!(
+        waits.sentence,
+        "Bottleneck: replication (waiting for followers)."
+    );
     let words = said(&waits);
     assert!(
         words.contains(
-            "writers: each ack waits for 3 replicas (acks=all), 50 % of a produce request's time."
+            "writers: each ack waits for 3 replicas (acks=all), 50 % of the produce request time."
         ),
         "{words}"
     );
@@ -278,11 +278,11 @@ fn consumers_that_fall_further_and_further_behind_are_the_limit_of_a_load_that_w
     };
     let half = with(500, 500);
     assert_eq!(half.word, Bottleneck::Consumer, "{half:?}");
-    assert_eq!(half.sentence, "The limit was consumers that fall behind.");
+    assert_eq!(half.sentence, "Bottleneck: slow consumers.");
     let words = said(&half);
     // From 500 to 6,000 in steps of 500.
     assert!(
-        words.contains("readers: it was 3,250 records behind in the mean, 6,000 at most"),
+        words.contains("readers: consumer lag was 3,250 records on average, 6,000 at most"),
         "{words}"
     );
     // Of 1,000 a second a quarter is always under way: 210 in the last third is less, 315 more.
@@ -421,7 +421,8 @@ fn times_that_are_mostly_linger_are_told_though_linger_limits_no_rate() {
     let told = lingering(2_000, 200).unwrap();
     assert_eq!(
         told,
-        "writers: the median of its service times is 2.00 ms, with linger.ms at 2.00 ms: most of it is waiting for company."
+        "writers: the median service time is 2.00 ms with linger.ms at 2.00 ms, so most of it is \
+         lingering."
     );
     // From a third of linger.ms to one and a half of it.
     assert!(lingering(700, 200).is_some());

@@ -89,18 +89,19 @@ fn is_it() -> (Bottleneck, Vec<Bottleneck>) {
 fn a_card_that_was_full_in_most_seconds_is_the_limit() {
     let full = card(some(6, (1, 112_500), (0, 0))).verdict();
     assert_eq!(full.word, Bottleneck::NetworkCard, "{full:?}");
-    assert_eq!(full.sentence, "The limit was a network card.");
+    assert_eq!(full.sentence, "Bottleneck: network card.");
     // 6 of 10 seconds, and 67.5 of 125 on the mean.
     let said = full.evidence.join(" ");
     assert!(
         said.contains(
-            "eth0 sent 67.5 MB/s of the 125 MB/s that it carries (54 %), and was full for 60 % of the time."
+            "eth0 sent 67.5 MB/s of its 125 MB/s (54 %), and was saturated for 60 % of the time."
         ),
         "{said}"
     );
     assert_eq!(card(some(10, (112_500, 1), (0, 0))).decided(), is_it());
     let said = card(some(10, (120_000, 1), (0, 0))).verdict().evidence;
-    let wanted = "eth0 received 120 MB/s of the 125 MB/s that it carries (96 %), and was full for 100 % of the time.";
+    let wanted = "eth0 received 120 MB/s of its 125 MB/s (96 %), and was saturated for 100 % of \
+                  the time.";
     assert!(said.join(" ").contains(wanted), "{said:?}");
 }
 
@@ -117,7 +118,7 @@ fn half_of_the_seconds_or_nine_tenths_of_the_speed_are_not_enough() {
     assert_eq!(free.decided(), none());
     let said = free.verdict().evidence.join(" ");
     assert!(
-        said.contains("eth0 sent 87.4 MB/s of the 125 MB/s that it carries (70 %)."),
+        said.contains("eth0 sent 87.4 MB/s of its 125 MB/s (70 %)."),
         "{said}"
     );
 }
@@ -133,7 +134,7 @@ fn directions_add_up_only_where_one_waits_for_the_other() {
     assert_eq!(half.decided(), is_it());
     let said = half.verdict().evidence.join(" ");
     assert!(
-        said.contains("eth0 carried both ways 120 MB/s of the 125 MB/s"),
+        said.contains("eth0 carried in both directions 120 MB/s of the 125 MB/s"),
         "{said}"
     );
 }
@@ -146,7 +147,8 @@ fn a_speed_that_was_exceeded_is_no_speed() {
     let said = driver.evidence.join(" ");
     assert!(
         said.contains(
-            "eth0 sent 132 MB/s, more than the 125 MB/s that its driver says: that is not how fast it is."
+            "eth0 sent 132 MB/s, more than the 125 MB/s that its driver reports, so that speed is \
+             wrong."
         ),
         "{said}"
     );
@@ -155,7 +157,7 @@ fn a_speed_that_was_exceeded_is_no_speed() {
         ..card(beyond)
     };
     let said = user.verdict().evidence.join(" ");
-    assert!(said.contains("that --network-speed says"), "{said}");
+    assert!(said.contains("that --network-speed sets"), "{said}");
     // A little more is what clocks and counters make.
     assert_eq!(card(some(10, (0, 131_000), (0, 0))).decided(), is_it());
 }
@@ -174,7 +176,10 @@ fn nothing_is_judged_without_a_speed_and_of_a_target_elsewhere_it_is_told_how_to
     assert_eq!((there.word, there.candidates), none());
     let said = there.evidence.join(" ");
     assert!(
-        said.contains("eth0 sent 124 MB/s. How fast it is its driver does not tell; --network-speed eth0=10Gbit would."),
+        said.contains(
+            "eth0 sent 124 MB/s. Its driver does not report a speed; set it with \
+                       --network-speed eth0=10Gbit."
+        ),
         "{said}"
     );
     let idle = Card {

@@ -45,8 +45,8 @@ fn whole_copies_are_added_up_and_nothing_is_wrong() {
     assert_eq!(mirror.replicator_cores, None);
     assert_eq!(
         mirror.sentence,
-        "MirrorMaker 2 (4.3.1) brought all of 2,000 records; none twice; at most 60 records behind in the \
-         hold; all there 120 ms after its end."
+        "MirrorMaker 2 (4.3.1) copied all of 2,000 records; no duplicates; at most 60 records \
+         behind during the hold; caught up 120 ms after the hold."
     );
     assert!(!has(&summary, WarningKind::CopyIncomplete));
     assert_ne!(summary.status, Status::SendsFailed);
@@ -66,8 +66,8 @@ fn a_copy_that_lacks_records_or_holds_some_twice_is_named() {
     assert_eq!((mirror.counted, &mirror.caught_up_s), (None, &None));
     assert_eq!(
         mirror.sentence,
-        "MirrorMaker 2 (4.3.1) did not bring 7 of 2,000 records; 2 twice; at most 40 records behind in the \
-         hold; not all there when the drain ended."
+        "MirrorMaker 2 (4.3.1) did not copy 7 of 2,000 records; 2 duplicated; at most 40 records \
+         behind during the hold; not caught up when the drain ended."
     );
     assert!(has(&summary, WarningKind::CopyIncomplete));
     assert!(has(&summary, WarningKind::CopyDoubled));

@@ -67,7 +67,7 @@ fn a_hot_partition_is_a_skew_though_all_lead_one() {
         text.starts_with("Broker 0 led 80 % of the records"),
         "{text}"
     );
-    assert!(text.contains("fuller ones"), "{text}");
+    assert!(text.contains("busier ones"), "{text}");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn of_single_runs_a_spread_between_them_is_assumed_said_and_turned_off() {
     near(interval.high.ln(), 1.02_f64.ln() + wanted, 1e-3);
     assert_eq!(against.between_runs, Some(0.02));
     let said = &comparison.method.between_runs;
-    assert!(said.words.contains("2 % is assumed"), "{}", said.words);
+    assert!(said.words.contains("between runs is 2 %"), "{}", said.words);
     assert!(said.words.contains("--with"), "{}", said.words);
     assert!(!said.measured && said.assumed.iter().all(|one| one.part == 0.02));
 
@@ -81,7 +81,7 @@ fn of_single_runs_a_spread_between_them_is_assumed_said_and_turned_off() {
     assert_eq!(against.between_runs, Some(0.0));
     let said = &comparison.method.between_runs;
     assert!(
-        said.words.starts_with("Nothing is assumed"),
+        said.words.starts_with("No spread between runs is assumed"),
         "{}",
         said.words
     );
@@ -139,10 +139,7 @@ fn several_runs_of_each_side_show_what_runs_differ_by() {
     assert_eq!(against.between_runs, None);
     let said = &comparison.method.between_runs;
     assert!(said.measured && said.assumed.is_empty());
-    assert!(
-        said.words
-            .starts_with("The spread between runs is measured")
-    );
+    assert!(said.words.starts_with("Run-to-run spread is measured"));
     let json = serde_json::to_value(&comparison).unwrap();
     assert_eq!(
         serde_json::from_value::<Comparison>(json.clone()).unwrap(),

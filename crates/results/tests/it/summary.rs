@@ -83,7 +83,8 @@ fn goals_and_published_figures_get_a_word_and_a_reason() {
     assert_eq!(words, [GoalStatus::Held, GoalStatus::NotHeld]);
     assert_eq!(
         trial.goals[1].why,
-        "1,000 records/s was measured (95 % interval 1,000 to 1,000 records/s), at least 2,000 records/s was wanted"
+        "measured 1,000 records/s (95 % interval 1,000 to 1,000 records/s), goal at least 2,000 \
+         records/s"
     );
     let words = trial
         .published
@@ -148,8 +149,8 @@ fn an_ack_is_explained() {
     let ack = summary.trials[0].flows[0].ack.as_ref().unwrap();
     assert_eq!(
         ack.sentence,
-        "acks=all: an ack means that the leader, the only replica, had the record (flushing left \
-         to the operating system). There are no followers."
+        "acks=all: acked by the leader, the only replica (flushing left to the operating system). \
+         There are no followers."
     );
 }
 
@@ -268,7 +269,7 @@ fn a_core_that_spins_between_sends_is_no_limit_of_the_generator() {
     }
     let told = trial.generator.evidence.join(" ");
     assert!(told.contains("used 10 % of a core"), "{told}");
-    assert!(told.contains("spun for 90 % of a core"), "{told}");
+    assert!(told.contains("busy-waited for 90 % of a core"), "{told}");
 }
 
 #[test]

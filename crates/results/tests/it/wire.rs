@@ -233,7 +233,8 @@ fn partitions_without_their_replicas_in_the_hold_are_warned_of_and_those_before_
     assert_eq!(health(&run), []);
     // 6 of the 61 looks.
     let (_made, run) = asked(|_| 0, |second| u32::from((30..36).contains(&second)) * 4);
-    let expected = "Repeat 1: up to 4 partitions had too few replicas in sync, at 9.8 % of the looks in the hold.";
+    let expected = "Repeat 1: up to 4 partitions under-replicated, in 9.8 % of the samples during \
+                    the hold.";
     assert_eq!(
         health(&run),
         [(WarningKind::UnderReplicated, expected.to_owned())]
@@ -254,7 +255,7 @@ fn leaders_that_move_by_themselves_are_warned_of_and_those_of_a_fault_are_not() 
     };
     let (_made, mut run) = asked(|_| 0, |_| 0);
     see(&mut run, 10, CLUSTER, change());
-    let expected = "Repeat 1: leaders changed in the hold by themselves: 1 leader moved.";
+    let expected = "Repeat 1: leaders changed unexpectedly during the hold: 1 leader moved.";
     assert_eq!(
         health(&run),
         [(WarningKind::LeadersMoved, expected.to_owned())]
@@ -273,7 +274,8 @@ fn leaders_that_move_by_themselves_are_warned_of_and_those_of_a_fault_are_not() 
 fn a_follower_that_falls_behind_is_warned_of() {
     // 200 more records a second, where the topic takes 1,000.
     let (_made, run) = asked(|second| 200 * second, |_| 0);
-    let expected = "Repeat 1: followers fell further and further behind in the hold, one by up to 6,200 records.";
+    let expected = "Repeat 1: followers fell further behind throughout the hold, by up to 6,200 \
+                    records.";
     assert_eq!(
         health(&run),
         [(WarningKind::FollowersFallBehind, expected.to_owned())]

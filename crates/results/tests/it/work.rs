@@ -55,7 +55,7 @@ fn a_reader_that_reads_nothing_of_what_was_acked_fails_the_run_and_has_no_bottle
     assert!(trial.flows[1].did_no_work && !trial.flows[0].did_no_work);
     assert_eq!(
         texts(trial, WarningKind::NoWorkDone),
-        ["readers: read nothing of the records that were there."]
+        ["readers: read none of the existing records."]
     );
     let limit = trial.limit.as_ref().map(|limit| limit.word);
     assert_eq!(limit, Some(Bottleneck::Undecided));
@@ -72,7 +72,7 @@ fn answers_that_cannot_be_read_fail_the_run_whoever_got_them() {
     assert_eq!(summary.exit_status, 1);
     assert_eq!(
         texts(&summary.trials[0], WarningKind::ConnectionsBroken),
-        ["readers: 19 connections to brokers broke, 19 because an answer could not be read."]
+        ["readers: 19 connections to brokers broke, 19 because a response was malformed."]
     );
 }
 
@@ -89,7 +89,8 @@ fn a_lost_connection_fails_the_run_of_a_reader_and_not_that_of_a_writer() {
     assert_eq!(
         texts(&of_reader.trials[0], WarningKind::ConnectionsBroken),
         [
-            "readers: 1 connection to brokers broke, 1 because no answer came within request.timeout.ms."
+            "readers: 1 connection to brokers broke, 1 because no response arrived within \
+             request.timeout.ms."
         ]
     );
 }

@@ -19,7 +19,7 @@ pub(crate) fn write_figure(page: &mut Markup, heat: &Heat) {
         figure::write_caption(page, frame);
         write_scale(page, heat);
         let label = format!(
-            "Heat map: {}. {} against {}; colour is how many {}. The data follow as a table.",
+            "Heat map: {}. {} against {}; colour shows the number of {}. A data table follows.",
             frame.title, frame.y.name, frame.x.name, heat.counted
         );
         write_plot_frame(page, frame, &label, |page| {
@@ -114,7 +114,7 @@ fn write_table(page: &mut Markup, heat: &Heat) {
     let bands = heat.rows().div_ceil(columns_max).max(1);
     let unit = heat.frame.y.unit;
     let words = format!(
-        "Counts of {}, added up to fit; every cell is in the page's data block.",
+        "Counts of {}, merged to fit; the page's data block has every cell.",
         heat.counted
     );
     figure::write_data(page, &heat.frame, &words, |page| {

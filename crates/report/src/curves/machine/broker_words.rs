@@ -3,65 +3,65 @@
 use crate::chart::AxisUnit;
 use crate::view::Panel;
 
-const PARTS: &str = "mean time of a request by part, all brokers together";
-const TIME: &str = "mean time of a request in the broker";
+const PARTS: &str = "mean request time by phase, all brokers";
+const TIME: &str = "mean request time in the broker";
 
 /// Short name, title and subtitle.
 pub(super) fn words(panel: Panel) -> (&'static str, &'static str, &'static str) {
     match panel {
-        Panel::ProduceParts => ("produce-parts", "Produce requests in the broker", PARTS),
-        Panel::FetchParts => ("fetch-parts", "Consumers' fetches in the broker", PARTS),
-        Panel::FollowerParts => ("follower-parts", "Followers' fetches in the broker", PARTS),
-        Panel::ProduceTime => ("produce-time", "Produce requests by broker", TIME),
-        Panel::FetchTime => ("fetch-time", "Consumers' fetches by broker", TIME),
-        Panel::FollowerTime => ("follower-time", "Followers' fetches by broker", TIME),
+        Panel::ProduceParts => ("produce-parts", "Produce request time by phase", PARTS),
+        Panel::FetchParts => ("fetch-parts", "Consumer fetch time by phase", PARTS),
+        Panel::FollowerParts => ("follower-parts", "Follower fetch time by phase", PARTS),
+        Panel::ProduceTime => ("produce-time", "Produce request time by broker", TIME),
+        Panel::FetchTime => ("fetch-time", "Consumer fetch time by broker", TIME),
+        Panel::FollowerTime => ("follower-time", "Follower fetch time by broker", TIME),
         Panel::Idle => (
             "idle",
-            "Idle threads of brokers",
-            "share of the time in which request handlers and network threads had nothing to do",
+            "Broker idle threads",
+            "share of time in which request handlers and network threads were idle",
         ),
         Panel::BrokerBytes => (
             "broker-bytes",
-            "Bytes of brokers",
-            "megabytes a second of batches from producers, to consumers and to followers",
+            "Broker traffic",
+            "megabytes per second of batches from producers, to consumers and to followers",
         ),
         Panel::BrokerQueues => (
             "broker-queues",
-            "Queues of brokers",
-            "requests that wait for a handler, responses that wait for a network thread",
+            "Broker queues",
+            "requests waiting for a handler, responses waiting for a network thread",
         ),
         Panel::Purgatory => (
             "purgatory",
             "Purgatory",
-            "produce requests that wait for followers, fetches that wait for records",
+            "produce requests waiting for followers, fetches waiting for records",
         ),
-        Panel::Leaders => ("leaders", "Leaders", "partitions that each broker leads"),
+        Panel::Leaders => ("leaders", "Leaders", "partitions led by each broker"),
         Panel::OutOfSync => (
             "out-of-sync",
-            "Partitions with replicas missing",
-            "partitions that are not as safe as they should be",
+            "Under-replicated partitions by broker",
+            "partitions with replicas missing, as reported by each broker",
         ),
-        Panel::Flushes => ("flushes", "Flushes", "flushes (fsync) a second"),
+        Panel::Flushes => ("flushes", "Flushes", "flushes (fsync) per second"),
         Panel::FlushTimes => (
             "flush-times",
-            "Times of flushes",
+            "Flush latency",
             "mean time of a flush (fsync)",
         ),
         Panel::Failed => (
             "failed",
             "Failed requests",
-            "a second, each partition by itself",
+            "per second, each partition counted separately",
         ),
         Panel::Conversions => (
             "conversions",
             "Conversions",
-            "batches a second converted to another message format",
+            "batches per second converted to another message format",
         ),
         // All others are of the machine.
         _ => (
             "collections",
             "Garbage collection",
-            "share of the time in which a collector worked",
+            "share of time spent in garbage collection",
         ),
     }
 }

@@ -17,9 +17,8 @@ fn table(compared: &DriverComparison) -> DriverTable {
     }
     let mut sentences = compared.sentences.clone();
     if compared.closed_loop {
-        sentences.push(
-            "Each went as fast as it could: its times are those of its own full buffer.".to_owned(),
-        );
+        sentences
+            .push("Each ran at full speed: its latency is time in its own full buffer.".to_owned());
     }
     DriverTable {
         title,

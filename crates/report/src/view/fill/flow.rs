@@ -51,13 +51,13 @@ pub(super) fn flow(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> F
 }
 
 /// Said of a closed loop whose records in flight were not measured.
-const CLOSED: &str = "Closed loop: this time is records in flight ÷ throughput (Little's law), not \
-    the broker's latency; the records in flight were not measured.";
+const CLOSED: &str = "Closed loop: records in flight ÷ throughput (Little's law), not broker \
+                      latency; records in flight were not measured.";
 
 fn not_steady(flow: &FlowSummary) -> Option<&'static str> {
     match flow.steadiness.as_ref()?.verdict {
         Steadiness::Steady | Steadiness::Undecided => None,
-        Steadiness::Shifting => Some("shifted from one level to another"),
+        Steadiness::Shifting => Some("shifted between levels"),
         Steadiness::Slowing => Some("was slowing down"),
         Steadiness::Warming => Some("was still warming up"),
     }
@@ -99,7 +99,7 @@ fn load(flow: &FlowSummary) -> String {
     match (&flow.shape, flow.closed_loop) {
         (_, true) => "full speed, closed loop".to_owned(),
         (Some(shape), false) => shape.clone(),
-        (None, false) => "as fast as it can read".to_owned(),
+        (None, false) => "reads at full speed".to_owned(),
     }
 }
 
@@ -257,20 +257,19 @@ fn late(flow: &FlowSummary) -> Option<Late> {
         .filter(|found| found.blame.is_in_latencies())?;
     let (badge, aside) = match lateness.blame {
         LatenessCause::OtherPrograms { .. } => {
-            ("crowded machine", ", a delay by other programs included")
+            ("busy machine", ", including delay from other programs")
         }
         LatenessCause::SharedProcessors => (
-            "shared processors",
-            ", a delay by the load's own want of a processor included",
+            "shared CPUs",
+            ", including the load generator's wait for CPU",
         ),
-        LatenessCause::Generator { .. } => {
-            ("late generator", ", the generator's own delay included")
-        }
-        LatenessCause::Unknown => ("sent late", ", a delay before sending included"),
+        LatenessCause::Generator { .. } => ("late generator", ", including generator lateness"),
+        LatenessCause::Unknown => ("sent late", ", including lateness before the send"),
         LatenessCause::None | LatenessCause::Target { .. } | LatenessCause::Fault => return None,
     };
     let sentence = format!(
-        "{} of the records were sent more than {} late (p99 {}), and that is part of these times. The cause was {}.",
+        "{} of the records were sent more than {} late (p99 {}), which is included in these \
+         latencies. Cause: {}.",
         format::percent(lateness.late_part),
         format::nanoseconds(lateness.late_after_ns as f64),
         format::nanoseconds(lateness.lag_ns_p99 as f64),
@@ -291,7 +290,7 @@ fn way(flow: &FlowSummary) -> Option<String> {
     let (batch, ack) = (mean(&times.batch_wait)?, mean(&times.ack_wait)?);
     let fetch = mean(&times.fetch_wait)?;
     let heard = match times.commit_wait {
-        Some(_) => "commit was heard of",
+        Some(_) => "commit was confirmed",
         None => "ack was",
     };
     let early = match flow.records.echoed_early {
@@ -307,11 +306,11 @@ fn way(flow: &FlowSummary) -> Option<String> {
     let and = if commit.is_empty() {
         " and"
     } else {
-        " and, after that,"
+        " and then"
     };
     Some(format!(
-        "Of {whole} end to end (mean) records waited {batch} in the batch, {ack} for the ack{commit}{and} \
-         {fetch} for the fetch{early}."
+        "Of the mean {whole} end to end, records waited {batch} in the batch, {ack} for the \
+         ack{commit}{and} {fetch} for the fetch{early}."
     ))
 }
 
@@ -327,7 +326,8 @@ fn commits(flow: &FlowSummary) -> Option<String> {
     let commit = flow.latencies.commit.as_ref()?;
     let p99 = commit.percentile(990_000)?;
     Some(format!(
-        "{} were committed; a commit took {} (mean), p99 {}. No record is taken meanwhile.",
+        "{} were committed; commit time {} (mean), p99 {}. No records are accepted during a \
+         commit.",
         format::plural(flow.records.transactions, "transaction", "transactions"),
         format::nanoseconds(commit.mean_ns),
         format::nanoseconds(p99.value_ns as f64)
@@ -347,8 +347,11 @@ fn counts(flow: &FlowSummary) -> CountsView {
     let all = &flow.records_all_stages;
     let bad = [
         (all.failed, "failed"),
-        (all.indeterminate, "of unknown fate"),
-        (u64::try_from(all.unresolved).unwrap_or(0), "never heard of"),
+        (all.indeterminate, "with unknown outcome"),
+        (
+            u64::try_from(all.unresolved).unwrap_or(0),
+            "without an outcome",
+        ),
         (all.skipped, "skipped"),
         (not_echoed(flow), "not read back"),
         (all.transactions_aborted, "transactions aborted"),

@@ -5,7 +5,7 @@ use kgauge_results::summary::WarningKind;
 use crate::view::WarningItem;
 
 /// What is said of a run that ended early.
-pub(super) const NOT_FINISHED: &str = "This run was not finished.";
+pub(super) const NOT_FINISHED: &str = "This run did not finish.";
 /// A sentence of more letters is no short one.
 const LETTERS_MAX: usize = 110;
 /// Places of more letters are not named in it.
@@ -42,7 +42,7 @@ pub(super) fn of(
 }
 
 fn is_going_on(words: &str) -> bool {
-    words.starts_with("The run goes on")
+    words.starts_with("The run is still in progress")
 }
 
 /// The first sentence of a single item, and the rest of it; `None` if it is too long.
@@ -83,27 +83,27 @@ fn of_one(item: &WarningItem, is_everywhere: bool) -> Option<Short> {
 fn title(kind: WarningKind) -> &'static str {
     match kind {
         WarningKind::NotFinished => NOT_FINISHED,
-        WarningKind::CountsDisagree => "Brokers count other numbers of records than were acked.",
-        WarningKind::CopyIncomplete => "Records that the source acked are not in the copy.",
-        WarningKind::CorruptRecords => "Records were read with a wrong checksum.",
-        WarningKind::SendsFailed => "Records failed for good.",
+        WarningKind::CountsDisagree => "Broker record counts differ from the acked records.",
+        WarningKind::CopyIncomplete => "Records acked by the source are missing from the copy.",
+        WarningKind::CorruptRecords => "Records have a wrong checksum.",
+        WarningKind::SendsFailed => "Records failed permanently.",
         WarningKind::SendsIndeterminate => "Records may or may not have been written.",
-        WarningKind::NoWorkDone => "A flow did none of its work.",
-        WarningKind::ConnectionsBroken => "Connections to brokers broke.",
-        WarningKind::RecordsUnresolved => "Records were never heard of again.",
+        WarningKind::NoWorkDone => "A flow did no work.",
+        WarningKind::ConnectionsBroken => "Broker connections were lost.",
+        WarningKind::RecordsUnresolved => "Records have no known outcome.",
         WarningKind::GeneratorLimited => {
-            "The generator was the limit; the target can do more than these figures say."
+            "The generator was the bottleneck; the target can do more than these figures show."
         }
-        WarningKind::GeneratorLate => "The generator was late; latencies contain its own delay.",
-        WarningKind::NotSteady => "The target was still changing while it was measured.",
-        WarningKind::OtherPrograms => "Other programs used this machine's processors.",
+        WarningKind::GeneratorLate => "The generator was late; latencies include its own delay.",
+        WarningKind::NotSteady => "The target was not steady during measurement.",
+        WarningKind::OtherPrograms => "Other programs used CPU on this machine.",
         WarningKind::ProcessorsExhausted => {
-            "Load and target had too few processors; latencies contain the delay."
+            "The load generator and the target ran short of CPU; latencies include the delay."
         }
-        WarningKind::BrokerOutage => "A broker stopped answering.",
-        WarningKind::DebugBuild => "This kgauge was built without optimisation.",
+        WarningKind::BrokerOutage => "A broker stopped responding.",
+        WarningKind::DebugBuild => "kgauge was built without optimisation.",
         // They stand below the answer, with all of their words.
-        _ => "There is more to mind.",
+        _ => "There are more caveats.",
     }
 }
 
@@ -140,25 +140,25 @@ mod tests {
     #[test]
     fn nothing_is_lost_of_a_place_too_long_to_be_named() {
         let place = "a-scenario-with-a-name, and.a.factor = 12, and.another = 13";
-        let failed = item(place, "12 records failed for good.");
+        let failed = item(place, "12 records failed permanently.");
         let said = of(
             WarningKind::SendsFailed,
             "",
             std::slice::from_ref(&failed),
             false,
         );
-        assert_eq!(said.short, "12 records failed for good.");
+        assert_eq!(said.short, "12 records failed permanently.");
         assert_eq!(said.evidence, [failed]);
     }
 
     #[test]
     fn items_that_differ_and_long_ones_get_the_matter_s_own_sentence() {
         let two = [
-            item("a", "1 record failed for good."),
-            item("b", "2 records failed for good."),
+            item("a", "1 record failed permanently."),
+            item("b", "2 records failed permanently."),
         ];
         let said = of(WarningKind::SendsFailed, "", &two, false);
-        assert_eq!(said.short, "Records failed for good.");
+        assert_eq!(said.short, "Records failed permanently.");
         assert_eq!(said.evidence, two);
         let long = [item("", &"word ".repeat(40))];
         let said = of(WarningKind::CountsDisagree, "", &long, true);
@@ -170,7 +170,7 @@ mod tests {
     fn why_a_run_ended_is_evidence() {
         let why = [item(
             "",
-            "This run was not finished (failed: broker 1 is gone. Look at it).",
+            "This run did not finish (failed: broker 1 is gone. Look at it).",
         )];
         let said = of(WarningKind::NotFinished, "", &why, true);
         assert_eq!(

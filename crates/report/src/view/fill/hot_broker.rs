@@ -50,7 +50,7 @@ fn describe(trials: &[TrialLoad<'_>]) -> Option<String> {
         }
         None => format!("in {} of {} trials", hot.len(), trials.len()),
     };
-    Some(format!("One broker led far more than its part {place}."))
+    Some(format!("One broker led far more than its share {place}."))
 }
 
 /// The setting that all of one group have, and nobody of the other.
@@ -78,7 +78,8 @@ mod tests {
             ]
         });
         let factors: Vec<[Factor; 2]> = factors.collect();
-        let text = "Broker 2 led 100 % of the records, where 33 % would be even: the topic has 1 partition.";
+        let text = "Broker 2 led 100 % of the records instead of an even 33 %: the topic has 1 \
+                    partition.";
         let seen = trials
             .iter()
             .zip(&factors)
@@ -100,11 +101,11 @@ mod tests {
         ];
         assert_eq!(
             of(&all).unwrap(),
-            "One broker led far more than its part with topic.partitions = 1, and only there."
+            "One broker led far more than its share with topic.partitions = 1, and only there."
         );
         assert_eq!(
             of(&all[..2]).unwrap(),
-            "One broker led far more than its part in every trial."
+            "One broker led far more than its share in every trial."
         );
         // No setting tells them apart by itself.
         let crossed = [
@@ -114,7 +115,7 @@ mod tests {
         ];
         assert_eq!(
             of(&crossed).unwrap(),
-            "One broker led far more than its part in 1 at 10/s, and only there."
+            "One broker led far more than its share in 1 at 10/s, and only there."
         );
     }
 
@@ -122,7 +123,7 @@ mod tests {
     fn a_single_trial_names_its_broker_and_even_ones_say_nothing() {
         assert_eq!(
             of(&[("1", "10/s", true)]).unwrap(),
-            "Broker 2 led 100 % of the records, where 33 % would be even."
+            "Broker 2 led 100 % of the records instead of an even 33 %."
         );
         assert_eq!(of(&[("3", "10/s", false)]), None);
         assert_eq!(of(&[]), None);

@@ -136,7 +136,10 @@ fn target(run: &RunRead, summary: &Summary) -> TargetView {
             target.brokers.map(|count| format::count(count.into())),
         ),
         fact("Addresses", addresses),
-        fact("On the load's machine", target.same_machine.map(yes_no)),
+        fact(
+            "On the load generator's machine",
+            target.same_machine.map(yes_no),
+        ),
     ];
     TargetView {
         name: target_name(summary),
@@ -318,10 +321,7 @@ fn events(run: &RunRead) -> Vec<EventView> {
     let mut events: Vec<EventView> = run.events.iter().take(half).map(event).collect();
     events.push(EventView {
         at: "…".to_owned(),
-        words: format!(
-            "{} more stand in events.jsonl",
-            format::count(left_out as u64)
-        ),
+        words: format!("{} more in events.jsonl", format::count(left_out as u64)),
     });
     events.extend(run.events.iter().skip(half + left_out).map(event));
     events
@@ -333,8 +333,8 @@ fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     let mut commands = Vec::new();
     if run.plan.is_some() {
         commands.push(ReaderCommand {
-            short: "Repeat",
-            purpose: "Repeat this run from its saved plan, with the same seed:".to_owned(),
+            short: "Rerun",
+            purpose: "Rerun from the saved plan with the same seed:".to_owned(),
             line: format!("kgauge run {}", here("plan.json")),
             line_anywhere: "kgauge run RUN-FOLDER/plan.json".to_owned(),
         });
@@ -345,8 +345,8 @@ fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     );
     if run.plan.is_some() && !is_whole {
         commands.push(ReaderCommand {
-            short: "Go on",
-            purpose: "Do what is left of this run, in the same folder:".to_owned(),
+            short: "Resume",
+            purpose: "Resume this run in the same folder:".to_owned(),
             line: format!("kgauge run --resume {}", words::quoted(&folder)),
             line_anywhere: "kgauge run --resume RUN-FOLDER".to_owned(),
         });
@@ -359,15 +359,15 @@ fn commands(run: &RunRead) -> Vec<ReaderCommand> {
             .map(|word| words::quoted(word))
             .collect();
         commands.push(ReaderCommand {
-            short: "As given",
-            purpose: "The command that made this run:".to_owned(),
+            short: "Command",
+            purpose: "Original command:".to_owned(),
             line: words.join(" "),
             line_anywhere: words.join(" "),
         });
     }
     commands.push(ReaderCommand {
         short: "",
-        purpose: "Make this page again:".to_owned(),
+        purpose: "Regenerate this page:".to_owned(),
         line: format!("kgauge report {}", words::quoted(&folder)),
         line_anywhere: "kgauge report RUN-FOLDER".to_owned(),
     });

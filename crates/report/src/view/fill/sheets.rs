@@ -25,7 +25,7 @@ pub(super) fn all(run: &RunRead, summary: &Summary) -> Vec<Sheet> {
     );
     sheets.extend(observing(run).map(|cost| sheet("Observing", vec![cost])));
     sheets.push(sheet("Records counted by the brokers", counted(summary)));
-    sheets.push(sheet("Records led by each broker", led(summary)));
+    sheets.push(sheet("Records by leader", led(summary)));
     sheets.push(sheet("Requests and batches", batching(summary)));
     let disk = run.environment.iter().filter_map(|one| one.disk.as_ref());
     sheets.extend(disk.map(disk_sheet));
@@ -45,22 +45,19 @@ pub(super) fn all(run: &RunRead, summary: &Summary) -> Vec<Sheet> {
 fn disk_sheet(disk: &DiskBaseline) -> Sheet {
     let writes = |writes: &DiskWrites| {
         format!(
-            "{} a second, {} MB/s, {} each",
+            "{} per second, {} MB/s, {} each",
             format::figure(writes.per_s),
             format::short(writes.bytes_per_s / 1e6),
             format::nanoseconds(writes.latency_ns_mean)
         )
     };
     sheet(
-        "The disk by itself, past the page cache",
+        "Disk baseline, bypassing the page cache",
         vec![
-            fact("Random writes of 4 KiB", writes(&disk.random_4k)),
-            fact(
-                "Writes of 1 MiB one after the other",
-                writes(&disk.sequential_1m),
-            ),
+            fact("Random 4 KiB writes", writes(&disk.random_4k)),
+            fact("Sequential 1 MiB writes", writes(&disk.sequential_1m)),
             fact("Measured by", &*disk.fio),
-            fact("In", &*disk.path),
+            fact("Directory", &*disk.path),
         ],
     )
 }
@@ -150,7 +147,7 @@ fn observing(run: &RunRead) -> Option<Fact> {
     (span_ns > 0).then(|| {
         let part = cpu_ns as f64 / span_ns as f64;
         let told = format!(
-            "{} of a core, {} looks",
+            "{} of a core, {} samples",
             format::percent(part),
             format::count(looks)
         );
@@ -191,11 +188,11 @@ fn counted(summary: &Summary) -> Vec<Fact> {
             let word = match counted.agrees {
                 Some(true) => "agrees",
                 Some(false) => "DISAGREES",
-                None => "cannot be told",
+                None => "undetermined",
             };
             let unknown = match counted.indeterminate {
                 0 => String::new(),
-                count => format!(", {} of unknown fate", format::count(count)),
+                count => format!(", {} with unknown outcome", format::count(count)),
             };
             fact(
                 &format!(
@@ -227,17 +224,17 @@ fn batching(summary: &Summary) -> Vec<Fact> {
                     format::figure(batching.requests_per_s.mean)
                 ),
                 format!(
-                    "{} records a request",
+                    "{} records per request",
                     format::short(batching.records_per_request)
                 ),
             ];
             parts.extend(
                 batching
                     .records_per_batch
-                    .map(|records| format!("{} records a batch", format::short(records))),
+                    .map(|records| format!("{} records per batch", format::short(records))),
             );
             parts.push(format!(
-                "{} a request on the wire",
+                "{} per request on the wire",
                 format::decimal_bytes(batching.wire_bytes_per_request)
             ));
             parts.extend(
@@ -248,7 +245,7 @@ fn batching(summary: &Summary) -> Vec<Fact> {
             parts.extend(
                 batching
                     .compression_ratio
-                    .map(|ratio| format!("batches compressed {ratio:.2} times")),
+                    .map(|ratio| format!("compression ratio {ratio:.2}")),
             );
             parts.extend(batching.behind.map(|behind| {
                 format!(
@@ -364,29 +361,29 @@ fn started_sheet(started: &KafkaStart) -> Sheet {
     let checked = if started.checked {
         "yes"
     } else {
-        "no: kgauge is not tested with this release"
+        "no: kgauge is not tested against this release"
     };
     let mut facts = vec![
         fact("checked release", checked),
         fact("coordination", &*started.coordination),
         fact("Java", &*started.java),
         fact("Java flags", started.jvm.join(" ")),
-        fact("clients connect by", &*started.security),
+        fact("client protocol", &*started.security),
     ];
     let ms =
         |name: &str, ms: Option<u64>| ms.map(|ms| fact(name, format!("{:.2} s", ms as f64 / 1e3)));
     facts.extend(ms("ports open after", started.ports_open_ms));
-    facts.extend(ms("serves after", started.serves_ms));
-    let asked = |(key, value): (&String, &String)| fact(&format!("asked for: {key}"), &**value);
+    facts.extend(ms("ready after", started.serves_ms));
+    let asked = |(key, value): (&String, &String)| fact(&format!("requested: {key}"), &**value);
     facts.extend(started.settings.iter().map(asked));
     for (id, settings) in &started.broker_settings {
         let own = |(key, value): (&String, &String)| {
-            fact(&format!("asked for, broker {id}: {key}"), &**value)
+            fact(&format!("requested, broker {id}: {key}"), &**value)
         };
         facts.extend(settings.iter().map(own));
     }
     facts.retain(|fact| !fact.value.is_empty());
-    sheet("How Apache Kafka was started", facts)
+    sheet("Apache Kafka startup", facts)
 }
 
 /// The brokers' settings as they answered: those that all share once, then each broker's own.

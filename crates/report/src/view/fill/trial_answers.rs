@@ -86,7 +86,7 @@ impl Trials<'_> {
                 format!("at {} records/s, {what}", format::figure(high)),
                 true,
             ),
-            false => (format!("at rates that the load set, {what}"), true),
+            false => (format!("at rates set by the load, {what}"), true),
         }
     }
 
@@ -157,7 +157,7 @@ impl Trials<'_> {
                 let beside: Vec<&str> = beside.map(|point| self.label(point)).collect();
                 let beside = match beside.is_empty() {
                     true => String::new(),
-                    false => format!("; not told apart from {}", beside.join(", ")),
+                    false => format!("; indistinguishable from {}", beside.join(", ")),
                 };
                 Some(format!(
                     "{name} best {} ({}{beside}), worst {} ({}), {} apart{}",
@@ -206,7 +206,7 @@ impl Trials<'_> {
                     detectable,
                     more_needed,
                 } => Some(format!(
-                    "{} ({} or more would have shown{})",
+                    "{} ({} or more would have been detected{})",
                     self.with_values(figure),
                     format::percent(*detectable),
                     for_smaller(more_needed.as_ref())
@@ -233,15 +233,15 @@ impl Trials<'_> {
             ),
             (
                 UndecidedCause::FewSamples,
-                "Inconclusive, fewer than 100 samples beyond the percentile (hold the load longer)",
+                "Inconclusive, fewer than 100 samples beyond the percentile (use a longer hold)",
             ),
             (
                 UndecidedCause::Generator,
-                "Not compared, since the generator was the limit or late",
+                "Not compared because the generator was the bottleneck or late",
             ),
             (
                 UndecidedCause::Zero,
-                "Not compared, since a repeat did nothing",
+                "Not compared because a repeat did nothing",
             ),
         ];
         let said = said.into_iter();
@@ -257,12 +257,11 @@ impl Trials<'_> {
             let labels: Vec<&str> = found.map(|(_, label)| label.as_str()).collect();
             (!labels.is_empty()).then(|| format!("{words}: {}.", labels.join(", ")))
         };
-        let not_steady = named(
-            "Left out, since the target was not steady while it was measured",
-            |trial| trial.flows.iter().any(|flow| !flow.is_usable()),
-        );
+        let not_steady = named("Left out because the target was not steady", |trial| {
+            trial.flows.iter().any(|flow| !flow.is_usable())
+        });
         let others = named(
-            "Inconclusive, since other programs used the machine's processors (end them)",
+            "Inconclusive because other programs used CPU on this machine (stop them)",
             super::words::has_others,
         );
         not_steady.into_iter().chain(others)
@@ -292,7 +291,7 @@ impl Trials<'_> {
         let Some(setting) = self.setting.as_ref().filter(|_| self.values.is_some()) else {
             let groups = [
                 ("held", GoalStatus::Held),
-                ("undecided", GoalStatus::Undecided),
+                ("inconclusive", GoalStatus::Undecided),
                 ("missed", GoalStatus::NotHeld),
                 ("not measured", GoalStatus::NotMeasured),
             ];
@@ -310,7 +309,7 @@ impl Trials<'_> {
             let word = match word {
                 GoalStatus::Held => "held",
                 GoalStatus::NotHeld => "missed",
-                GoalStatus::Undecided => "undecided",
+                GoalStatus::Undecided => "inconclusive",
                 GoalStatus::NotMeasured => "not measured",
             };
             format!("{word} at {label}")
@@ -322,20 +321,20 @@ impl Trials<'_> {
         Some(
             match (held.checked_sub(1).and_then(|last| words.get(last)), next) {
                 (Some((_, label, _)), None) => {
-                    format!("The goals are held up to the highest {setting} tried, {label}.")
+                    format!("The goals hold up to {label}, the highest {setting} tried.")
                 }
                 (Some((_, label, _)), Some(next)) => {
-                    format!("The goals are held up to {setting} {label}, and {next}.")
+                    format!("The goals hold up to {setting} {label} and are {next}.")
                 }
                 (None, Some(next)) if is_held_later => {
                     format!(
-                        "The goals are {next}, the lowest {setting}, and held at {}.",
+                        "The goals are {next}, the lowest {setting}, but held at {}.",
                         labels_of_held(&words)
                     )
                 }
-                (None, Some(next)) => format!(
-                    "No {setting} that was tried keeps the goals: they are {next}, the lowest."
-                ),
+                (None, Some(next)) => {
+                    format!("No {setting} tried meets the goals: they are {next}, the lowest.")
+                }
                 (None, None) => return None,
             },
         )

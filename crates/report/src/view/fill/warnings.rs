@@ -165,16 +165,16 @@ fn place_words(places: &[WarningPlace<'_>], summary: &Summary) -> String {
 fn unfinished(summary: &Summary) -> impl Iterator<Item = WarningView> {
     let words = match summary.run.status {
         RunStatus::Complete => None,
-        RunStatus::Running => Some("This run still goes on; these are the figures so far."),
+        RunStatus::Running => Some("This run is still in progress; these figures are preliminary."),
         RunStatus::Failed => {
-            Some("This run failed; the figures are of what was measured until then.")
+            Some("This run failed; the figures cover what was measured before that.")
         }
         RunStatus::Interrupted => {
-            Some("This run was interrupted; the figures are of what was measured until then.")
+            Some("This run was interrupted; the figures cover what was measured before that.")
         }
         RunStatus::CutShort => Some(
-            "This run was cut short: its process ended without a word. The figures are of what was \
-             on disk by then.",
+            "This run was cut short: its process ended unexpectedly. The figures cover what was \
+             on disk.",
         ),
     };
     let why = summary
@@ -214,10 +214,10 @@ fn defects(summary: &Summary) -> Option<WarningView> {
     (!items.is_empty()).then(|| WarningView {
         words: String::new(),
         level: Severity::Caution,
-        short: "The run folder is not whole.".to_owned(),
+        short: "The run folder is incomplete.".to_owned(),
         evidence: items.clone(),
         items,
-        remedy: "The run folder is not whole. What is missing is not in the figures.".to_owned(),
+        remedy: "The figures exclude what is missing from the run folder.".to_owned(),
     })
 }
 

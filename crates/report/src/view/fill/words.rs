@@ -31,7 +31,7 @@ pub(super) fn answer(
         .iter()
         .any(|trial| trial.generator.word == GeneratorState::Limited);
     if limited {
-        sentences.push("The generator was the limit: the target can do more.".to_owned());
+        sentences.push("The generator was the bottleneck: the target can do more.".to_owned());
     }
     sentences.extend(hot_broker::sentence(summaries));
     sentences.join(" ")
@@ -47,7 +47,7 @@ pub(super) fn headroom(summary: &Summary) -> String {
     most.map_or_else(String::new, |(_, headroom, trial)| {
         match summary.trials.len() {
             1 => headroom.sentence.clone(),
-            _ => format!("Most in {}: {}", trial_name(trial), headroom.sentence),
+            _ => format!("Highest in {}: {}", trial_name(trial), headroom.sentence),
         }
     })
 }
@@ -92,11 +92,11 @@ fn doubt(summary: &TrialSummary, trial: &TrialView) -> Option<String> {
     let mut flows = trial.flows.iter();
     if let Some(what) = flows.find_map(|flow| flow.not_steady) {
         return Some(format!(
-            "the target {what} meanwhile (use a longer warm-up limit and hold)"
+            "the target {what} (use a longer warm-up limit and hold)"
         ));
     }
     if has_others(summary) {
-        return Some("other programs used the machine's processors (end them)".to_owned());
+        return Some("other programs used CPU on this machine (stop them)".to_owned());
     }
     (summary.repeats_measured == 1).then(|| "one repeat (use --repeat 5)".to_owned())
 }
@@ -139,9 +139,9 @@ fn beside_published(flow: &Flow) -> String {
         found.text
     );
     match found.word {
-        PublishedStatusView::Agrees => format!(", which agrees with the published {}", found.text),
+        PublishedStatusView::Agrees => format!(", in agreement with the published {}", found.text),
         PublishedStatusView::Undecided => {
-            format!("; too uncertain to tell from the published {}", found.text)
+            format!("; inconclusive against the published {}", found.text)
         }
         _ => format!(", {times}"),
     }
@@ -178,17 +178,15 @@ pub(super) fn missing(trial: &TrialSummary, summary: &Summary) -> String {
         .iter()
         .find_map(|repeat| match &repeat.outcome {
             Some(RepeatOutcome::Failed { why }) => Some(format!("Not measured: {why}")),
-            Some(RepeatOutcome::Interrupted) => {
-                Some("Not measured: it was interrupted.".to_owned())
-            }
+            Some(RepeatOutcome::Interrupted) => Some("Not measured: interrupted.".to_owned()),
             _ => None,
         });
     failed.unwrap_or_else(|| match trial.repeats.is_empty() {
         true => format!(
-            "Not begun: the run was {} before.",
+            "Not started: the run was {} first.",
             summary.run.status.as_str()
         ),
-        false => "Not measured: it ended before its hold stage.".to_owned(),
+        false => "Not measured: ended before the hold stage.".to_owned(),
     })
 }
 
@@ -324,8 +322,8 @@ pub(super) fn event(event: &run::Event) -> String {
         EventKind::StageStarted { flow, stage } => {
             format!("flow {} enters {}", flow + 1, stage.as_str())
         }
-        EventKind::TrialLeftOut { trial, why } => format!("trial {} left out: {why}", trial + 1),
-        EventKind::TrialFailed { trial, why } => format!("trial {} given up: {why}", trial + 1),
+        EventKind::TrialLeftOut { trial, why } => format!("trial {} skipped: {why}", trial + 1),
+        EventKind::TrialFailed { trial, why } => format!("trial {} abandoned: {why}", trial + 1),
         EventKind::ClusterStarted { brokers, settings } => {
             let brokers = format::plural(u64::from(*brokers), "broker", "brokers");
             let settings = settings
@@ -355,8 +353,8 @@ pub(super) fn event(event: &run::Event) -> String {
         EventKind::BrokerUnreachable { .. }
         | EventKind::BrokerSlow { .. }
         | EventKind::BrokerBack { .. } => outage(event),
-        EventKind::Interrupted => "the user asked to stop".to_owned(),
-        EventKind::Unknown => "an event that this version does not know".to_owned(),
+        EventKind::Interrupted => "stopped by the user".to_owned(),
+        EventKind::Unknown => "an event unknown to this version of kgauge".to_owned(),
     };
     place + &words
 }
@@ -380,7 +378,7 @@ fn warming(found: &BrokerWarming) -> String {
         if found.is_steady {
             ""
         } else {
-            ", and not steady by then"
+            ", not steady by then"
         },
     )
 }
@@ -397,15 +395,15 @@ fn outage(event: &run::Event) -> String {
             partitions_without_leader,
         } => {
             let how = match cause {
-                OutageCause::Unconnected => "connections fail",
-                OutageCause::Silent => "requests stay without an answer",
-                OutageCause::Unknown => "no answer",
+                OutageCause::Unconnected => "connections failed",
+                OutageCause::Silent => "requests got no response",
+                OutageCause::Unknown => "no response",
             };
             let since = format::nanoseconds(*since_ns as f64);
             let leaders = partitions_without_leader.map_or_else(String::new, |without| {
                 format!("; {without} of {partitions} partitions have no leader")
             });
-            format!("broker {broker} ({address}) stopped answering at {since}: {how}{leaders}")
+            format!("broker {broker} ({address}) stopped responding at {since}: {how}{leaders}")
         }
         EventKind::BrokerSlow {
             broker,
@@ -413,7 +411,10 @@ fn outage(event: &run::Event) -> String {
             since_ns,
         } => {
             let since = format::nanoseconds(*since_ns as f64);
-            format!("broker {broker} ({address}) held requests since {since}, and answered others")
+            format!(
+                "broker {broker} ({address}) delayed some requests from {since} on while \
+                     answering others"
+            )
         }
         EventKind::BrokerBack {
             broker,
@@ -422,7 +423,7 @@ fn outage(event: &run::Event) -> String {
         } => {
             let lasted = event.at_ns.unwrap_or(*since_ns).saturating_sub(*since_ns);
             let lasted = format::nanoseconds(lasted as f64);
-            format!("broker {broker} ({address}) answers again, after {lasted}")
+            format!("broker {broker} ({address}) responds again after {lasted}")
         }
         _ => String::new(),
     }

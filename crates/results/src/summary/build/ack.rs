@@ -55,7 +55,7 @@ fn flush_words(topic: Option<&TopicFacts>) -> String {
     let (messages, ms) = (get("flush.messages"), get("flush.ms"));
     let limits = |value: &&String| value.as_str() != NEVER;
     match (messages, ms) {
-        (None, None) => "flush policy not known".to_owned(),
+        (None, None) => "flush policy unknown".to_owned(),
         (Some(messages), _) if messages == "1" => "flushed to disk before the ack".to_owned(),
         _ => {
             let messages = messages
@@ -76,15 +76,15 @@ fn promise(acks: Acks, meaning: &AckMeaning) -> String {
     let flush = &meaning.flush;
     let alone = meaning.replication_factor == Some(1);
     match acks {
-        Acks::None => "acks=0: an ack means nothing; a record counts as acked when it was written \
-                       to the connection."
+        Acks::None => "acks=0: no acknowledgement; a record counts as acked once it is written to \
+                       the connection."
             .to_owned(),
         Acks::Leader | Acks::All if alone => format!(
-            "acks={}: an ack means that the leader, the only replica, had the record ({flush}).",
+            "acks={}: acked by the leader, the only replica ({flush}).",
             meaning.acks
         ),
         Acks::Leader => {
-            format!("acks=1: an ack means that the leader had the record ({flush}); no follower.")
+            format!("acks=1: acked by the leader ({flush}) without waiting for followers.")
         }
         Acks::All => {
             let copies = match meaning.replication_factor {
@@ -95,10 +95,7 @@ fn promise(acks: Acks, meaning: &AckMeaning) -> String {
                 Some(least) => format!("at least {least}{copies}"),
                 None => format!("an unknown number{copies}"),
             };
-            format!(
-                "acks=all: an ack means that every in-sync replica, {least}, had the record \
-                 ({flush})."
-            )
+            format!("acks=all: acked by every in-sync replica, {least} ({flush}).")
         }
     }
 }
@@ -109,7 +106,7 @@ fn followers_words(meaning: &AckMeaning) -> String {
     }
     let seen = meaning.followers.iter().flatten().collect::<Vec<_>>();
     if seen.is_empty() || seen.len() < meaning.followers.len() {
-        return "Whether the followers had caught up was not looked at.".to_owned();
+        return "Follower catch-up was not checked.".to_owned();
     }
     let behind = seen.iter().filter_map(|state| match state {
         Replication::Behind {
@@ -128,7 +125,7 @@ fn followers_words(meaning: &AckMeaning) -> String {
     });
     match slowest.max() {
         Some(after_ns) => format!(
-            "All followers had caught up within {} of the end.",
+            "All followers caught up within {} of the end.",
             words::time(after_ns as f64)
         ),
         None => "There are no followers.".to_owned(),

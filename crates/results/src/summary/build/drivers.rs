@@ -179,7 +179,7 @@ fn sentence(row: &DriverRow, kgauge: &DriverRow, closed_loop: bool) -> Option<St
         kgauge.cpu_ns_per_record,
     ) {
         clauses.push(format!(
-            "needs {} times the CPU per record of kgauge ({} ns, kgauge {} ns)",
+            "uses {} times kgauge's CPU per record ({} ns; kgauge {} ns)",
             words::number(factor),
             words::number(own),
             words::number(theirs)
@@ -187,7 +187,7 @@ fn sentence(row: &DriverRow, kgauge: &DriverRow, closed_loop: bool) -> Option<St
     }
     if let (Some(factor), true) = (row.rate_factor, closed_loop) {
         clauses.push(format!(
-            "writes {} times its records/s",
+            "writes {} times kgauge's records/s",
             words::number(factor)
         ));
     }
@@ -195,7 +195,7 @@ fn sentence(row: &DriverRow, kgauge: &DriverRow, closed_loop: bool) -> Option<St
         (row.p99_factor, row.p99_ns, kgauge.p99_ns, closed_loop)
     {
         clauses.push(format!(
-            "has {} times its p99 ({}, kgauge {})",
+            "has {} times kgauge's p99 ({}; kgauge {})",
             words::number(factor),
             words::time(own as f64),
             words::time(theirs as f64)

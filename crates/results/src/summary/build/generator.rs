@@ -146,7 +146,8 @@ fn had_room(flow: &FlowSummary) -> bool {
 
 fn lateness_words(name: &str, lateness: &Lateness) -> String {
     let mut words = format!(
-        "{name}: {late} of the records were handed over more than {limit} late (p99 {p99}), {skipped} were skipped",
+        "{name}: {late} of the records were sent more than {limit} late (p99 {p99}), {skipped} \
+         were skipped",
         late = words::percent(lateness.late_part),
         limit = words::time(lateness.late_after_ns as f64),
         p99 = words::time(lateness.lag_ns_p99 as f64),
@@ -158,12 +159,13 @@ fn lateness_words(name: &str, lateness: &Lateness) -> String {
         let had_room = words::percent((lateness.late_part - waited).max(0.0));
         let waited = words::percent(waited);
         words.push_str(&format!(
-            "; {waited} were late because the client's buffer was full, {had_room} although it had room"
+            "; {waited} were late because the client buffer was full, {had_room} although it had \
+             room"
         ));
     }
     let waiting = words::percent(lateness.waiting_time_part);
     words.push_str(&format!(
-        "; its buffers were full for {waiting} of the time."
+        "; client buffers were full for {waiting} of the time."
     ));
     words
 }
@@ -174,7 +176,7 @@ fn starved(flows: &[FlowSummary], evidence: &mut Vec<String>) -> bool {
     for flow in flows.iter().filter(|flow| flow.closed_loop) {
         let Some(driver) = &flow.driver else { continue };
         evidence.push(format!(
-            "{}: {} waited for its records for {} of the time (limit {}).",
+            "{}: {} waited for input for {} of the time (limit {}).",
             flow.name,
             driver.client,
             words::percent(driver.starved_part),
@@ -192,13 +194,13 @@ fn cpu_evidence(
     evidence: &mut Vec<String>,
 ) -> Option<bool> {
     let Some(used) = cpu.generator_thread_use_max else {
-        evidence.push("The generator's CPU was not measured.".to_owned());
+        evidence.push("Generator CPU was not measured.".to_owned());
         return None;
     };
     let nearness = if used >= THREAD_USE_LIMIT {
-        ": it had nothing to spare"
+        ": no headroom"
     } else if used >= THREAD_USE_NEAR {
-        ": little to spare"
+        ": little headroom"
     } else {
         ""
     };
@@ -209,25 +211,25 @@ fn cpu_evidence(
     ));
     if let Some(spun) = cpu.generator_spun_cores.filter(|cores| *cores >= 0.01) {
         evidence.push(format!(
-            "They also spun for {} of a core to hit send times exactly.",
+            "Load threads also busy-waited for {} of a core to hit send times precisely.",
             words::percent(spun),
         ));
     }
     if let Some(queued) = cpu.generator_queued_part.filter(|part| *part >= 0.001) {
         evidence.push(format!(
-            "A load thread was ready to run and had no processor for {} of the time.",
+            "A load thread was runnable but waited for a CPU for {} of the time.",
             words::percent(queued),
         ));
     }
     if let Some(queued) = cpu.target_queued_part.filter(|part| *part >= 0.01) {
         evidence.push(format!(
-            "A broker's thread was ready to run and had no processor for {} of the time.",
+            "A broker thread was runnable but waited for a CPU for {} of the time.",
             words::percent(queued),
         ));
     }
     if let Some(held) = cpu.generator_held_part.filter(|part| *part >= 0.01) {
         evidence.push(format!(
-            "A control group's limit on CPU time stopped kgauge in {} of its periods.",
+            "A cgroup CPU limit throttled kgauge in {} of its periods.",
             words::percent(held),
         ));
     }
@@ -242,7 +244,7 @@ pub(super) fn processors_words(cpu: &CpuSummary, processors: u32) -> Option<Stri
     let target = cpu.target_cores.map(words::number);
     parts.push(match &target {
         Some(cores) => format!("the target {cores}"),
-        None => "the target's part is not known".to_owned(),
+        None => "the target's share is unknown".to_owned(),
     });
     if let Some(others) = cpu.others_cores {
         let named: Vec<&str> = cpu
@@ -253,15 +255,15 @@ pub(super) fn processors_words(cpu: &CpuSummary, processors: u32) -> Option<Stri
             .collect();
         let named = match named.as_slice() {
             [] => String::new(),
-            names => format!(" (most of it {})", names.join(", ")),
+            names => format!(" (mostly {})", names.join(", ")),
         };
-        parts.push(format!("all others {}{named}", words::number(others)));
+        parts.push(format!("other programs {}{named}", words::number(others)));
     }
     if let Some(stolen) = cpu.stolen_cores {
         parts.push(format!("the hypervisor took {}", words::number(stolen)));
     }
     if let Some(idle) = cpu.idle_cores {
-        parts.push(format!("{} had nothing to do", words::number(idle)));
+        parts.push(format!("{} were idle", words::number(idle)));
     }
     Some(format!(
         "Of this machine's {}: {}.",

@@ -27,13 +27,13 @@ pub(super) fn headroom(flows: &[FlowSummary], measured: &MeasuredRepeats<'_>) ->
         )
     });
     let spare = if used_part >= NEAR {
-        ": little to spare"
+        ", little headroom"
     } else {
         ""
     };
     let sentence = format!(
-        "The generator used {} of what it can do here with these flows{spare}: {} ({}, into a sink \
-         that keeps nothing).",
+        "The generator used {} of its capacity on this machine{spare}: {} ({}, writing to a null \
+         sink).",
         words::percent(used_part),
         shown.collect::<Vec<_>>().join(", "),
         words::counted(u64::from(threads), "load thread"),

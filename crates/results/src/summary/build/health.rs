@@ -68,14 +68,14 @@ fn outage(run: &RunRead, event: &Event) -> Option<Warning> {
     });
     let until = match back_ns {
         Some(back_ns) => format!("for {}", words::time(back_ns.saturating_sub(*since) as f64)),
-        None => "to the end of the repeat".to_owned(),
+        None => "until the end of the repeat".to_owned(),
     };
     let kind = WarningKind::BrokerOutage;
     Some(Warning {
         kind,
         flow: None,
         text: format!(
-            "Repeat {}: broker {of} at {address} did not answer from {} on, {until}.",
+            "Repeat {}: broker {of} at {address} stopped responding at {}, {until}.",
             event.repeat.map_or(0, |key| key.repeat) + 1,
             words::time(*since as f64),
         ),
@@ -96,12 +96,13 @@ fn of_hold(repeat: u32, hold: &WireHold, warnings: &mut Vec<Warning>) {
     if hold.under_replicated_max > 0 || hold.leaderless_max > 0 {
         let partitions = words::counted(u64::from(hold.under_replicated_max), "partition");
         let mut text = format!(
-            "Repeat {number}: up to {partitions} had too few replicas in sync, at {} of the looks in the hold.",
+            "Repeat {number}: up to {partitions} under-replicated, in {} of the samples during \
+             the hold.",
             words::percent(hold.under_replicated_part)
         );
         if hold.leaderless_max > 0 {
             let leaderless = words::counted(u64::from(hold.leaderless_max), "partition");
-            text.push_str(&format!(" Nobody led {leaderless}."));
+            text.push_str(&format!(" Up to {leaderless} had no leader."));
         }
         add(WarningKind::UnderReplicated, text);
     }
@@ -109,7 +110,7 @@ fn of_hold(repeat: u32, hold: &WireHold, warnings: &mut Vec<Warning>) {
     let leaders = changes.leaders_moved.saturating_add(changes.leaders_lost);
     if leaders > 0 {
         let text = format!(
-            "Repeat {number}: leaders changed in the hold by themselves: {}.",
+            "Repeat {number}: leaders changed unexpectedly during the hold: {}.",
             changes.words()
         );
         add(WarningKind::LeadersMoved, text);
@@ -117,7 +118,7 @@ fn of_hold(repeat: u32, hold: &WireHold, warnings: &mut Vec<Warning>) {
     if hold.lag_grows == Some(true) {
         let most = words::counted(hold.lag_records_max.unwrap_or_default(), "record");
         let text = format!(
-            "Repeat {number}: followers fell further and further behind in the hold, one by up to {most}."
+            "Repeat {number}: followers fell further behind throughout the hold, by up to {most}."
         );
         add(WarningKind::FollowersFallBehind, text);
     }

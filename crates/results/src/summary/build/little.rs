@@ -55,34 +55,33 @@ pub(super) fn littles_law(holds: &[FlowHold<'_>], closed_loop: bool) -> Option<L
 }
 
 fn closed_sentence(law: &LittlesLaw) -> String {
-    let opening = "Closed loop: this latency is how long records waited in the producer's own \
-                   buffer, not how fast the broker answers";
+    let opening = "Closed loop: this latency is time spent in the producer buffer, not broker \
+                   latency";
     match (law.in_flight_mean, law.residual) {
         (Some(in_flight), Some(residual)) => format!(
-            "{opening}. On average {in_flight} records were under way and {rate} records/s were \
-             acked; by Little's law that makes {expected} each, and {measured} were measured \
-             (residual {residual}).",
+            "{opening}. On average {in_flight} records were in flight at {rate} records/s. \
+             Little's law predicts {expected}; {measured} was measured (residual {residual}).",
             in_flight = words::number(in_flight),
             rate = words::number(law.records_per_s),
             expected = words::time(in_flight / law.records_per_s * SECOND_NS as f64),
             measured = words::time(law.service_mean_ns),
             residual = words::percent(residual),
         ),
-        _ => format!("{opening}. The records under way were not measured."),
+        _ => format!("{opening}. Records in flight were not measured."),
     }
 }
 
 fn open_sentence(law: &LittlesLaw) -> String {
     match (law.in_flight_mean, law.residual) {
         (Some(in_flight), Some(residual)) => format!(
-            "Little's law: {rate} records/s that take {service} each make {expected} records \
-             under way; {in_flight} were measured (residual {residual}).",
+            "Little's law: {rate} records/s at {service} each predict {expected} records in \
+             flight; {in_flight} were measured (residual {residual}).",
             rate = words::number(law.records_per_s),
             service = words::time(law.service_mean_ns),
             expected = words::number(law.records_per_s * law.service_mean_ns / SECOND_NS as f64),
             in_flight = words::number(in_flight),
             residual = words::percent(residual),
         ),
-        _ => "The records under way were not measured.".to_owned(),
+        _ => "Records in flight were not measured.".to_owned(),
     }
 }

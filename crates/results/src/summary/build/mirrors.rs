@@ -45,33 +45,33 @@ pub(super) fn mirror(index: u16, measured: &MeasuredRepeats<'_>) -> Option<Mirro
 fn sentence(mirror: &MirrorSummary) -> String {
     let mut parts = vec![match mirror.missing {
         0 => format!(
-            "{} brought all of {}",
+            "{} copied all of {}",
             mirror.replicator,
             words::counted(mirror.acked, "record")
         ),
         missing => format!(
-            "{} did not bring {} of {}",
+            "{} did not copy {} of {}",
             mirror.replicator,
             words::count(missing),
             words::counted(mirror.acked, "record")
         ),
     }];
     parts.push(match mirror.doubled {
-        0 => "none twice".to_owned(),
-        doubled => format!("{} twice", words::count(doubled)),
+        0 => "no duplicates".to_owned(),
+        doubled => format!("{} duplicated", words::count(doubled)),
     });
     parts.push(format!(
-        "at most {} behind in the hold",
+        "at most {} behind during the hold",
         words::counted(mirror.behind_records_max.max.round() as u64, "record")
     ));
     parts.push(match &mirror.caught_up_s {
-        Some(after) => format!("all there {} after its end", words::time(after.max * 1e9)),
-        None => "not all there when the drain ended".to_owned(),
+        Some(after) => format!("caught up {} after the hold", words::time(after.max * 1e9)),
+        None => "not caught up when the drain ended".to_owned(),
     });
     if mirror.unsure > 0 {
         let unsure = words::counted(mirror.unsure, "record");
         parts.push(format!(
-            "{unsure} failed at the source, so that up to as many more may be missing"
+            "{unsure} failed at the source, so up to that many more may be missing"
         ));
     }
     if let Some(cores) = &mirror.replicator_cores {

@@ -104,7 +104,7 @@ fn target_summary(run: &RunRead) -> TargetSummary {
         .map(|environment| &environment.target);
     TargetSummary {
         words: target.map_or_else(
-            || "not known: the run ended before it was written down".to_owned(),
+            || "unknown: the run ended before it was recorded".to_owned(),
             TargetRecord::words,
         ),
         kind: target.map(|target| target.kind),

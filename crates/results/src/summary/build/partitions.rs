@@ -64,7 +64,7 @@ fn sentence(
     is_limited: bool,
 ) -> String {
     let caveat = match is_limited {
-        true => " The generator was the limit of one of them: fewer partitions may do.",
+        true => " The generator limited one of these rates, so fewer partitions may be enough.",
         false => "",
     };
     let each: Vec<String> = rates
@@ -73,7 +73,7 @@ fn sentence(
             let partitions = words::counted(one.partitions, "partition");
             let cautious = match one.partitions_cautious {
                 Some(more) if more > one.partitions => {
-                    format!(" ({more} by the lower ends of the intervals)")
+                    format!(" ({more} at the lower ends of the intervals)")
                 }
                 _ => String::new(),
             };
@@ -82,9 +82,9 @@ fn sentence(
         })
         .collect();
     format!(
-        "One producer wrote P = {} records/s into one partition and one consumer read C = {} out of one. By \
-         max(T/P, T/C): {}. That is the least: a partition more costs little, and keys keep their \
-         partition only as long as the number stays.{caveat}",
+        "One producer wrote P = {} records/s to one partition, and one consumer read C = {} from \
+         one. By max(T/P, T/C): {}. This is the minimum. Spare partitions cost little; adding \
+         partitions later remaps keys.{caveat}",
         words::number(produce.mean),
         words::number(consume.mean),
         each.join("; ")

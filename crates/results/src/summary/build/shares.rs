@@ -87,7 +87,7 @@ pub(super) fn skew(trial: &TrialSummary) -> Option<String> {
             words::counted(u64::from(topic.partitions), "partition")
         ),
         (_, 1..) => ": the others lead no partition that was written to".to_owned(),
-        _ => ": it leads more partitions, or fuller ones".to_owned(),
+        _ => ": it leads more partitions, or busier ones".to_owned(),
     };
     // Each partition has its replicas on brokers of their own: enough of them reach every broker.
     let copies = trial
@@ -96,11 +96,11 @@ pub(super) fn skew(trial: &TrialSummary) -> Option<String> {
         .map_or(1, |topic| topic.replication_factor);
     let others = match idle {
         0 => String::new(),
-        _ if usize::from(copies) >= count => format!(" {idle} of {count} brokers only copied."),
+        _ if usize::from(copies) >= count => format!(" {idle} of {count} brokers only replicated."),
         _ => format!(" {idle} of {count} brokers led nothing."),
     };
     Some(format!(
-        "Broker {} led {} of the records, where {} would be even{because}.{others}",
+        "Broker {} led {} of the records instead of an even {}{because}.{others}",
         busy.broker,
         words::percent(busy.part),
         words::percent(even)

@@ -32,19 +32,19 @@ fn sentence(protocols: &[TransactionProtocol], all: &RecordCounts) -> String {
         [one] => one.words().to_owned(),
         _ => {
             let words: Vec<_> = protocols.iter().map(|one| one.words()).collect();
-            format!("not the same in all repeats: {}", words.join("; "))
+            format!("different between repeats: {}", words.join("; "))
         }
     };
     let aborted = match all.transactions_aborted {
         0 => "none aborted".to_owned(),
         aborted => format!(
-            "{} aborted, with {} that had been acked",
+            "{} aborted, with {} already acked",
             words::counted(aborted, "transaction"),
             words::counted(all.aborted, "record")
         ),
     };
     format!(
-        "{} committed, {aborted}; spoken was {spoken}",
+        "{} committed, {aborted}; protocol: {spoken}",
         words::counted(all.transactions, "transaction"),
     )
 }
@@ -62,15 +62,16 @@ mod tests {
         let both = [TransactionProtocol::Kip98, TransactionProtocol::Kip890];
         assert_eq!(
             sentence(&both[1..], &all),
-            "41 transactions committed, none aborted; spoken was the second kind (KIP-890, \
-             transaction.version 2): partitions join by being written to, and each end gives a new epoch"
+            "41 transactions committed, none aborted; protocol: version 2 (KIP-890, \
+             transaction.version 2): partitions join when written to, and each end gives a new \
+             epoch"
         );
         (all.transactions_aborted, all.aborted) = (1, 250);
         let told = sentence(&both[..1], &all);
         assert!(told.starts_with(
-            "41 transactions committed, 1 transaction aborted, with 250 records that"
+            "41 transactions committed, 1 transaction aborted, with 250 records already acked"
         ));
-        assert!(told.contains("the first kind (KIP-98)"), "{told}");
-        assert!(sentence(&both, &all).contains("not the same in all repeats"));
+        assert!(told.contains("version 1 (KIP-98)"), "{told}");
+        assert!(sentence(&both, &all).contains("different between repeats"));
     }
 }

@@ -132,7 +132,7 @@ impl FigureSource<'_> {
             interval: None,
             unit,
             word: GoalStatus::NotMeasured,
-            why: "nothing of the kind was measured".to_owned(),
+            why: "this figure was not measured".to_owned(),
         };
         let Some(value) = self.value(&goal.figure) else {
             return verdict;
@@ -150,7 +150,7 @@ impl FigureSource<'_> {
             let holds = |value: f64| goal.comparison.holds(value, goal.value);
             if !holds(value.value * factor) || !holds(value.value / factor) {
                 verdict.word = GoalStatus::Undecided;
-                verdict.why += ", but the target was not steady while it was measured";
+                verdict.why += ", but the target was not steady during measurement";
             }
         }
         verdict
@@ -196,7 +196,7 @@ impl FigureSource<'_> {
         let Some(ratio) = ratio else {
             return (
                 PublishedStatus::NotMeasured,
-                "Nothing of the kind was measured".to_owned(),
+                "This figure was not measured".to_owned(),
             );
         };
         if let Some(because) = &published.not_comparable {
@@ -205,7 +205,7 @@ impl FigureSource<'_> {
         }
         let flow = self.flow(&published.figure);
         if flow.is_some_and(|flow| !flow.is_usable()) {
-            let why = "Not comparable: the target was not steady while ours was measured";
+            let why = "Not comparable: the target was not steady during measurement";
             return (PublishedStatus::NotComparable, why.to_owned());
         }
         let of_time = matches!(
@@ -215,7 +215,9 @@ impl FigureSource<'_> {
         if of_time && flow.is_some_and(|flow| flow.closed_loop) {
             return (
                 PublishedStatus::NotComparable,
-                "Not comparable: a closed loop's latency is its own buffer".to_owned(),
+                "Not comparable: in a closed loop, latency is time in the producer \
+                 buffer"
+                    .to_owned(),
             );
         }
         if let Some(found) = agreement(published, ratio, interval) {
@@ -224,17 +226,23 @@ impl FigureSource<'_> {
         let word = if ratio > 1.0 {
             (
                 PublishedStatus::Higher,
-                format!("Ours is {} times as high", words::number(ratio)),
+                format!(
+                    "The result is {} times the published value",
+                    words::number(ratio)
+                ),
             )
         } else {
             (
                 PublishedStatus::Lower,
-                format!("Ours is {} of it", words::percent(ratio)),
+                format!(
+                    "The result is {} of the published value",
+                    words::percent(ratio)
+                ),
             )
         };
         let limited = self.generator.word == GeneratorState::Limited;
         if limited && ratio < 1.0 && !of_time {
-            let why = "Not comparable: the generator was the limit of ours".to_owned();
+            let why = "Not comparable: the generator was the bottleneck".to_owned();
             return (PublishedStatus::NotComparable, why);
         }
         word
@@ -250,7 +258,7 @@ fn agreement(
 ) -> Option<(PublishedStatus, String)> {
     let away = (ratio - 1.0).abs();
     let Some(interval) = interval else {
-        let why = "Undecided: one repeat has no interval that could disagree; use --repeat 5";
+        let why = "Inconclusive: one repeat has no confidence interval; use --repeat 5";
         return (away <= WIDE).then(|| (PublishedStatus::Undecided, why.to_owned()));
     };
     let inside = interval.contains(published.value);
@@ -260,18 +268,19 @@ fn agreement(
     let reach = interval.reach(ratio * published.value)?;
     if reach > WIDE {
         let why = format!(
-            "Undecided: our 95 % interval reaches ±{}, too far to disagree; use more repeats or a longer hold",
+            "Inconclusive: the 95 % interval of ±{} is too wide; use a higher --repeat or a \
+             longer hold",
             words::percent(reach)
         );
         return Some((PublishedStatus::Undecided, why));
     }
     let how = match inside {
-        true => "it lies in our 95 % interval",
-        false => "within 10 %",
+        true => "the published value lies within the 95 % interval",
+        false => "within 10 % of the published value",
     };
     Some((
         PublishedStatus::Agrees,
-        format!("Agrees: {how}, which reaches ±{}", words::percent(reach)),
+        format!("Agrees: {how} (±{})", words::percent(reach)),
     ))
 }
 
@@ -307,7 +316,7 @@ fn is_near(goal: &Goal, value: f64) -> bool {
     (value - goal.value).abs() <= near * goal.value
 }
 
-/// `18.4 ms (95 % interval 16.0 ms to 21.2 ms), at most 20 ms was wanted`
+/// `measured 18.4 ms (95 % interval 16.0 ms to 21.2 ms), goal at most 20 ms`
 fn goal_words(goal: &Goal, value: &Value, word: GoalStatus) -> String {
     let unit = unit_of(goal.figure.metric);
     let interval = match (value.interval(), &value.spread) {
@@ -318,12 +327,12 @@ fn goal_words(goal: &Goal, value: &Value, word: GoalStatus) -> String {
     let remedy = match word {
         GoalStatus::Undecided => match repeats_needed(goal, value) {
             Some(repeats) => format!("; use --repeat {repeats} to decide"),
-            None => "; hold the load longer to decide".to_owned(),
+            None => "; use a longer hold to decide".to_owned(),
         },
         GoalStatus::Held | GoalStatus::NotHeld | GoalStatus::NotMeasured => String::new(),
     };
     format!(
-        "{} was measured{interval}, {} {} was wanted{remedy}",
+        "measured {}{interval}, goal {} {}{remedy}",
         show(value.value, unit),
         comparison_words(goal.comparison),
         show(goal.value, unit),
@@ -348,7 +357,7 @@ fn repeats_needed(goal: &Goal, value: &Value) -> Option<u32> {
 fn differs(published: &PublishedValue) -> String {
     let differs = published.differs.as_deref();
     differs.map_or_else(String::new, |differs| {
-        format!(" Different there: {differs}.")
+        format!(" The published test differs: {differs}.")
     })
 }
 
@@ -441,13 +450,13 @@ mod tests {
         let value = time(&[15.0, 18.0, 21.0]);
         let words = goal_words(&goal, &value, GoalStatus::Undecided);
         assert!(
-            words.starts_with("18.0 ms was measured (95 % interval 11."),
+            words.starts_with("measured 18.0 ms (95 % interval 11."),
             "{words}"
         );
         assert!(words.ends_with("; use --repeat 13 to decide"), "{words}");
         assert!(!words.contains("chance"), "{words}");
         let near = goal_words(&goal, &time(&[19.9, 20.2, 19.8]), GoalStatus::Undecided);
-        assert!(near.ends_with("hold the load longer to decide"), "{near}");
+        assert!(near.ends_with("use a longer hold to decide"), "{near}");
     }
 
     fn published(value: f64) -> PublishedValue {
@@ -469,7 +478,7 @@ mod tests {
         assert_eq!(
             word(108.0, Some(1.0)),
             Some(PublishedStatus::Agrees),
-            "within 10 %"
+            "within 10 % of the published value"
         );
         // 2,033,000 records/s, known to 40 %, beside 2,024,032.
         assert_eq!(word(100.4, Some(40.0)), Some(PublishedStatus::Undecided));

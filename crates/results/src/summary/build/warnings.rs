@@ -49,12 +49,12 @@ pub(super) fn of_run(run: &RunRead) -> Vec<Warning> {
     match run.status {
         RunStatus::Complete => {}
         RunStatus::Running => {
-            let text = "The run goes on; these are the figures so far.".to_owned();
+            let text = "The run is still in progress; these figures are preliminary.".to_owned();
             warnings.add(WarningKind::NotFinished, None, text);
         }
         RunStatus::Failed | RunStatus::Interrupted | RunStatus::CutShort => {
             let status = run.status.as_str();
-            let text = format!("This run was not finished ({status}{why}).");
+            let text = format!("This run did not finish ({status}{why}).");
             warnings.add(WarningKind::NotFinished, None, text);
         }
     }
@@ -65,21 +65,21 @@ pub(super) fn of_run(run: &RunRead) -> Vec<Warning> {
         warnings.add(WarningKind::CoresShared, None, text);
     }
     if environment.kgauge.debug {
-        let text = "This kgauge was built without optimisation; its own cost is many times higher."
+        let text = "kgauge was built without optimisation; its own overhead is many times higher."
             .to_owned();
         warnings.add(WarningKind::DebugBuild, None, text);
     }
     let clock = environment.machine.clock_source.as_deref();
     if let Some(clock) = clock.filter(|clock| SLOW_CLOCKS.contains(clock)) {
-        let text = format!("The kernel reads time from {clock}, which is slow or coarse.");
+        let text = format!("The kernel clock source is {clock}, which is slow or coarse.");
         warnings.add(WarningKind::ClockSource, None, text);
     }
     for note in &environment.target.notes {
         warnings.add(WarningKind::TargetNote, None, note.clone());
     }
     if environment.target.same_machine == Some(true) {
-        let text = "Load and target ran on one machine and took processor time from each other."
-            .to_owned();
+        let text =
+            "The load generator and the target shared one machine and competed for CPU.".to_owned();
         warnings.add(WarningKind::SameMachine, None, text);
     }
     warnings.0
@@ -99,7 +99,7 @@ fn shared_cores(run: &RunRead, environment: &Environment) -> Option<String> {
     let brokers = restarted.fold(begun, u64::max);
     (brokers > u64::from(processors)).then(|| {
         format!(
-            "{} and the load shared {}: such figures say nothing about {}.",
+            "{} and the load generator shared {}: the figures do not carry over to {}.",
             words::counted(brokers, "broker"),
             words::counted(u64::from(processors), "processor"),
             words::counted(brokers, "machine"),
@@ -142,20 +142,20 @@ pub(super) fn of_trial(
 
 fn about_repeats(warnings: &mut Warnings, trial: &TrialSummary, partial: bool) {
     if partial {
-        let text = "No repeat of this trial was completed; the figures are of the part that was \
-                    measured, to the second."
+        let text = "No repeat of this trial completed; the figures cover only the seconds that \
+                    were measured."
             .to_owned();
         warnings.add(WarningKind::NotFinished, None, text);
     } else if trial.repeats_measured < trial.repeats_planned {
         let text = format!(
-            "{} of {} were completed.",
+            "{} of {} completed.",
             trial.repeats_measured,
             words::counted(u64::from(trial.repeats_planned), "repeat")
         );
         warnings.add(WarningKind::RepeatsMissing, None, text);
     }
     if trial.repeats_measured == 1 {
-        let text = "One repeat: the figures have no interval.".to_owned();
+        let text = "One repeat: the figures have no confidence interval.".to_owned();
         warnings.add(WarningKind::SingleRepeat, None, text);
     }
 }
@@ -184,27 +184,28 @@ fn about_generator(warnings: &mut Warnings, trial: &TrialSummary, processors: Op
     let cause = match (trial.generator.word, blame) {
         (GeneratorState::Limited, _) => Some((
             WarningKind::GeneratorLimited,
-            "The generator was the limit; the target can do more than these figures say.",
+            "The generator was the bottleneck; the target can do more than these figures show.",
         )),
         (GeneratorState::Unknown, _) => Some((
             WarningKind::GeneratorUnknown,
-            "Whether the generator was the limit is not known.",
+            "It is unknown whether the generator was the bottleneck.",
         )),
         (_, LatenessCause::OtherPrograms { .. }) => Some((
             WarningKind::OtherPrograms,
-            "Other programs used this machine's processors; latencies contain the delay.",
+            "Other programs used CPU on this machine; latencies include the delay.",
         )),
         (_, LatenessCause::SharedProcessors) => Some((
             WarningKind::ProcessorsExhausted,
-            "Load and target had too few processors; latencies contain the delay.",
+            "The load generator and the target ran short of CPU; latencies include the delay.",
         )),
         (GeneratorState::Late | GeneratorState::Crowded, _) => Some((
             WarningKind::GeneratorLate,
-            "The generator was late; latencies contain its own delay.",
+            "The generator was late; latencies include its own delay.",
         )),
         (GeneratorState::Fine, _) if is_full_of_others(&trial.cpu, processors) => Some((
             WarningKind::OtherPrograms,
-            "Other programs used this machine's processors; load and target would do more without them.",
+            "Other programs used CPU on this machine; the load generator and the target can do \
+             more without them.",
         )),
         (GeneratorState::Fine, _) => None,
     };
@@ -233,9 +234,13 @@ fn about_records(warnings: &mut Warnings, flow: &FlowSummary, partial: bool) {
     count(
         WarningKind::CorruptRecords,
         records.corrupt,
-        "read with a wrong checksum",
+        "with a wrong checksum",
     );
-    count(WarningKind::SendsFailed, records.failed, "failed for good");
+    count(
+        WarningKind::SendsFailed,
+        records.failed,
+        "failed permanently",
+    );
     count(
         WarningKind::SendsIndeterminate,
         records.indeterminate,
@@ -244,24 +249,24 @@ fn about_records(warnings: &mut Warnings, flow: &FlowSummary, partial: bool) {
     count(
         WarningKind::RecordsSkipped,
         records.skipped,
-        "never sent because too late",
+        "skipped because they were too late",
     );
     count(
         WarningKind::ClockAnomalies,
         records.clock_anomalies,
-        "with times that ran backwards",
+        "with timestamps that ran backwards",
     );
     if !partial {
         let unresolved = records.unresolved.unsigned_abs();
         count(
             WarningKind::RecordsUnresolved,
             unresolved,
-            "never heard of again before the end",
+            "without a known outcome at the end",
         );
     }
     if let Some(throttling) = &flow.throttling {
         let text = format!(
-            "{name}: brokers asked for {} of {} together.",
+            "{name}: brokers requested {} of {} in total.",
             words::counted(throttling.count, "pause"),
             words::time(throttling.total_ns as f64)
         );
@@ -276,8 +281,8 @@ fn about_steadiness(warnings: &mut Warnings, flow: &FlowSummary) {
     let what = match steadiness.verdict {
         Steadiness::Steady | Steadiness::Undecided => return,
         Steadiness::Warming => "was still warming up",
-        Steadiness::Slowing => "was getting slower",
-        Steadiness::Shifting => "jumped from one level to another",
+        Steadiness::Slowing => "was slowing down",
+        Steadiness::Shifting => "shifted between levels",
     };
     let changed = |change: f64| {
         format!(
@@ -314,7 +319,7 @@ fn about_steadiness(warnings: &mut Warnings, flow: &FlowSummary) {
     }));
     found.truncate(3);
     let text = format!(
-        "{}: the target {what} while it was measured: {}.",
+        "{}: the target {what} during measurement: {}.",
         flow.name,
         found.join(", ")
     );
@@ -328,13 +333,14 @@ fn about_copies(warnings: &mut Warnings, flow: &FlowSummary) {
         let acked = words::counted(mirror.acked, "record");
         let missing = words::count(mirror.missing);
         let text = format!(
-            "{name}: {missing} of {acked} that the source acked were not in the copy when the drain ended."
+            "{name}: {missing} of {acked} acked by the source were missing from the copy when the \
+             drain ended."
         );
         warnings.add(WarningKind::CopyIncomplete, Some(flow), text);
     }
     if mirror.doubled > 0 {
         let doubled = words::counted(mirror.doubled, "record");
-        let text = format!("{name}: the copy held {doubled} more than once.");
+        let text = format!("{name}: the copy contains {doubled} more than once.");
         warnings.add(WarningKind::CopyDoubled, Some(flow), text);
     }
 }
@@ -360,8 +366,8 @@ fn about_figures(warnings: &mut Warnings, flow: &FlowSummary, is_disturbed: bool
         let rate = &throughput.records_per_s;
         if rate.two_modes {
             let text = format!(
-                "{name}: the repeats fall into two groups between {} and {} records/s; their \
-                 mean describes neither.",
+                "{name}: the repeats form two groups between {} and {} records/s; the mean \
+                 describes neither.",
                 words::number(rate.min),
                 words::number(rate.max)
             );
@@ -369,7 +375,7 @@ fn about_figures(warnings: &mut Warnings, flow: &FlowSummary, is_disturbed: bool
         }
         if let Some(relative) = rate.ci95_relative().filter(|half| *half > WIDE_INTERVAL) {
             let text = format!(
-                "{name}: throughput is known to ±{} only.",
+                "{name}: throughput is only known to ±{}.",
                 words::percent(relative)
             );
             warnings.add(WarningKind::WideInterval, Some(flow), text);
@@ -377,7 +383,7 @@ fn about_figures(warnings: &mut Warnings, flow: &FlowSummary, is_disturbed: bool
         let hold_s = throughput.hold_s / f64::from(rate.n);
         if hold_s < SHORT_HOLD_S {
             let text = format!(
-                "{name}: measured for {} a repeat only.",
+                "{name}: measured for only {} per repeat.",
                 words::time(hold_s * 1e9)
             );
             warnings.add(WarningKind::ShortHold, Some(flow), text);
@@ -390,7 +396,7 @@ fn about_figures(warnings: &mut Warnings, flow: &FlowSummary, is_disturbed: bool
         warnings.add(WarningKind::LittlesLawBroken, Some(flow), text);
     }
     if let Some(few) = flow.latencies.response.as_ref().and_then(few_from) {
-        let text = format!("{name}: {few} and beyond rest on fewer than 100 samples.");
+        let text = format!("{name}: {few} and higher percentiles rest on fewer than 100 samples.");
         warnings.add(WarningKind::FewSamples, Some(flow), text);
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn warnings(flow: &FlowSummary, has_faults: bool) -> Vec<(WarningKind
         let records = &flow.records_all_stages;
         let text = match flow.kind {
             FlowKind::Consume | FlowKind::Echo if records.acked == 0 && records.scheduled == 0 => {
-                format!("{name}: read nothing of the records that were there.")
+                format!("{name}: read none of the existing records.")
             }
             FlowKind::Echo if records.acked > 0 => format!(
                 "{name}: read back none of the {} that were acked.",
@@ -82,10 +82,10 @@ pub(super) fn warnings(flow: &FlowSummary, has_faults: bool) -> Vec<(WarningKind
         let lost = words::counted(broken.lost, "connection");
         let mut text = format!("{name}: {lost} to brokers broke");
         let parts = [
-            (broken.malformed, "because an answer could not be read"),
+            (broken.malformed, "because a response was malformed"),
             (
                 broken.timed_out,
-                "because no answer came within request.timeout.ms",
+                "because no response arrived within request.timeout.ms",
             ),
         ];
         for (count, why) in parts.into_iter().filter(|(count, _)| *count > 0) {

@@ -16,22 +16,22 @@ const NS_PER_MS: f64 = 1e6;
 /// The parts of a request's time, in their order in time.
 type TimePhase = (&'static str, fn(&RequestPoint) -> Option<f64>);
 const PARTS: [TimePhase; 6] = [
-    ("waits for a handler", |one| one.request_queue_ms),
-    ("in the handler's hands", |one| one.local_ms),
-    ("waits for others", |one| one.remote_ms),
-    ("held back by a quota", |one| one.throttle_ms),
-    ("waits for a network thread", |one| one.response_queue_ms),
-    ("is sent", |one| one.response_send_ms),
+    ("waiting for a handler", |one| one.request_queue_ms),
+    ("local (handler)", |one| one.local_ms),
+    ("waiting for other brokers or data", |one| one.remote_ms),
+    ("throttled by a quota", |one| one.throttle_ms),
+    ("waiting for a network thread", |one| one.response_queue_ms),
+    ("sending", |one| one.response_send_ms),
 ];
 
 /// The same of nodes of the embedded cluster, which have one thread for everything.
 const PARTS_EMBEDDED: [&str; 6] = [
-    "waits for its turn",
-    "in the node's hands",
-    "waits for others",
-    "told to wait by a quota",
-    "its answer waits for the thread",
-    "is sent",
+    "waiting for the thread",
+    "handling",
+    "waiting for other brokers or data",
+    "throttled by a quota",
+    "response waiting for the thread",
+    "sending",
 ];
 
 fn are_embedded(brokers: &[BrokerSeries]) -> bool {
@@ -145,7 +145,7 @@ impl PanelContext {
         draw(Panel::OutOfSync, " under min.insync.replicas", |point| {
             point.under_min_isr
         });
-        draw(Panel::OutOfSync, " without a leader", |point| {
+        draw(Panel::OutOfSync, " leaderless", |point| {
             point.offline_partitions
         });
         draw(Panel::Flushes, "", |point| point.flushes_per_s);
@@ -236,10 +236,11 @@ fn notes(brokers: &[BrokerSeries], not_seen: &[MissingEvidence]) -> Vec<String> 
     let tells = |source| brokers.iter().any(|series| series.source == source);
     let mut notes = Vec::new();
     if tells(MetricsSource::Jolokia) {
-        notes.push("Kafka's own metrics, read by Jolokia.".to_owned());
+        notes.push("Kafka's own metrics, read through Jolokia.".to_owned());
     }
     if tells(MetricsSource::Embedded) {
-        let words = "What the embedded cluster's nodes counted themselves. A node is one thread, which reads, handles and writes.";
+        let words = "Counted by the embedded cluster's nodes. Each node is a single thread that \
+                     reads, handles and writes.";
         notes.push(words.to_owned());
     }
     if tells(MetricsSource::Prometheus) {
@@ -249,12 +250,13 @@ fn notes(brokers: &[BrokerSeries], not_seen: &[MissingEvidence]) -> Vec<String> 
             .flat_map(|series| &series.points)
             .flat_map(|point| &point.requests);
         if requests.all(|one| one.total_ms.is_none()) {
-            let words = "It tells no means of requests' times, so there are no times here: add them to the exporter's rules.";
+            let words = "It exports no mean request times, so none are shown: add them to the \
+                         exporter rules.";
             notes.push(words.to_owned());
         }
     }
     let not_seen = not_seen.iter();
-    notes.extend(not_seen.map(|one| format!("Not seen: {} ({}).", one.what, one.why)));
+    notes.extend(not_seen.map(|one| format!("Not available: {} ({}).", one.what, one.why)));
     notes
         .into_iter()
         .map(|note| cut(&note, LETTERS_MAX))

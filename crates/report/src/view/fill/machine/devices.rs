@@ -56,9 +56,9 @@ impl ChosenDevices {
             }
         }
         let mut chosen = ChosenDevices::default();
-        let names = ["further disk", "further disks"];
+        let names = ["other disk", "other disks"];
         chosen.disks = chosen.choose(disks, names);
-        let names = ["further interface", "further interfaces"];
+        let names = ["other interface", "other interfaces"];
         chosen.networks = chosen.choose(networks, names);
         chosen
     }
@@ -75,11 +75,11 @@ impl ChosenDevices {
             let least = drawn.iter().map(|(_, device)| device.bytes);
             let least = least.fold(f64::INFINITY, f64::min);
             let why = match left_out.iter().all(|(_, device)| device.bytes <= least) {
-                true => "that did less",
-                false => "that did less or have none of the target's data",
+                true => "with less traffic",
+                false => "with less traffic or none of the target's data",
             };
             let count = format::plural(left_out.len() as u64, one, many);
-            self.notes.push(format!("Not drawn: {count} {why}."));
+            self.notes.push(format!("Omitted: {count} {why}."));
         }
         drawn.iter().map(|(name, _)| (*name).to_owned()).collect()
     }
@@ -122,7 +122,7 @@ mod tests {
         let second = host(&[("d", 1.0, 1), ("e", 20.0, 9), ("f", 0.0, 1)]);
         let chosen = ChosenDevices::of([&first, &second].into_iter());
         assert_eq!(chosen.disks, ["e", "a", "b", "c"]);
-        assert_eq!(chosen.notes, ["Not drawn: 1 further disk that did less."]);
+        assert_eq!(chosen.notes, ["Omitted: 1 other disk with less traffic."]);
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
         let all = [disks.as_slice(), &[("data", 0.5, 1)]].concat();
         let chosen = ChosenDevices::of([&host(&all)].into_iter());
         assert_eq!(chosen.disks, ["data", "a", "b", "c"]);
-        let note = "Not drawn: 1 further disk that did less or have none of the target's data.";
+        let note = "Omitted: 1 other disk with less traffic or none of the target's data.";
         assert_eq!(chosen.notes, [note]);
     }
 }

@@ -254,7 +254,7 @@ fn notes(host: &HostSeries, chosen: &ChosenDevices) -> Vec<String> {
     let data = host.data_dirs.iter().map(where_data_lie);
     let not_seen = host.not_seen.iter();
     let not_seen =
-        not_seen.map(|not_seen| format!("Not seen: {} ({}).", not_seen.what, not_seen.why));
+        not_seen.map(|not_seen| format!("Not available: {} ({}).", not_seen.what, not_seen.why));
     let notes = data.chain(chosen.notes.iter().cloned()).chain(not_seen);
     let mut once = BTreeSet::new();
     notes
@@ -266,8 +266,8 @@ fn notes(host: &HostSeries, chosen: &ChosenDevices) -> Vec<String> {
 fn where_data_lie(dir: &DataDir) -> String {
     let kind = dir.file_system.as_deref().unwrap_or("unknown file system");
     match (dir.disks.as_slice(), &dir.why) {
-        ([], Some(why)) => format!("No disk is known under the target's data: {why} ({kind})."),
-        ([], None) => "No disk is known under the target's data.".to_owned(),
-        (disks, _) => format!("The target's data lie on {} ({kind}).", disks.join(" and ")),
+        ([], Some(why)) => format!("The disk with the target's data is unknown: {why} ({kind})."),
+        ([], None) => "The disk with the target's data is unknown.".to_owned(),
+        (disks, _) => format!("The target's data is on {} ({kind}).", disks.join(" and ")),
     }
 }

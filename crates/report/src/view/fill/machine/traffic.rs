@@ -29,7 +29,7 @@ pub(in crate::view::fill) fn timeline(
     }
     let mut notes = drawing.replicas(&repeat.wire);
     let not_seen = repeat.wire.not_seen.iter();
-    notes.extend(not_seen.map(|what| format!("Not seen: {} ({}).", what.what, what.why)));
+    notes.extend(not_seen.map(|what| format!("Not available: {} ({}).", what.what, what.why)));
     let mut once = BTreeSet::new();
     MachineTimeline {
         lines: drawing.lines,
@@ -74,7 +74,7 @@ impl PanelContext {
         draw(Panel::Throttle, "", |one| {
             Some(WeightedValue::even(one.throttle_part * 100.0))
         });
-        draw(Panel::Retries, " sent once more", |one| {
+        draw(Panel::Retries, " retried", |one| {
             Some(WeightedValue::even(one.retried_per_s))
         });
         draw(Panel::Retries, " failed", |one| {
@@ -121,7 +121,7 @@ impl PanelContext {
         }
         let more = wire.brokers.len().saturating_sub(BROKERS_MAX);
         (more > 0)
-            .then(|| format!("Not drawn: {more} further brokers."))
+            .then(|| format!("Omitted: {more} more brokers."))
             .into_iter()
             .collect()
     }

@@ -48,7 +48,7 @@ pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
         };
         let of = listener.map_or_else(String::new, |name| format!(" of listener {name}"));
         let name = match facts.are_embedded {
-            true => "one thread was".to_owned(),
+            true => "single thread was".to_owned(),
             false => format!("{name}{of} were"),
         };
         let said = format!(
@@ -148,7 +148,7 @@ pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
         return;
     }
     let said = format!(
-        "Broker {id}: it flushed {} times a second, {} ms each: {} of a thread's time.",
+        "Broker {id}: it flushed {} times per second, {} ms each: {} of one thread's time.",
         words::number(broker.flushes_per_s.unwrap_or_default()),
         words::number(broker.flush_mean_ms.unwrap_or_default()),
         words::percent(part)
@@ -199,7 +199,7 @@ pub(super) fn followers(facts: &Facts<'_>, findings: &mut Findings) {
     let flow = trial.flows.iter().find(waits).filter(|_| replicas > 1);
     if behind || grew {
         let said = match grew {
-            true => "Followers fell further behind to the end of the hold.".to_owned(),
+            true => "Followers fell further behind until the end of the hold.".to_owned(),
             false => "Followers had not caught up at the end.".to_owned(),
         };
         // Nobody waits for them with other acks.
@@ -219,7 +219,7 @@ pub(super) fn followers(facts: &Facts<'_>, findings: &mut Findings) {
     let (remote, total) = times.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
     let part = (total > 0.0).then(|| remote / total);
     let of_time = match part {
-        Some(part) => format!(", {} of a produce request's time", words::percent(part)),
+        Some(part) => format!(", {} of the produce request time", words::percent(part)),
         None => String::new(),
     };
     let said = format!(

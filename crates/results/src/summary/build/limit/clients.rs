@@ -47,7 +47,7 @@ pub(super) fn all_done(facts: &Facts<'_>) -> Option<String> {
         }
         let records = &flow.records;
         said.push(format!(
-            "{}: {} of {} that were due in the hold were acked.",
+            "{}: {} of {} due in the hold were acked.",
             flow.name,
             words::count(records.acked),
             words::counted(records.scheduled, "record")
@@ -122,11 +122,11 @@ pub(super) fn consumers(facts: &Facts<'_>, findings: &mut Findings) {
             continue;
         };
         let course = match grows {
-            true => "and fell further behind to the end",
-            false => "and did not fall further behind",
+            true => "and growing until the end",
+            false => "and not growing",
         };
         let said = format!(
-            "{}: it was {} records behind in the mean, {} at most, {course}.",
+            "{}: consumer lag was {} records on average, {} at most, {course}.",
             flow.name,
             words::number(behind.records_mean),
             words::number(behind.records_max),
@@ -151,7 +151,7 @@ pub(super) fn quota(facts: &Facts<'_>, findings: &mut Findings) {
         // A connection to each broker, each with pauses of its own.
         let part = paused_ns as f64 / (hold_ns * members * facts.broker_count()).max(1.0);
         let said = format!(
-            "{}: brokers asked for {}, {} of its connections' time in the hold.",
+            "{}: brokers requested {}, {} of its connection time in the hold.",
             flow.name,
             words::counted(throttling.count, "pause"),
             words::percent(part.min(1.0))
@@ -199,12 +199,14 @@ pub(super) fn slow_answers(facts: &Facts<'_>) -> Option<String> {
         let round_trip = flow.latencies.round_trip.as_ref();
         let round_trip = round_trip.map_or_else(String::new, |times| {
             let mean = words::time(times.mean_ns);
-            format!("; a request was answered after {mean} on the mean")
+            format!("; the mean request round trip was {mean}")
         });
-        let waiting = flow.lateness.map_or(0.0, |lateness| lateness.waiting_time_part);
+        let waiting = flow
+            .lateness
+            .map_or(0.0, |lateness| lateness.waiting_time_part);
         format!(
-            "{}: {} of {} that were due in the hold were acked, not all of them in it; the client's buffer was full for {} of \
-             the time{round_trip}.",
+            "{}: {} of {} due in the hold were acked, some only after it; the client buffer was \
+             full for {} of the time{round_trip}.",
             flow.name,
             words::count(records.acked),
             words::counted(records.scheduled, "record"),
@@ -263,7 +265,7 @@ pub(super) fn requests(facts: &Facts<'_>, findings: &mut Findings) {
         // Records of megabytes fill a request alone.
         let is_small = batching.wire_bytes_per_request < 16_384.0;
         let said = format!(
-            "{}: {} records in a request, {} requests a second of {} bytes.",
+            "{}: {} records per request, {} requests per second of {} bytes each.",
             flow.name,
             words::number(records),
             words::number(batching.requests_per_s.mean),
@@ -284,7 +286,7 @@ pub(super) fn buffers(facts: &Facts<'_>, findings: &mut Findings) {
             continue;
         };
         let said = format!(
-            "{}: {} of buffer.memory was in use, and {} of the requests that may be under way.",
+            "{}: {} of buffer.memory and {} of the allowed in-flight requests were in use.",
             flow.name,
             words::percent(buffer),
             words::percent(in_flight)
@@ -317,7 +319,7 @@ pub(super) fn linger(facts: &Facts<'_>, findings: &mut Findings) {
             continue;
         }
         findings.evidence.push(format!(
-            "{}: the median of its service times is {}, with linger.ms at {}: most of it is waiting for company.",
+            "{}: the median service time is {} with linger.ms at {}, so most of it is lingering.",
             flow.name,
             words::time(median_ns as f64),
             words::time(linger_ns as f64)

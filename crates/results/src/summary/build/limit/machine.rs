@@ -55,7 +55,7 @@ pub(super) fn cpu_limits(facts: &Facts<'_>, findings: &mut Findings) {
             _ => continue,
         };
         let said = format!(
-            "{who} may use {} of a core's time, and had used it up in {} of the periods.",
+            "{who} is limited to {} of a core and was throttled in {} of the periods.",
             words::percent(cores),
             words::percent(held)
         );
@@ -116,7 +116,8 @@ pub(super) fn disks(facts: &Facts<'_>, findings: &mut Findings) {
             continue;
         };
         let said = format!(
-            "Disk {name}, with the target's data, was in use for {} of the time, {} reads and writes under way.",
+            "Disk {name}, which holds the target's data, was busy for {} of the time, with {} \
+             reads and writes in flight.",
             words::percent(busy),
             words::number(queue)
         );

@@ -219,14 +219,14 @@ pub(super) fn limit(
     let idle = clients::without_work(&facts).map(|flow| flow.name.clone());
     if let Some(flow) = idle.filter(|_| !findings.is_strong(Bottleneck::Broker)) {
         let mut limit = verdict(Bottleneck::Undecided, findings.evidence, Vec::new());
-        limit.sentence = format!("No bottleneck is named: {flow} did nothing in the hold.");
+        limit.sentence = format!("Bottleneck: undetermined; {flow} did nothing during the hold.");
         return Some(limit);
     }
     suspects(&facts, &mut findings);
     if faults > 0 {
         let is_outage = findings.is_strong(Bottleneck::Broker);
         findings.doubt(format!(
-            "The scenario did {} to the target meanwhile: what is seen may be these.",
+            "The scenario injected {} during the hold, which may explain these findings.",
             words::counted(faults, "fault")
         ));
         if is_outage {
@@ -241,15 +241,18 @@ pub(super) fn limit(
     let mut verdict = findings.verdict();
     match (verdict.word, outage) {
         (Bottleneck::Broker, Some(outage)) if faults > 0 => {
-            verdict.sentence = format!("The limit was the scenario's own fault: {outage}.");
+            verdict.sentence = format!(
+                "Bottleneck: the fault that the scenario injected \
+                                        ({outage})."
+            );
         }
         (Bottleneck::Target, _) if faults > 0 => {
             verdict
                 .sentence
-                .push_str(" The scenario's own faults may be why.");
+                .push_str(" The injected faults may be the cause.");
         }
         (Bottleneck::Broker, Some(outage)) => {
-            verdict.sentence = format!("The limit was an outage: {outage}.");
+            verdict.sentence = format!("Bottleneck: an outage ({outage}).");
         }
         _ => {}
     }
@@ -294,20 +297,22 @@ fn kept_up(
     let mut limit = verdict(Bottleneck::Load, evidence, Vec::new());
     let blame = facts.trial.generator.blame;
     if faults > 0 {
-        limit.sentence = "No lasting bottleneck: all that was due was acked by the end of the hold, although the scenario \
-                          broke the target meanwhile."
+        limit.sentence = "No lasting bottleneck: all records due were acked by the end of the \
+                          hold, despite the injected faults."
             .to_owned();
         let faults = words::counted(faults, "fault");
         limit.evidence.push(format!(
-            "The scenario did {faults} to the target meanwhile: what was due then may have waited."
+            "The scenario injected {faults} during the hold; records due then may have waited."
         ));
     } else if let Some(outage) = outage {
         limit.sentence = format!(
-            "No lasting bottleneck: all that was due was acked by the end of the hold, although {outage}."
+            "No lasting bottleneck: all records due were acked by the end of the hold, although \
+             {outage}."
         );
     } else if blame != LatenessCause::None {
         limit.sentence = format!(
-            "No bottleneck in throughput: all that was due was acked, but part of it was sent late. The cause was {}.",
+            "No throughput bottleneck: all records due were acked, but some were sent late. \
+             Cause: {}.",
             blame.subject()
         );
     }
@@ -316,26 +321,27 @@ fn kept_up(
 
 fn verdict(word: Bottleneck, evidence: Vec<String>, candidates: Vec<Bottleneck>) -> LimitVerdict {
     let names: Vec<&str> = candidates.iter().map(|one| one.as_words()).collect();
-    let names = names.join(", or ");
+    let names = names.join(", ");
     let sentence = match word {
         Bottleneck::Load => {
-            "No bottleneck: the target kept up with the offered load, so it may sustain more.".to_owned()
-        }
-        Bottleneck::Undecided if names.is_empty() => {
-            "What limited it is not known from what was seen.".to_owned()
-        }
-        Bottleneck::Undecided => format!("What limited it is not decided; it may be {names}."),
-        Bottleneck::OtherPrograms => {
-            "The limit was other programs on this machine, which used its processors: end them, and run it again."
+            "No bottleneck: the target kept up with the offered load, so it may sustain more."
                 .to_owned()
         }
+        Bottleneck::Undecided if names.is_empty() => {
+            "Bottleneck: undetermined; no metric points to one.".to_owned()
+        }
+        Bottleneck::Undecided => format!("Bottleneck: undetermined (candidates: {names})."),
+        Bottleneck::OtherPrograms => {
+            "Bottleneck: other programs used CPU on this machine. Stop them and rerun.".to_owned()
+        }
         Bottleneck::Target if names.is_empty() => {
-            "The limit was the target: it answered too slowly for the offered load.".to_owned()
+            "Bottleneck: the target responded too slowly for the offered load.".to_owned()
         }
         Bottleneck::Target => format!(
-            "The limit was the target: it answered too slowly for the offered load. The reason may be {names}."
+            "Bottleneck: the target responded too slowly for the offered load (candidates: \
+             {names})."
         ),
-        word => format!("The limit was {}.", word.as_words()),
+        word => format!("Bottleneck: {}.", word.as_words()),
     };
     LimitVerdict {
         word,

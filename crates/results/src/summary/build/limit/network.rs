@@ -36,7 +36,7 @@ const WAYS: [TrafficDirection; 2] = [
     ("sent", |point| point.sent_bytes_per_s),
 ];
 /// Where one direction waits for the other.
-const BOTH: [TrafficDirection; 1] = [("carried both ways", |point| {
+const BOTH: [TrafficDirection; 1] = [("carried in both directions", |point| {
     point.received_bytes_per_s + point.sent_bytes_per_s
 })];
 
@@ -131,19 +131,22 @@ impl Card {
         let able = rate(self.speed.bits_per_s as f64 / 8.0);
         if self.is_beyond() {
             let who = match self.speed.told_by {
-                SpeedSource::User => "--network-speed says",
-                _ => "its driver says",
+                SpeedSource::User => "--network-speed sets",
+                _ => "its driver reports",
             };
             return format!(
-                "{interface} {way} {did}, more than the {able} that {who}: that is not how fast it is."
+                "{interface} {way} {did}, more than the {able} that {who}, so that speed is wrong."
             );
         }
         let full = match *full > 0.0 {
-            true => format!(", and was full for {} of the time", words::percent(*full)),
+            true => format!(
+                ", and was saturated for {} of the time",
+                words::percent(*full)
+            ),
             false => String::new(),
         };
         format!(
-            "{interface} {way} {did} of the {able} that it carries ({}){full}.",
+            "{interface} {way} {did} of its {able} ({}){full}.",
             words::percent(*used)
         )
     }
@@ -168,7 +171,8 @@ fn not_known(facts: &Facts<'_>, names: &BTreeSet<&str>) -> Option<String> {
     let (name, way, bytes_per_s) = used.max_by(|one, other| one.2.total_cmp(&other.2))?;
     (bytes_per_s >= BYTES_PER_S_SAID).then(|| {
         format!(
-            "{name} {way} {}. How fast it is its driver does not tell; --network-speed {name}=10Gbit would.",
+            "{name} {way} {}. Its driver does not report a speed; set it with --network-speed \
+             {name}=10Gbit.",
             rate(bytes_per_s)
         )
     })

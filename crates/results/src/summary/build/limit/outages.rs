@@ -53,14 +53,15 @@ pub(super) fn find(facts: &Facts<'_>, findings: &mut Findings) -> Option<String>
     }
     if silent_ns > 0 {
         let said = format!(
-            "Records waited, and nothing was acked, for {} of {of}.",
+            "No record was acked for {} of {of} although records were waiting.",
             words::time(silent_ns as f64)
         );
         findings.note(Bottleneck::Broker, weight, said);
     }
     if named.is_empty() && silent_ns == 0 {
         let said = format!(
-            "The clients had no connection to a broker that they needed, or a partition had no leader, for {} of the time.",
+            "For {} of the time, clients lacked a connection to a required broker or a partition \
+             had no leader.",
             words::percent(lost)
         );
         findings.note(Bottleneck::Broker, weight, said);
@@ -74,20 +75,20 @@ pub(super) fn find(facts: &Facts<'_>, findings: &mut Findings) -> Option<String>
     let silent = words::time(silent_ns as f64);
     Some(match named.is_empty() {
         false => named.join(", and "),
-        true if silent_ns > 0 => format!("the target did not answer for {silent} of {of}"),
-        true => "a broker could not be reached".to_owned(),
+        true if silent_ns > 0 => format!("the target did not respond for {silent} of {of}"),
+        true => "a broker was unreachable".to_owned(),
     })
 }
 
 impl Outage {
     fn words(&self, of: &str) -> String {
         let how = match self.cause {
-            OutageCause::Unconnected => " (no connection could be made)",
-            OutageCause::Silent => " (its connections stayed open)",
+            OutageCause::Unconnected => " (connections failed)",
+            OutageCause::Silent => " (connections stayed open)",
             OutageCause::Unknown => "",
         };
         format!(
-            "broker {} at {} did not answer for {} of {of}{how}",
+            "broker {} at {} did not respond for {} of {of}{how}",
             self.broker,
             self.address,
             words::time(self.ns as f64)
@@ -106,7 +107,7 @@ fn failure(repeat: &RepeatRead) -> Option<String> {
     let record = repeat.record.as_ref()?;
     match &record.outcome {
         crate::run::RepeatOutcome::Failed { why } => {
-            Some(format!("Repeat {} ended: {why}", repeat.key.repeat + 1))
+            Some(format!("Repeat {} failed: {why}", repeat.key.repeat + 1))
         }
         crate::run::RepeatOutcome::Complete | crate::run::RepeatOutcome::Interrupted => None,
     }
