@@ -312,7 +312,7 @@ fn a_broker_that_does_not_answer_is_named_before_it_is_back() {
     });
     let sentence = dead.judge().unwrap().limit.sentence;
     assert!(
-        sentence.contains("broker 0 at 127.0.0.1:9092 did not answer"),
+        sentence.contains("broker 0 at 127.0.0.1:9092 did not respond"),
         "{sentence}"
     );
 }

@@ -134,7 +134,7 @@ fn directions_add_up_only_where_one_waits_for_the_other() {
     assert_eq!(half.decided(), is_it());
     let said = half.verdict().evidence.join(" ");
     assert!(
-        said.contains("eth0 carried in both directions 120 MB/s of the 125 MB/s"),
+        said.contains("eth0 carried in both directions 120 MB/s of its 125 MB/s"),
         "{said}"
     );
 }

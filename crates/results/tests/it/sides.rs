@@ -202,7 +202,7 @@ fn runs_of_different_things_make_no_side() {
         "{release}"
     );
     assert!(
-        release.contains("of the releases 4.3.1 and 4.1.0"),
+        release.contains("run releases 4.3.1 and 4.1.0"),
         "{release}"
     );
     let settings = refused(&sides(|run| {
