@@ -67,7 +67,7 @@ impl Leftover {
         match self {
             Leftover::Topic(error) => error.fix(),
             Leftover::Group(error) => error.fix(),
-            Leftover::Untried { .. } => "delete it by hand with kafka-topics --delete",
+            Leftover::Untried { .. } => "delete it manually with kafka-topics --delete",
         }
     }
 

@@ -326,6 +326,6 @@ mod tests {
             "target my.properties: there is no such file"
         );
         assert!(wrong("a:1,b").contains("\"b\" has no port"));
-        assert!(wrong("http://a:1").contains("begins like a URL"));
+        assert!(wrong("http://a:1").contains("looks like a URL"));
     }
 }

@@ -114,14 +114,14 @@ fn with_required_certificates_only_good_ones_come_in() {
         }
     };
     let error = refused(&secured.trusting());
-    assert!(error.contains("wants a client certificate"), "{error}");
+    assert!(error.contains("requires a client certificate"), "{error}");
     let expired = secured.authority.client("alice", Age::Expired);
     let error = refused(&lines(&expired));
     assert!(error.contains("CertificateExpired"), "{error}");
     let foreign = Authority::new("another authority").client("alice", Age::Valid);
     let error = refused(&lines(&foreign));
     assert!(
-        error.contains("does not accept this client's certificate"),
+        error.contains("rejects this client's certificate"),
         "{error}"
     );
 }
