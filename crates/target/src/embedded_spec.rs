@@ -306,7 +306,7 @@ mod tests {
             "sasl.enabled.mechanisms=PLAIN",
         ] {
             assert!(
-                wrong(owned).contains("cannot be set") || wrong(owned).contains("does not know"),
+                wrong(owned).contains("cannot be set") || wrong(owned).contains("does not support"),
                 "{}",
                 wrong(owned)
             );
