@@ -195,7 +195,7 @@ fn bad_arguments_are_refused_in_words() {
     check_refused(
         &["run", "tiny.yaml", "--target", "kafka:4.3"],
         2,
-        &["write it as in 4.3.1"],
+        &["write it like 4.3.1"],
     );
     check_refused(&["report", "nowhere"], 2, &["holds no run"]);
 }

@@ -92,7 +92,7 @@ fn who_wants_no_metrics_has_none_and_it_is_said() {
     let said = evidence
         .iter()
         .find(|one| one["evidence"] == "not-seen" && one["what"] == "metrics of the brokers");
-    assert_eq!(said.unwrap()["why"], "the target says metrics=off");
+    assert_eq!(said.unwrap()["why"], "the target sets metrics=off");
 }
 
 #[test]

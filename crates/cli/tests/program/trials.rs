@@ -336,7 +336,7 @@ fn security_is_varied_like_anything_else() {
     let refused = site.run(&call);
     let said = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{said}");
-    assert!(said.contains("says security itself"), "{said}");
+    assert!(said.contains("sets security"), "{said}");
 }
 
 #[test]

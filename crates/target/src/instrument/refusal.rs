@@ -12,15 +12,15 @@ pub fn refusals(spec: &TargetSpec, faults: &[FaultPlan]) -> Vec<String> {
             let unsuited = faults.iter().filter(|fault| !fault.kind.is_for_kafka());
             let words = |fault: &FaultPlan| {
                 format!(
-                    "\"{fault}\": brokers of Apache Kafka can be stopped, killed, restarted and \
-                     paused; anything else needs the embedded cluster"
+                    "\"{fault}\": Apache Kafka brokers can only be stopped, killed, restarted and \
+                     paused; use the embedded cluster for other faults"
                 )
             };
             unsuited.map(words).collect()
         }
         TargetSpec::Existing(_) => {
             let words = |fault: &FaultPlan| {
-                format!("\"{fault}\": kgauge breaks nothing on a cluster that it did not start")
+                format!("\"{fault}\": kgauge injects faults only into clusters that it started")
             };
             faults.iter().map(words).collect()
         }
