@@ -139,7 +139,7 @@ fn nobody_s_cluster_is_touched_unasked() {
     let output = site.run(&[&["run", "tiny.yaml"], &target[..]].concat());
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("give --yes if it may"), "{said}");
+    assert!(said.contains("use --yes to confirm"), "{said}");
     assert!(said.contains("names    kgauge-"), "{said}");
     assert!(!site.path("out").exists(), "nothing began");
     let setting = ["--yes", "--set", "broker.num.partitions=77"];

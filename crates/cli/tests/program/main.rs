@@ -179,9 +179,9 @@ fn bad_arguments_are_refused_in_words() {
     check_refused(
         &["run", "tiny.yaml", "--price", "1", "--price", "2"],
         2,
-        &["2 prices and 1 targets"],
+        &["prices (2) and targets (1)"],
     );
-    check_refused(&["run", "tiny.yaml", "--price", "0"], 2, &["in an hour"]);
+    check_refused(&["run", "tiny.yaml", "--price", "0"], 2, &["cost per hour"]);
     check_refused(
         &["run", "linkedin-2014", "--only", "nothing"],
         2,
