@@ -280,12 +280,12 @@ fn partitions_that_are_not_answered_are_missed() {
     member.join().unwrap();
     let error = member.commit("t", &[(0, 1)]).unwrap_err().to_string();
     assert!(
-        error.contains("says nothing about the commit of t-0"),
+        error.contains("does not mention the commit of t-0"),
         "{error}"
     );
     let error = member.committed("t", &[0]).unwrap_err().to_string();
     assert!(
-        error.contains("says nothing about the offset of t-0"),
+        error.contains("does not mention the offset of t-0"),
         "{error}"
     );
 }

@@ -80,7 +80,7 @@ fn what_an_endpoint_does_wrong_is_told_in_words() {
             .contains("neither Prometheus nor Jolokia")
     );
     assert!(
-        complaint(&answers("200 OK", junk, "/jolokia")).contains("does not answer as Jolokia does")
+        complaint(&answers("200 OK", junk, "/jolokia")).contains("its response is not Jolokia's")
     );
     let refused = answers("401 Unauthorized", b"hush".to_vec(), "/metrics");
     assert!(complaint(&refused).contains("rejects these credentials"));

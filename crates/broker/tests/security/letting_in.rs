@@ -70,7 +70,7 @@ fn a_mechanism_that_is_not_offered_is_refused_with_those_that_are() {
         .connect(&(protocol("SASL_PLAINTEXT") + &plain))
         .unwrap_err();
     assert!(
-        error.contains("does not offer this mechanism, but: SCRAM-SHA-512"),
+        error.contains("does not offer this mechanism, only: SCRAM-SHA-512"),
         "{error}"
     );
 }

@@ -36,7 +36,7 @@ fn a_missing_or_a_wrong_java_is_said() {
     );
     assert_eq!(status, Some(3), "{said}");
     assert!(
-        said.contains("needs Java, and there is none in PATH"),
+        said.contains("needs Java, but none was found in PATH"),
         "{said}"
     );
     assert!(said.contains("install a JDK"), "{said}");

@@ -146,7 +146,7 @@ fn nobody_s_cluster_is_touched_unasked() {
     let output = site.run(&[&["run", "tiny.yaml"], &target[..], &setting].concat());
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("num.partitions is 1, wanted is 77"), "{said}");
+    assert!(said.contains("num.partitions is 1, expected 77"), "{said}");
     cluster.end();
 }
 
@@ -208,7 +208,7 @@ fn a_topic_that_is_there_is_used_only_when_it_is_named_and_stays() {
     let output = site.run(&[&call, &target[..]].concat());
     let said = text(&output.stderr);
     assert!(
-        said.contains("has 2 partitions, the trial wants 3"),
+        said.contains("has 2 partitions, but the trial wants 3"),
         "{said}"
     );
     assert_eq!(output.status.code(), Some(2), "{said}");
