@@ -505,7 +505,7 @@ mod tests {
                 words.contains("another active producer with this id"),
                 "{words}"
             );
-            assert!(fenced.fix().contains("of its own"));
+            assert!(fenced.fix().contains("its own"));
         }
         let other = refused(ErrorCode::TransactionalIdAuthorizationFailed).into_fenced();
         assert!(!other.is_of_the_past(), "{other}");

@@ -320,12 +320,12 @@ fn an_existing_topic_is_used_as_it_is(dir: &Path) {
     let error = adopt(&mut cluster, &topic, layout(4, 1)).unwrap_err();
     let words = error.to_string();
     assert!(
-        words.contains("has 3 partitions, the trial wants 4"),
+        words.contains("has 3 partitions, but the trial wants 4"),
         "{words}"
     );
     let error = adopt(&mut cluster, &topic, layout(3, 2)).unwrap_err();
     let words = error.to_string();
-    assert!(words.contains("has 1 replicas of partition 0, the trial wants 2"));
+    assert!(words.contains("has 1 replicas of partition 0, but the trial wants 2"));
     let error = adopt(&mut cluster, "nowhere", layout(3, 1)).unwrap_err();
     assert!(matches!(error, AdoptError::Missing { .. }), "{error}");
     assert_eq!(

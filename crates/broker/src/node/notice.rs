@@ -82,7 +82,7 @@ mod tests {
         };
         assert_eq!(
             cut.to_string(),
-            "t-3: cut 1933 records (offsets 67 to 1999) that the leader, node 2, does not have"
+            "t-3: truncated 1933 records (offsets 67 to 1999) that the leader, node 2, does not have"
         );
     }
 }

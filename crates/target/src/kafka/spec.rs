@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn every_mistake_says_what_to_write() {
-        assert!(wrong("4.3").contains("as in 4.3.1"));
+        assert!(wrong("4.3").contains("write it like 4.3.1"));
         assert!(wrong("4.3.1,3").contains("write key=value"));
         assert!(wrong("4.3.1,brokers=0").contains("from 1 to 64"));
         assert!(wrong("4.3.1,broker=3").contains("did you mean brokers?"));
@@ -376,10 +376,10 @@ mod tests {
         assert!(wrong("4.3.1,heap=1M").contains("from 64M"));
         assert!(wrong("4.3.1,jvm=UseZGC").contains("start with -"));
         assert!(wrong("4.3.1,jvm=-Xmx3G").contains("heap="));
-        assert!(wrong("4.3.1,memory=600M").contains("are 1324 MiB; write a smaller heap"));
+        assert!(wrong("4.3.1,memory=600M").contains("is 1324 MiB; set a smaller heap"));
         assert!(wrong("4.3.1,metrics=no").contains("metrics=no: write on or off"));
         assert!(!KafkaSpec::parse("4.3.1,metrics=off").unwrap().metrics);
-        assert!(wrong("4.3.1,memory=1").contains("memory=1: write it as Java does"));
+        assert!(wrong("4.3.1,memory=1").contains("memory=1: write it in Java"));
         let bounded = KafkaSpec::parse("4.3.1,memory=900M,heap=512M").unwrap();
         assert_eq!(bounded.memory_bytes, Some(900 << 20));
         let bounded = KafkaSpec::parse("4.3.1,cpu=0.25").unwrap();
