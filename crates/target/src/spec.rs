@@ -307,7 +307,7 @@ mod tests {
             wrong("embedded:0"),
             "target embedded:0: \"0\" is not a number of nodes from 1 to 64"
         );
-        assert!(wrong("embedded:three").contains("\"three\" is no number"));
+        assert!(wrong("embedded:three").contains("\"three\" is not a number"));
         assert!(wrong("embedded:1,4").contains("\"4\" is not a setting; write key=value"));
         assert!(wrong("embedded,no.such.key=1").contains("no.such.key"));
         assert_eq!(wrong("embeded"), "target embeded: did you mean embedded?");
