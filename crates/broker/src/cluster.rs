@@ -44,7 +44,7 @@ pub enum StartError {
     #[error("the folder {} is in use by another cluster", .0.display())]
     InUse(PathBuf),
     /// The folder belongs to something else than this cluster.
-    #[error("the folder {} cannot be used: {words}", dir.display())]
+    #[error("cannot use the folder {}: {words}", dir.display())]
     Foreign {
         /// The folder.
         dir: PathBuf,
@@ -55,7 +55,7 @@ pub enum StartError {
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The controller's journal cannot be read.
-    #[error("the cluster's metadata cannot be read: {0}")]
+    #[error("cannot read the cluster's metadata: {0}")]
     Journal(#[from] JournalError),
     /// A listener's address is taken or not this machine's.
     #[error("cannot listen on {address}: {source}")]
@@ -66,7 +66,7 @@ pub enum StartError {
         source: io::Error,
     },
     /// The system gives no thread or poll.
-    #[error("the system refused what a node needs: {0}")]
+    #[error("the operating system refused a resource that a node needs: {0}")]
     System(#[from] io::Error),
     /// A node had to stop before all were up.
     #[error("{0}")]

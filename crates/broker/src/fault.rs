@@ -129,16 +129,16 @@ pub fn error_names() -> impl Iterator<Item = (&'static str, ErrorCode)> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FaultError {
     /// The API has no error to answer with.
-    #[error("requests of {0} cannot be made to fail; they can be delayed, stalled or dropped")]
+    #[error("{0} requests cannot be made to fail; they can be delayed, stalled or dropped")]
     CannotFail(ApiKey),
     /// The API carries no records.
-    #[error("requests of {0} carry no records: a capacity is one of Produce, of Fetch, or of both")]
+    #[error("{0} requests carry no records; a capacity applies to Produce, Fetch or both")]
     NoRecords(ApiKey),
     /// A capacity lasts until it is lifted.
-    #[error("a capacity is not for a number of requests")]
+    #[error("a capacity cannot be limited to a number of requests")]
     CapacityTimes,
     /// The numbers of a capacity make no sense.
-    #[error("a capacity of nothing would never let anything through")]
+    #[error("a capacity of 0 would block every request")]
     NoCapacity,
     /// The numbers of a distribution make no sense.
     #[error("{0}")]

@@ -100,7 +100,7 @@ fn options(arguments: &args::AuditArgs) -> anyhow::Result<Options> {
         None => None,
         Some(text) => Some(
             bits(text)
-                .ok_or_else(|| wrong("--nic", text, "give bits a second, as in 1G or 10G"))?,
+                .ok_or_else(|| wrong("--nic", text, "give bits per second, such as 1G or 10G"))?,
         ),
     };
     let as_of = match &arguments.as_of {
@@ -111,7 +111,7 @@ fn options(arguments: &args::AuditArgs) -> anyhow::Result<Options> {
         ),
     };
     if nic_bits_per_s.is_some() && arguments.brokers.is_none() {
-        let words = "--nic needs --brokers: how many network cards share the load?";
+        let words = "--nic needs --brokers, the number of network cards that share the load";
         return Err(stop(ExitStatus::BadInput, words));
     }
     Ok(Options {

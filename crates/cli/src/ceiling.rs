@@ -117,7 +117,7 @@ fn announce(plan: &Plan, cores: u32) {
         (warm_up + hold) * u32::try_from(trial.flows.len() * ways).unwrap_or(1)
     });
     print::message(&format!(
-        "kgauge: measuring what this machine can generate, about {}",
+        "kgauge: measuring the generator's ceiling, about {}",
         seconds(each.sum())
     ));
 }

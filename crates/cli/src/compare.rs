@@ -58,8 +58,8 @@ pub(crate) fn folders(arguments: &Compare) -> anyhow::Result<ExitStatus> {
     let comparison = compared(&runs.or_bad_input()?, choices)?;
     if let Some(words) = comparison.unlike().filter(|_| !arguments.allow_unlike) {
         let words = format!(
-            "these runs cannot be compared: {words}\n  `--allow-unlike` sets their figures side by side all \
-             the same, without ratios"
+            "these runs cannot be compared: {words}\n  use `--allow-unlike` to show their figures \
+             side by side, without ratios"
         );
         return Err(stop(ExitStatus::BadInput, words));
     }

@@ -54,7 +54,7 @@ impl StopRequests {
 pub(crate) fn listen(first: &'static str) -> anyhow::Result<StopRequests> {
     let stopping = StopRequests::idle();
     let told = stopping.clone();
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen to Ctrl-C")?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot handle Ctrl-C")?;
     let listen = move || {
         for _ in signals.forever() {
             match told.signals.fetch_add(1, Ordering::Relaxed) {

@@ -21,8 +21,8 @@ fn words(panic: &PanicHookInfo<'_>) -> String {
         |at| format!("{}:{}", at.file(), at.line()),
     );
     let mut words = format!(
-        "kgauge: internal error in version {} at {place}: {}\n  \
-         this is a defect of kgauge: please report it with this message and the command line",
+        "kgauge: internal error in version {} at {place}: {}\n  this is a bug in kgauge; please \
+         report it with this message and the command line",
         env!("CARGO_PKG_VERSION"),
         payload(panic.payload())
     );

@@ -76,7 +76,7 @@ fn write_logs(run: &RunRead, summary: &Summary, dir: &Path) -> anyhow::Result<()
         ));
     }
     if logs.is_empty() {
-        print::message("kgauge: nothing was measured in this run, so there is no log of it");
+        print::message("kgauge: this run measured nothing, so it has no log");
     }
     Ok(())
 }

@@ -81,7 +81,7 @@ impl TransactionKind {
 #[derive(Debug, thiserror::Error)]
 pub enum TransactionError {
     /// The coordinator refuses.
-    #[error("transactional.id {id}: {api} was refused with {code}")]
+    #[error("transactional.id {id}: {api} was rejected with {code}")]
     Refused {
         /// The transactional id.
         id: String,
@@ -92,8 +92,8 @@ pub enum TransactionError {
     },
     /// The coordinator knows a newer producer of this id, and this one is locked out.
     #[error(
-        "transactional.id {id}: another producer with this id is alive, and has locked this one out \
-         ({api}: {code})"
+        "transactional.id {id}: another active producer with this id has fenced this one ({api}: \
+         {code})"
     )]
     Fenced {
         /// The transactional id.
@@ -120,22 +120,24 @@ impl TransactionError {
         match self {
             TransactionError::Refused { code, .. } => match code {
                 ErrorCode::TransactionalIdAuthorizationFailed => {
-                    "give this client the rights Describe and Write for the transactional.id"
+                    "allow this client Describe and Write on the transactional.id"
                 }
                 ErrorCode::InvalidTransactionTimeout => {
-                    "make transaction.timeout.ms at most the brokers' transaction.max.timeout.ms"
+                    "lower transaction.timeout.ms to at most the brokers' \
+                     transaction.max.timeout.ms"
                 }
                 ErrorCode::ProducerFenced | ErrorCode::InvalidProducerEpoch => {
-                    "let nobody else use this transactional.id, or raise transaction.timeout.ms"
+                    "use this transactional.id in only one producer, or raise \
+                     transaction.timeout.ms"
                 }
-                _ => "look into the log of the transaction coordinator",
+                _ => "check the transaction coordinator's log",
             },
             TransactionError::Fenced { .. } => {
-                "end that one, or give each producer a transactional.id of its own"
+                "stop that one, or give each producer its own transactional.id"
             }
             TransactionError::Cluster { error, .. } => match error.as_ref() {
                 ClusterError::Call(CallError::Unsupported { .. }) => {
-                    "remove `transaction`: this needs Kafka 0.11 or newer"
+                    "remove `transaction`: transactions need Kafka 0.11 or newer"
                 }
                 error => error.fix(),
             },
@@ -500,10 +502,10 @@ mod tests {
             let fenced = refused(code).into_fenced();
             let words = fenced.to_string();
             assert!(
-                words.contains("another producer with this id is alive"),
+                words.contains("another active producer with this id"),
                 "{words}"
             );
-            assert!(fenced.fix().contains("of its own"));
+            assert!(fenced.fix().contains("its own"));
         }
         let other = refused(ErrorCode::TransactionalIdAuthorizationFailed).into_fenced();
         assert!(!other.is_of_the_past(), "{other}");

@@ -166,7 +166,9 @@ fn a_version_that_the_broker_lacks_is_told() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!("{address} cannot answer Heartbeat: it knows versions 0 to 4, kgauge needs 9 to 9")
+        format!(
+            "{address} cannot answer Heartbeat: it supports versions 0 to 4; kgauge needs 9 to 9"
+        )
     );
     assert!(!error.may_have_been_done());
     assert!(!connection.is_broken());

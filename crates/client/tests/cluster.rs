@@ -94,7 +94,7 @@ fn when_no_server_answers_each_gets_its_line() {
     let text = error.to_string();
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 3, "{text}");
-    assert_eq!(lines[0], "none of the bootstrap servers can be used:");
+    assert_eq!(lines[0], "none of the bootstrap servers is usable:");
     assert!(
         lines[1].starts_with(&format!("  {one}: connection refused")),
         "{text}"
@@ -103,7 +103,7 @@ fn when_no_server_answers_each_gets_its_line() {
         lines[2].starts_with(&format!("  {two}: this port closed the connection")),
         "{text}"
     );
-    assert_eq!(error.fix(), "give the address of a Kafka broker that is up");
+    assert_eq!(error.fix(), "use the address of a running Kafka broker");
 }
 
 #[test]
@@ -114,7 +114,10 @@ fn the_only_server_speaks_for_itself() {
         error.to_string(),
         format!("{address}: connection refused by {address}")
     );
-    assert_eq!(error.fix(), "start the broker, or correct host and port");
+    assert_eq!(
+        error.fix(),
+        "start the broker, or correct the host and port"
+    );
 }
 
 #[test]

@@ -92,8 +92,7 @@ fn silence_is_told_after_the_time_limit() {
     config.connection_setup_timeout = Duration::from_millis(200);
     let error = Connection::connect(&address, &config).unwrap_err();
     let words = error.to_string();
-    let expected =
-        format!("{address}: this port accepted the connection, but said nothing within ");
+    let expected = format!("{address}: this port accepted the connection but sent nothing within ");
     assert!(words.starts_with(&expected), "{words}");
 }
 
@@ -163,7 +162,10 @@ fn a_closed_port_is_refused() {
         error.to_string(),
         format!("{address}: connection refused by {address}")
     );
-    assert_eq!(error.fix(), "start the broker, or correct host and port");
+    assert_eq!(
+        error.fix(),
+        "start the broker, or correct the host and port"
+    );
 }
 
 #[test]

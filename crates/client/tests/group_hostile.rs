@@ -146,7 +146,7 @@ fn answers_without_sense_are_told_in_words() {
         member_id: "".into(),
         ..refused(ErrorCode::MemberIdRequired)
     };
-    assert!(said_of(unwilling).contains("wants a member id, and gives none"));
+    assert!(said_of(unwilling).contains("requires a member id but gives none"));
     let garbled = JoinGroupResponse {
         members: vec![JoinGroupResponseMember {
             member_id: "other".into(),
@@ -155,7 +155,7 @@ fn answers_without_sense_are_told_in_words() {
         }],
         ..joined()
     };
-    assert!(said_of(garbled).contains("the wish of member other"));
+    assert!(said_of(garbled).contains("the subscription of member other"));
 }
 
 #[test]
@@ -165,8 +165,8 @@ fn an_assignment_of_lies_is_refused() {
             &b"\x00\x00\x00\x00\x00\x01\x00\x01x\x00\x00\x00\x00\xff\xff\xff\xff"[..],
             "topic x",
         ),
-        (&b"\x00\x00\x7f\xff\xff\xff"[..], "makes no sense"),
-        (&b"\x00"[..], "makes no sense"),
+        (&b"\x00\x00\x7f\xff\xff\xff"[..], "response is invalid"),
+        (&b"\x00"[..], "response is invalid"),
     ] {
         let mut member = member(move |asked, _| {
             (asked.api == ApiKey::SyncGroup).then(|| asked.answer(&synced(lie)))
@@ -197,7 +197,7 @@ fn what_never_passes_is_an_error_at_once_with_a_cure() {
             ErrorCode::InvalidSessionTimeout,
             "group.max.session.timeout.ms",
         ),
-        (ErrorCode::GroupAuthorizationFailed, "the right"),
+        (ErrorCode::GroupAuthorizationFailed, "allow this client"),
         (ErrorCode::GroupMaxSizeReached, "group.max.size"),
         (ErrorCode::FencedInstanceId, "group.instance.id"),
     ] {
@@ -280,12 +280,12 @@ fn partitions_that_are_not_answered_are_missed() {
     member.join().unwrap();
     let error = member.commit("t", &[(0, 1)]).unwrap_err().to_string();
     assert!(
-        error.contains("says nothing about the commit of t-0"),
+        error.contains("does not mention the commit of t-0"),
         "{error}"
     );
     let error = member.committed("t", &[0]).unwrap_err().to_string();
     assert!(
-        error.contains("says nothing about the offset of t-0"),
+        error.contains("does not mention the offset of t-0"),
         "{error}"
     );
 }

@@ -160,7 +160,7 @@ fn a_topic_that_cannot_be_made_over_the_wire_is_refused_with_the_cure() {
     assert!(matches!(error, CreateTopicError::Unsupported { .. }));
     assert_eq!(
         error.to_string(),
-        "topic mine cannot be made over the wire: the cluster (0.8.2) does not know how"
+        "topic mine cannot be created over the wire: the cluster (0.8.2) does not support it"
     );
     assert!(error.fix().contains("--allow-existing"));
     assert!(!error.may_exist());
@@ -178,7 +178,7 @@ fn a_login_is_not_forgotten_on_a_broker_that_has_none() {
     for _ in 0..2 {
         let error = Connection::connect(&address, &config).unwrap_err();
         assert!(
-            error.to_string().contains("it does not know SASL"),
+            error.to_string().contains("it does not support SASL"),
             "{error}"
         );
     }

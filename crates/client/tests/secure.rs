@@ -147,7 +147,7 @@ fn a_wrong_host_name_is_refused_unless_the_check_is_off_which_is_noted() {
     assert!(
         notes[0]
             .what
-            .starts_with("host names of brokers are not checked"),
+            .starts_with("broker host names are not verified"),
         "{notes:?}"
     );
     // Switching the name off leaves the CA on.
@@ -159,7 +159,7 @@ fn a_wrong_host_name_is_refused_unless_the_check_is_off_which_is_noted() {
 fn tls_to_a_plaintext_port_says_so() {
     let broker = fake::server(drop);
     let error = connect("localhost", &broker, &tls("ca.pem")).unwrap_err();
-    assert!(error.fix().contains("no TLS listener"), "{error}");
+    assert!(error.fix().contains("not a TLS listener"), "{error}");
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn one_that_is_locked_out_is_told_so() {
     assert!(refused.is_of_the_past() && !refused.may_pass(), "{refused}");
     let words = refused.into_fenced().to_string();
     assert!(
-        words.contains("another producer with this id is alive"),
+        words.contains("another active producer with this id"),
         "{words}"
     );
     let fenced = producer.renew().unwrap_err();

@@ -148,7 +148,7 @@ fn settle(
         }
         if Instant::now() >= deadline {
             return Err(format!(
-                "did not settle within {:.0} s; check that its coordinator answers, and look at the broker's log",
+                "did not settle within {:.0} s; check its coordinator and the broker's log",
                 limit.as_secs_f64()
             ));
         }

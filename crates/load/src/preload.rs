@@ -36,7 +36,7 @@ pub enum PreloadError {
         error: LoadError,
     },
     /// Not every record was acked.
-    #[error("topic {topic} was filled with {acked} of {wanted} records only; the others failed")]
+    #[error("topic {topic} was filled with only {acked} of {wanted} records; the others failed")]
     Short {
         /// The topic.
         topic: String,

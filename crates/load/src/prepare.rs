@@ -90,7 +90,7 @@ pub enum PrepareError {
     },
     /// The broker does not speak what load needs.
     #[error(
-        "broker {broker_id} does not speak {api} in any of the versions {first} to {last} that load needs"
+        "broker {broker_id} does not support {api} versions {first} to {last}, which kgauge needs"
     )]
     Version {
         /// The broker.
@@ -104,7 +104,7 @@ pub enum PrepareError {
     },
     /// Some brokers take message sets, others record batches.
     #[error(
-        "the brokers belong to different ages of Kafka: some take message sets, others record \
+        "the brokers run incompatible Kafka releases: some use message sets, others record \
          batches (0.11 and later); finish the upgrade first"
     )]
     MixedReleases,

@@ -67,8 +67,8 @@ fn of_producers(flow: &ProduceFlow, versions: &ApiVersions) -> Vec<String> {
     }
     if flow.transaction.is_some() && versions.range(ApiKey::EndTxn).is_none() {
         words.push(format!(
-            "transactions need Kafka 0.11 or newer (KIP-98), and the embedded cluster has none: remove \
-             {name}.transaction"
+            "transactions need Kafka 0.11 or newer (KIP-98), and the embedded cluster does not \
+             support them: remove {name}.transaction"
         ));
     }
     let codec = settings.compression.codec;
@@ -103,8 +103,8 @@ fn of_consumers(flow: &ConsumeFlow, trial: &Trial, versions: &ApiVersions) -> Ve
     if !knows(versions, ApiKey::Fetch, 3) {
         if settings.fetch_bytes_max != FETCH_BYTES_DEFAULT {
             words.push(
-                "fetch.max.bytes needs Kafka 0.10.1 or newer (KIP-74): leave it out; here \
-                 max.partition.fetch.bytes alone limits an answer"
+                "fetch.max.bytes needs Kafka 0.10.1 or newer (KIP-74): remove it; here only \
+                 max.partition.fetch.bytes limits a response"
                     .to_owned(),
             );
         }
@@ -133,8 +133,8 @@ fn of_group(flow: &ConsumeFlow, versions: &ApiVersions) -> Option<String> {
         && versions.range(ApiKey::ConsumerGroupHeartbeat).is_none()
     {
         return Some(format!(
-            "group.protocol consumer needs Kafka 4.0 or newer (KIP-848), and the embedded cluster has it \
-             not: --set {name}.settings.group.protocol=classic"
+            "group.protocol consumer needs Kafka 4.0 or newer (KIP-848), and the embedded cluster \
+             does not support it: --set {name}.settings.group.protocol=classic"
         ));
     }
     let is_static = group.instance_id.is_some();

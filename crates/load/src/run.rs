@@ -123,7 +123,7 @@ pub enum LoadError {
     #[error("the load engine failed: {0}")]
     System(#[from] std::io::Error),
     /// A thread panicked: a bug.
-    #[error("a load thread ended by a bug in kgauge; its message stands above")]
+    #[error("a load thread crashed because of a bug in kgauge; its message is shown above")]
     Panicked,
 }
 

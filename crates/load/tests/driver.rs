@@ -255,7 +255,7 @@ fn a_closed_loop_takes_its_count(bench: &Bench) {
 fn a_child_that_dies(bench: &Bench) {
     let seen = bench.run("dies", "shape: {constant: 1k/s}; hold: 60 s");
     let words = seen.outcome.driver_trouble.as_deref().unwrap_or_default();
-    assert!(words.contains("has ended (status 7)"), "{words}");
+    assert!(words.contains("exited (status 7)"), "{words}");
     assert!(words.contains("nothing to live for"), "{words}");
     let totals = seen.outcome.flows[0].totals;
     assert_eq!(totals.acked, 100);
@@ -283,10 +283,7 @@ fn a_child_that_lies(bench: &Bench) {
     for mode in ["twice", "future", "garbage"] {
         let seen = bench.run(mode, "shape: {constant: 1k/s}; hold: 60 s");
         let words = seen.outcome.driver_trouble.as_deref().unwrap_or_default();
-        assert!(
-            words.contains("does not keep to what was agreed"),
-            "{mode}: {words}"
-        );
+        assert!(words.contains("broke the protocol"), "{mode}: {words}");
         assert!(seen.is_gone(), "{mode}");
     }
 }

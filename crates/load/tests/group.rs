@@ -333,7 +333,7 @@ fn a_cluster_without_the_new_protocol_is_named() {
     let refused = ground.try_prepare("consumers: 2, settings: {group.protocol: consumer}");
     let said = refused.err().unwrap().to_string();
     assert!(
-        said.contains("does not speak group.protocol=consumer"),
+        said.contains("does not support group.protocol=consumer"),
         "{said}"
     );
     assert!(said.contains("write group.protocol: classic"), "{said}");

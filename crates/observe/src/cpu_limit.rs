@@ -33,10 +33,7 @@ impl CpuLimits {
         let limits = limited_dirs(groups, root).into_iter();
         let limit = |(dir, cores): (std::path::PathBuf, f64)| Limit {
             milli_cores: (cores * 1e3).round() as u64,
-            stat: SourceFile::open(
-                "how often a limit on CPU time held a process back",
-                dir.join("cpu.stat"),
-            ),
+            stat: SourceFile::open("CPU throttling of a process", dir.join("cpu.stat")),
         };
         CpuLimits(limits.map(limit).collect())
     }

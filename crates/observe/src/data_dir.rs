@@ -25,9 +25,9 @@ pub fn data_dir(path: &Path) -> DataDir {
         .filter(|disks| !disks.is_empty());
     let why = match (&found, kind.as_deref()) {
         (Some(_), _) => None,
-        (None, Some("tmpfs" | "ramfs")) => Some("it lies in memory".to_owned()),
-        (None, Some(kind)) => Some(format!("the system names no disk under this {kind}")),
-        (None, None) => Some("the system does not tell its file system".to_owned()),
+        (None, Some("tmpfs" | "ramfs")) => Some("it is in memory".to_owned()),
+        (None, Some(kind)) => Some(format!("the system reports no disk under this {kind}")),
+        (None, None) => Some("the system does not report its file system".to_owned()),
     };
     DataDir {
         path: path.display().to_string(),
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(found.disks, [""; 0]);
         assert_eq!(
             found.why.as_deref(),
-            Some("the system names no disk under this proc")
+            Some("the system reports no disk under this proc")
         );
     }
 }

@@ -21,7 +21,7 @@ pub enum DiskError {
     #[error("fio is not installed (apt-get install fio)")]
     NotInstalled,
     /// It cannot be started.
-    #[error("fio cannot be started: {0}")]
+    #[error("cannot start fio: {0}")]
     Start(io::Error),
     /// It ended with an error.
     #[error("fio failed: {0}")]
@@ -30,7 +30,7 @@ pub enum DiskError {
     #[error("it was stopped")]
     Interrupted,
     /// Its output is not what it should be.
-    #[error("fio's answer is not understood: {0}")]
+    #[error("cannot parse fio's output: {0}")]
     Answer(String),
 }
 

@@ -29,22 +29,14 @@ impl MachineFiles {
         MachineFiles {
             cpu: SourceFile::open("the machine's CPU time", "/proc/stat"),
             memory: SourceFile::open("the machine's memory", "/proc/meminfo"),
-            disks: SourceFile::open("what disks do", "/proc/diskstats"),
-            network: SourceFile::open("what network interfaces do", "/proc/self/net/dev"),
+            disks: SourceFile::open("disk activity", "/proc/diskstats"),
+            network: SourceFile::open("network activity", "/proc/self/net/dev"),
             pressure: [
-                pressure(
-                    Resource::Cpu,
-                    "waits for processors (pressure stall)",
-                    "/proc/pressure/cpu",
-                ),
-                pressure(
-                    Resource::Io,
-                    "waits for disks (pressure stall)",
-                    "/proc/pressure/io",
-                ),
+                pressure(Resource::Cpu, "CPU pressure (PSI)", "/proc/pressure/cpu"),
+                pressure(Resource::Io, "I/O pressure (PSI)", "/proc/pressure/io"),
                 pressure(
                     Resource::Memory,
-                    "waits for memory (pressure stall)",
+                    "memory pressure (PSI)",
                     "/proc/pressure/memory",
                 ),
             ],

@@ -67,13 +67,13 @@ pub struct ThreadSample {
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     /// There is no such process, or no longer.
-    #[error("process {pid} is not there (any more)")]
+    #[error("process {pid} has exited")]
     Gone {
         /// Its number.
         pid: u32,
     },
     /// This system does not tell.
-    #[error("CPU and memory of processes cannot be had: kgauge reads them on Linux only")]
+    #[error("CPU and memory of processes are only available on Linux")]
     Unavailable,
     /// The kernel's file could not be read.
     #[error("cannot read {}: {error}", path.display())]
@@ -83,8 +83,8 @@ pub enum ProcessError {
         /// The operating system's words.
         error: io::Error,
     },
-    /// The kernel's file does not look as expected.
-    #[error("{} does not look as expected", path.display())]
+    /// The kernel's file has an unexpected format.
+    #[error("{} has an unexpected format", path.display())]
     Format {
         /// The file.
         path: PathBuf,

@@ -58,7 +58,7 @@ impl ProcessWatch {
         Ok(ProcessWatch {
             subject,
             sampler: ProcessSampler::new(pid)?,
-            io: SourceFile::open("what a process reads and writes", format!("/proc/{pid}/io")),
+            io: SourceFile::open("process I/O", format!("/proc/{pid}/io")),
             limits: CpuLimits::of(pid),
             said_no_open_files: false,
             waits: LongestWaits::default(),
@@ -108,7 +108,7 @@ impl ProcessWatch {
         if is_own && open_files.is_none() && !self.said_no_open_files {
             self.said_no_open_files = true;
             see(EvidenceKind::NotSeen(MissingEvidence {
-                what: "how many files a process has open".to_owned(),
+                what: "open files of a process".to_owned(),
                 why: "kernels before Linux 6.2 do not count them".to_owned(),
             }));
         }

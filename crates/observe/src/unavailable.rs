@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// What cannot be had, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} cannot be had: {why}")]
+#[error("{what} unavailable: {why}")]
 pub struct Unavailable {
     /// The fact.
     pub what: String,
@@ -24,7 +24,7 @@ impl Unavailable {
     /// A file that does not hold what it should.
     pub(crate) fn format(what: &str, path: impl AsRef<Path>) -> Unavailable {
         let path = path.as_ref().display();
-        Unavailable::new(what, format!("{path} does not look as expected"))
+        Unavailable::new(what, format!("{path} has an unexpected format"))
     }
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn reason(path: &Path, error: &io::Error) -> String {
         format!("{}: {error}", path.display())
     } else {
         format!(
-            "kgauge knows how to read it on Linux only, not on {}",
+            "kgauge only reads it on Linux, not on {}",
             std::env::consts::OS
         )
     }

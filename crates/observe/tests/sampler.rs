@@ -131,7 +131,7 @@ fn all_of_one_look_has_one_time_and_the_whole_machine_is_in_it() {
     // Pressure stall is a setting of the kernel's: it is there, or it is said why not.
     let waits = |kind: &EvidenceKind| match kind {
         EvidenceKind::Pressure(_) => true,
-        EvidenceKind::NotSeen(not_seen) => not_seen.what.contains("pressure stall"),
+        EvidenceKind::NotSeen(not_seen) => not_seen.what.contains("pressure (PSI)"),
         _ => false,
     };
     assert_eq!(look.iter().filter(|seen| waits(&seen.kind)).count(), 3);
@@ -206,10 +206,7 @@ fn a_target_that_is_gone_is_told_once() {
         .take(3);
     assert_eq!(looks.count(), 3);
     let report = sampler.stop();
-    assert_eq!(
-        report.notes,
-        [format!("process {pid} is not there (any more)")]
-    );
+    assert_eq!(report.notes, [format!("process {pid} has exited")]);
 }
 
 #[test]

@@ -298,7 +298,7 @@ impl fmt::Display for FaultKind {
 impl fmt::Display for CutDirection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            CutDirection::With => "both ways from",
+            CutDirection::With => "in both directions from",
             CutDirection::To => "in its messages to",
             CutDirection::From => "from messages of",
         })

@@ -59,7 +59,8 @@ fn every_kind_of_fault_is_read_and_announced_in_words() {
         ),
         (
             "at: 1 s, node: 1, cut: {with: others}, for: 2 s",
-            "at 1 s, node 1: cut off both ways from all other nodes and the controller, for 2 s",
+            "at 1 s, node 1: cut off in both directions from all other nodes and the controller, \
+             for 2 s",
         ),
         (
             "at: 1 s, node: 1, cut: {from: 2}",

@@ -25,7 +25,7 @@ pub enum AdoptError {
         topic: String,
     },
     /// It belongs to Kafka itself.
-    #[error("topic {topic} belongs to Kafka itself; a run never writes to it")]
+    #[error("topic {topic} is internal to Kafka; kgauge never writes to it")]
     Internal {
         /// The topic.
         topic: String,
@@ -40,8 +40,8 @@ pub enum AdoptError {
     },
     /// Its layout is not the trial's.
     #[error(
-        "topic {topic} has {found} {what}, the trial wants {wanted}; it is used as it is or not \
-         at all"
+        "topic {topic} has {found} {what}, but the trial wants {wanted}; kgauge does not change \
+         existing topics"
     )]
     Layout {
         /// The topic.
@@ -64,7 +64,7 @@ impl AdoptError {
                 "create it, or name an existing topic with --allow-existing TOPIC"
             }
             AdoptError::Internal { .. } => "name another topic with --allow-existing TOPIC",
-            AdoptError::Refused { .. } => "give this client the right to describe and use it",
+            AdoptError::Refused { .. } => "allow this client to describe and use it",
             AdoptError::Layout { .. } => {
                 "change the scenario (--set topic.partitions=N --set topic.replication=N), or name another topic"
             }

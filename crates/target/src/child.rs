@@ -111,7 +111,7 @@ fn read_order(input: &mut impl BufRead) -> Result<ClusterOrder, String> {
         .take(limit)
         .read_line(&mut line)
         .map_err(|error| error.to_string())?;
-    serde_json::from_str(&line).map_err(|error| format!("no valid order: {error}"))
+    serde_json::from_str(&line).map_err(|error| format!("invalid order: {error}"))
 }
 
 fn start(order: &ClusterOrder) -> Result<ClusterHandle, String> {
@@ -135,7 +135,7 @@ fn start(order: &ClusterOrder) -> Result<ClusterHandle, String> {
             Some(first) => first.checked_add(index),
             None => Some(0),
         };
-        let port = port.ok_or("the ports run beyond 65535")?;
+        let port = port.ok_or("the ports exceed 65535")?;
         Ok(SocketAddr::from((listening.bound(), port)))
     };
     let addresses: Result<Vec<SocketAddr>, &str> = (0..order.nodes).map(address).collect();
@@ -176,7 +176,7 @@ fn asks_until_the_end_of(
         while let Some(line) = read_line(&mut input) {
             let ask = serde_json::from_slice(&line);
             // Nobody listens any more when the cluster ends.
-            let _ = to.send(ask.map_err(|error| format!("no valid instruction: {error}")));
+            let _ = to.send(ask.map_err(|error| format!("invalid instruction: {error}")));
         }
     };
     // Without a thread the channel closes at once, and the cluster ends in order.

@@ -62,14 +62,14 @@ impl TargetSpec {
             }
             TargetSpec::Existing(config) => {
                 return Err(format!(
-                    "the scenario wants a cluster with security={wanted}, and this one is reached by {}",
+                    "the scenario wants security={wanted}, but this cluster uses {}",
                     config.security.protocol.name()
                 ));
             }
         };
         if *own != SecurityKind::default() && *own != kind {
             return Err(format!(
-                "it says security itself, and the scenario wants security={wanted}"
+                "it sets security, but the scenario wants security={wanted}"
             ));
         }
         *own = kind;
@@ -80,13 +80,13 @@ impl TargetSpec {
     pub fn limit_memory(&mut self, bytes: u64) -> Result<(), String> {
         let TargetSpec::Kafka(spec) = self else {
             return Err(
-                "the scenario bounds the memory of each broker (target.memory), which kgauge can only do with Apache \
-                 Kafka that it starts: --target kafka:VERSION"
+                "the scenario limits each broker's memory (target.memory). kgauge can only limit \
+                 Apache Kafka that it starts: use --target kafka:VERSION"
                     .to_owned(),
             );
         };
         if spec.memory_bytes.is_some_and(|own| own != bytes) {
-            return Err("it says memory itself, and the scenario bounds it too".to_owned());
+            return Err("it sets memory, and so does the scenario".to_owned());
         }
         spec.memory_bytes = Some(bytes);
         spec.check_memory()

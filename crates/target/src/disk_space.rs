@@ -23,11 +23,11 @@ pub struct DiskSpace {
 /// A disk is too small.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not enough room on the target's disk: {} has {} free, the run needs {} there{}",
+    "not enough disk space on the target: {} has {} free, the run needs {}{}",
     place(room),
     in_bytes(*free_bytes),
     in_bytes(*needed_bytes),
-    ", and a twentieth of the free space is left alone"
+    ", and kgauge keeps 5 % of the free space in reserve"
 )]
 pub struct DiskSpaceError {
     /// Where.

@@ -410,7 +410,7 @@ impl EmbeddedTarget {
                 format!("no answer within {} ms", limit.as_millis())
             }
             InstructError::Embedded(EmbeddedError::Ended { .. } | EmbeddedError::Pipe { .. }) => {
-                "the embedded cluster has ended".to_owned()
+                "the embedded cluster has exited".to_owned()
             }
             error => error.to_string(),
         };
@@ -457,7 +457,7 @@ impl EmbeddedTarget {
         let status = self.child.as_mut().map(Child::wait);
         let status = match status {
             Some(Ok(status)) => words(status),
-            _ => "nobody knows how".to_owned(),
+            _ => "unknown status".to_owned(),
         };
         EmbeddedError::Ended {
             status,

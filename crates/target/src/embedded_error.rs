@@ -10,7 +10,7 @@ use kgauge_client::ClientConfigError;
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
     /// A file or directory that it needs cannot be made.
-    #[error("cannot make {}: {error}", path.display())]
+    #[error("cannot create {}: {error}", path.display())]
     File {
         /// The file or directory.
         path: PathBuf,
@@ -18,7 +18,7 @@ pub enum EmbeddedError {
         error: io::Error,
     },
     /// Certificates or passwords cannot be made.
-    #[error("the embedded cluster's security cannot be made: {words}")]
+    #[error("cannot set up the embedded cluster's security: {words}")]
     Security {
         /// Why.
         words: String,
@@ -50,7 +50,10 @@ pub enum EmbeddedError {
         log: String,
     },
     /// The child ended by itself.
-    #[error("the embedded cluster ended by itself ({status}){}", log_words(log))]
+    #[error(
+        "the embedded cluster exited unexpectedly ({status}){}",
+        log_words(log)
+    )]
     Ended {
         /// How.
         status: String,
@@ -66,7 +69,7 @@ pub enum EmbeddedError {
         log: String,
     },
     /// The child gave addresses that are none.
-    #[error("the embedded cluster gave addresses that cannot be used: {0}")]
+    #[error("the embedded cluster reported unusable addresses: {0}")]
     Addresses(#[source] ClientConfigError),
     /// Talking to the child failed.
     #[error("cannot talk to the embedded cluster: {error}{}", log_words(log))]
@@ -77,7 +80,7 @@ pub enum EmbeddedError {
         log: String,
     },
     /// The child did not end when it was told to, and was killed.
-    #[error("the embedded cluster did not end within {:.0} s and was killed", waited.as_secs_f64())]
+    #[error("the embedded cluster did not stop within {:.0} s and was killed", waited.as_secs_f64())]
     Killed {
         /// How long was waited.
         waited: Duration,
@@ -115,19 +118,19 @@ impl EmbeddedError {
     pub fn fix(&self) -> &'static str {
         match self {
             EmbeddedError::File { .. } | EmbeddedError::Refused { .. } => {
-                "check the directory for its data, its free space, and the ports"
+                "check its data directory, the free disk space and the ports"
             }
             EmbeddedError::Security { .. } => "check the disk and the file's folder",
-            EmbeddedError::Spawn { .. } => "check that kgauge's own program file is still there",
-            EmbeddedError::TimedOut { .. } => "the machine may be overloaded: try again",
+            EmbeddedError::Spawn { .. } => "check that the kgauge executable still exists",
+            EmbeddedError::TimedOut { .. } => "the machine may be overloaded; try again",
             EmbeddedError::Ended { .. }
             | EmbeddedError::Nonsense { .. }
             | EmbeddedError::Addresses(_)
             | EmbeddedError::Pipe { .. } => {
-                "look at its log; a full disk and a lack of memory end it like this"
+                "check its log; a full disk or a lack of memory can cause this"
             }
-            EmbeddedError::Killed { .. } => "nothing needs to be done",
-            EmbeddedError::DataLeft { .. } => "remove the directory by hand",
+            EmbeddedError::Killed { .. } => "no action is needed",
+            EmbeddedError::DataLeft { .. } => "remove the directory manually",
             EmbeddedError::Interrupted => "run it again",
         }
     }

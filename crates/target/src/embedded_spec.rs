@@ -111,13 +111,13 @@ impl EmbeddedSpec {
     pub(crate) fn check_for_run(&self) -> Result<(), String> {
         if !self.listening.is_default() {
             return Err(format!(
-                "{LISTENERS} and {ADVERTISED} belong to `kgauge cluster up`; a run's own cluster \
-                 listens on free ports of the loopback"
+                "{LISTENERS} and {ADVERTISED} only work with `kgauge cluster up`; a run's own \
+                 cluster listens on free loopback ports"
             ));
         }
         match self.ignored.first() {
             Some(key) => Err(format!(
-                "{key} changes nothing on the embedded cluster; remove it"
+                "{key} has no effect on the embedded cluster; remove it"
             )),
             None => Ok(()),
         }
@@ -126,7 +126,7 @@ impl EmbeddedSpec {
     fn listen(&mut self, listeners: &BTreeMap<String, String>) -> Result<(), String> {
         if self.nodes > 1 && !listeners.is_empty() {
             return Err(format!(
-                "{LISTENERS} and {ADVERTISED} are those of one node; for several use `kgauge cluster \
+                "{LISTENERS} and {ADVERTISED} apply to one node; for several use `kgauge cluster \
                  up --listen ADDRESS --port PORT --advertise HOST`"
             ));
         }
@@ -156,14 +156,14 @@ impl EmbeddedSpec {
             "metrics" => self.metrics = on_or_off(key, value)?,
             "controllers" | "cpu" | "heap" | "jvm" | "kafka-home" | "memory" => {
                 return Err(format!(
-                    "{key} belongs to kafka:VERSION; an embedded cluster is one process without \
-                     Java, and its controller is in it"
+                    "{key} only works with kafka:VERSION; an embedded cluster is one process \
+                     without Java, and includes its controller"
                 ));
             }
             "log.dirs" => {
                 return Err(
-                    "log.dirs belongs to kafka:VERSION; an embedded cluster has one folder, which \
-                     `kgauge cluster up --data DIR` names"
+                    "log.dirs only works with kafka:VERSION; an embedded cluster has one folder, \
+                     set with `kgauge cluster up --data DIR`"
                         .to_owned(),
                 );
             }
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(ignored, ["num.io.threads", "transaction.state.log.min.isr"]);
         let refused = spec.check_for_run().unwrap_err();
         assert!(
-            refused.contains("num.io.threads changes nothing"),
+            refused.contains("num.io.threads has no effect"),
             "{refused}"
         );
         let mut alone = EmbeddedSpec::default();
@@ -306,7 +306,7 @@ mod tests {
             "sasl.enabled.mechanisms=PLAIN",
         ] {
             assert!(
-                wrong(owned).contains("cannot be set") || wrong(owned).contains("does not know"),
+                wrong(owned).contains("cannot be set") || wrong(owned).contains("does not support"),
                 "{}",
                 wrong(owned)
             );

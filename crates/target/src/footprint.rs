@@ -161,7 +161,7 @@ impl fmt::Display for Footprint {
         } = self;
         writeln!(
             f,
-            "topics   {topics} to be made, of up to {partitions_max} partitions x \
+            "topics   {topics} to create, of up to {partitions_max} partitions x \
              {replication_max} replicas"
         )?;
         writeln!(f, "names    {}*", self.name_prefix)?;
@@ -176,12 +176,12 @@ impl fmt::Display for Footprint {
             let seconds = self.closed_loop_ns.div_ceil(1_000_000_000);
             writeln!(
                 f,
-                "         and whatever the cluster takes in {seconds} s at full speed"
+                "         and as much as the cluster accepts in {seconds} s at full speed"
             )?;
         }
         match self.peak_per_second {
             Some(rate) => write!(f, "rate     up to {rate:.0} records/s"),
-            None => write!(f, "rate     as much as the cluster takes"),
+            None => write!(f, "rate     as much as the cluster accepts"),
         }
     }
 }
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(footprint.peak_per_second, Some(10_000.0));
         let text = footprint.to_string();
         assert!(text.contains("3: 10.0.0.1:9092, 10.0.0.2:9092 and 1 more"));
-        assert!(text.contains("topics   3 to be made, of up to 6 partitions"));
+        assert!(text.contains("topics   3 to create, of up to 6 partitions"));
         assert!(text.contains("names    kgauge-r1-*"));
         assert!(text.contains("300003 records, 28.6 MiB"), "{text}");
         assert!(text.lines().all(|line| line.len() <= 80), "{text}");
@@ -252,10 +252,10 @@ mod tests {
     fn full_speed_says_for_how_long_and_claims_no_rate() {
         let text = footprint("shape: max").to_string();
         assert!(
-            text.contains("whatever the cluster takes in 30 s"),
+            text.contains("as much as the cluster accepts in 30 s"),
             "{text}"
         );
-        assert!(text.ends_with("as much as the cluster takes"), "{text}");
+        assert!(text.ends_with("as much as the cluster accepts"), "{text}");
     }
 
     #[test]

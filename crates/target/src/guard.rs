@@ -36,8 +36,8 @@ pub struct TopicWish {
 /// A run id that cannot stand in the name of a topic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "run id {run_id:?} cannot be part of a topic's name: it must have 1 to {RUN_ID_BYTES_MAX} of \
-     the characters a-z, A-Z, 0-9 and -"
+    "run id {run_id:?} cannot be part of a topic name; use 1 to {RUN_ID_BYTES_MAX} of the \
+     characters a-z, A-Z, 0-9 and -"
 )]
 pub struct RunNameError {
     /// The id.
@@ -54,7 +54,7 @@ pub enum Leftover {
     #[error(transparent)]
     Group(#[from] DeleteGroupError),
     /// A topic that was not tried any more.
-    #[error("topic {topic} was not deleted: no time was left")]
+    #[error("topic {topic} was not deleted: timed out")]
     Untried {
         /// Its name.
         topic: String,
@@ -67,7 +67,7 @@ impl Leftover {
         match self {
             Leftover::Topic(error) => error.fix(),
             Leftover::Group(error) => error.fix(),
-            Leftover::Untried { .. } => "delete it by hand with kafka-topics --delete",
+            Leftover::Untried { .. } => "delete it manually with kafka-topics --delete",
         }
     }
 
@@ -123,7 +123,7 @@ impl MakeTopicError {
         match self {
             MakeTopicError::Wire(error) => error.fix(),
             MakeTopicError::Tool { source, .. } => source.fix(),
-            MakeTopicError::NotReady { .. } => "look into the brokers' logs",
+            MakeTopicError::NotReady { .. } => "check the brokers' logs",
         }
     }
 }

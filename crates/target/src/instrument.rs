@@ -215,7 +215,7 @@ impl Target {
             Target::Embedded(embedded) => embedded.instruct(instruction),
             Target::Kafka(target) => kafka::instruct(target, instruction),
             Target::Existing(_) => {
-                let words = "kgauge breaks nothing on a cluster that it did not start";
+                let words = "kgauge injects faults only into clusters that it started";
                 Err(InstructError::Refused(words.to_owned()))
             }
         }

@@ -49,7 +49,7 @@ impl ListenOptions {
         let listener = client_listener("advertised.listeners", value, protocol)?;
         if listener.host.is_empty() || listener.port == 0 {
             return Err(format!(
-                "advertised.listeners={value}: clients need a host and a port, as in \
+                "advertised.listeners={value}: clients need a host and a port, such as \
                  {protocol}://my-host:9092"
             ));
         }
@@ -70,7 +70,9 @@ fn client_listener<'a>(key: &str, value: &'a str, protocol: &str) -> Result<List
     let mut found = None;
     for entry in value.split(',').map(str::trim) {
         let wrong = || {
-            format!("{key}={value}: write {protocol}://HOST:PORT, as in {protocol}://0.0.0.0:9092")
+            format!(
+                "{key}={value}: write {protocol}://HOST:PORT, such as {protocol}://0.0.0.0:9092"
+            )
         };
         let (name, address) = entry.split_once("://").ok_or_else(wrong)?;
         let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
@@ -80,8 +82,8 @@ fn client_listener<'a>(key: &str, value: &'a str, protocol: &str) -> Result<List
         }
         if !name.eq_ignore_ascii_case(protocol) {
             return Err(format!(
-                "{key}={value}: the nodes' listener speaks {protocol}; write {protocol}://HOST:PORT, \
-                 and security=... for another protocol"
+                "{key}={value}: the nodes' listener speaks {protocol}; write \
+                 {protocol}://HOST:PORT, or use security=... for another protocol"
             ));
         }
         let host = host.trim_start_matches('[').trim_end_matches(']');

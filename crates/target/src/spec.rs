@@ -28,7 +28,7 @@ pub enum TargetSpecError {
     )]
     Empty,
     /// `embedded:` with something else than a number of nodes.
-    #[error("target {text}: {nodes} is no number of nodes from 1 to {NODES_MAX}")]
+    #[error("target {text}: {nodes} is not a number of nodes from 1 to {NODES_MAX}")]
     Nodes {
         /// The whole text.
         text: String,
@@ -60,13 +60,13 @@ pub enum TargetSpecError {
         meant: String,
     },
     /// A file that is not there.
-    #[error("target {}: there is no such file", path.display())]
+    #[error("target {}: no such file", path.display())]
     NoFile {
         /// The file.
         path: PathBuf,
     },
     /// Wrong addresses, or wrong settings in the file.
-    #[error("target {text} cannot be used:\n{error}")]
+    #[error("target {text} is not usable:\n{error}")]
     Config {
         /// The whole text.
         text: String,
@@ -305,27 +305,24 @@ mod tests {
         assert!(wrong("").contains("write embedded"));
         assert_eq!(
             wrong("embedded:0"),
-            "target embedded:0: \"0\" is no number of nodes from 1 to 64"
+            "target embedded:0: \"0\" is not a number of nodes from 1 to 64"
         );
-        assert!(wrong("embedded:three").contains("\"three\" is no number"));
-        assert!(wrong("embedded:1,4").contains("\"4\" is no setting: write key=value"));
+        assert!(wrong("embedded:three").contains("\"three\" is not a number"));
+        assert!(wrong("embedded:1,4").contains("\"4\" is not a setting; write key=value"));
         assert!(wrong("embedded,no.such.key=1").contains("no.such.key"));
         assert_eq!(wrong("embeded"), "target embeded: did you mean embedded?");
         assert_eq!(
             wrong("localhost"),
             "target localhost: did you mean localhost:9092?"
         );
-        assert!(wrong("kafka:4.3").contains("write it as in 4.3.1"));
+        assert!(wrong("kafka:4.3").contains("write it like 4.3.1"));
         assert!(wrong("kafka:4.3.1,broker=3").contains("did you mean brokers?"));
         assert_eq!(
             wrong("./no/such.file"),
-            "target ./no/such.file: there is no such file"
+            "target ./no/such.file: no such file"
         );
-        assert_eq!(
-            wrong("my.properties"),
-            "target my.properties: there is no such file"
-        );
+        assert_eq!(wrong("my.properties"), "target my.properties: no such file");
         assert!(wrong("a:1,b").contains("\"b\" has no port"));
-        assert!(wrong("http://a:1").contains("begins like a URL"));
+        assert!(wrong("http://a:1").contains("looks like a URL"));
     }
 }

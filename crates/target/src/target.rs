@@ -42,7 +42,7 @@ pub enum TargetError {
     #[error(transparent)]
     LogDirs(#[from] LogDirsError),
     /// This machine's disk.
-    #[error("cannot tell the free space in {}: {error}", path.display())]
+    #[error("cannot determine the free space in {}: {error}", path.display())]
     FreeSpace {
         /// The directory.
         path: std::path::PathBuf,
@@ -227,13 +227,13 @@ impl Target {
         match self {
             Target::Embedded(embedded) => match embedded.spec().metrics {
                 true => Ok(MetricsPlace::Cluster),
-                false => Err("the target says metrics=off".to_owned()),
+                false => Err("the target sets metrics=off".to_owned()),
             },
             Target::Kafka(kafka) => match kafka.metrics() {
                 Ok(agents) => Ok(MetricsPlace::Agents(agents)),
                 Err(why) => Err(why.to_owned()),
             },
-            Target::Existing(_) => Err("nobody said where they are told (--metrics)".to_owned()),
+            Target::Existing(_) => Err("no metrics endpoint is set (use --metrics)".to_owned()),
         }
     }
 
@@ -244,7 +244,7 @@ impl Target {
     pub fn counts(&mut self, limit: Duration) -> Result<Vec<NodeReport>, String> {
         match self {
             Target::Embedded(embedded) => embedded.counts(limit),
-            _ => Err("only nodes of the embedded cluster count".to_owned()),
+            _ => Err("only nodes of the embedded cluster keep counts".to_owned()),
         }
     }
 

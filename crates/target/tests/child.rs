@@ -121,7 +121,7 @@ fn a_child_that_dies_at_the_start_shows_its_last_words() {
     let error = start(&setup(dir.path(), "echo 'out of luck' >&2; exit 7")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the embedded cluster ended by itself (exit status: 7); the last lines of its log:\nout \
+        "the embedded cluster exited unexpectedly (exit status: 7); the last lines of its log:\nout \
          of luck"
     );
 }
@@ -208,7 +208,7 @@ fn a_program_that_is_not_there_is_named() {
     setup.log_file = "/proc/no/log".into();
     let error = start(&setup).unwrap_err();
     assert!(
-        error.to_string().starts_with("cannot make /proc/no"),
+        error.to_string().starts_with("cannot create /proc/no"),
         "{error}"
     );
 }
@@ -249,7 +249,7 @@ fn a_child_that_is_gone_or_talks_nonsense_tells_no_counts() {
     let dir = tempfile::tempdir().unwrap();
     let mut target = start(&setup(dir.path(), &format!("{READY} read -r a; exit 4"))).unwrap();
     let gone = target.counts(Duration::from_secs(20)).unwrap_err();
-    assert_eq!(gone, "the embedded cluster has ended");
+    assert_eq!(gone, "the embedded cluster has exited");
     drop(target);
     let dir = tempfile::tempdir().unwrap();
     let script = format!("{READY} read -r a; echo hello; cat >/dev/null");

@@ -262,7 +262,7 @@ fn a_directory_of_somebody_else(dir: &Path) {
     std::fs::create_dir(&setup.data_dir).unwrap();
     std::fs::write(setup.data_dir.join("mine"), "precious").unwrap();
     let error = try_start("embedded", &setup).unwrap_err();
-    assert!(error.to_string().contains("cannot make"), "{error}");
+    assert!(error.to_string().contains("cannot create"), "{error}");
     assert_eq!(
         std::fs::read_to_string(setup.data_dir.join("mine")).unwrap(),
         "precious"
@@ -320,12 +320,12 @@ fn an_existing_topic_is_used_as_it_is(dir: &Path) {
     let error = adopt(&mut cluster, &topic, layout(4, 1)).unwrap_err();
     let words = error.to_string();
     assert!(
-        words.contains("has 3 partitions, the trial wants 4"),
+        words.contains("has 3 partitions, but the trial wants 4"),
         "{words}"
     );
     let error = adopt(&mut cluster, &topic, layout(3, 2)).unwrap_err();
     let words = error.to_string();
-    assert!(words.contains("has 1 replicas of partition 0, the trial wants 2"));
+    assert!(words.contains("has 1 replicas of partition 0, but the trial wants 2"));
     let error = adopt(&mut cluster, "nowhere", layout(3, 1)).unwrap_err();
     assert!(matches!(error, AdoptError::Missing { .. }), "{error}");
     assert_eq!(
@@ -369,7 +369,7 @@ fn what_is_asked_of_the_child_is_done(dir: &Path) {
     cluster.refresh(&[]).unwrap();
     assert!(begin.elapsed() < Duration::from_secs(60), "it was lifted");
 
-    refused(&mut target, stall(7, 1), "there is a fault 7 already");
+    refused(&mut target, stall(7, 1), "fault 7 already exists");
     refused(
         &mut target,
         Instruction::Crash { node: 9 },
@@ -449,7 +449,7 @@ fn what_nodes_count_is_told(dir: &Path) {
     target.stop().unwrap();
 
     let mut target = start("embedded,metrics=off", &setup(&dir.join("off")));
-    let off = Err("the target says metrics=off".to_owned());
+    let off = Err("the target sets metrics=off".to_owned());
     assert_eq!(target.metrics(), off);
     let told = target.counts(LIMIT).unwrap();
     assert_eq!(told[0].told, Err("the nodes count nothing".to_owned()));

@@ -158,7 +158,7 @@ impl ClusterConfig {
         let mut wrong = Vec::new();
         if !(1..=NODES_MAX).contains(&self.nodes) {
             wrong.push(format!(
-                "{} nodes: 1 to {NODES_MAX} are possible",
+                "{} nodes are not possible; use 1 to {NODES_MAX}",
                 self.nodes
             ));
         }

@@ -71,7 +71,7 @@ fn check(storage: &dyn Storage, dir: &Path, wanted: &[(&str, &str)]) -> Result<(
             if let (Some(value), Some(found)) = (value, known.get(name))
                 && found != value
             {
-                let words = format!("its {NAME} says {name}={found}, but {value} is wanted");
+                let words = format!("its {NAME} has {name}={found}, expected {value}");
                 return Err(foreign(dir, words));
             }
         }
@@ -90,7 +90,7 @@ fn read(storage: &dyn Storage, dir: &Path) -> Result<Option<Properties>, StartEr
         return Ok(None);
     };
     let Ok(text) = String::from_utf8(bytes) else {
-        return Err(foreign(dir, format!("its {NAME} is no text")));
+        return Err(foreign(dir, format!("its {NAME} is not text")));
     };
     let lines = text
         .lines()

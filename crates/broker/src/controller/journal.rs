@@ -33,9 +33,9 @@ pub enum JournalError {
     Storage(#[from] StorageError),
     /// A line is damaged, and it is not the end of a write that a crash cut short.
     #[error(
-        "line {line} of {} is damaged, and not by a crash; nothing was changed. Put a copy in its place \
-         ({COPY_NAME} beside it is an older one, if it exists), or remove the cluster's folder to start \
-         with an empty cluster",
+        "line {line} of {} is damaged, and not by a crash. Nothing was changed. Restore a copy \
+         ({COPY_NAME} next to it is an older one, if it exists), or remove the cluster's folder \
+         to start with an empty cluster",
         path.display()
     )]
     Damaged {
@@ -45,7 +45,7 @@ pub enum JournalError {
         line: usize,
     },
     /// A line carries a right checksum, yet is not understood: written by another version.
-    #[error("line {line} of {} is not understood: {words}", path.display())]
+    #[error("cannot parse line {line} of {}: {words}", path.display())]
     Unknown {
         /// The file.
         path: PathBuf,

@@ -160,7 +160,7 @@ impl Controller {
         next.isr.retain(|node| !partition.adding.contains(node));
         next.elr.retain(|node| !partition.adding.contains(node));
         if next.isr.is_empty() {
-            let words = "Those that would be left are not in sync.";
+            let words = "None of the remaining replicas is in sync.";
             return Err(Refusal::new(ErrorCode::InvalidReplicaAssignment, words));
         }
         next.adding.clear();

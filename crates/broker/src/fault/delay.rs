@@ -41,7 +41,7 @@ impl Delay {
         match self {
             Self::Constant(_) | Self::Exponential { .. } => Ok(()),
             Self::Uniform { low, high } if low <= high => Ok(()),
-            Self::Uniform { .. } => Err("a uniform delay's least is above its most"),
+            Self::Uniform { .. } => Err("a uniform delay's minimum is above its maximum"),
             Self::Quantiles(points) => {
                 let ends = points.first().map(|(part, _)| *part) == Some(0)
                     && points.last().map(|(part, _)| *part) == Some(WHOLE);
@@ -50,7 +50,7 @@ impl Delay {
                     .all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
                 match ends && rises {
                     true => Ok(()),
-                    false => Err("a delay's quantiles must rise, from 0 to the whole"),
+                    false => Err("a delay's quantiles must rise from 0 to 100 %"),
                 }
             }
         }

@@ -82,8 +82,8 @@ fn change(entry: &AlterClientQuotasRequestEntryData<'_>) -> Result<QuotaChange, 
         let key = &*op.key;
         if key != PRODUCER_BYTE_RATE && key != CONSUMER_BYTE_RATE {
             return refuse(format!(
-                "Invalid configuration key {key}: the embedded cluster knows {PRODUCER_BYTE_RATE} and \
-                 {CONSUMER_BYTE_RATE}"
+                "Invalid configuration key {key}: the embedded cluster supports \
+                 {PRODUCER_BYTE_RATE} and {CONSUMER_BYTE_RATE}"
             ));
         }
         let value = (!op.remove).then_some(op.value);

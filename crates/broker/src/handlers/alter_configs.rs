@@ -129,7 +129,8 @@ fn resource(kind: i8, name: &str) -> Result<ConfigResource, Refusal> {
             }
         },
         other => {
-            let words = format!("Configurations of resource type {other} are not kept here.");
+            let words =
+                format!("The embedded cluster keeps no configurations of resource type {other}.");
             Err(Refusal::new(ErrorCode::InvalidRequest, words))
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let _: ConsumerGroupHeartbeatRequest<'_> = body.decode(call.version())?;
-    let words = "The embedded cluster serves the classic group protocol only: set \
+    let words = "The embedded cluster only supports the classic group protocol; set \
                  group.protocol=classic.";
     let response = ConsumerGroupHeartbeatResponse {
         error_code: ErrorCode::UnsupportedVersion.as_i16(),

@@ -79,7 +79,7 @@ fn find(node: &BrokerNode, name: Option<&str>, id: Uuid) -> TopicToDelete {
     match topic {
         Some(topic) if topic.is_internal() => refused(
             ErrorCode::InvalidTopicException,
-            "The topic of the groups' committed offsets cannot be deleted.",
+            "The topic of committed offsets cannot be deleted.",
         ),
         Some(topic) => TopicToDelete {
             name: Some(topic.name.to_string()),

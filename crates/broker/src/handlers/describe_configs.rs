@@ -84,7 +84,8 @@ fn describe(node: &BrokerNode, resource: &DescribeConfigsResource<'_>) -> Result
             Err(Refusal::new(ErrorCode::InvalidRequest, words))
         }
         other => {
-            let words = format!("Configurations of resource type {other} are not kept here.");
+            let words =
+                format!("The embedded cluster keeps no configurations of resource type {other}.");
             Err(Refusal::new(ErrorCode::InvalidRequest, words))
         }
     }

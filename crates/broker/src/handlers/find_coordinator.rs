@@ -122,12 +122,12 @@ fn find(
 ) -> Result<(i32, String, u16), Refusal> {
     let refuse = |code, words: &str| Err(Refusal::new(code, words));
     if let Some(code) = node.faults.forced {
-        return refuse(code, "A fault that was set.");
+        return refuse(code, "Injected fault.");
     }
     match key_type {
         GROUP => {}
         TRANSACTION => {
-            let words = "The embedded cluster does not do transactions yet.";
+            let words = "The embedded cluster does not support transactions.";
             let code = match software {
                 ClientSoftware::Other => ErrorCode::UnsupportedVersion,
                 ClientSoftware::Librdkafka => ErrorCode::TransactionalIdAuthorizationFailed,
@@ -141,7 +141,7 @@ fn find(
         _ => {
             return refuse(
                 ErrorCode::InvalidRequest,
-                "There are no such coordinators here.",
+                "The embedded cluster has no such coordinator.",
             );
         }
     }

@@ -168,7 +168,7 @@ impl PendingProduce {
 /// Why nothing of the request can be done, if so.
 fn refuse_all(request: &ProduceRequest<'_>) -> Option<Refusal> {
     if request.transactional_id.is_some() {
-        let words = "The embedded cluster does not do transactions yet.";
+        let words = "The embedded cluster does not support transactions.";
         return Some(Refusal::new(ErrorCode::InvalidRequest, words));
     }
     if !(-1..=1).contains(&request.acks) {
@@ -181,7 +181,7 @@ fn refuse_all(request: &ProduceRequest<'_>) -> Option<Refusal> {
 fn writable_topic(node: &BrokerNode, key: TopicKey<'_>) -> Result<Arc<TopicImage>, Refusal> {
     let topic = lookup::topic(node, key).map_err(bare)?;
     if topic.is_internal() {
-        let words = "The topic of the groups' committed offsets takes no records from clients.";
+        let words = "Clients cannot write to the topic of committed offsets.";
         return Err(Refusal::new(ErrorCode::InvalidTopicException, words));
     }
     Ok(topic)

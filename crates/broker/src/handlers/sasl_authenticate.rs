@@ -25,7 +25,7 @@ pub(super) fn handle(
 ) -> Result<(), CloseReason> {
     let request: SaslAuthenticateRequest<'_> = body.decode(call.version())?;
     if let Some(forced) = node.faults.forced {
-        let words = "A fault that was set.".to_owned();
+        let words = "Injected fault.".to_owned();
         node.respond(call.reply, &refusal(forced, words));
         return Err(CloseReason::AuthenticationFailed);
     }

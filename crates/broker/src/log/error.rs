@@ -18,7 +18,7 @@ pub enum LogError {
     Corrupt(#[from] Corruption),
     /// An earlier write or flush failed and left the log's bytes unknown. It serves nothing more;
     /// after the cause is mended, opening it anew recovers what is whole.
-    #[error("the log is out of service since: {cause}")]
+    #[error("the log is out of service: {cause}")]
     Dead {
         /// The failure that ended it.
         cause: StorageError,
@@ -74,7 +74,7 @@ pub enum AppendError {
         record_count: i32,
     },
     /// Records of a compacted topic without a key.
-    #[error("{} of the batch's records have no key, which a compacted topic demands", records.len())]
+    #[error("{} of the batch's records have no key, which a compacted topic requires", records.len())]
     WithoutKey {
         /// Their places in the batch, from 0.
         records: Vec<i32>,
@@ -122,7 +122,7 @@ pub enum AppendError {
     ProducerNotAlone,
     /// A batch of an idempotent producer that does not follow its last one.
     #[error(
-        "producer {producer_id} sent sequence {sequence} in epoch {epoch}, expected was {expected}"
+        "producer {producer_id} sent sequence {sequence} in epoch {epoch}, expected {expected}"
     )]
     OutOfOrderSequence {
         /// The producer.
@@ -135,7 +135,7 @@ pub enum AppendError {
         expected: i32,
     },
     /// A batch of an idempotent producer whose epoch is over.
-    #[error("producer {producer_id} sent epoch {epoch}, it is at epoch {current} already")]
+    #[error("producer {producer_id} sent epoch {epoch}, but it is already at epoch {current}")]
     InvalidProducerEpoch {
         /// The producer.
         producer_id: i64,
@@ -145,7 +145,7 @@ pub enum AppendError {
         current: i16,
     },
     /// A leader epoch that is over: batches of a later one are in the log.
-    #[error("leader epoch {epoch} is over, the log has batches of epoch {current}")]
+    #[error("leader epoch {epoch} is over; the log has batches of epoch {current}")]
     StaleLeaderEpoch {
         /// Epoch of the append.
         epoch: i32,

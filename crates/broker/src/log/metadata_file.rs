@@ -23,7 +23,7 @@ pub fn read_topic_id(storage: &dyn Storage, dir: &Path) -> Result<Option<Uuid>, 
     match parse(&bytes) {
         Some(topic_id) => Ok(Some(topic_id)),
         None => {
-            let reason = "expected are the lines \"version: 0\" and \"topic_id: ...\"".to_owned();
+            let reason = "expected the lines \"version: 0\" and \"topic_id: ...\"".to_owned();
             Err(Corruption {
                 file: path,
                 position: 0,

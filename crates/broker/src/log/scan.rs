@@ -63,7 +63,10 @@ impl HeaderScan {
         };
         if found.end() > self.end {
             let left = self.end - self.position;
-            let words = format!("a batch of {} bytes, {left} are left", header.batch_bytes());
+            let words = format!(
+                "a batch of {} bytes, but {left} bytes are left",
+                header.batch_bytes()
+            );
             return Err(self.corrupt(&words).into());
         }
         self.position = found.end();

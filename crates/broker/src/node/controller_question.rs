@@ -35,7 +35,7 @@ impl BrokerNode {
     /// Asks the controller; `asked` says what happens with the answer.
     pub(crate) fn ask(&mut self, now: Now, request: ControllerRequest, asked: ControllerQuestion) {
         if let Some(code) = self.faults.forced {
-            let refusal = Refusal::new(code, "A fault that was set.");
+            let refusal = Refusal::new(code, "Injected fault.");
             return asked.finish(self, now, ControllerReply::Failed(refusal));
         }
         self.ask_always(request, asked);

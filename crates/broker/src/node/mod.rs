@@ -116,13 +116,13 @@ pub enum CloseReason {
     #[error("malformed request: {0}")]
     Malformed(String),
     /// The API is not served.
-    #[error("request of the API with key {key}, which is not served")]
+    #[error("request with unsupported API key {key}")]
     UnknownApi {
         /// The key as received.
         key: i16,
     },
     /// The API is served, but not in this version.
-    #[error("request of {name} version {version}, which is not served")]
+    #[error("{name} request with unsupported version {version}")]
     UnsupportedVersion {
         /// The API.
         name: &'static str,
@@ -145,7 +145,7 @@ pub enum CloseReason {
     #[error("more connections than max.connections allows")]
     TooMany,
     /// An instrument asked for it.
-    #[error("closed by a fault that was set")]
+    #[error("closed by an injected fault")]
     Fault,
 }
 

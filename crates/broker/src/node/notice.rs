@@ -48,20 +48,20 @@ impl fmt::Display for Notice {
                 to,
             } => write!(
                 f,
-                "{topic}-{index}: cut {} records (offsets {from} to {}) that the leader, node \
-                 {leader}, does not have",
+                "{topic}-{index}: truncated {} records (offsets {from} to {}) that the leader, \
+                 node {leader}, does not have",
                 to - from,
                 to - 1
             ),
             Self::SetAside { topic, index } => write!(
                 f,
-                "{topic}-{index}: segments are damaged; set the folder aside, and fetch the records \
-                 from the other replicas"
+                "{topic}-{index}: segments are damaged; moved the folder aside and fetching the \
+                 records from the other replicas"
             ),
             Self::Damaged { topic, index } => write!(
                 f,
                 "{topic}-{index}: segments are damaged, and no other replica is in sync; reading \
-                 them gives CORRUPT_MESSAGE until retention or DeleteRecords removes them"
+                 them returns CORRUPT_MESSAGE until retention or DeleteRecords removes them"
             ),
         }
     }
@@ -82,7 +82,7 @@ mod tests {
         };
         assert_eq!(
             cut.to_string(),
-            "t-3: cut 1933 records (offsets 67 to 1999) that the leader, node 2, does not have"
+            "t-3: truncated 1933 records (offsets 67 to 1999) that the leader, node 2, does not have"
         );
     }
 }

@@ -9,7 +9,7 @@ pub const NONCE_BYTES: usize = 24;
 
 /// There is no randomness to be had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this machine gives no random numbers")]
+#[error("the operating system provides no random numbers")]
 pub struct NoRandomness;
 
 /// Where a node takes its nonces from. They must be unpredictable: a client could otherwise be made

@@ -68,7 +68,7 @@ impl PreparedSecurity {
                 Ok(made) => config = Some(made),
                 Err(words) => wrong.push(words),
             },
-            Some(_) => wrong.push(needless("certificates are given", protocol)),
+            Some(_) => wrong.push(needless("certificates are set", protocol)),
             None if protocol.has_tls() => {
                 wrong.push(lacking("a certificate with its key", protocol))
             }
@@ -76,7 +76,7 @@ impl PreparedSecurity {
         }
         match &security.sasl {
             Some(sasl) if protocol.has_sasl() => check(sasl, &mut wrong),
-            Some(_) => wrong.push(needless("SASL is described", protocol)),
+            Some(_) => wrong.push(needless("SASL is configured", protocol)),
             None if protocol.has_sasl() => wrong.push(lacking("mechanisms and users", protocol)),
             None => {}
         }
@@ -109,7 +109,7 @@ fn check(sasl: &Sasl, wrong: &mut Vec<String>) {
         wrong.push("no SASL mechanism is enabled".to_owned());
     }
     if sasl.users.is_empty() && !sasl.mechanisms.iter().any(|m| m.scram().is_some()) {
-        wrong.push("PLAIN is enabled, and there is no user".to_owned());
+        wrong.push("PLAIN is enabled, but there is no user".to_owned());
     }
     let mut seen = BTreeSet::new();
     for User { name, password } in &sasl.users {
@@ -122,7 +122,7 @@ fn check(sasl: &Sasl, wrong: &mut Vec<String>) {
             ));
         }
         if !seen.insert(name) {
-            wrong.push(format!("user {name} is given twice"));
+            wrong.push(format!("user {name} is defined twice"));
         }
     }
 }

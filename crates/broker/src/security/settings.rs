@@ -56,7 +56,7 @@ pub(crate) fn read_settings(
                 match SaslMechanism::parse(name) {
                     Some(mechanism) => sasl.mechanisms.push(mechanism),
                     None => wrong.push(format!(
-                        "{MECHANISMS}: the embedded cluster knows PLAIN, SCRAM-SHA-256 and \
+                        "{MECHANISMS}: the embedded cluster supports PLAIN, SCRAM-SHA-256 and \
                          SCRAM-SHA-512, not {name}"
                     )),
                 }
@@ -84,10 +84,14 @@ fn put(tls: &mut ServerTls, name: &str, value: &str) -> Option<String> {
         TRUSTED => tls.client_ca_pem = Some(value.to_owned()),
         CLIENT_AUTH => match ClientAuth::parse(value) {
             Some(auth) => tls.client_auth = auth,
-            None => return Some(format!("{name}: none, requested or required, not {value}")),
+            None => {
+                return Some(format!(
+                    "{name}={value}: expected none, requested or required"
+                ));
+            }
         },
         _ if value != "PEM" => {
-            return Some(format!("{name}: the embedded cluster knows only PEM"));
+            return Some(format!("{name}: the embedded cluster only supports PEM"));
         }
         _ => {}
     }

@@ -414,7 +414,7 @@ fn every_mistake_in_the_configuration_has_its_sentence() {
         .with_user("b", "y");
     let words = mistakes(&ClusterSecurity::sasl_plaintext(sasl));
     assert_eq!(words.len(), 2, "{words:?}");
-    assert_eq!(words[1], "user b is given twice");
+    assert_eq!(words[1], "user b is defined twice");
     let nobody = ClusterSecurity::sasl_plaintext(Sasl::new([SaslMechanism::Plain]));
     assert!(mistakes(&nobody)[0].contains("no user"));
 }

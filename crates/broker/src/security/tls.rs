@@ -16,7 +16,7 @@ pub(super) fn server_config(tls: &ServerTls) -> Result<Arc<ServerConfig>, String
     let provider = Arc::new(ring::default_provider());
     let chain = certificates(&tls.certificate_chain_pem, "ssl.keystore.certificate.chain")?;
     let key = PrivateKeyDer::from_pem_slice(tls.key_pem.expose())
-        .map_err(|_| "ssl.keystore.key holds no PRIVATE KEY in PEM that can be read".to_owned())?;
+        .map_err(|_| "ssl.keystore.key has no readable PEM PRIVATE KEY".to_owned())?;
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
@@ -63,7 +63,7 @@ fn certificates(pem: &str, name: &str) -> Result<Vec<CertificateDer<'static>>, S
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
     match found {
         Ok(found) if !found.is_empty() => Ok(found),
-        Ok(_) => Err(format!("{name} holds no CERTIFICATE in PEM")),
-        Err(_) => Err(format!("{name} holds broken PEM")),
+        Ok(_) => Err(format!("{name} has no PEM CERTIFICATE")),
+        Err(_) => Err(format!("{name} is malformed PEM")),
     }
 }

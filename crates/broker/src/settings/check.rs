@@ -99,7 +99,7 @@ fn check_rule(name: &str, rule: ValueRule, value: &str) -> Option<String> {
             )
         }),
         ValueRule::Only(only, why) => (!is_same(only, value))
-            .then(|| format!("the embedded cluster takes only {only} here: {why}")),
+            .then(|| format!("the embedded cluster only accepts {only} here: {why}")),
     }
 }
 

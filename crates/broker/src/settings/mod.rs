@@ -73,10 +73,10 @@ pub fn check_node_config(name: &str, value: &str) -> Result<(), ConfigError> {
     match node_definition(name) {
         Some(known) => check::check(name, known.kind, known.check, value).map_err(ConfigError),
         None if is_ignored_node_config(name) => Err(ConfigError(format!(
-            "The broker configuration {name} is Kafka's, but changes nothing on the embedded cluster"
+            "The broker configuration {name} has no effect on the embedded cluster"
         ))),
         None => Err(ConfigError(format!(
-            "The embedded cluster does not know the broker configuration {name}"
+            "The embedded cluster does not support the broker configuration {name}"
         ))),
     }
 }
@@ -128,7 +128,7 @@ mod tests {
             ("remote.storage.enable", "FALSE", "true"),
         ] {
             assert_eq!(kept(name, value), value);
-            assert!(refused(name, other).contains("embedded cluster takes only"));
+            assert!(refused(name, other).contains("embedded cluster only accepts"));
         }
     }
 

@@ -22,7 +22,7 @@ pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
         };
         if let (ClusterState::Held, Some(kgauge)) = (found.state(), found.kgauge) {
             let words = format!(
-                "cluster {name} belongs to a kgauge that runs (process {}): stop that one with \
+                "cluster {name} belongs to a running kgauge (process {}); stop that one with \
                  Ctrl-C",
                 kgauge.pid
             );
@@ -112,9 +112,9 @@ pub(super) fn status(arguments: &ClusterStatus) -> anyhow::Result<ExitStatus> {
     }
     for record in &known {
         let words = match record.state() {
-            ClusterState::Held => "held by a kgauge that runs",
+            ClusterState::Held => "held by a running kgauge",
             ClusterState::Detached => "detached",
-            ClusterState::Orphaned => "left behind by a kgauge that is gone",
+            ClusterState::Orphaned => "left behind by a kgauge that has exited",
             ClusterState::Dead => "ended by force; something of it is left",
         };
         print::line(&format!(
@@ -162,7 +162,7 @@ pub(super) fn releases(arguments: &ClusterVersions) -> anyhow::Result<ExitStatus
         ));
     }
     print::line(&format!(
-        "\n{java}\nAny other release is tried too: kafka:VERSION. Maven fetches it on first use."
+        "\n{java}\nOther releases: kafka:VERSION. Maven downloads them on first use."
     ));
     Ok(ExitStatus::Good)
 }

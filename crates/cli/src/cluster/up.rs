@@ -62,7 +62,10 @@ fn start_and_serve(
 ) -> anyhow::Result<AfterExit> {
     let target =
         Target::start(spec, setup, &stopping.load).map_err(|error| match stopping.is_wanted() {
-            true => stop(ExitStatus::Interrupted, "stopped before the cluster served"),
+            true => stop(
+                ExitStatus::Interrupted,
+                "stopped before the cluster was ready",
+            ),
             false => failed(error),
         })?;
     announce(&target, arguments, data_dir, name)?;
@@ -117,11 +120,11 @@ fn spec(arguments: &ClusterUp) -> anyhow::Result<TargetSpec> {
     if let Some(home) = &arguments.kafka_home
         && !spec.set_kafka_home(home)
     {
-        return refuse("--kafka-home belongs to a target that starts with kafka:".to_owned());
+        return refuse("--kafka-home needs a target that starts with kafka:".to_owned());
     }
     match &spec {
         TargetSpec::Existing(_) => refuse(format!(
-            "{} is there already; embedded and kafka:VERSION can be started",
+            "{} is an existing cluster; use embedded or kafka:VERSION",
             arguments.target
         )),
         TargetSpec::Embedded(_) if arguments.detach => refuse(
@@ -194,7 +197,7 @@ fn warnings(spec: &TargetSpec) -> Vec<String> {
     let address = embedded.listening.bound();
     if !address.is_loopback() && !embedded.security.has_tls() {
         let risk = match embedded.security {
-            SecurityKind::Plaintext => "whoever reaches it can read and write all data",
+            SecurityKind::Plaintext => "anyone who can reach it can read and write all data",
             _ => "passwords and data are not encrypted",
         };
         lines.push(format!(

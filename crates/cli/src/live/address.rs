@@ -15,10 +15,10 @@ pub(super) fn listen(text: &str) -> Result<Listener, String> {
     let socket = TcpListener::bind(addresses.as_slice()).map_err(|error| {
         let cure = match error.kind() {
             std::io::ErrorKind::AddrInUse => {
-                "\n  another program listens there: name another port, or 0 for a free one"
+                "\n  another program uses this port; choose another, or 0 for a free one"
             }
             std::io::ErrorKind::PermissionDenied => {
-                "\n  ports below 1024 are not for every user: name another one"
+                "\n  ports below 1024 need privileges; choose a higher one"
             }
             _ => "",
         };
@@ -95,6 +95,6 @@ mod tests {
         let first = listen("0").unwrap();
         assert!(first.address.ip().is_loopback() && first.address.port() > 0);
         let words = listen(&first.address.to_string()).err().unwrap();
-        assert!(words.contains("another program listens there"), "{words}");
+        assert!(words.contains("another program uses this port"), "{words}");
     }
 }

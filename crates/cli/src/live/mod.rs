@@ -53,7 +53,8 @@ impl Live {
         ));
         if !at.ip().is_loopback() {
             print::message(&format!(
-                "kgauge: --serve {text} is not only for this machine: whoever reaches it can watch the run, without a password"
+                "kgauge: --serve {text} listens beyond this machine: anyone who can reach it can \
+                 watch the run without a password"
             ));
         }
         server::start(listener, Arc::clone(&board))?;

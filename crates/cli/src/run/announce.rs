@@ -116,10 +116,13 @@ pub(super) fn announcement(
     };
     let trials: BTreeSet<u32> = steps.iter().map(|step| step.trial).collect();
     let left = if is_resumed { "left to do" } else { "in all" };
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
     format!(
-        "kgauge: {what}, {} trials, {} repeats {left}, about {}; seed {}; results in {dir}",
+        "kgauge: {what}, {} trial{}, {} repeat{} {left}, about {}; seed {}; results in {dir}",
         trials.len(),
+        plural(trials.len()),
         steps.len(),
+        plural(steps.len()),
         seconds(planned),
         plan.seed
     )

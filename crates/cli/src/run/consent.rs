@@ -22,7 +22,7 @@ pub(super) fn ask(
         match existing_topic {
             Some(topic) if line.starts_with("topics ") => {
                 print::message(&format!(
-                    "  topics   none; it writes to {topic}, and what it writes stays there"
+                    "  topics   none; it writes to {topic}, and its records stay there"
                 ));
             }
             Some(_) if line.starts_with("names ") => {}
@@ -34,8 +34,7 @@ pub(super) fn ask(
         return Ok(());
     }
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        let words = "there is no terminal to ask at whether this may be done\n  \
-                     give --yes if it may";
+        let words = "cannot ask for confirmation: stdin is not a terminal\n  use --yes to confirm";
         return Err(stop(ExitStatus::BadInput, words));
     }
     print::question("Begin? [y/N] ");
@@ -46,7 +45,7 @@ pub(super) fn ask(
         Ok(_) if is_yes => Ok(()),
         _ => Err(stop(
             ExitStatus::Interrupted,
-            "not begun; nothing was touched",
+            "not started; nothing was changed",
         )),
     }
 }
@@ -60,6 +59,6 @@ fn disks(rooms: &[DiskSpace]) -> String {
             least >> 20,
             rooms.len()
         ),
-        None => "this release does not tell how much room is left: look yourself".to_owned(),
+        None => "this release does not report free disk space; check it yourself".to_owned(),
     }
 }

@@ -96,8 +96,9 @@ impl DiskGuard {
             let free = free_bytes(dir).ok()?;
             (free < self.spare_bytes).then(|| {
                 format!(
-                    "the load was ended before it filled the disk: {} are left under {}; write less (--set \
-                     stages.hold='5 s', records for the flows, a topic's retention.bytes), or free some space",
+                    "stopped the load to keep the disk from filling: {} are left under {}; write \
+                     less (--set stages.hold='5 s', records for the flows, a topic's \
+                     retention.bytes), or free some space",
                     in_bytes(free),
                     dir.display(),
                 )
@@ -158,6 +159,6 @@ mod tests {
             spare_bytes: u64::MAX,
         };
         let why = full.check(&dirs).unwrap();
-        assert!(why.contains("before it filled the disk"), "{why}");
+        assert!(why.contains("keep the disk from filling"), "{why}");
     }
 }

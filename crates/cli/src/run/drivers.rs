@@ -29,7 +29,7 @@ pub(super) fn vary(scenarios: &mut [Scenario], names: &[String]) -> anyhow::Resu
                 .or_bad_input()?,
             several => {
                 let words = format!(
-                    "--driver: scenario {} has {} produce flows\n  name the one that is meant: --set \
+                    "--driver: scenario {} has {} produce flows\n  choose one: --set \
                      {}.driver=java, or `vary` in the file",
                     scenario.name(),
                     several.len(),
@@ -42,10 +42,7 @@ pub(super) fn vary(scenarios: &mut [Scenario], names: &[String]) -> anyhow::Resu
     }
     match is_used {
         true => Ok(()),
-        false => Err(stop(
-            ExitStatus::BadInput,
-            "--driver: there is no flow that produces",
-        )),
+        false => Err(stop(ExitStatus::BadInput, "--driver: no flow produces")),
     }
 }
 

@@ -392,7 +392,7 @@ impl Driver {
             Ok(done) => done,
             Err(error) => {
                 self.watched.clear();
-                return self.log.warn(format!("nodes cannot be looked at: {error}"));
+                return self.log.warn(format!("cannot query the nodes: {error}"));
             }
         };
         for look in done.nodes {
@@ -426,9 +426,7 @@ impl Driver {
     fn connect(&mut self) {
         match Cluster::bootstrap_until(self.client.clone(), Interrupt::new()) {
             Ok(cluster) => self.cluster = Some(cluster),
-            Err(error) => self
-                .log
-                .warn(format!("leaders cannot be asked for: {error}")),
+            Err(error) => self.log.warn(format!("cannot look up leaders: {error}")),
         }
     }
 

@@ -15,7 +15,7 @@ pub(super) fn left_out(trials: &[Trial], target: &NamedTarget, size: Size) -> Ve
         let Some(why) = cannot_serve.or_else(|| too_many_brokers(trial, target, size)) else {
             continue;
         };
-        let said = format!("trials of {} are left out: {why}", trial.scenario);
+        let said = format!("of {}: {why}", trial.scenario);
         match reasons.iter_mut().find(|(known, _)| *known == said) {
             Some((_, count)) => *count += 1,
             None => reasons.push((said, 1)),
@@ -23,7 +23,8 @@ pub(super) fn left_out(trials: &[Trial], target: &NamedTarget, size: Size) -> Ve
         left.push((trial.index, why));
     }
     for (words, count) in reasons {
-        print::message(&format!("kgauge: {count} {words}"));
+        let plural = if count == 1 { "" } else { "s" };
+        print::message(&format!("kgauge: skipped {count} trial{plural} {words}"));
     }
     left
 }

@@ -101,7 +101,8 @@ pub(super) fn known(
                 .err()
                 .map_or_else(String::new, |why| format!(" ({why})"));
             return refuse(format!(
-                "--metrics: which broker is {}? It does not say so{why}\n  write its id before it: 1={}",
+                "--metrics: {} does not identify its broker{why}\n  put the broker id in front: \
+                 1={}",
                 one.url, one.url
             ));
         };
@@ -114,7 +115,7 @@ pub(super) fn known(
             ));
         }
         if !known.insert(id) {
-            return refuse(format!("--metrics: broker {id} is there twice"));
+            return refuse(format!("--metrics: broker {id} is listed twice"));
         }
     }
     Ok(given)
@@ -255,13 +256,14 @@ mod tests {
             Some(7)
         );
         let refused = |text: &str| known(given(text).unwrap(), &all).unwrap_err().to_string();
-        assert!(refused("http://127.0.0.1:1/").contains(
-            "which broker is http://127.0.0.1:1/? It does not say so (connection refused)"
-        ));
+        assert!(
+            refused("http://127.0.0.1:1/")
+                .contains("http://127.0.0.1:1/ does not identify its broker (connection refused)")
+        );
         assert!(refused("3=http://127.0.0.1:1/").contains("the cluster has 1, 2"));
         assert!(
             refused("1=http://127.0.0.1:1/,1=http://127.0.0.1:2/")
-                .contains("broker 1 is there twice")
+                .contains("broker 1 is listed twice")
         );
     }
 }

@@ -57,7 +57,7 @@ pub(crate) use output::{report, status, terminal_style};
 pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {
     let question = Question::read(arguments)?;
     let targets = targets::read(arguments, &question)?;
-    let stopping = interrupt::listen("stopping; topics are deleted, then the report is written")?;
+    let stopping = interrupt::listen("stopping: deleting topics, then writing the report")?;
     let live = Live::start(arguments.serve.as_deref(), &stopping)?;
     let ended = match targets.as_slice() {
         [target] => single_target::run(arguments, &question, target, &stopping, &live),
@@ -79,7 +79,7 @@ pub(crate) fn one(
     let Command::Run(arguments) = parsed.command else {
         return Err(stop(
             ExitStatus::BadInput,
-            "these are no arguments of a run",
+            "these are not arguments of a run",
         ));
     };
     let question = Question::read(&arguments)?;

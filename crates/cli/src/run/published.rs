@@ -56,10 +56,9 @@ fn options(facts: &AuditFacts) -> anyhow::Result<Options> {
         let words = format!("the study's audit.{key} is {value}: {wanted}");
         stop(ExitStatus::BadInput, words)
     };
-    let nic = facts
-        .nic
-        .as_deref()
-        .map(|text| bits(text).ok_or_else(|| wrong("nic", text, "write bits a second, as in 1G")));
+    let nic = facts.nic.as_deref().map(|text| {
+        bits(text).ok_or_else(|| wrong("nic", text, "write bits per second, as in 1G"))
+    });
     let as_of = facts.as_of.as_deref().map(|text| {
         release(text).ok_or_else(|| wrong("as-of", text, "write a release, as in 1.0.2"))
     });

@@ -212,7 +212,7 @@ fn changed(
     arguments: &RunArgs,
 ) -> anyhow::Result<Question> {
     if !arguments.only.is_empty() {
-        let words = "--only chooses among the scenarios of a study; this is one scenario";
+        let words = "--only selects scenarios of a study; this is a single scenario";
         return Err(stop(ExitStatus::BadInput, words));
     }
     drivers::vary(&mut scenarios, &arguments.drivers)?;
@@ -332,7 +332,7 @@ fn read_file(path: &Path) -> anyhow::Result<String> {
 
 fn nothing_of_that_name(what: &str) -> String {
     let studies: Vec<&str> = Studies::names().collect();
-    let mut words = format!("`{what}` is neither a study that ships nor a file or folder here");
+    let mut words = format!("`{what}` is neither a built-in study nor a file or folder");
     match Studies::nearest(what) {
         Some(near) => words.push_str(&format!("\n  did you mean `{near}`?")),
         None => words.push_str(&format!("\n  studies: {}", studies.join(", "))),

@@ -43,7 +43,7 @@ fn understood(texts: &[String], interfaces: &[String]) -> Result<Vec<UserSpeed>,
     for text in texts {
         let Some((interface, speed)) = text.rsplit_once('=') else {
             return Err(format!(
-                "{text}: write the interface and its speed, as in eth0=10Gbit"
+                "{text}: write the interface and its speed, such as eth0=10Gbit"
             ));
         };
         let interface = interface.trim();
@@ -57,7 +57,7 @@ fn understood(texts: &[String], interfaces: &[String]) -> Result<Vec<UserSpeed>,
             ));
         }
         if speeds.iter().any(|one| one.interface == interface) {
-            return Err(format!("{text}: {interface} has a speed already"));
+            return Err(format!("{text}: {interface} already has a speed"));
         }
         speeds.push(UserSpeed {
             interface: interface.to_owned(),
@@ -78,7 +78,7 @@ fn names(interfaces: &[String]) -> String {
 /// Network cards are sold by bits, in steps of 1,000. A large B stands for bytes everywhere but in the names of units
 /// that nobody mistakes.
 fn bits_per_s(text: &str) -> Result<u64, String> {
-    const WANTED: &str = "write bits a second, as in 300Mbit, 2.5Gbit or 100Gbit/s";
+    const WANTED: &str = "write bits per second, such as 300Mbit, 2.5Gbit or 100Gbit/s";
     let (value, unit) = with_unit(text).ok_or(WANTED)?;
     let mut letters = unit.chars();
     let factor = match letters.next() {
@@ -96,7 +96,7 @@ fn bits_per_s(text: &str) -> Result<u64, String> {
             let bits = value * 8.0;
             let prefix = unit.get(..1).unwrap_or_default().to_uppercase();
             return Err(format!(
-                "{unit} are bytes, and network cards are told in bits: {bits}{prefix}bit"
+                "{unit} are bytes, but link speeds are in bits: {bits}{prefix}bit"
             ));
         }
         "i" | "ib" | "ibit" | "ibit/s" | "ibps" | "iB" | "iB/s" => {
@@ -150,22 +150,25 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_an_example() {
         for (text, words) in [
-            ("lo", "write the interface and its speed, as in eth0=10Gbit"),
-            ("lo=", "write bits a second, as in 300Mbit"),
-            ("lo=fast", "write bits a second, as in 300Mbit"),
-            ("lo=10", "a number without a unit; write bits a second"),
-            ("lo=-1Gbit", "write bits a second"),
-            ("lo=0Gbit", "write bits a second"),
-            ("lo=1e9bit", "write bits a second"),
-            ("lo=10Gigabit", "write bits a second"),
-            ("lo=10µbit", "write bits a second"),
+            (
+                "lo",
+                "write the interface and its speed, such as eth0=10Gbit",
+            ),
+            ("lo=", "write bits per second, such as 300Mbit"),
+            ("lo=fast", "write bits per second, such as 300Mbit"),
+            ("lo=10", "a number without a unit; write bits per second"),
+            ("lo=-1Gbit", "write bits per second"),
+            ("lo=0Gbit", "write bits per second"),
+            ("lo=1e9bit", "write bits per second"),
+            ("lo=10Gigabit", "write bits per second"),
+            ("lo=10µbit", "write bits per second"),
             (
                 "lo=125MB/s",
-                "MB/s are bytes, and network cards are told in bits: 1000Mbit",
+                "MB/s are bytes, but link speeds are in bits: 1000Mbit",
             ),
             (
                 "lo=1.25GB",
-                "GB are bytes, and network cards are told in bits: 10Gbit",
+                "GB are bytes, but link speeds are in bits: 10Gbit",
             ),
             ("lo=1Gibit", "steps of 1,000"),
             ("lo=1000Tbit", "no network card is that fast"),
@@ -180,7 +183,7 @@ mod tests {
             assert!(told.contains(words), "{text}: {told}");
         }
         let twice = parsed(&["lo=1Gbit", "lo=2Gbit"]).unwrap_err();
-        assert!(twice.contains("lo has a speed already"), "{twice}");
+        assert!(twice.contains("lo already has a speed"), "{twice}");
     }
 
     #[test]

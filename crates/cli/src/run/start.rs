@@ -409,7 +409,7 @@ fn disk_baseline(
             "the brokers' disks are not this machine's to measure".to_owned()
         }
         _ => {
-            print::message("kgauge: fio measures what the disk does by itself");
+            print::message("kgauge: measuring the disk alone with fio");
             match kgauge_observe::disk_baseline(dir, &|| stopping.is_wanted()) {
                 Ok(found) => return Ok((Some(found), None)),
                 Err(error) if stopping.is_wanted() => {
@@ -432,8 +432,8 @@ fn several_clusters(plan: &Plan) -> Option<String> {
         .iter()
         .any(|trial| !trial.cluster.shares_with(&first.cluster));
     differ.then(|| {
-        "Trials had clusters of their own, because what they want of them differs: what is told of the brokers here is \
-         true of the first cluster."
+        "Trials with different broker settings ran on separate clusters; the broker details here \
+         describe the first cluster."
             .to_owned()
     })
 }
@@ -478,7 +478,8 @@ fn same_cluster(
     }
     if is_other_text && of(&plan.cluster) == of(&now) {
         let words = format!(
-            "this run was made on {}, and the target is {}\n  name the same target, or begin a new run",
+            "this run was made on {}, and the target is {}\n  use the same target, or start a new \
+             run",
             was.target.as_deref().unwrap_or_default(),
             target.text
         );
@@ -493,7 +494,7 @@ fn same_cluster(
         }
     };
     let words = format!(
-        "this run was made on {}, and the target is {}\n  name the same target, or begin a new run",
+        "this run was made on {}, and the target is {}\n  use the same target, or start a new run",
         words(&plan.cluster),
         words(&now)
     );
@@ -515,8 +516,8 @@ fn drop_unsupported(
             let flows = plan.without_idempotence();
             if !flows.is_empty() {
                 notes.push(format!(
-                    "This release has no idempotent producers (Kafka 0.11): {} went without, and a \
-                     retried batch may have been written twice.",
+                    "This release has no idempotent producers (Kafka 0.11). {} ran without \
+                     idempotence, so a retried batch may have been written twice.",
                     flows.join(", ")
                 ));
             }
@@ -570,8 +571,8 @@ fn check_topics_can_be_made(
         return Ok(());
     }
     let words = format!(
-        "this cluster ({}) lets no client make topics: that came with Kafka 0.10.1\n  make one with \
-         kafka-topics.sh --create, and name it: --allow-existing TOPIC",
+        "this cluster ({}) does not let clients create topics: that needs Kafka 0.10.1\n  create \
+         one with kafka-topics.sh --create, and name it: --allow-existing TOPIC",
         facts.version.as_deref().unwrap_or("of unknown version")
     );
     Err(stop(ExitStatus::BadInput, words))

@@ -101,7 +101,7 @@ pub(super) fn read(arguments: &RunArgs, question: &Question) -> anyhow::Result<V
         }
     }
     if arguments.kafka_home.is_some() && !is_home_used {
-        let words = "--kafka-home belongs to a target that starts with kafka:";
+        let words = "--kafka-home needs a target that starts with kafka:";
         return Err(stop(ExitStatus::BadInput, words));
     }
     Ok(targets)
@@ -132,7 +132,8 @@ fn destination(arguments: &RunArgs, trials: &[Trial]) -> anyhow::Result<Option<T
         (Some(text), Some(before)) if before.as_ref() != Some(text) => {
             let was = before.as_deref().unwrap_or("one like the target");
             let words = format!(
-                "the second cluster of this run was {was}, and --destination is {text}\n  name the same, or begin a new run"
+                "the second cluster of this run was {was}, and --destination is {text}\n  use the \
+                 same one, or start a new run"
             );
             return Err(stop(ExitStatus::BadInput, words));
         }
@@ -177,7 +178,8 @@ fn check_prices(arguments: &RunArgs, targets: usize) -> anyhow::Result<()> {
     let prices = &arguments.prices;
     if !prices.is_empty() && prices.len() != targets {
         let words = format!(
-            "there are {} prices and {targets} targets\n  give --price once for each --target, in their order",
+            "the numbers of prices ({}) and targets ({targets}) differ\n  give --price once for each --target, in \
+             their order",
             prices.len()
         );
         return Err(stop(ExitStatus::BadInput, words));
@@ -187,8 +189,7 @@ fn check_prices(arguments: &RunArgs, targets: usize) -> anyhow::Result<()> {
         .find(|price| !(price.is_finite() && **price > 0.0))
     {
         Some(price) => {
-            let words =
-                format!("--price {price}: give what the target costs in an hour, as in 0.916");
+            let words = format!("--price {price}: give the target's cost per hour, such as 0.916");
             Err(stop(ExitStatus::BadInput, words))
         }
         None => Ok(()),
@@ -366,7 +367,7 @@ impl NamedTarget {
             .filter(|n| *n as usize != brokers.len())
         {
             let words = format!(
-                "the cluster has {} brokers, and the scenario wants {wanted}",
+                "the cluster has {} brokers, but the scenario wants {wanted}",
                 brokers.len()
             );
             return Err(stop(ExitStatus::BadInput, words));
@@ -382,7 +383,7 @@ impl NamedTarget {
                 if value != Some(wanted) {
                     let value = value.map_or_else(|| "not told".to_owned(), shown);
                     differs.push(format!(
-                        "  broker {id}: {key} is {value}, wanted is {wanted}"
+                        "  broker {id}: {key} is {value}, expected {wanted}"
                     ));
                 }
             }
@@ -391,8 +392,8 @@ impl NamedTarget {
             return Ok(());
         }
         let words = format!(
-            "the cluster is not set to what the scenarios want:\n{}\n  kgauge changes no settings \
-             of an existing cluster: set them there, or take them out of the scenarios",
+            "the cluster's settings differ from the scenarios':\n{}\n  kgauge changes no settings \
+             of an existing cluster: set them there, or remove them from the scenarios",
             differs.join("\n")
         );
         Err(stop(ExitStatus::BadInput, words))

@@ -26,7 +26,7 @@ const MAY_CREATE_FROM: i16 = 4;
 
 /// Listens to Ctrl-C.
 pub(crate) fn listen() -> Result<StopRequests, ToolFailure> {
-    interrupt::listen("ending (again: at once)").map_err(ToolFailure::new)
+    interrupt::listen("stopping (press Ctrl-C again to stop at once)").map_err(ToolFailure::new)
 }
 
 /// Reaches the cluster.
@@ -67,7 +67,7 @@ pub(crate) fn topic_on_demand(
         if Instant::now() >= deadline {
             let why = code.map_or_else(String::new, |code| format!(" ({code})"));
             return Err(ToolFailure::new(format!(
-                "topic {name} is not there{why}; make it with kafka-topics --create"
+                "topic {name} does not exist{why}; create it with kafka-topics --create"
             )));
         }
         if !asked {

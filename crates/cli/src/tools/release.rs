@@ -17,7 +17,7 @@ impl ToolRelease {
 
     /// Reads `4.3.1`, `2.8` or `0.10.1.0`.
     pub(crate) fn parse(text: &str) -> Result<ToolRelease, String> {
-        let wrong = || format!("{text:?} is no release of Kafka; write it as in 4.3.1 or 0.8.2.2");
+        let wrong = || format!("{text:?} is not a Kafka release; write it like 4.3.1 or 0.8.2.2");
         let mut numbers = [0; 4];
         let parts: Vec<&str> = text.split('.').collect();
         if !(2..=4).contains(&parts.len()) {

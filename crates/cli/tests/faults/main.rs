@@ -197,7 +197,7 @@ fn crashes_and_all_the_rest_are_healed_before_the_next_repeat() {
         has("pause");
         has("node 3: clock 5 s behind, with the repeat's end");
         has("metadata requests delayed by 1 ms to 9 ms (uniform)");
-        has("node 1: cut off both ways from node 3");
+        has("node 1: cut off in both directions from node 3");
         has("all nodes are up and all replicas in sync");
     }
     let lost = events.iter().filter(|event| event["bytes_lost"].is_u64());
@@ -214,9 +214,9 @@ fn what_a_target_cannot_have_is_refused_before_anything_starts() {
     for (target, words) in [
         (
             "kafka:4.3.1",
-            "can be stopped, killed, restarted and paused",
+            "can only be stopped, killed, restarted and paused",
         ),
-        ("127.0.0.1:9", "on a cluster that it did not start"),
+        ("127.0.0.1:9", "only into clusters that it started"),
     ] {
         let output = site.run(&["run", "s.yaml", "--out", "out", "--target", target]);
         let said = text(&output.stderr);

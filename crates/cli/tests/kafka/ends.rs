@@ -59,7 +59,7 @@ fn after_kill_9_cluster_down_ends_what_is_left() {
     let status = kgauge(&site, &["cluster", "status"]).output().unwrap();
     let said = text(&status.stdout);
     assert!(
-        said.contains("left behind by a kgauge that is gone"),
+        said.contains("left behind by a kgauge that has exited"),
         "{said}"
     );
     let down = kgauge(&site, &["cluster", "down"]).output().unwrap();

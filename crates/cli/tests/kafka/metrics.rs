@@ -121,5 +121,5 @@ fn who_wants_nobody_asked_has_that_and_it_is_said() {
     let said = evidence
         .iter()
         .find(|one| one["evidence"] == "not-seen" && one["what"] == "metrics of the brokers");
-    assert_eq!(said.unwrap()["why"], "the target says metrics=off");
+    assert_eq!(said.unwrap()["why"], "the target sets metrics=off");
 }

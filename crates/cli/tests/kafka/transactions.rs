@@ -150,7 +150,7 @@ fn check_timeouts(version: &str) {
         aborted >= 4,
         "two producers, one after the other: {aborted} {said}"
     );
-    assert!(!said.contains("another producer"), "{said}");
+    assert!(!said.contains("another active producer"), "{said}");
 }
 
 #[test]
@@ -181,8 +181,8 @@ fn check_fenced(version: &str) {
     );
     let (trial, status, said) = run(version, "heap=512M", &scenario);
     assert_ne!(status, 0, "{said}");
-    let words = "one: transactional.id same: another producer with this id is alive, and has locked this \
-                 one out";
+    let words = "one: transactional.id same: another active producer with this id has fenced this \
+                 one";
     assert!(said.contains(words), "{said}");
     assert!(
         !said.contains("two: transactional.id same: another"),

@@ -58,7 +58,7 @@ fn a_cluster_serves_a_run_and_ends_at_ctrl_c() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("would do the following to an existing cluster"));
     assert!(
-        said.contains("topics   1 to be made, of up to 2 partitions x 1 replicas"),
+        said.contains("topics   1 to create, of up to 2 partitions x 1 replicas"),
         "{said}"
     );
     assert!(said.contains("rate     up to 800 records/s"), "{said}");
@@ -139,14 +139,14 @@ fn nobody_s_cluster_is_touched_unasked() {
     let output = site.run(&[&["run", "tiny.yaml"], &target[..]].concat());
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("give --yes if it may"), "{said}");
+    assert!(said.contains("use --yes to confirm"), "{said}");
     assert!(said.contains("names    kgauge-"), "{said}");
     assert!(!site.path("out").exists(), "nothing began");
     let setting = ["--yes", "--set", "broker.num.partitions=77"];
     let output = site.run(&[&["run", "tiny.yaml"], &target[..], &setting].concat());
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("num.partitions is 1, wanted is 77"), "{said}");
+    assert!(said.contains("num.partitions is 1, expected 77"), "{said}");
     cluster.end();
 }
 
@@ -208,7 +208,7 @@ fn a_topic_that_is_there_is_used_only_when_it_is_named_and_stays() {
     let output = site.run(&[&call, &target[..]].concat());
     let said = text(&output.stderr);
     assert!(
-        said.contains("has 2 partitions, the trial wants 3"),
+        said.contains("has 2 partitions, but the trial wants 3"),
         "{said}"
     );
     assert_eq!(output.status.code(), Some(2), "{said}");

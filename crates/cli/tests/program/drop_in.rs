@@ -279,7 +279,7 @@ fn mistakes_and_failed_sends_end_with_their_status() {
                          --throughput 1 --bootstrap-server SERVERS --transactional-id x";
     let refused = call(&site, &cluster.servers, transactional);
     assert_eq!(refused.status.code(), Some(1), "as Kafka's tool ends");
-    assert!(text(&refused.stderr).contains("does not do transactions"));
+    assert!(text(&refused.stderr).contains("does not support transactions"));
     let fails = "kafka-producer-perf-test --topic small --num-records 5 --record-size 500 \
                  --throughput -1 --bootstrap-server SERVERS";
     let failed = call(&site, &cluster.servers, fails);

@@ -403,7 +403,7 @@ fn a_port_in_use_is_told_before_anything_is_started() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let call = ["run", "tiny.yaml", "--serve", address.as_str()];
-    crate::site::check_refused(&call, 2, &["--serve", "another program listens there"]);
+    crate::site::check_refused(&call, 2, &["--serve", "another program uses this port"]);
     let call = ["run", "tiny.yaml", "--serve", "here"];
     crate::site::check_refused(&call, 2, &["the port is missing", "127.0.0.1:8080"]);
 }

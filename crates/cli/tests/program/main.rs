@@ -179,9 +179,9 @@ fn bad_arguments_are_refused_in_words() {
     check_refused(
         &["run", "tiny.yaml", "--price", "1", "--price", "2"],
         2,
-        &["2 prices and 1 targets"],
+        &["prices (2) and targets (1)"],
     );
-    check_refused(&["run", "tiny.yaml", "--price", "0"], 2, &["in an hour"]);
+    check_refused(&["run", "tiny.yaml", "--price", "0"], 2, &["cost per hour"]);
     check_refused(
         &["run", "linkedin-2014", "--only", "nothing"],
         2,
@@ -195,7 +195,7 @@ fn bad_arguments_are_refused_in_words() {
     check_refused(
         &["run", "tiny.yaml", "--target", "kafka:4.3"],
         2,
-        &["write it as in 4.3.1"],
+        &["write it like 4.3.1"],
     );
     check_refused(&["report", "nowhere"], 2, &["holds no run"]);
 }

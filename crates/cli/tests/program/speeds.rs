@@ -10,10 +10,13 @@ use crate::site::{Site, check_refused, json, text};
 fn a_speed_that_is_none_is_told_with_an_example_before_anything_starts() {
     let with = |speed| ["run", "tiny.yaml", "--network-speed", speed];
     let wrong = [
-        ("lo", "write the interface and its speed, as in eth0=10Gbit"),
+        (
+            "lo",
+            "write the interface and its speed, such as eth0=10Gbit",
+        ),
         (
             "lo=10",
-            "a number without a unit; write bits a second, as in 300Mbit",
+            "a number without a unit; write bits per second, such as 300Mbit",
         ),
         ("lo=125MB/s", "1000Mbit"),
         (

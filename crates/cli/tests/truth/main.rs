@@ -211,6 +211,6 @@ fn without_java_the_row_of_kafkas_tool_says_what_is_missing() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let table = text(&output.stdout);
     assert!(table.contains("not done"), "{table}");
-    assert!(table.contains("needs Java, and there is none"), "{table}");
+    assert!(table.contains("needs Java, but none was found"), "{table}");
     assert!(table.contains("install a JDK"), "{table}");
 }

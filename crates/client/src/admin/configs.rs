@@ -97,7 +97,7 @@ pub enum ConfigsError {
         message: Option<String>,
     },
     /// The answer says nothing about them.
-    #[error("settings of {resource}: the broker's answer does not mention them")]
+    #[error("settings of {resource}: the broker's response does not mention them")]
     Unanswered {
         /// Whose settings.
         resource: String,
@@ -135,12 +135,12 @@ impl ConfigsError {
         match self {
             ConfigsError::Refused { code, .. } => match code {
                 ErrorCode::TopicAuthorizationFailed | ErrorCode::ClusterAuthorizationFailed => {
-                    "give this client the right to see and change settings"
+                    "allow this client to describe and alter configs"
                 }
                 ErrorCode::InvalidConfig | ErrorCode::InvalidRequest => "correct the setting",
-                _ => "look at the broker's log",
+                _ => "check the broker's log",
             },
-            ConfigsError::Unanswered { .. } => "look at the broker's log",
+            ConfigsError::Unanswered { .. } => "check the broker's log",
             ConfigsError::Cluster(error) => error.fix(),
         }
     }

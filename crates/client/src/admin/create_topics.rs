@@ -28,7 +28,7 @@ pub struct TopicSpec {
 #[derive(Debug, thiserror::Error)]
 pub enum CreateTopicError {
     /// A topic of this name was there before.
-    #[error("topic {topic} exists already")]
+    #[error("topic {topic} already exists")]
     Exists {
         /// Its name.
         topic: String,
@@ -44,14 +44,15 @@ pub enum CreateTopicError {
         message: Option<String>,
     },
     /// The answer says nothing about the topic.
-    #[error("topic {topic}: the broker's answer does not mention it")]
+    #[error("topic {topic}: the broker's response does not mention it")]
     Unanswered {
         /// Its name.
         topic: String,
     },
     /// The release has no request for it: it came with 0.10.1 (KIP-4).
     #[error(
-        "topic {topic} cannot be made over the wire: the cluster ({release}) does not know how"
+        "topic {topic} cannot be created over the wire: the cluster ({release}) does not support \
+         it"
     )]
     Unsupported {
         /// Its name.
@@ -97,7 +98,7 @@ impl CreateTopicError {
     /// What the user can do about it.
     pub fn fix(&self) -> &'static str {
         match self {
-            CreateTopicError::Exists { .. } => "kgauge writes only to topics that it made itself",
+            CreateTopicError::Exists { .. } => "kgauge writes only to topics that it created",
             CreateTopicError::Refused { code, .. } => match code {
                 ErrorCode::InvalidReplicationFactor => {
                     "lower the replication factor, or start more brokers"
@@ -105,17 +106,17 @@ impl CreateTopicError {
                 ErrorCode::InvalidConfig => "correct or remove the topic setting",
                 ErrorCode::PolicyViolation => "the cluster's own policy forbids this topic",
                 ErrorCode::TopicAuthorizationFailed | ErrorCode::ClusterAuthorizationFailed => {
-                    "give this client the right to create topics"
+                    "allow this client to create topics"
                 }
-                _ => "look at the broker's log",
+                _ => "check the broker's log",
             },
-            CreateTopicError::Unanswered { .. } => "look at the broker's log",
+            CreateTopicError::Unanswered { .. } => "check the broker's log",
             CreateTopicError::Unsupported { .. } => {
-                "Kafka can since 0.10.1: here, make it with the release's own kafka-topics.sh \
-                 --create --zookeeper, and name it with --allow-existing"
+                "Kafka supports this since 0.10.1. Create it with the release's own \
+                 kafka-topics.sh --create --zookeeper, and name it with --allow-existing"
             }
             CreateTopicError::NotReady { .. } => {
-                "the cluster may be overloaded: look at the log of that broker"
+                "the cluster may be overloaded; check that broker's log"
             }
             CreateTopicError::Cluster { error, .. } => error.fix(),
         }
@@ -214,7 +215,7 @@ impl Cluster {
         let wanted = usize::try_from(topic.partitions).ok();
         self.await_everywhere(&topic.name, SilentBroker::Wait, |found| {
             let Some(found) = found else {
-                return Err("the topic, which it does not know yet".to_owned());
+                return Err("the topic, which it does not list".to_owned());
             };
             if let Some(partition) = found.first_without_leader() {
                 return Err(format!(
@@ -224,7 +225,7 @@ impl Cluster {
             }
             // -1 partitions means the broker's own default, which nobody else knows.
             if wanted.is_some_and(|wanted| wanted != found.partitions.len()) {
-                return Err(format!("{} of its partitions yet", found.partitions.len()));
+                return Err(format!("{} of its partitions", found.partitions.len()));
             }
             Ok(())
         })

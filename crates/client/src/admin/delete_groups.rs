@@ -21,7 +21,7 @@ pub enum DeleteGroupError {
         code: ErrorCode,
     },
     /// The answer says nothing about the group.
-    #[error("group {group}: the broker's answer does not mention it")]
+    #[error("group {group}: the broker's response does not mention it")]
     Unanswered {
         /// Its id.
         group: String,
@@ -52,8 +52,8 @@ impl DeleteGroupError {
             DeleteGroupError::Refused {
                 code: ErrorCode::NonEmptyGroup,
                 ..
-            } => "stop its consumers; without members it goes away after offsets.retention.minutes",
-            _ => "delete it by hand with kafka-consumer-groups --delete",
+            } => "stop its consumers; without members it expires after offsets.retention.minutes",
+            _ => "delete it manually with kafka-consumer-groups --delete",
         }
     }
 }

@@ -26,13 +26,13 @@ pub enum DeleteTopicError {
         message: Option<String>,
     },
     /// The answer says nothing about the topic.
-    #[error("topic {topic}: the broker's answer does not mention it")]
+    #[error("topic {topic}: the broker's response does not mention it")]
     Unanswered {
         /// Its name.
         topic: String,
     },
     /// The cluster agreed, but a broker still lists it.
-    #[error("topic {topic} was to be deleted, but broker {broker_id} still lists it")]
+    #[error("topic {topic} was deleted, but broker {broker_id} still lists it")]
     StillThere {
         /// Its name.
         topic: String,
@@ -69,10 +69,10 @@ impl DeleteTopicError {
                 ..
             } => "the cluster forbids it (delete.topic.enable): ask its owner to remove the topic",
             DeleteTopicError::StillThere { .. } => {
-                "check that delete.topic.enable is on and all brokers are up; then delete it by \
-                 hand with kafka-topics --delete"
+                "check that delete.topic.enable is on and all brokers are up; then delete it \
+                 manually with kafka-topics --delete"
             }
-            _ => "delete it by hand with kafka-topics --delete",
+            _ => "delete it manually with kafka-topics --delete",
         }
     }
 }

@@ -48,7 +48,7 @@ pub enum OffsetsError {
         code: ErrorCode,
     },
     /// The answer says nothing about the partition.
-    #[error("offset of {topic}-{partition}: the broker's answer does not mention it")]
+    #[error("offset of {topic}-{partition}: the broker's response does not mention it")]
     Unanswered {
         /// The topic's name.
         topic: String,
@@ -66,7 +66,7 @@ impl OffsetsError {
         match self {
             OffsetsError::Cluster(error) => error.fix(),
             OffsetsError::Partition { .. } | OffsetsError::Unanswered { .. } => {
-                "look at the log of the partition's leader"
+                "check the log of the partition's leader"
             }
         }
     }

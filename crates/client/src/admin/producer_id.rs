@@ -17,7 +17,7 @@ pub struct ProducerId {
 
 /// Why there is no producer id.
 #[derive(Debug, thiserror::Error)]
-#[error("no producer id: {error}")]
+#[error("cannot get a producer id: {error}")]
 pub struct ProducerIdError {
     /// What went wrong.
     #[source]
@@ -29,12 +29,12 @@ impl ProducerIdError {
     pub fn fix(&self) -> &'static str {
         match &self.error {
             ClusterError::Call(crate::CallError::Unsupported { .. }) => {
-                "set enable.idempotence to false: this needs Kafka 0.11 or newer"
+                "set enable.idempotence=false: idempotence needs Kafka 0.11 or newer"
             }
             ClusterError::Refused {
                 code: ErrorCode::ClusterAuthorizationFailed,
                 ..
-            } => "give this client the right IDEMPOTENT_WRITE, or set enable.idempotence to false",
+            } => "allow this client IDEMPOTENT_WRITE, or set enable.idempotence=false",
             error => error.fix(),
         }
     }

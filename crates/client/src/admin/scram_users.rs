@@ -54,7 +54,7 @@ impl Cluster {
             .map_err(|_| ClusterError::Refused {
                 api: ApiKey::AlterUserScramCredentials,
                 code: ErrorCode::UnknownServerError,
-                message: Some("this machine gives no random numbers".to_owned()),
+                message: Some("the operating system provides no random numbers".to_owned()),
             })?;
         pbkdf2::derive(
             algorithm,

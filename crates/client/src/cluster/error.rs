@@ -22,7 +22,7 @@ pub enum ClusterError {
     #[error(transparent)]
     Bootstrap(ConnectError),
     /// A server knows no metadata, so that it is no broker.
-    #[error("{address} speaks Kafka's protocol, but is no broker: it does not answer Metadata")]
+    #[error("{address} speaks the Kafka protocol but is not a broker: it does not answer Metadata")]
     NoBrokerThere {
         /// As the user gave it.
         address: Address,
@@ -60,7 +60,7 @@ pub enum ClusterError {
     #[error("the cluster lists no live broker")]
     NoBroker,
     /// A broker refused a whole request.
-    #[error("{api} was refused with {code}{}", broker_words(message))]
+    #[error("{api} was rejected with {code}{}", broker_words(message))]
     Refused {
         /// The request.
         api: ApiKey,
@@ -114,7 +114,7 @@ fn attempt_words(attempts: &[ClusterError]) -> String {
     }
     let line = |error: &ClusterError| format!("\n  {error}; {}", error.fix());
     let lines: String = attempts.iter().map(line).collect();
-    format!("none of the bootstrap servers can be used:{lines}")
+    format!("none of the bootstrap servers is usable:{lines}")
 }
 
 /// Whether and how an operation may go on after an error.
@@ -216,11 +216,11 @@ impl ClusterError {
         match self {
             ClusterError::NoServer { attempts } => match attempts.as_slice() {
                 [only] => only.fix(),
-                _ => "give the address of a Kafka broker that is up",
+                _ => "use the address of a running Kafka broker",
             },
             ClusterError::Bootstrap(error) => error.fix(),
             ClusterError::NoBrokerThere { .. } => {
-                "it is probably the listener of a KRaft controller: give that of a broker"
+                "it is probably a KRaft controller listener; use a broker listener"
             }
             ClusterError::GaveUp { first, .. } => first.fix(),
             ClusterError::Connect {
@@ -228,26 +228,24 @@ impl ClusterError {
                 ..
             } => "try again, or raise default.api.timeout.ms",
             ClusterError::Connect { was_up: true, .. } => {
-                "check that the broker is still running, and look at its log"
+                "check that the broker is still running, and check its log"
             }
             ClusterError::Connect { .. } => {
-                "the broker advertises this address itself: start it, or correct \
-                 advertised.listeners in its server.properties so that this machine can reach it"
+                "the broker advertises this address: start it, or set advertised.listeners in its \
+                 server.properties to an address that this machine can reach"
             }
             ClusterError::Call(error) => error.fix(),
             ClusterError::UnknownBroker { .. } | ClusterError::NoBroker => {
                 "check that all brokers are up"
             }
-            ClusterError::Refused { .. } => "look at the broker's log",
+            ClusterError::Refused { .. } => "check the broker's log",
             ClusterError::Topic { code, .. } => match code {
                 ErrorCode::UnknownTopicOrPartition => "create the topic, or correct its name",
-                ErrorCode::TopicAuthorizationFailed => "give this client the right to use it",
-                _ => "look at the broker's log",
+                ErrorCode::TopicAuthorizationFailed => "allow this client to use it",
+                _ => "check the broker's log",
             },
-            ClusterError::UnknownPartition { .. } => "correct the partition's number",
-            ClusterError::NoLeader { .. } => {
-                "check that the brokers which hold its replicas are up"
-            }
+            ClusterError::UnknownPartition { .. } => "correct the partition number",
+            ClusterError::NoLeader { .. } => "check that the brokers with its replicas are up",
             ClusterError::Interrupted => "run it again",
         }
     }

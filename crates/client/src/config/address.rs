@@ -17,13 +17,13 @@ pub struct Address {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressMistake {
     /// Nothing between two commas.
-    #[error("is empty: remove the comma too many")]
+    #[error("is empty; remove the extra comma")]
     Empty,
     /// `host` alone.
     #[error("has no port: write host:9092")]
     NoPort,
     /// The port is no number between 1 and 65535.
-    #[error("has no port between 1 and 65535 after its colon")]
+    #[error("needs a port from 1 to 65535 after its colon")]
     BadPort,
     /// `:9092`.
     #[error("has no host before its port")]
@@ -35,10 +35,10 @@ pub enum AddressMistake {
     #[error("has no IPv6 address between its brackets")]
     BadIpv6,
     /// `https://host:port` and the like.
-    #[error("begins like a URL: write host:port alone")]
+    #[error("looks like a URL; write only host:port")]
     Url,
     /// A character that no host name has.
-    #[error("has a character that no host name has")]
+    #[error("has a character that is not allowed in a host name")]
     BadHost,
 }
 

@@ -147,7 +147,7 @@ fn unescape(text: &str) -> Result<String, &'static str> {
         };
         units.extend_from_slice(plain.encode_utf16(&mut buffer));
     }
-    String::from_utf16(&units).map_err(|_| "a \\u escape is half of a character")
+    String::from_utf16(&units).map_err(|_| "a \\u escape is half a surrogate pair")
 }
 
 fn hex_unit(characters: &mut std::str::Chars<'_>) -> Result<u16, &'static str> {

@@ -46,7 +46,7 @@ impl Settings {
             if let Some(earlier) = self.line_in(file, &line.key) {
                 // Java's Properties do the same without a word.
                 let key = spoken_key(&line.key);
-                let what = format!("{key} also stands in line {earlier}; the last one counts");
+                let what = format!("{key} is also set in line {earlier}; the last one wins");
                 self.notes.push(ConfigNote {
                     place: place(line.line),
                     what,
@@ -197,17 +197,15 @@ fn judge(
     let key = entry.key.as_str();
     let flow = |kind: &str| {
         (
-            format!("{key} is a {kind} setting, not one of the connection"),
-            format!("write it in a {kind} flow of the scenario"),
+            format!("{key} is a {kind} setting, not a connection setting"),
+            format!("set it in a {kind} flow of the scenario"),
         )
     };
     match keys::role(key) {
         Some(KeyRole::Client) => value::apply(config, key, entry.value.expose()).map(|()| None),
         // Read together, once the protocol is known.
         Some(KeyRole::Security) => Ok(None),
-        Some(KeyRole::JavaOnly) => Ok(Some(format!(
-            "{key} steers the Java client only and has no effect here"
-        ))),
+        Some(KeyRole::JavaOnly) => Ok(Some(format!("{key} only affects the Java client"))),
         Some(KeyRole::Unsupported) => Err((
             format!("{key} is not supported by kgauge"),
             "remove it".to_owned(),
@@ -221,7 +219,7 @@ fn judge(
 fn unknown(key: &str) -> value::ValueMistake {
     let cure = match keys::nearest(key) {
         Some(known) => format!("did you mean {known}?"),
-        None => "remove it; docs/guide/client-properties.md lists what there is".to_owned(),
+        None => "remove it; see docs/guide/client-properties.md for supported settings".to_owned(),
     };
     (format!("unknown setting {}", spoken_key(key)), cure)
 }
@@ -237,6 +235,6 @@ fn spoken_key(key: &str) -> &str {
     if is_name {
         key
     } else {
-        "(not repeated here, as it does not look like a setting's name)"
+        "(not shown: it does not look like a setting name)"
     }
 }

@@ -81,17 +81,17 @@ fn all_mistakes_are_shown_at_once_each_with_line_and_cure() {
             "client.properties:3: security.protocol is \"TLS\"; write PLAINTEXT, SSL, \
              SASL_PLAINTEXT or SASL_SSL"
                 .to_owned(),
-            "client.properties:4: acks is a producer setting, not one of the connection; write it \
-             in a producer flow of the scenario"
+            "client.properties:4: acks is a producer setting, not a connection setting; set it in \
+             a producer flow of the scenario"
                 .to_owned(),
-            "client.properties:5: group.id is a consumer setting, not one of the connection; write \
+            "client.properties:5: group.id is a consumer setting, not a connection setting; set \
              it in a consumer flow of the scenario"
                 .to_owned(),
             "client.properties:6: bootstrap.controllers is not supported by kgauge; remove it"
                 .to_owned(),
             "client.properties:7: client.dns.lookup=resolve_canonical_bootstrap_servers_only is \
-             not supported: kgauge makes no reverse look-ups; write use_all_dns_ips, or leave the \
-             line out"
+             not supported: kgauge does no reverse lookups; write use_all_dns_ips, or remove the \
+             line"
                 .to_owned(),
             "client settings: bootstrap.servers is missing; write bootstrap.servers=host:9092"
                 .to_owned(),
@@ -106,9 +106,9 @@ fn every_wrong_server_is_named() {
         shown,
         [
             "client.properties:1: bootstrap.servers: \"b\" has no port: write host:9092; \
-          \"http://c:1\" begins like a URL: write host:port alone; \"\" is empty: remove the \
-          comma too many; \"::1:9092\" is an IPv6 address without brackets: write [address]:port; \
-          write bootstrap.servers=host:9092,other-host:9092"
+          \"http://c:1\" looks like a URL; write only host:port; \"\" is empty; remove the extra \
+          comma; \"::1:9092\" is an IPv6 address without brackets: write [address]:port; write \
+          bootstrap.servers=host:9092,other-host:9092"
         ]
     );
 }
@@ -152,10 +152,9 @@ fn what_has_no_effect_is_named_in_a_note() {
     assert_eq!(
         notes,
         [
-            "client.properties:3: metric.reporters steers the Java client only and has no effect \
-             here",
+            "client.properties:3: metric.reporters only affects the Java client",
             "client.properties:4: ssl.protocol has no effect with security.protocol=PLAINTEXT",
-            "client.properties:5: client.id also stands in line 2; the last one counts",
+            "client.properties:5: client.id is also set in line 2; the last one wins",
         ]
     );
 }

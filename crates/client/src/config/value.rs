@@ -65,7 +65,7 @@ fn servers(text: &str) -> Result<Vec<Address>, ValueMistake> {
             Ok(address) => addresses.push(address),
             // user:password@host:port is no address, but somebody may have written it.
             Err(_) if entry.contains('@') => {
-                wrong.push("one entry holds an @, which no address has".to_owned());
+                wrong.push("one entry has an @, which addresses cannot contain".to_owned());
             }
             Err(mistake) => wrong.push(format!("{} {mistake}", shown(entry.trim()))),
         }
@@ -117,7 +117,7 @@ fn buffer_bytes(key: &str, text: &str) -> Result<Option<u32>, ValueMistake> {
     let value = number(key, text, -1).map_err(|(what, _)| {
         (
             what,
-            "write a number of bytes without unit, or -1 for the system's own".to_owned(),
+            "write a number of bytes without unit, or -1 for the system default".to_owned(),
         )
     })?;
     Ok(u32::try_from(value).ok().filter(|&bytes| bytes > 0))
@@ -135,13 +135,13 @@ fn recovery(text: &str) -> Result<MetadataRecovery, ValueMistake> {
 }
 
 fn dns_lookup(text: &str) -> Result<(), ValueMistake> {
-    let cure = "write use_all_dns_ips, or leave the line out".to_owned();
+    let cure = "write use_all_dns_ips, or remove the line".to_owned();
     match text {
         // "default" is the name that releases before 2.6 used.
         "use_all_dns_ips" | "default" => Ok(()),
         "resolve_canonical_bootstrap_servers_only" => Err((
             "client.dns.lookup=resolve_canonical_bootstrap_servers_only is not supported: kgauge \
-             makes no reverse look-ups"
+             does no reverse lookups"
                 .to_owned(),
             cure,
         )),

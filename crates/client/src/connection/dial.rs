@@ -114,7 +114,7 @@ fn resolve_until(
             Err(_) if interrupt.is_raised() => return Err(None),
             Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
             Err(_) => {
-                let words = "nobody told its address in time";
+                let words = "the name lookup timed out";
                 return Err(Some(io::Error::new(io::ErrorKind::TimedOut, words)));
             }
         }
@@ -204,7 +204,7 @@ mod tests {
         };
         let late = resolve_until(hangs, Instant::now(), &Interrupt::new());
         let error = late.unwrap_err().unwrap();
-        assert_eq!(error.to_string(), "nobody told its address in time");
+        assert_eq!(error.to_string(), "the name lookup timed out");
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub enum ConnectError {
         waited: Duration,
     },
     /// The operation's time was over before the broker could be tried.
-    #[error("{address}: no time was left to connect")]
+    #[error("{address}: timed out before connecting")]
     NoTime {
         /// As the user or the cluster gave it.
         address: Address,
@@ -59,7 +59,7 @@ pub enum ConnectError {
     },
     /// The port accepts connections, and then says nothing.
     #[error(
-        "{address}: this port accepted the connection, but said nothing within {}",
+        "{address}: this port accepted the connection but sent nothing within {}",
         time_words(*waited)
     )]
     Silent {
@@ -82,13 +82,13 @@ pub enum ConnectError {
         preview: String,
     },
     /// The peer closed the connection instead of answering the first request.
-    #[error("{address}: this port closed the connection instead of saying which requests it knows")]
+    #[error("{address}: this port closed the connection instead of answering ApiVersions")]
     Closed {
         /// As the user or the cluster gave it.
         address: Address,
     },
     /// A broker answered the first request with an error.
-    #[error("{address}: the broker refused the first request with {code}")]
+    #[error("{address}: the broker rejected the first request with {code}")]
     Rejected {
         /// As the user or the cluster gave it.
         address: Address,
@@ -96,7 +96,9 @@ pub enum ConnectError {
         code: ErrorCode,
     },
     /// An answer in Kafka's frames that breaks its rules.
-    #[error("{address}: the answer to the first request is no valid ApiVersions answer: {error}")]
+    #[error(
+        "{address}: the response to the first request is not a valid ApiVersions response: {error}"
+    )]
     Malformed {
         /// As the user or the cluster gave it.
         address: Address,
@@ -188,7 +190,7 @@ impl ConnectError {
                 address,
                 (
                     "the broker closed the connection right after the TLS handshake".to_owned(),
-                    "look at the broker's log; if it wants a client certificate, give one by \
+                    "check the broker's log; if it requires a client certificate, set \
                      ssl.keystore.location",
                 ),
             ),
@@ -205,9 +207,9 @@ impl ConnectError {
     pub fn fix(&self) -> &'static str {
         match self {
             ConnectError::UnknownHost { .. } => {
-                "check the spelling of the host name, or give its IP address"
+                "check the spelling of the host name, or use its IP address"
             }
-            ConnectError::Refused { .. } => "start the broker, or correct host and port",
+            ConnectError::Refused { .. } => "start the broker, or correct the host and port",
             ConnectError::NoTime { .. } => "try again, or raise default.api.timeout.ms",
             ConnectError::TimedOut { .. } | ConnectError::Unreachable { .. } => {
                 "check host, port and firewall, or raise socket.connection.setup.timeout.ms"
@@ -219,15 +221,13 @@ impl ConnectError {
             ConnectError::Foreign {
                 foreign: Foreign::Tls,
                 ..
-            } => {
-                "set security.protocol to SSL or SASL_SSL, or give a PLAINTEXT listener of the cluster"
-            }
+            } => "set security.protocol to SSL or SASL_SSL, or use a PLAINTEXT listener",
             ConnectError::Foreign { .. } => {
-                "give the port of a Kafka listener (listeners= in the broker's server.properties)"
+                "use the port of a Kafka listener (listeners= in the broker's server.properties)"
             }
             ConnectError::Closed { .. } => {
-                "check that this is a Kafka listener, and one without TLS or SASL if none is set; \
-                 look at the broker's log"
+                "check that this is a Kafka listener without TLS and SASL, unless \
+                 security.protocol is set; check the broker's log"
             }
             ConnectError::Rejected { .. } | ConnectError::Malformed { .. } => {
                 "check that this is a Kafka listener; if it is, please report this with the \
@@ -297,7 +297,8 @@ pub enum CallError {
     },
     /// An answer longer than the client takes, or with an impossible length.
     #[error(
-        "{broker} announced an answer of {bytes} bytes to {api}, at most {bytes_max} are taken"
+        "{broker} announced a response of {bytes} bytes to {api}; kgauge accepts at most \
+         {bytes_max}"
     )]
     Length {
         /// Who was asked.
@@ -322,7 +323,7 @@ pub enum CallError {
         received: i32,
     },
     /// An answer that is no message of that version.
-    #[error("{broker} answered {api} version {version} with something else: {error}")]
+    #[error("{broker} answered {api} version {version} with an invalid response: {error}")]
     Malformed {
         /// Who was asked.
         broker: Address,
@@ -345,10 +346,10 @@ pub enum CallError {
 
 fn version_words(theirs: Option<(i16, i16)>, ours: (i16, i16)) -> String {
     match theirs {
-        None => "it does not know this request".to_owned(),
+        None => "it does not support this request".to_owned(),
         Some((min, max)) => {
             format!(
-                "it knows versions {min} to {max}, kgauge needs {} to {}",
+                "it supports versions {min} to {max}; kgauge needs {} to {}",
                 ours.0, ours.1
             )
         }
@@ -376,14 +377,14 @@ impl CallError {
     pub fn fix(&self) -> &'static str {
         match self {
             CallError::Unsupported { .. } => {
-                "this needs another release of Kafka, or a target without this restriction"
+                "use another Kafka release, or a target without this restriction"
             }
             CallError::TimedOut { .. } => {
-                "the broker may be overloaded; look at its log, or raise request.timeout.ms"
+                "the broker may be overloaded; check its log, or raise request.timeout.ms"
             }
             CallError::Closed { .. } => {
-                "look at the broker's log; a listener that wants SASL also ends like this: then set \
-                 security.protocol to SASL_PLAINTEXT or SASL_SSL"
+                "check the broker's log; if the listener requires SASL, set security.protocol to \
+                 SASL_PLAINTEXT or SASL_SSL"
             }
             CallError::Io { .. } => "check the network and the broker, and try again",
             CallError::Interrupted { .. } => "run it again",

@@ -272,7 +272,7 @@ impl ConsumerMember {
             filled.map_err(|_| {
                 inner
                     .coordinator
-                    .nonsense("this machine gives no random numbers")
+                    .nonsense("the operating system provides no random numbers")
             })?;
             inner.member_id = Uuid(id).to_string();
         }

@@ -12,7 +12,7 @@ use crate::connection::CallError;
 #[derive(Debug, thiserror::Error)]
 pub enum GroupError {
     /// The coordinator refuses, and will go on refusing.
-    #[error("group {group}: {api} was refused with {code}")]
+    #[error("group {group}: {api} was rejected with {code}")]
     Refused {
         /// The group's id.
         group: String,
@@ -22,7 +22,7 @@ pub enum GroupError {
         code: ErrorCode,
     },
     /// The coordinator does not take the member, and says why.
-    #[error("group {group}: the member was refused with {code}: {why}")]
+    #[error("group {group}: the member was rejected with {code}: {why}")]
     RefusedMember {
         /// The group's id.
         group: String,
@@ -32,7 +32,7 @@ pub enum GroupError {
         why: String,
     },
     /// One partition's offset was not committed or not told.
-    #[error("group {group}: partition {topic}-{partition}: {api} was refused with {code}")]
+    #[error("group {group}: partition {topic}-{partition}: {api} was rejected with {code}")]
     Partition {
         /// The group's id.
         group: String,
@@ -46,7 +46,7 @@ pub enum GroupError {
         code: ErrorCode,
     },
     /// The member is not part of the group's present generation: it has to join again.
-    #[error("group {group}: this member's generation is over ({code})")]
+    #[error("group {group}: this member's generation has ended ({code})")]
     Outdated {
         /// The group's id.
         group: String,
@@ -64,7 +64,7 @@ pub enum GroupError {
         last: String,
     },
     /// The broker answers what nobody asked for.
-    #[error("group {group}: the coordinator's answer makes no sense: {what}")]
+    #[error("group {group}: the coordinator's response is invalid: {what}")]
     Nonsense {
         /// The group's id.
         group: String,
@@ -72,15 +72,15 @@ pub enum GroupError {
         what: String,
     },
     /// The brokers are older than groups.
-    #[error("group {group}: this release of Kafka has no consumer groups; they came with 0.9")]
+    #[error("group {group}: this release of Kafka has no consumer groups; they need 0.9 or newer")]
     NoGroups {
         /// The group's id.
         group: String,
     },
     /// The brokers do not know the protocol of KIP-848.
     #[error(
-        "group {group}: this cluster does not speak group.protocol=consumer: it announces no \
-         ConsumerGroupHeartbeat, or refuses it"
+        "group {group}: this cluster does not support group.protocol=consumer: it does not \
+         announce ConsumerGroupHeartbeat, or rejects it"
     )]
     NoConsumerProtocol {
         /// The group's id.
@@ -121,42 +121,38 @@ impl GroupError {
             GroupError::Refused { code, .. }
             | GroupError::RefusedMember { code, .. }
             | GroupError::Partition { code, .. } => match code {
-                ErrorCode::GroupAuthorizationFailed => {
-                    "give this client the right to use the group"
-                }
-                ErrorCode::TopicAuthorizationFailed => {
-                    "give this client the right to read the topic"
-                }
+                ErrorCode::GroupAuthorizationFailed => "allow this client to read the group",
+                ErrorCode::TopicAuthorizationFailed => "allow this client to read the topic",
                 ErrorCode::InvalidSessionTimeout => {
                     "choose session.timeout.ms between the broker's group.min.session.timeout.ms \
                      and group.max.session.timeout.ms"
                 }
                 ErrorCode::InconsistentGroupProtocol => {
-                    "the members of a group need a partition.assignment.strategy in common"
+                    "the members of a group need a common partition.assignment.strategy"
                 }
                 ErrorCode::UnsupportedAssignor => {
                     "choose a group.remote.assignor among the broker's group.consumer.assignors"
                 }
                 ErrorCode::FencedInstanceId | ErrorCode::UnreleasedInstanceId => {
-                    "another member uses the same group.instance.id: give each its own"
+                    "another member uses the same group.instance.id; give each member its own"
                 }
                 ErrorCode::GroupMaxSizeReached => {
                     "use fewer consumers, or raise the broker's group.max.size"
                 }
-                _ => "look at the broker's log",
+                _ => "check the broker's log",
             },
             GroupError::Outdated { .. } => {
-                "raise session.timeout.ms, or look why heartbeats are late"
+                "raise session.timeout.ms, or find out why heartbeats are late"
             }
             GroupError::NotSettled { .. } => {
-                "look at the coordinator's log, and whether other members of the group hang"
+                "check the coordinator's log, and check that no other member of the group hangs"
             }
             GroupError::Nonsense { .. } => "please report this with the broker's version",
-            GroupError::NoGroups { .. } => "leave out `group`: assigned partitions work everywhere",
+            GroupError::NoGroups { .. } => "remove `group`: assigned partitions work everywhere",
             GroupError::NoConsumerProtocol { .. } => {
-                "write group.protocol: classic; the other one came with Kafka 4.0"
+                "write group.protocol: classic; the consumer protocol needs Kafka 4.0 or newer"
             }
-            GroupError::NoStaticMembers { .. } => "leave out group.instance.id",
+            GroupError::NoStaticMembers { .. } => "remove group.instance.id",
             GroupError::Cluster { error, .. } => error.fix(),
         }
     }

@@ -309,7 +309,7 @@ impl GroupMember {
                 if answer.member_id.is_empty() || *answer.member_id == *self.member_id {
                     return Err(self
                         .coordinator
-                        .nonsense("it wants a member id, and gives none"));
+                        .nonsense("it requires a member id but gives none"));
                 }
                 self.member_id = answer.member_id.to_string();
                 Ok(Attempt::Again(Again {
@@ -375,7 +375,8 @@ impl GroupMember {
             .keys()
             .find(|topic| !self.settings.topics.contains(topic))
         {
-            let what = format!("topic {topic} was assigned, which this member did not ask for");
+            let what =
+                format!("topic {topic} was assigned, but this member is not subscribed to it");
             return Err(self.coordinator.nonsense(what));
         }
         self.owned.clone_from(&partitions);
@@ -399,7 +400,7 @@ impl GroupMember {
         let mut subscribers = Vec::new();
         for member in &joined.members {
             let wish = protocol::subscribed(&member.metadata, assignor).map_err(|error| {
-                let what = format!("the wish of member {}: {error}", member.member_id);
+                let what = format!("the subscription of member {}: {error}", member.member_id);
                 self.coordinator.nonsense(what)
             })?;
             subscribers.push(Subscriber {
@@ -436,7 +437,7 @@ impl GroupMember {
             code => return Err(self.coordinator.refused(api, code)),
         }
         Ok(Attempt::Again(Again {
-            why: format!("{api} was refused with {code}"),
+            why: format!("{api} was rejected with {code}"),
             at_once: false,
         }))
     }

@@ -124,7 +124,7 @@ impl GroupMember {
         let answered = answered.flat_map(|told| &told.partitions);
         for &(index, _) in offsets {
             let Some(told) = answered.clone().find(|told| told.partition_index == index) else {
-                let what = format!("it says nothing about the commit of {topic}-{index}");
+                let what = format!("it does not mention the commit of {topic}-{index}");
                 return Err(self.coordinator.nonsense(what));
             };
             let code = ErrorCode::from(told.error_code);
@@ -189,7 +189,7 @@ impl GroupMember {
         let mut committed = Vec::new();
         for &partition in partitions {
             let Some(&(_, offset, code)) = told.iter().find(|told| told.0 == partition) else {
-                let what = format!("it says nothing about the offset of {topic}-{partition}");
+                let what = format!("it does not mention the offset of {topic}-{partition}");
                 return Err(self.coordinator.nonsense(what));
             };
             match ErrorCode::from(code) {

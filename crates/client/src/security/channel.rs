@@ -94,9 +94,9 @@ impl Channel {
 fn closed(address: &Address) -> ConnectError {
     ConnectError::Tls {
         address: address.clone(),
-        words: "the connection was closed in the midst of the TLS handshake".into(),
-        cure: "this is probably no TLS listener: give one, or set security.protocol to PLAINTEXT \
-               or SASL_PLAINTEXT; otherwise look at the broker's log",
+        words: "the connection was closed during the TLS handshake".into(),
+        cure: "this is probably not a TLS listener; use one, or set security.protocol to \
+               PLAINTEXT or SASL_PLAINTEXT. Otherwise check the broker's log",
     }
 }
 

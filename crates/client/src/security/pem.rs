@@ -10,8 +10,8 @@ pub(super) fn certificates(text: &[u8]) -> Result<Vec<CertificateDer<'static>>, 
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text).collect();
     match found {
         Ok(found) if !found.is_empty() => Ok(found),
-        Ok(_) => Err("holds no CERTIFICATE in PEM"),
-        Err(_) => Err("holds broken PEM"),
+        Ok(_) => Err("has no PEM CERTIFICATE"),
+        Err(_) => Err("is malformed PEM"),
     }
 }
 
@@ -22,10 +22,9 @@ pub(super) fn key(
 ) -> Result<PrivateKeyDer<'static>, &'static str> {
     const SEALED: &[u8] = b"-----BEGIN ENCRYPTED PRIVATE KEY-----";
     if !text.windows(SEALED.len()).any(|window| window == SEALED) {
-        return PrivateKeyDer::from_pem_slice(text)
-            .map_err(|_| "holds no PRIVATE KEY in PEM that can be read");
+        return PrivateKeyDer::from_pem_slice(text).map_err(|_| "has no readable PEM PRIVATE KEY");
     }
-    let password = password.ok_or("holds an encrypted key, and no password for it is given")?;
+    let password = password.ok_or("has an encrypted key, but its password is not set")?;
     // The label is not one that rustls knows: relabelled, its DER comes out unread.
     let relabelled = String::from_utf8_lossy(text)
         .replace("BEGIN ENCRYPTED PRIVATE KEY", "BEGIN PRIVATE KEY")
@@ -34,13 +33,13 @@ pub(super) fn key(
         <(SectionKind, Vec<u8>) as PemObject>::pem_slice_iter(relabelled.as_bytes()).flatten();
     let (_, der) = sections
         .find(|(kind, _)| *kind == SectionKind::PrivateKey)
-        .ok_or("holds broken PEM")?;
+        .ok_or("is malformed PEM")?;
     let opened = sealed::open_key(&der, password).map_err(|error| match error {
-        SealedError::Damaged => "holds a damaged encrypted key",
+        SealedError::Damaged => "has a damaged encrypted key",
         SealedError::Unknown => {
-            "holds an encrypted key in an unknown form (PKCS#8 with PBES2 is known)"
+            "has an encrypted key in an unsupported format (only PKCS#8 with PBES2 is supported)"
         }
-        SealedError::Password => "holds a key that its password does not open",
+        SealedError::Password => "has a key that its password does not open",
     })?;
-    PrivateKeyDer::try_from(opened.to_vec()).map_err(|_| "holds a key of unknown kind")
+    PrivateKeyDer::try_from(opened.to_vec()).map_err(|_| "has a key of an unsupported type")
 }

@@ -34,18 +34,18 @@ impl Trouble {
 
 impl From<ScramError> for Trouble {
     fn from(error: ScramError) -> Trouble {
-        const LOG: &str = "look at the broker's log";
+        const LOG: &str = "check the broker's log";
         match error {
-            ScramError::Malformed => Trouble::new("its SCRAM answer breaks the rules", LOG),
+            ScramError::Malformed => Trouble::new("its SCRAM response is invalid", LOG),
             ScramError::Rounds(rounds) => Trouble::new(
-                format!("it wants {rounds} SCRAM rounds; 4096 to 10000000 are accepted"),
-                "set the user's iterations anew with kafka-configs",
+                format!("it requires {rounds} SCRAM iterations; kgauge accepts 4096 to 10000000"),
+                "reset the user's iterations with kafka-configs",
             ),
             ScramError::ServerProof => Trouble::new(
                 "it could not prove that it knows the password",
-                "this may be no broker of yours: check its address",
+                "this may not be your broker; check its address",
             ),
-            ScramError::Refused => Trouble::new("it refused the SCRAM exchange", LOG),
+            ScramError::Refused => Trouble::new("it rejected the SCRAM exchange", LOG),
         }
     }
 }
@@ -95,11 +95,11 @@ struct Exchange<'a> {
 
 impl Exchange<'_> {
     fn agree(&mut self, mechanism: &'static str) -> Result<(), Trouble> {
-        const OLD: &str = "give a SASL listener of a Kafka of at least 0.10";
+        const OLD: &str = "use a SASL listener of Kafka 0.10 or newer";
         let known = self.connection.api_versions();
         let version = known
             .highest_common(ApiKey::SaslHandshake, 0..=1)
-            .ok_or_else(|| Trouble::new("it does not know SASL", OLD))?;
+            .ok_or_else(|| Trouble::new("it does not support SASL", OLD))?;
         self.bare = version == 0 || known.range(ApiKey::SaslAuthenticate).is_none();
         let version = if self.bare { 0 } else { version };
         let request = SaslHandshakeRequest {
@@ -117,19 +117,20 @@ impl Exchange<'_> {
                 let offered: Vec<_> = answer.mechanisms.iter().map(|name| &**name).collect();
                 Err(Trouble::new(
                     format!(
-                        "it does not offer this mechanism, but: {}",
+                        "it does not offer this mechanism, only: {}",
                         offered.join(", ")
                     ),
-                    "set sasl.mechanism to one of those, or enable it by sasl.enabled.mechanisms",
+                    "set sasl.mechanism to one of those, or enable it in the broker's \
+                     sasl.enabled.mechanisms",
                 ))
             }
             ErrorCode::IllegalSaslState => Err(Trouble::new(
                 "this listener does not use SASL",
-                "set security.protocol to PLAINTEXT or SSL, or give another listener",
+                "set security.protocol to PLAINTEXT or SSL, or use another listener",
             )),
             code => Err(Trouble::new(
                 format!("it answered {code}"),
-                "look at the broker's log",
+                "check the broker's log",
             )),
         }
     }
@@ -147,9 +148,12 @@ impl Exchange<'_> {
 
     fn scram(&mut self, hash: Hash, login: &Login) -> Result<(), Trouble> {
         let mut nonce = [0; 24];
-        SystemRandom::new()
-            .fill(&mut nonce)
-            .map_err(|_| Trouble::new("this machine gives no random numbers", "try again"))?;
+        SystemRandom::new().fill(&mut nonce).map_err(|_| {
+            Trouble::new(
+                "the operating system provides no random numbers",
+                "try again",
+            )
+        })?;
         let mut scram = Scram::new(
             hash,
             login.username.expose(),
@@ -175,7 +179,7 @@ impl Exchange<'_> {
         match self.send(b"\x01") {
             Err(trouble) => Err(Trouble::new(format!("{} ({reason})", trouble.words), cure)),
             Ok(_) => Err(Trouble::new(
-                format!("it refused the token ({reason})"),
+                format!("it rejected the token ({reason})"),
                 cure,
             )),
         }
@@ -189,7 +193,7 @@ impl Exchange<'_> {
                 .exchange_bare(message, self.deadline)
                 .ok_or_else(|| {
                     Trouble::new(
-                        "it closed the connection: name, password or token are wrong",
+                        "it closed the connection: the name, password or token is wrong",
                         "correct sasl.jaas.config",
                     )
                 });
@@ -214,8 +218,8 @@ impl Exchange<'_> {
             };
             return Err(Trouble::new(
                 words,
-                "correct the name and the password or token in sasl.jaas.config, and check that \
-                 the broker knows the user",
+                "correct the name and password or token in sasl.jaas.config, and check that the \
+                 user exists on the broker",
             ));
         }
         if let Ok(lifetime_ms @ 1..) = u64::try_from(answer.session_lifetime_ms) {
@@ -229,7 +233,7 @@ fn call_trouble(error: &CallError) -> Trouble {
     match error {
         CallError::Closed { .. } => Trouble::new(
             "it closed the connection during authentication",
-            "look at the broker's log",
+            "check the broker's log",
         ),
         other => Trouble::new(other.to_string(), other.fix()),
     }

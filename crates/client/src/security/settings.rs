@@ -101,9 +101,9 @@ impl SecurityDraft {
                 continue;
             }
             let what = if TLS_JAVA_ONLY.contains(&key.as_str()) {
-                format!("{key} steers the Java client only and has no effect here")
+                format!("{key} only affects the Java client")
             } else {
-                format!("{key} has no effect with these settings of kgauge")
+                format!("{key} has no effect with these settings")
             };
             let place = setting.place;
             self.notes.push(ConfigNote { place, what });
@@ -143,7 +143,7 @@ impl SecurityDraft {
             }),
             Err(error) => {
                 let what = format!("TLS cannot work with these ssl.* settings: {error}");
-                let cure = "check that key and certificate belong together";
+                let cure = "check that the key and the certificate belong together";
                 self.wrong(SettingLocation::Missing, what, cure);
                 None
             }
@@ -157,7 +157,7 @@ impl SecurityDraft {
         };
         match setting.value.expose().trim() {
             "" => {
-                let what = format!("host names of brokers are not checked ({KEY} is empty)");
+                let what = format!("broker host names are not verified ({KEY} is empty)");
                 let place = setting.place;
                 self.notes.push(ConfigNote { place, what });
                 false
@@ -168,7 +168,7 @@ impl SecurityDraft {
                 self.wrong(
                     setting.place,
                     what,
-                    "write https, or nothing to switch it off",
+                    "write https, or leave it empty to disable verification",
                 );
                 true
             }
@@ -200,7 +200,7 @@ impl SecurityDraft {
                     found.push(&rustls::version::TLS12);
                 }
                 if found.len() != names.len() {
-                    let what = "ssl.enabled.protocols names a version that kgauge does not speak";
+                    let what = "ssl.enabled.protocols names a version that kgauge does not support";
                     self.wrong(place, what, "write TLSv1.2,TLSv1.3 or one of them");
                     found = all;
                 }
@@ -210,7 +210,7 @@ impl SecurityDraft {
         if only_12 {
             versions.retain(|version| version.version == rustls::ProtocolVersion::TLSv1_2);
             if versions.is_empty() {
-                let what = "ssl.protocol=TLSv1.2 leaves nothing of ssl.enabled.protocols";
+                let what = "ssl.protocol=TLSv1.2 excludes every version in ssl.enabled.protocols";
                 self.wrong(SettingLocation::Missing, what, "write TLSv1.2 in both");
                 versions.push(&rustls::version::TLS12);
             }
@@ -234,7 +234,7 @@ impl SecurityDraft {
             .position(|one| !known.iter().any(|name| name == one))
         {
             let what = format!(
-                "entry {} of ssl.cipher.suites is none that kgauge speaks",
+                "kgauge does not support entry {} of ssl.cipher.suites",
                 at + 1
             );
             self.wrong(place, what, format!("choose from {}", known.join(", ")));
@@ -280,8 +280,8 @@ impl SecurityDraft {
             let (added, _) = roots.add_parsable_certificates(certificates);
             match added {
                 0 => Err((
-                    "holds no certificate that can be read".to_owned(),
-                    "give the CA's X.509 certificate",
+                    "has no readable certificate".to_owned(),
+                    "use the CA's X.509 certificate",
                 )),
                 _ => Ok(roots),
             }
@@ -322,9 +322,13 @@ impl SecurityDraft {
                 let place = key
                     .or(chain)
                     .map_or(SettingLocation::Missing, |(_, place)| place);
-                let what = "ssl.keystore.key needs ssl.keystore.certificate.chain, and neither goes \
-                            together with ssl.keystore.location";
-                self.wrong(place, what, "give key and chain, or a location alone");
+                let what = "ssl.keystore.key needs ssl.keystore.certificate.chain, and neither \
+                            works with ssl.keystore.location";
+                self.wrong(
+                    place,
+                    what,
+                    "set the key and the chain, or only the location",
+                );
                 return None;
             }
         };
@@ -342,8 +346,8 @@ impl SecurityDraft {
         if let Some((text, place)) = self.take(key)
             && !["PEM", "JKS", "PKCS12"].contains(&text.expose().trim().to_uppercase().as_str())
         {
-            let what = format!("{key} is none of PEM, PKCS12 and JKS");
-            self.wrong(place, what, "write one of them, or leave the line out");
+            let what = format!("{key} is not PEM, PKCS12 or JKS");
+            self.wrong(place, what, "write one of them, or remove the line");
         }
     }
 
@@ -364,12 +368,16 @@ impl SecurityDraft {
             "OAUTHBEARER" => self.token_source().map(SaslSettings::OauthBearer),
             "GSSAPI" => {
                 let what =
-                    "sasl.mechanism is GSSAPI (Kafka's default), which kgauge does not speak";
+                    "sasl.mechanism is GSSAPI (Kafka's default), which kgauge does not support";
                 self.wrong(place, what, MECHANISMS);
                 None
             }
             _ => {
-                self.wrong(place, "sasl.mechanism is unknown to kgauge", MECHANISMS);
+                self.wrong(
+                    place,
+                    "kgauge does not support this sasl.mechanism",
+                    MECHANISMS,
+                );
                 None
             }
         }
@@ -391,7 +399,7 @@ impl SecurityDraft {
         match jaas::parse(text.expose()) {
             Ok(found) if found.module == module => Some((found.options, place)),
             Ok(_) => {
-                let what = "sasl.jaas.config names another login module than sasl.mechanism needs";
+                let what = "the login module in sasl.jaas.config does not match sasl.mechanism";
                 self.wrong(place, what, cure);
                 None
             }
@@ -411,7 +419,7 @@ impl SecurityDraft {
             (Some(username), Some(password)) => {
                 // A NUL ends a field of PLAIN (RFC 4616).
                 if username.expose().contains('\0') || password.expose().contains('\0') {
-                    self.wrong(place, "sasl.jaas.config has a NUL in it", "remove it");
+                    self.wrong(place, "sasl.jaas.config contains a NUL", "remove it");
                     return None;
                 }
                 Some(Login {
@@ -443,9 +451,10 @@ impl SecurityDraft {
                     Some(TokenSource::File(path.into()))
                 }
                 None => {
-                    let what = "sasl.oauthbearer.token.endpoint.url is no file: URL, and kgauge \
-                                asks no token server itself";
-                    let cure = "write kgauge.oauthbearer.token.command=... that prints a token";
+                    let what = "sasl.oauthbearer.token.endpoint.url is not a file: URL, and \
+                                kgauge does not contact token servers";
+                    let cure =
+                        "set kgauge.oauthbearer.token.command to a command that prints a token";
                     self.wrong(place, what, cure);
                     None
                 }
@@ -455,7 +464,7 @@ impl SecurityDraft {
                 let place = file
                     .or(command)
                     .map_or(SettingLocation::Missing, |(_, place)| place);
-                let what = "more than one source of the bearer token is given";
+                let what = "more than one source of the bearer token is set";
                 self.wrong(place, what, "keep one of them");
                 None
             }
@@ -480,7 +489,7 @@ impl SecurityDraft {
                         claims.push((name.to_owned(), Secret::new(number.to_string())));
                     }
                     _ => {
-                        let what = "a number claim in sasl.jaas.config is no number";
+                        let what = "a number claim in sasl.jaas.config is not a number";
                         self.wrong(place.clone(), what, "write a number");
                     }
                 }
@@ -510,7 +519,7 @@ fn system_roots() -> Result<Vec<rustls::pki_types::CertificateDer<'static>>, sto
     let found = rustls_native_certs::load_native_certs().certs;
     if found.is_empty() {
         return Err((
-            "is missing, and this machine has no CA certificates of its own".to_owned(),
+            "is missing, and this machine has no system CA certificates".to_owned(),
             "write ssl.truststore.location=...",
         ));
     }

@@ -37,7 +37,7 @@ pub(super) fn read(path: &str) -> Result<Vec<u8>, StoreMistake> {
     let told = |error: std::io::Error| (format!("cannot be read: {error}"), CURE);
     let facts = std::fs::metadata(path).map_err(told)?;
     if !facts.is_file() || facts.len() > STORE_BYTES_MAX {
-        return Err(("is no file of at most 16 MiB".to_owned(), CURE));
+        return Err(("is not a file of at most 16 MiB".to_owned(), CURE));
     }
     std::fs::read(path).map_err(told)
 }
@@ -54,7 +54,7 @@ fn kind(bytes: &[u8]) -> Result<Kind, StoreMistake> {
         [0x30, ..] => Ok(Kind::Pkcs12),
         _ => Err((
             "is neither PEM, PKCS12 nor JKS".to_owned(),
-            "give a store as keytool or openssl make it",
+            "use a store made by keytool or openssl",
         )),
     }
 }
@@ -80,8 +80,8 @@ pub(super) fn trusted(
     };
     if found.is_empty() {
         return Err((
-            "holds no trusted certificate".to_owned(),
-            "add the CA as Java wants it: keytool -importcert -alias ca -file ca.pem",
+            "has no trusted certificate".to_owned(),
+            "import the CA: keytool -importcert -alias ca -file ca.pem",
         ));
     }
     Ok(found)
@@ -95,7 +95,7 @@ pub(super) fn identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<KeyPair
 }
 
 fn stored_identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<KeyPair, StoreMistake> {
-    const NONE: (&str, &str) = ("holds no private key with its certificate", "add one");
+    const NONE: (&str, &str) = ("has no private key with its certificate", "add one");
     let none = || (NONE.0.to_owned(), NONE.1);
     match kind(bytes)? {
         Kind::Pem => pem_identity(bytes, bytes, passwords.key.or(passwords.store)),
@@ -105,7 +105,7 @@ fn stored_identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<KeyPair, St
             let password = passwords.key.or(passwords.store).unwrap_or_default();
             let key = sealed.open(password).map_err(|error| match error {
                 jks::JksError::Password => (
-                    "holds a key that its password does not open".to_owned(),
+                    "has a key that its password does not open".to_owned(),
                     "correct ssl.key.password",
                 ),
                 other => jks_words(other),
@@ -140,7 +140,7 @@ pub(super) fn pem_identity(
 fn key_der(bytes: Vec<u8>) -> Result<PrivateKeyDer<'static>, StoreMistake> {
     PrivateKeyDer::try_from(bytes).map_err(|_| {
         (
-            "holds a key of unknown kind".to_owned(),
+            "has a key of an unsupported type".to_owned(),
             "use an RSA, EC or Ed25519 key",
         )
     })
@@ -153,11 +153,11 @@ fn pkcs12(bytes: &[u8], password: Option<&str>) -> Result<Pkcs12, StoreMistake> 
             "correct the password",
         ),
         SealedError::Damaged => (
-            "is not a whole PKCS12 store".to_owned(),
-            "make it again, with keytool or openssl pkcs12",
+            "is not a complete PKCS12 store".to_owned(),
+            "recreate it with keytool or openssl pkcs12",
         ),
         SealedError::Unknown => (
-            "is a PKCS12 store with an algorithm that kgauge does not know".to_owned(),
+            "is a PKCS12 store with an algorithm that kgauge does not support".to_owned(),
             "convert it: keytool -importkeystore -deststoretype PKCS12",
         ),
     })
@@ -171,7 +171,7 @@ fn jks_words(error: jks::JksError) -> StoreMistake {
         ),
         jks::JksError::Damaged => (
             "is a damaged JKS store".to_owned(),
-            "make it anew with keytool",
+            "recreate it with keytool",
         ),
     }
 }

@@ -109,7 +109,7 @@ impl TlsSession {
         // A trailing dot makes a name absolute; certificates leave it out.
         let host = host.strip_suffix('.').unwrap_or(host).to_owned();
         let name = ServerName::try_from(host)
-            .map_err(|_| Error::General("the host's name cannot stand in a certificate".into()))?;
+            .map_err(|_| Error::General("the host name cannot appear in a certificate".into()))?;
         let mut connection = ClientConnection::new(Arc::clone(&settings.client), name)?;
         connection.set_buffer_limit(Some(PENDING_BYTES_MAX));
         Ok(TlsSession { connection })
@@ -246,16 +246,15 @@ pub(crate) fn words(error: &Error) -> (String, &'static str) {
         Error::AlertReceived(alert) => alert_words(*alert),
         Error::InvalidMessage(InvalidMessage::InvalidContentType) => (
             "it does not speak TLS".to_owned(),
-            "give a TLS listener of the cluster, or set security.protocol to PLAINTEXT or \
-             SASL_PLAINTEXT",
+            "use a TLS listener, or set security.protocol to PLAINTEXT or SASL_PLAINTEXT",
         ),
         Error::PeerIncompatible(_) => (
-            format!("the broker knows none of the TLS versions or ciphers of this client: {error}"),
+            format!("the broker supports none of this client's TLS versions or ciphers: {error}"),
             "allow TLSv1.2 and TLSv1.3 on both sides (ssl.enabled.protocols, ssl.cipher.suites)",
         ),
         other => (
             other.to_string(),
-            "look at the broker's log and its ssl.* settings",
+            "check the broker's log and its ssl.* settings",
         ),
     }
 }
@@ -268,7 +267,7 @@ fn certificate_words(error: &CertificateError) -> (String, &'static str) {
     match error {
         UnknownIssuer | CertificateError::BadSignature => (
             "the broker's certificate is signed by a CA that is not trusted here".to_owned(),
-            "put the CA of the brokers into ssl.truststore.location or ssl.truststore.certificates",
+            "add the brokers' CA to ssl.truststore.location or ssl.truststore.certificates",
         ),
         Expired | ExpiredContext { .. } => (
             format!("the broker's certificate is no longer valid: {error}"),
@@ -288,12 +287,12 @@ fn certificate_words(error: &CertificateError) -> (String, &'static str) {
                     names.join(", ").escape_debug().to_string()
                 }
             ),
-            "reach the broker under a name in its certificate (advertised.listeners), or switch \
-             the check off by ssl.endpoint.identification.algorithm= with nothing after it",
+            "use a name from its certificate in advertised.listeners, or disable the check with \
+             an empty ssl.endpoint.identification.algorithm=",
         ),
         NotValidForName => (
             "the broker's certificate is for another host".to_owned(),
-            "reach the broker under a name in its certificate (advertised.listeners)",
+            "use a name from its certificate in advertised.listeners",
         ),
         other => (
             format!("the broker's certificate is not acceptable: {other}"),
@@ -314,8 +313,8 @@ fn alert_words(alert: AlertDescription) -> (String, &'static str) {
     use AlertDescription as Alert;
     match alert {
         Alert::CertificateRequired => (
-            "the broker wants a client certificate, and none is given".to_owned(),
-            "give one by ssl.keystore.location or ssl.keystore.key",
+            "the broker requires a client certificate, but none is set".to_owned(),
+            "set ssl.keystore.location or ssl.keystore.key",
         ),
         Alert::BadCertificate
         | Alert::UnsupportedCertificate
@@ -323,21 +322,19 @@ fn alert_words(alert: AlertDescription) -> (String, &'static str) {
         | Alert::CertificateExpired
         | Alert::UnknownCA
         | Alert::AccessDenied => (
-            format!(
-                "the broker does not accept this client's certificate, or misses one ({alert:?})"
-            ),
-            "give a certificate by ssl.keystore.* whose CA stands in the broker's trust store",
+            format!("the broker rejects this client's certificate, or requires one ({alert:?})"),
+            "set ssl.keystore.* to a certificate whose CA is in the broker's trust store",
         ),
         Alert::HandshakeFailure | Alert::ProtocolVersion | Alert::InsufficientSecurity => (
             format!(
-                "the broker ended the handshake ({alert:?}): no version or cipher in common, or it \
-                 wants a client certificate"
+                "the broker ended the handshake ({alert:?}): no common version or cipher, or it \
+                 requires a client certificate"
             ),
-            "allow TLSv1.2 and TLSv1.3 on both sides; for a client certificate give ssl.keystore.*",
+            "allow TLSv1.2 and TLSv1.3 on both sides; for a client certificate set ssl.keystore.*",
         ),
         other => (
             format!("the broker ended the TLS session ({other:?})"),
-            "look at the broker's log",
+            "check the broker's log",
         ),
     }
 }

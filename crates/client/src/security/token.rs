@@ -27,19 +27,19 @@ pub(super) fn fetch(
                 file.take(TOKEN_BYTES_MAX).read_to_end(&mut text)?;
                 Ok(text)
             });
-            read.map_err(|error| format!("the token file cannot be read: {error}"))?
+            read.map_err(|error| format!("cannot read the token file: {error}"))?
         }
         TokenSource::Command(command) => run(command, deadline, interrupt)?,
         TokenSource::Unsecured { claims, lifetime_s } => {
             return Ok(unsecured(claims, *lifetime_s));
         }
     };
-    let text = String::from_utf8(text).map_err(|_| "the token is no text".to_owned())?;
+    let text = String::from_utf8(text).map_err(|_| "the token is not text".to_owned())?;
     let token = text.trim();
     // RFC 6750, section 2.1; anything else would break out of the SASL message.
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
     if token.is_empty() || !token.bytes().all(is_token) {
-        return Err("what the source gives is no bearer token".to_owned());
+        return Err("the source's output is not a bearer token".to_owned());
     }
     Ok(Secret::new(token))
 }
@@ -51,7 +51,7 @@ fn run(command: &Secret, deadline: Instant, interrupt: &Interrupt) -> Result<Vec
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(|error| format!("the token command cannot be started: {error}"))?;
+        .map_err(|error| format!("cannot start the token command: {error}"))?;
     let output = child.stdout.take();
     let reader = std::thread::spawn(move || {
         let mut text = Vec::new();
@@ -69,9 +69,9 @@ fn run(command: &Secret, deadline: Instant, interrupt: &Interrupt) -> Result<Vec
             Ok(None) => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err("the token command did not end in time".to_owned());
+                return Err("the token command timed out".to_owned());
             }
-            Err(error) => return Err(format!("the token command is lost: {error}")),
+            Err(error) => return Err(format!("cannot wait for the token command: {error}")),
         }
     };
     if !status.success() {
@@ -79,7 +79,7 @@ fn run(command: &Secret, deadline: Instant, interrupt: &Interrupt) -> Result<Vec
     }
     reader
         .join()
-        .map_err(|_| "the token command's output is lost".to_owned())
+        .map_err(|_| "cannot read the token command's output".to_owned())
 }
 
 /// `{"alg":"none"}` with the claims and no signature, as Kafka's OAuthBearerUnsecuredJws reads it.
@@ -133,7 +133,7 @@ mod tests {
         assert!(
             asked("echo two words")
                 .unwrap_err()
-                .contains("no bearer token")
+                .contains("not a bearer token")
         );
     }
 

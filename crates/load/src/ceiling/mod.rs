@@ -102,7 +102,7 @@ pub enum CeilingError {
     #[error("the trial has no flow {0}")]
     NoFlow(usize),
     /// A sink that keeps nothing gives nothing back.
-    #[error("an echo flow has no ceiling: it reads back what it writes")]
+    #[error("an echo flow has no ceiling: it consumes what it produces")]
     Echo,
     /// Its records cannot be made.
     #[error(transparent)]
@@ -111,7 +111,7 @@ pub enum CeilingError {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// What is read is not known.
-    #[error("nobody knows what the records look like that are read")]
+    #[error("the layout of the consumed records is unknown")]
     NoBatch,
     /// Somebody raised the interrupt.
     #[error("it was interrupted")]

@@ -341,10 +341,10 @@ impl Consumer {
                 .first_chunk::<4>()
                 .map(|bytes| i32::from_be_bytes(*bytes));
             let Some(asked) = self.in_flight[link].take() else {
-                return Err(Loss::Malformed("it answered what was not asked".to_owned()));
+                return Err(Loss::Malformed("it sent an unexpected response".to_owned()));
             };
             if correlation_id != Some(asked.correlation_id) {
-                return Err(Loss::Malformed("it answered out of order".to_owned()));
+                return Err(Loss::Malformed("it sent responses out of order".to_owned()));
             }
             if asked.assignment != self.assignment && self.has_only_newer(asked.assignment) {
                 self.ask(link, now_ns, around);
@@ -413,12 +413,14 @@ impl Consumer {
             },
         );
         let outcome = outcome.map_err(|error| {
-            Loss::Malformed(format!("its answer to a Fetch is malformed: {error}"))
+            Loss::Malformed(format!("its Fetch response is malformed: {error}"))
         })?;
         self.note_throttle(link, outcome, now_ns, recorder);
         if outcome.error != 0 {
             let code = ErrorCode::from_i16(outcome.error);
-            return Err(Loss::Refused(format!("it refused a Fetch: {code}")));
+            return Err(Loss::Refused(format!(
+                "it rejected a Fetch request: {code}"
+            )));
         }
         self.advance(link, now_ns, around)?;
         if let Some((index, error)) = refused {
@@ -471,7 +473,8 @@ impl Consumer {
                         let which = self.head.topics.describe(partition);
                         format!(
                             "{which} at offset {offset}: the record is larger than \
-                             max.partition.fetch.bytes ({bytes}), and this release sends no more"
+                             max.partition.fetch.bytes ({bytes}), and this release sends no \
+                             larger one"
                         )
                     });
                     position.end = Some(offset);

@@ -35,11 +35,13 @@ impl Consumer {
         // What a slow replicator has not brought yet is its figure, and no fault of the run.
         if missing > 0 && is_copy {
             around.incident(now_ns, &self.flow.name, || {
-                format!("{missing} records were acked, and not in the copy at the drain's end")
+                format!(
+                    "{missing} acked records were missing from the copy at the end of the drain"
+                )
             });
         } else if missing > 0 {
             around.broken(now_ns, &self.flow.name, || {
-                format!("{missing} records were acked, and not read back until the drain's end")
+                format!("{missing} acked records were not read back by the end of the drain")
             });
         }
         self.stop();

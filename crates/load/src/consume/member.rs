@@ -141,7 +141,7 @@ impl GroupThread {
         loop {
             let assignment = member.join()?;
             if assignment.has_lost && !self.held.is_empty() {
-                self.revoke("the group went on without it", None);
+                self.revoke("the group continued without it", None);
                 self.held.clear();
             }
             let gone = self.give_back(&assignment.partitions);
@@ -181,7 +181,7 @@ impl GroupThread {
         if gone.is_empty() {
             return false;
         }
-        self.revoke("others are to read", Some(gone));
+        self.revoke("others will read", Some(gone));
         true
     }
 
@@ -251,7 +251,7 @@ impl GroupThread {
                     Ok(Beat::Rebalance) => return RevocationCause::Rebalance,
                     Ok(Beat::Lost(code)) => {
                         return RevocationCause::Lost(format!(
-                            "the group went on without it ({code})"
+                            "the group continued without it ({code})"
                         ));
                     }
                     Err(error) => return RevocationCause::Failed(error),

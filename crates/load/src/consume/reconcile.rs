@@ -43,7 +43,7 @@ impl GroupThread {
                 HeartbeatAnswer::Stable => {}
                 HeartbeatAnswer::Unsure => pause = pause.min(UNSURE_BEAT),
                 HeartbeatAnswer::Lost(code) => {
-                    let why = format!("the group went on without it ({code})");
+                    let why = format!("the group continued without it ({code})");
                     self.revoke(&why, None);
                     self.held.clear();
                     assigned.clear();
@@ -62,7 +62,7 @@ impl GroupThread {
         }
     }
 
-    /// Gives up what others are to read, and reads what is new.
+    /// Gives up what others will read, and reads what is new.
     fn reconcile(
         &mut self,
         member: &mut ConsumerMember,

@@ -34,7 +34,9 @@ impl Accounts<'_> {
                 .filter(|outcome| outcome.end_ns <= now_ns)
                 .and_then(|outcome| Some((outcome, open.close(outcome.index)?)));
             let Some((outcome, fed)) = known else {
-                return Err(format!("it told of a record what cannot be: {outcome:?}"));
+                return Err(format!(
+                    "it reported an impossible record outcome: {outcome:?}"
+                ));
             };
             self.book(&outcome, fed);
         }

@@ -142,7 +142,7 @@ impl DriverChild {
                     DriverFrame::Failed(what) => return Err(DriverError::Failed { driver, what }),
                     DriverFrame::Status { .. } | DriverFrame::Words { .. } => {}
                     other => {
-                        let what = format!("before the start it said {other:?}");
+                        let what = format!("before the start it sent {other:?}");
                         return Err(DriverError::Nonsense { driver, what });
                     }
                 }

@@ -269,7 +269,7 @@ impl DrivenRun {
                 }
                 DriverFrame::Status { .. } => {}
                 other => {
-                    let what = format!("in the run it said {other:?}");
+                    let what = format!("during the run it sent {other:?}");
                     return Err(self.child.nonsense(what));
                 }
             }

@@ -7,13 +7,13 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
     /// Nobody said which program it is.
-    #[error("there is no program for driver {driver}")]
+    #[error("driver {driver} has no program")]
     NoProgram {
         /// The driver.
         driver: String,
     },
     /// The process cannot be started, or its pipes broke.
-    #[error("the process of driver {driver} cannot be used: {error}")]
+    #[error("cannot use the process of driver {driver}: {error}")]
     System {
         /// The driver.
         driver: String,
@@ -29,7 +29,7 @@ pub enum DriverError {
         what: String,
     },
     /// It gets no producer on this cluster.
-    #[error("driver {driver} cannot begin: {what}")]
+    #[error("driver {driver} cannot start: {what}")]
     Failed {
         /// The driver.
         driver: String,
@@ -37,7 +37,7 @@ pub enum DriverError {
         what: String,
     },
     /// The process ended too early.
-    #[error("the process of driver {driver} has ended ({status}){}", words(last))]
+    #[error("the process of driver {driver} exited ({status}){}", words(last))]
     Died {
         /// The driver.
         driver: String,
@@ -48,7 +48,7 @@ pub enum DriverError {
     },
     /// It says nothing any more.
     #[error(
-        "the process of driver {driver} has said nothing for {waited:.0?}, and was ended{}",
+        "the process of driver {driver} sent nothing for {waited:.0?} and was killed{}",
         words(last)
     )]
     Silent {
@@ -60,7 +60,7 @@ pub enum DriverError {
         last: String,
     },
     /// What it says makes no sense.
-    #[error("the process of driver {driver} does not keep to what was agreed: {what}")]
+    #[error("the process of driver {driver} broke the protocol: {what}")]
     Nonsense {
         /// The driver.
         driver: String,
@@ -68,7 +68,7 @@ pub enum DriverError {
         what: String,
     },
     /// The user wants to stop.
-    #[error("stopped while driver {driver} began")]
+    #[error("stopped while driver {driver} was starting")]
     Interrupted {
         /// The driver.
         driver: String,
@@ -88,6 +88,6 @@ impl DriverError {
 fn words(last: &str) -> String {
     match last.trim() {
         "" => String::new(),
-        last => format!("; its last words:\n{last}"),
+        last => format!("; its last output:\n{last}"),
     }
 }

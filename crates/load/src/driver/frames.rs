@@ -232,7 +232,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<(DriverFrame<'_>, usize)>, Str
     };
     let kind = head[4];
     let said = parse(kind, body)
-        .ok_or_else(|| format!("a frame of type {kind} with {length} bytes makes no sense"))?;
+        .ok_or_else(|| format!("a frame of type {kind} with {length} bytes is invalid"))?;
     Ok(Some((said, HEAD_BYTES + length)))
 }
 

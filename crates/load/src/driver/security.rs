@@ -30,7 +30,7 @@ fn login(client: &ClientConfig) -> Result<Option<&Login>, String> {
             | SaslSettings::ScramSha512(login),
         ) => Ok(Some(login)),
         Some(SaslSettings::OauthBearer(_)) => {
-            Err("drivers cannot log in by OAUTHBEARER as kgauge does".to_owned())
+            Err("drivers do not support kgauge's OAUTHBEARER login".to_owned())
         }
     }
 }
@@ -99,19 +99,19 @@ pub(super) fn librdkafka(
             "ssl.key.password" => properties.set(key, value),
             "ssl.truststore.location" | "ssl.keystore.location" => {
                 return Err(format!(
-                    "{key} is translated for librdkafka from PEM files only"
+                    "{key} is only translated for librdkafka from PEM files"
                 ));
             }
             _ => {
                 return Err(format!(
-                    "{key} of the client properties is not translated for librdkafka"
+                    "{key} of the client properties has no librdkafka translation"
                 ));
             }
         }
     }
     if let Some(login) = login {
         if login.is_delegation_token {
-            return Err("delegation tokens are not translated for librdkafka".to_owned());
+            return Err("delegation tokens have no librdkafka translation".to_owned());
         }
         properties.set("sasl.username", login.username.expose());
         properties.set("sasl.password", login.password.expose());

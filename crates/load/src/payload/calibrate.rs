@@ -144,7 +144,7 @@ impl Search<'_> {
         let wanted = self.wanted;
         PayloadError(format!(
             "compressibility {wanted} cannot be reached: batches of unique records like these \
-             shrink {ratio:.2} times; change their size, or ask for that"
+             shrink {ratio:.2} times; change their size, or set that compressibility"
         ))
     }
 

@@ -22,8 +22,7 @@ impl FileValues {
         })?;
         if file_digest(&bytes) != plan.digest {
             return Err(PayloadError(format!(
-                "{path} has changed since the plan was made: make the plan anew, or put the file \
-                 back"
+                "{path} has changed since the plan was made; make a new plan, or restore the file"
             )));
         }
         let start = bytes.as_ptr() as usize;

@@ -60,7 +60,7 @@ impl Producer {
         {
             let now_ns = around.clock.now_ns();
             let Some(entry) = self.in_flight[link].pop_front() else {
-                return Err("it answered what was not asked".to_owned());
+                return Err("it sent an unexpected response".to_owned());
             };
             let frame = self.links[link].frame(at.clone());
             let correlation_id = frame
@@ -68,7 +68,7 @@ impl Producer {
                 .map(|bytes| i32::from_be_bytes(*bytes));
             if correlation_id != Some(entry.correlation_id) {
                 self.in_flight[link].push_front(entry);
-                return Err("it answered out of order".to_owned());
+                return Err("it sent responses out of order".to_owned());
             }
             let round_trip_ns = now_ns.saturating_sub(entry.sent_ns);
             recorder.request(now_ns, entry.as_request(Some(round_trip_ns)));
@@ -115,7 +115,7 @@ impl Producer {
             Ok(throttle_ms) if unmatched == 0 && acked == entry.batches.len() => throttle_ms,
             _ => {
                 self.in_flight[link].push_front(entry);
-                return Err("its answer to a Produce request is malformed".to_owned());
+                return Err("its Produce response is malformed".to_owned());
             }
         };
         if throttle_ms > 0 {
@@ -227,7 +227,7 @@ impl Producer {
                 around.incident(now_ns, &self.flow.name, || {
                     let words = words.map_or_else(String::new, |words| format!(": {words}"));
                     let topic = &self.head.topic;
-                    format!("{topic} refused a batch of partition {partition}: {code}{words}")
+                    format!("{topic} rejected a batch of partition {partition}: {code}{words}")
                 });
                 self.fail(place, error, now_ns, recorder);
             }

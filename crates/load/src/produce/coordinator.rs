@@ -104,7 +104,7 @@ impl TransactionStartError {
         match self {
             Self::Cluster(error) => error.fix(),
             Self::Coordinator(error) => error.fix(),
-            Self::System(_) => "raise the limit of processes and threads (ulimit -u)",
+            Self::System(_) => "raise the limit on processes and threads (ulimit -u)",
         }
     }
 }
@@ -369,7 +369,7 @@ impl Body {
         let mut why = refused.to_string();
         if is_old {
             why.push_str(
-                "; it was older than transaction.timeout.ms, so the coordinator has aborted it",
+                "; it was older than transaction.timeout.ms, so the coordinator aborted it",
             );
         }
         match refused.is_of_the_past() {

@@ -399,12 +399,12 @@ impl Producer {
                 self.conclude(false, now_ns, recorder);
             }
             CoordinatorExit::Unknown(why) => around.broken(now_ns, name, || {
-                format!("whether the last transaction was committed is not known: {why}")
+                format!("unknown whether the last transaction was committed: {why}")
             }),
             CoordinatorExit::Hanging(why) => around.broken(now_ns, name, || {
                 format!(
-                    "the last transaction could not be aborted: {why}; those who read what is \
-                     committed wait until it is older than transaction.timeout.ms"
+                    "the last transaction could not be aborted: {why}; read_committed consumers \
+                     wait until it is older than transaction.timeout.ms"
                 )
             }),
         }

@@ -86,9 +86,7 @@ impl BrokerSource for MetricsEndpoint {
         };
         let look = prometheus_answer::sample(&Exposition::parse(&text)?);
         match look.is_empty() {
-            true => {
-                Err("it tells none of Kafka's metrics under a name that is known here".to_owned())
-            }
+            true => Err("it exposes no Kafka metrics under a known name".to_owned()),
             false => Ok(vec![(self.broker, look)]),
         }
     }

@@ -72,11 +72,9 @@ fn read(
     let body = response.body_mut().with_config().limit(limit).read_to_vec();
     match (status.as_u16(), body) {
         (200..300, body) => body.map_err(words),
-        (401 | 403, _) => Err(format!(
-            "it lets nobody in without the right credentials (HTTP {status})"
-        )),
+        (401 | 403, _) => Err(format!("it rejects these credentials (HTTP {status})")),
         (300..=399, _) => Err(format!(
-            "it points elsewhere (HTTP {status}): give the address itself"
+            "it redirects (HTTP {status}); use the final address"
         )),
         // What it says may repeat the address, and secrets in it.
         (_, _) => Err(format!("it answers HTTP {status}")),
@@ -105,20 +103,21 @@ pub(crate) fn text(body: &[u8]) -> String {
 fn words(error: ureq::Error) -> String {
     match error {
         ureq::Error::Timeout(_) => format!("no answer within {} ms", LOOK_MAX.as_millis()),
-        ureq::Error::HostNotFound => "there is no host of that name".to_owned(),
+        ureq::Error::HostNotFound => "unknown host".to_owned(),
         ureq::Error::BodyExceedsLimit(_) => format!(
-            "it answers more than {} MiB: an endpoint for all topics; give one for the broker's own metrics",
+            "it sends more than {} MiB, probably metrics of all topics; use an endpoint with only \
+             the broker's own metrics",
             ANSWER_BYTES_MAX >> 20
         ),
         ureq::Error::Io(error) => match error.kind() {
             io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
-            io::ErrorKind::UnexpectedEof => "it closed the connection in mid-answer".to_owned(),
+            io::ErrorKind::UnexpectedEof => "it closed the connection mid-response".to_owned(),
             _ => error.to_string(),
         },
         ureq::Error::ConnectionFailed => "no connection".to_owned(),
         ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..) => {
-            "it does not speak HTTP as one should".to_owned()
+            "its response is not valid HTTP".to_owned()
         }
-        _ => "the request cannot be made".to_owned(),
+        _ => "cannot build the request".to_owned(),
     }
 }

@@ -51,7 +51,7 @@ impl BrokerSource for Jolokia {
         let answer = self.http.post(&self.url, &self.question)?;
         let look = jolokia_answer::sample(&Beans::parse(&answer)?);
         match look.is_empty() {
-            true => Err("it knows none of Kafka's metrics (yet)".to_owned()),
+            true => Err("it has no Kafka metrics so far".to_owned()),
             false => Ok(vec![(self.broker, look)]),
         }
     }

@@ -26,7 +26,7 @@ impl Beans {
     /// # Errors
     /// It is no such answer.
     pub(super) fn parse(body: &[u8]) -> Result<Beans, String> {
-        let strange = || format!("it does not answer as Jolokia does{}", text(body));
+        let strange = || format!("its response is not Jolokia's{}", text(body));
         let answer: Value = serde_json::from_slice(body).map_err(|_| strange())?;
         let Value::Array(answers) = answer else {
             return Err(strange());
@@ -40,7 +40,7 @@ impl Beans {
             match answer.get("status").and_then(Value::as_u64) {
                 Some(200) => {}
                 Some(403) => {
-                    refusal.get_or_insert("Jolokia's policy forbids to read Kafka's MBeans");
+                    refusal.get_or_insert("Jolokia's policy forbids reading Kafka's MBeans");
                     continue;
                 }
                 Some(_) => continue,

@@ -55,7 +55,7 @@ pub struct MissedBroker {
 pub(crate) fn lost(lost: u64, looks: u64, why: &str) -> String {
     match lost == looks {
         true => why.to_owned(),
-        false => format!("{lost} of {looks} looks brought nothing: {why}"),
+        false => format!("{lost} of {looks} scrapes failed: {why}"),
     }
 }
 

@@ -53,7 +53,7 @@ impl Exposition {
     pub(super) fn parse(body: &[u8]) -> Result<Exposition, String> {
         let strange = || {
             format!(
-                "it answers neither as Prometheus nor as Jolokia does{}",
+                "its response is neither Prometheus nor Jolokia format{}",
                 text(body)
             )
         };

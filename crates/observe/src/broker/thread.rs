@@ -220,7 +220,7 @@ impl Tally {
             self.lost += 1;
             let waited_ms = Duration::from_nanos(waited_ns).as_millis();
             self.why.get_or_insert_with(|| {
-                format!("no answer within {waited_ms} ms, and then the end")
+                format!("no answer within {waited_ms} ms, and then the run ended")
             });
         }
     }
@@ -295,7 +295,7 @@ mod tests {
         thread.request_end().wait(Instant::now(), &|| 90_000_007);
         let told = not_seen(&seen).unwrap();
         assert_eq!(told.what, "metrics of broker 1");
-        assert_eq!(told.why, "no answer within 90 ms, and then the end");
+        assert_eq!(told.why, "no answer within 90 ms, and then the run ended");
         // What he says later is heard by nobody: the way to write it down is gone.
         answer.send(()).unwrap();
         assert!(seen.recv().is_err());

@@ -22,15 +22,13 @@ pub struct MetricsUrl {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MetricsUrlError {
     /// Something else than HTTP.
-    #[error(
-        "metrics are read over http:// only; for anything else put a proxy on this machine between"
-    )]
+    #[error("only http:// is supported; for anything else, run a proxy on this machine")]
     Scheme,
     /// No host, or a port that is none.
-    #[error("it names no host and port: write http://HOST:PORT/PATH")]
+    #[error("it has no host and port; write http://HOST:PORT/PATH")]
     Address,
     /// Blanks, line ends and the like.
-    #[error("it has characters in it that no address has")]
+    #[error("it has characters that are not allowed in an address")]
     Characters,
 }
 

@@ -41,8 +41,8 @@ impl PollPace {
         let seconds = |ns: u64| ns as f64 / SECOND_NS as f64;
         (self.apart_ns_max > 2 * SECOND_NS).then(|| {
             format!(
-                "brokers were asked about the topic's replicas up to {:.0} s apart, not each second: their answers to one \
-                 look took up to {:.1} s",
+                "the topic's replicas were polled up to {:.0} s apart instead of every second, \
+                 because one poll took up to {:.1} s",
                 seconds(self.apart_ns_max),
                 seconds(self.slowest_ns)
             )

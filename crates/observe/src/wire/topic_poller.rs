@@ -429,10 +429,10 @@ impl TopicPoller {
             self.followers.why = None;
         }
         let questions = [
-            (&self.topic, "the topic's replicas, over the wire"),
-            (&self.followers, "how far followers are behind"),
-            (&self.sizes, "how long the logs of the topic's replicas are"),
-            (&self.groups, "how far consumer groups have committed"),
+            (&self.topic, "the topic's replicas, over the Kafka protocol"),
+            (&self.followers, "replica lag"),
+            (&self.sizes, "log sizes of the topic's replicas"),
+            (&self.groups, "committed offsets of consumer groups"),
         ];
         let asked = questions.into_iter();
         let not_seen: Vec<MissingEvidence> = asked
@@ -528,7 +528,8 @@ fn ask(
                 let bytes: Vec<u64> = logs.map(|log| log.size_bytes).collect();
                 if bytes.is_empty() {
                     let why = || {
-                        "brokers tell of no log folders; it takes the right to describe the cluster"
+                        "the brokers list no log directories; allow this client Describe on the \
+                         cluster"
                             .to_owned()
                     };
                     sizes.why.get_or_insert_with(why);

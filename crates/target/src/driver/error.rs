@@ -23,7 +23,7 @@ pub enum DriverBuildError {
         found: u32,
     },
     /// There is no compiler.
-    #[error("the driver's program has to be built once, and there is no {program}")]
+    #[error("the driver's program must be built once, but there is no {program}")]
     NoCompiler {
         /// Its name.
         program: &'static str,
@@ -34,7 +34,7 @@ pub enum DriverBuildError {
     #[error("driver java: {}", fetch_words(.0))]
     Fetch(KafkaError),
     /// The compiler failed.
-    #[error("the driver's program cannot be built: {} says:\n{said}", program.display())]
+    #[error("cannot build the driver's program: {} reports:\n{said}", program.display())]
     Compiler {
         /// The compiler.
         program: PathBuf,
@@ -42,7 +42,7 @@ pub enum DriverBuildError {
         said: String,
     },
     /// There is no librdkafka.
-    #[error("driver librdkafka: the library cannot be opened: {said}")]
+    #[error("driver librdkafka: cannot open the library: {said}")]
     NoLibrdkafka {
         /// The loader's words.
         said: String,
@@ -56,7 +56,7 @@ pub enum DriverBuildError {
         error: io::Error,
     },
     /// The user stopped it.
-    #[error("stopped while a driver's program was made")]
+    #[error("stopped while building a driver's program")]
     Interrupted,
 }
 
@@ -71,14 +71,12 @@ impl DriverBuildError {
             DriverBuildError::NoCompiler { package, .. } => install(package),
             DriverBuildError::Fetch(KafkaError::NoMaven { .. }) => install("maven"),
             DriverBuildError::Fetch(KafkaError::NoSuchRelease { .. }) => {
-                "name a release that Maven has, as in `driver: {java: 4.3.1}`".into()
+                "name a release that Maven has, such as `driver: {java: 4.3.1}`".into()
             }
             DriverBuildError::Fetch(_) => "check the network and Maven's settings.xml".into(),
             DriverBuildError::NoLibrdkafka { .. } => install("librdkafka1"),
             DriverBuildError::Compiler { .. } => {
-                "if the compiler or a part of it is missing: apt-get install gcc libc6-dev \
-                 openjdk-17-jdk-headless"
-                    .into()
+                "install the compiler: apt-get install gcc libc6-dev openjdk-17-jdk-headless".into()
             }
             DriverBuildError::Version(_)
             | DriverBuildError::File { .. }

@@ -97,7 +97,7 @@ fn java_driver(
             ("org.slf4j", "slf4j-simple".to_owned(), "1.7.36".to_owned()),
         ],
         proof: format!("kafka-clients-{text}.jar"),
-        remark: format!("kafka-clients {text} by Maven, once (about 20 MB)"),
+        remark: format!("downloading kafka-clients {text} with Maven, once (about 20 MB)"),
     };
     let libs = fetch::fetch(&order, setup, interrupt).map_err(DriverBuildError::Fetch)?;
     let jars = libs.join("*");

@@ -63,7 +63,7 @@ impl Instrument {
             Instruction::Restart { node } => self.restart(*node),
             Instruction::Pause { node } => {
                 if !self.paused.insert(*node) {
-                    return Err(format!("node {node} is paused already"));
+                    return Err(format!("node {node} is already paused"));
                 }
                 self.cluster.pause_node(id(*node)).map_err(words)
             }
@@ -148,7 +148,7 @@ impl Instrument {
 
     fn mend(&mut self, way: LinkBetween) -> Result<(), String> {
         let Some(index) = self.cuts.iter().position(|cut| *cut == way) else {
-            return Err("this way is not cut".to_owned());
+            return Err("this connection is not cut".to_owned());
         };
         self.cuts.swap_remove(index);
         self.cluster
@@ -166,10 +166,10 @@ impl Instrument {
             what,
         } = instruction
         else {
-            return Err("this sets no fault".to_owned());
+            return Err("this does not set a fault".to_owned());
         };
         if self.faults.contains_key(key) {
-            return Err(format!("there is a fault {key} already"));
+            return Err(format!("fault {key} already exists"));
         }
         let fault = InjectedFault {
             api: match api {
@@ -271,7 +271,7 @@ fn named<N: AsRef<str>, T>(mut all: impl Iterator<Item = (N, T)>, name: &str) ->
     let found = all.find(|(known, _)| known.as_ref() == name);
     found
         .map(|(_, value)| value)
-        .ok_or_else(|| format!("{name} is not known here"))
+        .ok_or_else(|| format!("unknown name {name}"))
 }
 
 fn action_of(what: &RequestFault) -> Result<FaultAction, String> {

@@ -27,8 +27,7 @@ pub(super) fn instruct(
             });
         }
         _ => {
-            let words = "a broker of Apache Kafka can be stopped, killed, restarted and paused, and \
-                         nothing else";
+            let words = "Apache Kafka brokers can only be stopped, killed, restarted and paused";
             return Err(InstructError::Refused(words.to_owned()));
         }
     }

@@ -12,15 +12,15 @@ pub fn refusals(spec: &TargetSpec, faults: &[FaultPlan]) -> Vec<String> {
             let unsuited = faults.iter().filter(|fault| !fault.kind.is_for_kafka());
             let words = |fault: &FaultPlan| {
                 format!(
-                    "\"{fault}\": brokers of Apache Kafka can be stopped, killed, restarted and \
-                     paused; anything else needs the embedded cluster"
+                    "\"{fault}\": Apache Kafka brokers can only be stopped, killed, restarted and \
+                     paused; use the embedded cluster for other faults"
                 )
             };
             unsuited.map(words).collect()
         }
         TargetSpec::Existing(_) => {
             let words = |fault: &FaultPlan| {
-                format!("\"{fault}\": kgauge breaks nothing on a cluster that it did not start")
+                format!("\"{fault}\": kgauge injects faults only into clusters that it started")
             };
             faults.iter().map(words).collect()
         }
@@ -47,9 +47,11 @@ mod tests {
         assert!(of("embedded:3").is_empty());
         let kafka = of("kafka:4.3.1");
         assert_eq!(kafka.len(), 1);
-        assert!(kafka[0].starts_with("\"at 1 s, node 1: crash\": brokers of Apache Kafka can be"));
+        assert!(
+            kafka[0].starts_with("\"at 1 s, node 1: crash\": Apache Kafka brokers can only be")
+        );
         let existing = of("somewhere:9092");
         assert_eq!(existing.len(), 2);
-        assert!(existing[0].contains("did not start"), "{}", existing[0]);
+        assert!(existing[0].contains("that it started"), "{}", existing[0]);
     }
 }

@@ -74,7 +74,7 @@ impl Agent {
         limit: Duration,
     ) -> Result<Agent, KafkaError> {
         if !is_wanted {
-            let why = "the target says metrics=off".to_owned();
+            let why = "the target sets metrics=off".to_owned();
             return Ok(Agent::None { why });
         }
         let proof = format!("jolokia-jvm-{VERSION}.jar");
@@ -84,7 +84,7 @@ impl Agent {
             artifacts: vec![("org.jolokia", "jolokia-jvm".to_owned(), VERSION.to_owned())],
             proof: proof.clone(),
             remark: format!(
-                "the agent for brokers' metrics (Jolokia {VERSION}) by Maven, once (1 MB)"
+                "downloading the broker metrics agent (Jolokia {VERSION}) with Maven, once (1 MB)"
             ),
         };
         let is_there = order.dir.join("libs").join(&proof).is_file();
@@ -97,7 +97,7 @@ impl Agent {
             Err(KafkaError::Interrupted) => Err(KafkaError::Interrupted),
             Err(error) => {
                 let why = format!(
-                    "the agent that tells them (Jolokia {VERSION}) cannot be had: {}",
+                    "the broker metrics agent (Jolokia {VERSION}) is unavailable: {}",
                     words(&error)
                 );
                 failed().insert(order.dir, why.clone());
@@ -136,11 +136,11 @@ fn failed() -> MutexGuard<'static, BTreeMap<PathBuf, String>> {
 fn words(error: &KafkaError) -> String {
     match error {
         KafkaError::NoMaven { .. } => "there is no Maven (mvn) to fetch it".to_owned(),
-        KafkaError::Offline { .. } => "Maven reaches no repository".to_owned(),
+        KafkaError::Offline { .. } => "Maven cannot reach a repository".to_owned(),
         KafkaError::NoSuchRelease { .. } => "Maven's repository does not have it".to_owned(),
         KafkaError::Maven { .. } => "Maven failed".to_owned(),
         KafkaError::Late { limit, .. } => {
-            format!("Maven has not brought it within {} s", limit.as_secs_f64())
+            format!("Maven did not download it within {} s", limit.as_secs_f64())
         }
         other => other.to_string(),
     }
@@ -200,7 +200,7 @@ mod tests {
         let said = why(&setup, Duration::from_secs(1));
         assert!(begun.elapsed() < Duration::from_secs(300));
         assert!(
-            said.ends_with("cannot be had: Maven has not brought it within 1 s"),
+            said.ends_with("is unavailable: Maven did not download it within 1 s"),
             "{said}"
         );
         assert_eq!(why(&setup, Duration::from_secs(600)), said);

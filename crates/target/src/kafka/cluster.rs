@@ -261,7 +261,7 @@ impl KafkaTarget {
                 checked => checked?,
             }
             if begun.elapsed() >= self.setup.time_limit {
-                return Err(self.timed_out(index, "is not registered again", begun));
+                return Err(self.timed_out(index, "did not register again", begun));
             }
             std::thread::sleep(LOOK);
         }

@@ -223,7 +223,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .contains("cannot bound what a broker may use"),
+                .contains("cannot limit a broker's resources"),
             "{error}"
         );
         assert!(error.fix().contains("root"), "{}", error.fix());

@@ -94,8 +94,8 @@ fn by_tool(
     if launch.java.feature < 9 {
         return Err(KafkaError::Unsupported {
             release: launch.jars.release.version.clone(),
-            what: "SCRAM users of releases before 2.7 are made with Java 9 or newer, which reads \
-                   its arguments from a file"
+            what: "creating SCRAM users for releases before 2.7 needs Java 9 or newer, which \
+                   reads its arguments from a file"
                 .to_owned(),
         });
     }

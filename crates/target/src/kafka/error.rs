@@ -10,16 +10,16 @@ use super::version::Version;
 #[derive(Debug, thiserror::Error)]
 pub enum KafkaError {
     /// Neither a release nor a folder was named.
-    #[error("the target names no release of Apache Kafka")]
+    #[error("the target does not name an Apache Kafka release")]
     NoVersion,
     /// There is no Java.
-    #[error("Apache Kafka needs Java, and there is none{}", place(looked_at))]
+    #[error("Apache Kafka needs Java, but none was found{}", place(looked_at))]
     NoJava {
         /// `JAVA_HOME`, if it was set.
         looked_at: Option<PathBuf>,
     },
     /// Java does not say its version.
-    #[error("{} does not say which Java it is{}", path.display(), words(said))]
+    #[error("{} does not report its Java version{}", path.display(), words(said))]
     StrangeJava {
         /// The program.
         path: PathBuf,
@@ -45,7 +45,7 @@ pub enum KafkaError {
         release: Version,
     },
     /// Maven knows no such release.
-    #[error("there is no Apache Kafka {release}, says Maven{}", words(said))]
+    #[error("Maven has no Apache Kafka {release}{}", words(said))]
     NoSuchRelease {
         /// The release.
         release: Version,
@@ -54,7 +54,7 @@ pub enum KafkaError {
     },
     /// The repository cannot be reached.
     #[error(
-        "Apache Kafka {release} is not in the cache, and Maven reaches no repository{}",
+        "Apache Kafka {release} is not in the cache, and Maven cannot reach a repository{}",
         words(said)
     )]
     Offline {
@@ -72,7 +72,7 @@ pub enum KafkaError {
         said: String,
     },
     /// Maven took too long.
-    #[error("Maven has not brought Apache Kafka {release} within {} s", limit.as_secs_f64())]
+    #[error("Maven did not download Apache Kafka {release} within {} s", limit.as_secs_f64())]
     Late {
         /// The release.
         release: Version,
@@ -80,7 +80,7 @@ pub enum KafkaError {
         limit: Duration,
     },
     /// A folder that is no release.
-    #[error("{}: no unpacked release of Apache Kafka: {what}", path.display())]
+    #[error("{} is not an unpacked Apache Kafka release: {what}", path.display())]
     Home {
         /// The folder.
         path: PathBuf,
@@ -101,7 +101,7 @@ pub enum KafkaError {
         available_mib: u64,
     },
     /// The kernel lets nobody bound what a broker may use.
-    #[error("cannot bound what a broker may use: {}: {error}", path.display())]
+    #[error("cannot limit a broker's resources: {}: {error}", path.display())]
     ControlGroup {
         /// Where the control group should be.
         path: PathBuf,
@@ -109,7 +109,7 @@ pub enum KafkaError {
         error: io::Error,
     },
     /// This release cannot do it.
-    #[error("Apache Kafka {release} cannot do this: {what}")]
+    #[error("Apache Kafka {release} does not support this: {what}")]
     Unsupported {
         /// The release.
         release: Version,
@@ -117,7 +117,7 @@ pub enum KafkaError {
         what: String,
     },
     /// A process did not start.
-    #[error("{role} cannot be started: {error}")]
+    #[error("cannot start {role}: {error}")]
     Spawn {
         /// Which.
         role: String,
@@ -125,7 +125,7 @@ pub enum KafkaError {
         error: io::Error,
     },
     /// The storage cannot be formatted.
-    #[error("the storage of {role} cannot be formatted{}", words(said))]
+    #[error("cannot format the storage of {role}{}", words(said))]
     Format {
         /// Whose.
         role: String,
@@ -133,7 +133,7 @@ pub enum KafkaError {
         said: String,
     },
     /// A process ended.
-    #[error("{role} has ended ({status}){}", log_words(log, log_file))]
+    #[error("{role} exited ({status}){}", log_words(log, log_file))]
     Ended {
         /// Which.
         role: String,
@@ -176,10 +176,7 @@ pub enum KafkaError {
         said: String,
     },
     /// The user for clients cannot be made.
-    #[error(
-        "the cluster does not take the user that was made for this run{}",
-        words(said)
-    )]
+    #[error("the cluster rejects the user created for this run{}", words(said))]
     Credentials {
         /// Why.
         said: String,
@@ -209,7 +206,7 @@ pub enum KafkaError {
         error: io::Error,
     },
     /// The user stopped it.
-    #[error("stopped while Apache Kafka was started")]
+    #[error("stopped while Apache Kafka was starting")]
     Interrupted,
 }
 
@@ -218,42 +215,44 @@ impl KafkaError {
     pub fn fix(&self) -> &'static str {
         match self {
             KafkaError::NoVersion => {
-                "write kafka:4.3.1, or give --kafka-home; `kgauge cluster versions` lists releases"
+                "write kafka:4.3.1, or use --kafka-home; `kgauge cluster versions` lists releases"
             }
             KafkaError::NoJava { .. } => {
-                "install a JDK or JRE, version 17 for instance, or set JAVA_HOME"
+                "install a JDK or JRE, such as version 17, or set JAVA_HOME"
             }
             KafkaError::StrangeJava { .. } => "check the Java installation, or set JAVA_HOME",
-            KafkaError::WrongJava { .. } => "set JAVA_HOME to such a Java",
+            KafkaError::WrongJava { .. } => "set JAVA_HOME to a suitable Java",
             KafkaError::NoMaven { .. } => {
-                "install Maven, or give --kafka-home DIR with an unpacked release"
+                "install Maven, or use --kafka-home DIR with an unpacked release"
             }
             KafkaError::NoSuchRelease { .. } => "`kgauge cluster versions` lists releases",
             KafkaError::Offline { .. } => {
-                "check the network and Maven's settings.xml, or give --kafka-home DIR with an \
+                "check the network and Maven's settings.xml, or use --kafka-home DIR with an \
                  unpacked release"
             }
             KafkaError::Late { .. } | KafkaError::Maven { .. } => {
-                "try it by hand (mvn dependency:get), or give --kafka-home DIR with an unpacked \
+                "try it manually (mvn dependency:get), or use --kafka-home DIR with an unpacked \
                  release"
             }
-            KafkaError::Home { .. } => "give the folder that has bin and libs in it",
+            KafkaError::Home { .. } => "use the folder that contains bin and libs",
             KafkaError::NoMemory { .. } => {
-                "take fewer brokers, or a smaller heap: heap=512M in the target"
+                "use fewer brokers, or a smaller heap: heap=512M in the target"
             }
             KafkaError::ControlGroup { .. } => {
-                "it needs the right to make control groups (root), and the kernel's controllers for memory and \
-                 processors; else take memory=... and cpu=... out of the target"
+                "run kgauge as root on a kernel with the memory and cpu cgroup controllers, or \
+                 remove memory=... and cpu=... from the target"
             }
-            KafkaError::Unsupported { .. } => "take a newer release",
+            KafkaError::Unsupported { .. } => "use a newer release",
             KafkaError::Format { .. } | KafkaError::Ended { .. } => {
-                "if a setting is named there, change it; else look into the log file"
+                "if it names a setting, change it; otherwise check the log file"
             }
-            KafkaError::TimedOut { .. } => "look into the log file",
-            KafkaError::UnknownSetting { .. } => "remove it, or write it as this release does",
+            KafkaError::TimedOut { .. } => "check the log file",
+            KafkaError::UnknownSetting { .. } => "remove it, or use this release's name for it",
             KafkaError::TopicTool { .. } => "check the topic's settings",
-            KafkaError::Credentials { .. } => "look into the brokers' logs",
-            KafkaError::File { .. } | KafkaError::Spawn { .. } => "check the disk, and the limits",
+            KafkaError::Credentials { .. } => "check the brokers' logs",
+            KafkaError::File { .. } | KafkaError::Spawn { .. } => {
+                "check the disk and the limits (ulimit)"
+            }
             KafkaError::NoSuchBroker { .. }
             | KafkaError::BrokerState { .. }
             | KafkaError::Interrupted => "",

@@ -68,7 +68,7 @@ pub(crate) fn jars(
         artifacts: release.artifacts(),
         proof: core_jar(release),
         remark: format!(
-            "Apache Kafka {} by Maven, once (about 50 MB)",
+            "downloading Apache Kafka {} with Maven, once (about 50 MB)",
             release.version
         ),
     };
@@ -96,7 +96,9 @@ pub(crate) fn tool_jars(
         dir: cached(setup, &release.version).join("tools"),
         artifacts,
         proof: format!("kafka-tools-{version}.jar"),
-        remark: format!("the tools of Apache Kafka {version} by Maven, once (about 50 MB)"),
+        remark: format!(
+            "downloading the tools of Apache Kafka {version} with Maven, once (about 50 MB)"
+        ),
     };
     Ok(Jars {
         release: release.clone(),
@@ -164,7 +166,7 @@ pub(crate) fn fetch_within(
     if !partial.join(&order.proof).is_file() {
         return Err(KafkaError::Maven {
             release: release(),
-            said: format!("it has not brought {}", order.proof),
+            said: format!("it did not download {}", order.proof),
         });
     }
     remove(&libs)?;
@@ -195,7 +197,7 @@ pub(crate) fn home(home: &Path, wanted: Option<&Version>) -> Result<Jars, KafkaE
         && *wanted != found
     {
         return Err(wrong(format!(
-            "it is {found}, and the target says {wanted}"
+            "it is {found}, but the target says {wanted}"
         )));
     }
     let dir = fs::canonicalize(&dir).map_err(KafkaError::file(&dir))?;
@@ -384,7 +386,7 @@ mod tests {
         let found = home(dir.path(), None).unwrap();
         assert_eq!(found.release.version.to_string(), "3.9.1");
         let other = "4.3.1".parse().unwrap();
-        assert!(wrong(Some(&other)).contains("it is 3.9.1, and the target says 4.3.1"));
+        assert!(wrong(Some(&other)).contains("it is 3.9.1, but the target says 4.3.1"));
         fs::write(dir.path().join("libs/kafka_2.12-3.9.0.jar"), "").unwrap();
         assert!(wrong(None).contains("several releases"));
     }

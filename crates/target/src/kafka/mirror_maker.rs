@@ -180,7 +180,9 @@ fn jars(setup: &KafkaSetup, java: &java::Java, interrupt: &Interrupt) -> Result<
             .map(|(group, name, version)| (group, name.to_owned(), version.to_owned()))
             .into(),
         proof: format!("connect-mirror-{RELEASE}.jar"),
-        remark: format!("MirrorMaker 2 of Apache Kafka {RELEASE} by Maven, once (about 35 MB)"),
+        remark: format!(
+            "downloading MirrorMaker 2 of Apache Kafka {RELEASE} with Maven, once (about 35 MB)"
+        ),
     };
     let dir = fetch::fetch(&order, setup, interrupt)?;
     Ok(Jars { release, dir })

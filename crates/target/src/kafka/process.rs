@@ -286,7 +286,7 @@ pub(crate) fn words(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit status {code}"),
         (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => "nobody knows how".to_owned(),
+        (None, None) => "unknown status".to_owned(),
     }
 }
 
@@ -334,10 +334,7 @@ mod tests {
         let mut process = start(dir.path(), "echo ERROR no luck; exit 7");
         assert!(process.wait(Instant::now() + Duration::from_secs(30)));
         let words = process.check().unwrap_err().to_string();
-        assert!(
-            words.contains("broker 1 has ended (exit status 7)"),
-            "{words}"
-        );
+        assert!(words.contains("broker 1 exited (exit status 7)"), "{words}");
         assert!(words.contains("ERROR no luck"), "{words}");
     }
 

@@ -80,10 +80,7 @@ impl SecurityKind {
         SecurityKind::parse(value).ok_or_else(|| {
             let known = SecurityKind::WRITTEN.iter().map(|(name, _)| *name);
             let known: Vec<&str> = known.collect();
-            format!(
-                "security={value} is not known; there are {}",
-                known.join(", ")
-            )
+            format!("unknown security={value}; use one of {}", known.join(", "))
         })
     }
 

@@ -113,8 +113,8 @@ impl KafkaSpec {
         let least = self.heap_bytes + (BESIDE_HEAP_MIB << 20);
         match self.memory_bytes {
             Some(bytes) if bytes < least => Err(format!(
-                "memory={}M is less than a broker needs: its heap and {BESIDE_HEAP_MIB} MiB beside it are {} MiB; \
-                 write a smaller heap=...",
+                "memory={}M is less than a broker needs: its heap plus {BESIDE_HEAP_MIB} MiB is \
+                 {} MiB; set a smaller heap=...",
                 bytes >> 20,
                 least >> 20
             )),
@@ -189,7 +189,7 @@ pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
                 value.push(',');
                 value.push_str(piece);
             }
-            (None, _) => return Err(format!("\"{piece}\" is no setting: write key=value")),
+            (None, _) => return Err(format!("\"{piece}\" is not a setting; write key=value")),
         }
     }
     Ok(pairs)
@@ -222,7 +222,7 @@ pub(crate) fn on_or_off(key: &str, value: &str) -> Result<bool, String> {
 
 /// `512M`, `1G`: as Java writes it.
 fn java_bytes(key: &str, value: &str) -> Result<u64, String> {
-    let error = || format!("{key}={value}: write it as Java does, such as 512M or 1G");
+    let error = || format!("{key}={value}: write it in Java's format, such as 512M or 1G");
     let (digits, unit) = match value.chars().last() {
         Some('m' | 'M') => (&value[..value.len() - 1], 1u64 << 20),
         Some('g' | 'G') => (&value[..value.len() - 1], 1 << 30),
@@ -239,16 +239,16 @@ fn java_bytes(key: &str, value: &str) -> Result<u64, String> {
 fn jvm_flag(value: &str) -> Result<String, String> {
     let is_heap = value.starts_with("-Xmx") || value.starts_with("-Xms");
     match value.starts_with('-') && value.chars().all(|c| !c.is_control()) {
-        true if is_heap => Err(format!("jvm={value}: write heap=... for the heap")),
+        true if is_heap => Err(format!("jvm={value}: set the heap with heap=...")),
         true => Ok(value.to_owned()),
-        false => Err(format!("jvm={value}: a flag of Java starts with -")),
+        false => Err(format!("jvm={value}: Java flags start with -")),
     }
 }
 
 /// Whether a broker setting may be given at all; which ones a release has, the release knows.
 pub fn check_setting(key: &str, value: &str) -> Result<(), String> {
     if value.chars().any(char::is_control) {
-        return Err(format!("{key}: a setting has one line"));
+        return Err(format!("{key}: a setting must be on one line"));
     }
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if !key.contains('.') || !key.chars().all(fits) {
@@ -275,12 +275,12 @@ fn refusal(key: &str) -> Option<&'static str> {
     ];
     let lower = key.to_ascii_lowercase();
     if SECRETS.iter().any(|word| lower.contains(word)) {
-        return Some("it is a secret, and settings stand in reports");
+        return Some("it is a secret, and reports show settings");
     }
     let starts = |starts: &[&str]| starts.iter().any(|start| key.starts_with(start));
     match key {
         "brokers" | "controllers" | "cpu" | "heap" | "jvm" | "kafka-home" | "memory"
-        | "metrics" | "security" => Some("it belongs into the target's text"),
+        | "metrics" | "security" => Some("set it in the target itself"),
         "log.dirs" | "log.dir" | "metadata.log.dir" => {
             Some("write log.dirs=/one;/two in the target: each broker gets a folder there")
         }
@@ -289,18 +289,16 @@ fn refusal(key: &str) -> Option<&'static str> {
         | "advertised.port"
         | "listeners"
         | "advertised.listeners"
-        | "control.plane.listener.name" => {
-            Some("kgauge takes free ports of this machine's loopback")
-        }
+        | "control.plane.listener.name" => Some("kgauge uses free loopback ports"),
         "broker.id" | "node.id" => Some("brokers are numbered from 1"),
         "process.roles" | "zookeeper.connect" => {
-            Some("kgauge decides who coordinates; controllers=N gives dedicated controllers")
+            Some("kgauge chooses the coordination; use controllers=N for dedicated controllers")
         }
         "listener.security.protocol.map"
         | "inter.broker.listener.name"
-        | "security.inter.broker.protocol" => Some("write security=... in the target"),
+        | "security.inter.broker.protocol" => Some("use security=... in the target"),
         _ if starts(&["ssl.", "sasl.", "listener.name."]) => {
-            Some("kgauge makes certificates and passwords itself: security=... in the target")
+            Some("kgauge creates certificates and passwords; use security=... in the target")
         }
         _ if starts(&[
             "controller.quorum.voters",
@@ -308,7 +306,7 @@ fn refusal(key: &str) -> Option<&'static str> {
             "controller.listener",
         ]) =>
         {
-            Some("kgauge decides who coordinates; controllers=N gives dedicated controllers")
+            Some("kgauge chooses the coordination; use controllers=N for dedicated controllers")
         }
         _ => None,
     }
@@ -370,18 +368,18 @@ mod tests {
 
     #[test]
     fn every_mistake_says_what_to_write() {
-        assert!(wrong("4.3").contains("as in 4.3.1"));
+        assert!(wrong("4.3").contains("write it like 4.3.1"));
         assert!(wrong("4.3.1,3").contains("write key=value"));
         assert!(wrong("4.3.1,brokers=0").contains("from 1 to 64"));
         assert!(wrong("4.3.1,broker=3").contains("did you mean brokers?"));
         assert!(wrong("4.3.1,heap=1").contains("such as 512M"));
         assert!(wrong("4.3.1,heap=1M").contains("from 64M"));
-        assert!(wrong("4.3.1,jvm=UseZGC").contains("starts with -"));
+        assert!(wrong("4.3.1,jvm=UseZGC").contains("start with -"));
         assert!(wrong("4.3.1,jvm=-Xmx3G").contains("heap="));
-        assert!(wrong("4.3.1,memory=600M").contains("are 1324 MiB; write a smaller heap"));
+        assert!(wrong("4.3.1,memory=600M").contains("is 1324 MiB; set a smaller heap"));
         assert!(wrong("4.3.1,metrics=no").contains("metrics=no: write on or off"));
         assert!(!KafkaSpec::parse("4.3.1,metrics=off").unwrap().metrics);
-        assert!(wrong("4.3.1,memory=1").contains("memory=1: write it as Java does"));
+        assert!(wrong("4.3.1,memory=1").contains("memory=1: write it in Java"));
         let bounded = KafkaSpec::parse("4.3.1,memory=900M,heap=512M").unwrap();
         assert_eq!(bounded.memory_bytes, Some(900 << 20));
         let bounded = KafkaSpec::parse("4.3.1,cpu=0.25").unwrap();

@@ -45,7 +45,7 @@ impl KafkaTarget {
         loop {
             match one_start(spec, setup, with, interrupt) {
                 Err(error) if attempt < ATTEMPTS && is_port_taken(&error) => {
-                    (setup.remark)("kgauge: somebody took a port meanwhile; starting once more");
+                    (setup.remark)("kgauge: another program took a port; starting again");
                     attempt += 1;
                 }
                 ended => return ended,
@@ -78,14 +78,14 @@ fn prepare(
     java::check(&java, release)?;
     if !release.checked {
         (setup.remark)(&format!(
-            "kgauge: Apache Kafka {} is not one of the releases that kgauge is tested with",
+            "kgauge: Apache Kafka {} is not a release that kgauge is tested with",
             release.version
         ));
     }
     if spec.controllers > 0 && release.coordination == Coordination::ZooKeeper {
         return Err(KafkaError::Unsupported {
             release: release.version.clone(),
-            what: "it has no controllers of its own (controllers=N), but ZooKeeper".to_owned(),
+            what: "it has no dedicated controllers (controllers=N); it uses ZooKeeper".to_owned(),
         });
     }
     Ok((jars, java))
@@ -373,7 +373,7 @@ fn run_zookeeper(
     while !(ready::zookeeper_works(process.id.pid) && ready::is_open(port)) {
         process.check()?;
         sample_again(&target.setup, begun, interrupt, || KafkaError::TimedOut {
-            what: "ZooKeeper has not opened its port".to_owned(),
+            what: "ZooKeeper did not open its port".to_owned(),
             waited: begun.elapsed(),
             log: crate::log_tail::log_lines(&process.start.log_file),
             log_file: process.start.log_file.clone(),
@@ -413,7 +413,7 @@ fn wait(target: &mut KafkaTarget, begun: Instant, interrupt: &Interrupt) -> Resu
     for &(index, port) in &brokers {
         while !ready::is_open(port) {
             target.check()?;
-            let timed_out = || target.timed_out(index, "has not opened its port", begun);
+            let timed_out = || target.timed_out(index, "did not open its port", begun);
             sample_again(&target.setup, begun, interrupt, timed_out)?;
         }
     }
@@ -424,7 +424,7 @@ fn wait(target: &mut KafkaTarget, begun: Instant, interrupt: &Interrupt) -> Resu
     for &(index, port) in &brokers {
         while ready::brokers_known(port, modern) != Some(wanted) {
             target.check()?;
-            let timed_out = || target.timed_out(index, "does not know all brokers", begun);
+            let timed_out = || target.timed_out(index, "does not list all brokers", begun);
             sample_again(&target.setup, begun, interrupt, timed_out)?;
         }
     }

@@ -9,7 +9,7 @@ pub struct Version(Vec<u16>);
 
 /// A text that is no release number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no release of Apache Kafka: write it as in 4.3.1 or 0.8.2.2")]
+#[error("{text:?} is not an Apache Kafka release; write it like 4.3.1 or 0.8.2.2")]
 pub struct VersionError {
     /// The text.
     pub text: String,

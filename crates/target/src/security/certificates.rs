@@ -80,7 +80,7 @@ impl IssuedCertificate {
     pub(crate) fn key_store(&self, password: &str) -> Result<Vec<u8>, String> {
         let chain: [&[u8]; 2] = [&self.certificate_der, &self.authority_der];
         jks_with_key(&self.key_der, &chain, password)
-            .map_err(|_| "the system gives no random numbers".to_owned())
+            .map_err(|_| "the operating system provides no random numbers".to_owned())
     }
 
     /// The certificate alone.

@@ -104,7 +104,7 @@ impl Listeners {
     /// As the broker takes it. The error is in words, and names nothing secret.
     pub(crate) fn security(&self) -> Result<ClusterSecurity, String> {
         let protocol = ListenerProtocol::parse(&self.protocol)
-            .ok_or_else(|| format!("no protocol is called {}", self.protocol))?;
+            .ok_or_else(|| format!("unknown protocol {}", self.protocol))?;
         let tls = self.tls.as_ref().map(|tls| {
             let server = ServerTls::new(&*tls.chain_pem, &*tls.key_pem);
             match &tls.client_authority_pem {
@@ -115,7 +115,7 @@ impl Listeners {
         let sasl = match &self.sasl {
             Some(login) => {
                 let mechanism = SaslMechanism::parse(&login.mechanism)
-                    .ok_or_else(|| format!("no mechanism is called {}", login.mechanism))?;
+                    .ok_or_else(|| format!("unknown mechanism {}", login.mechanism))?;
                 Some(Sasl::new([mechanism]).with_user(&*login.user, &*login.password))
             }
             None => None,

@@ -79,7 +79,7 @@ pub(crate) fn make(
 fn trouble(release: &KafkaDistribution, words: String) -> KafkaError {
     KafkaError::Unsupported {
         release: release.version.clone(),
-        what: format!("certificates cannot be made: {words}"),
+        what: format!("cannot create certificates: {words}"),
     }
 }
 

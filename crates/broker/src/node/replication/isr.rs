@@ -142,7 +142,7 @@ impl BrokerNode {
         if std::mem::replace(&mut question.old, true) {
             let id = question.id;
             self.forget_question(id);
-            let lost = Refusal::new(ErrorCode::RequestTimedOut, "The answer was lost.");
+            let lost = Refusal::new(ErrorCode::RequestTimedOut, "The response was lost.");
             self.isrs_decided(&ControllerReply::Failed(lost));
         }
     }

@@ -203,7 +203,7 @@ fn transaction_coordinator(bench: &mut Bench, software: &'static str) -> (ErrorC
     let found = &found.coordinators[0];
     if found.error_code != 0 {
         let words = found.error_message.as_deref().unwrap_or_default();
-        assert!(words.contains("does not do transactions"));
+        assert!(words.contains("does not support transactions"));
     }
     let init = InitProducerIdRequest {
         transactional_id: Some(Str::Borrowed("x")),

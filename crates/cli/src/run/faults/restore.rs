@@ -49,7 +49,7 @@ pub(crate) fn restore(
     }
     session
         .progress
-        .report("waiting until the cluster is whole again");
+        .report("waiting for the cluster to recover");
     let begun = Instant::now();
     let healed = session.target.instruct(&Instruction::Heal);
     healed.map_err(|words| not_whole(begun, &words))?;

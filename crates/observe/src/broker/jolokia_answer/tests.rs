@@ -227,11 +227,11 @@ fn junk_is_told_in_words() {
     let error = |text: &str| Beans::parse(text.as_bytes()).unwrap_err();
     assert_eq!(
         error("<html>\u{7}no"),
-        "it does not answer as Jolokia does: <html> no"
+        "its response is not Jolokia's: <html> no"
     );
     for text in ["", "{}", "[1]", "[{}]", r#"[{"status":200}]"#, "[[[[["] {
         assert!(
-            error(text).starts_with("it does not answer as Jolokia does"),
+            error(text).starts_with("its response is not Jolokia's"),
             "{text}"
         );
     }
@@ -240,7 +240,7 @@ fn junk_is_told_in_words() {
     let forbidden = format!("[{}]", failed("a:b=c", 403));
     assert_eq!(
         error(&forbidden),
-        "Jolokia's policy forbids to read Kafka's MBeans"
+        "Jolokia's policy forbids reading Kafka's MBeans"
     );
     // Numbers that no counter has are not taken.
     let name = "kafka.server:name=BytesInPerSec,type=BrokerTopicMetrics";

@@ -198,7 +198,7 @@ fn junk_is_told_in_words_and_strange_numbers_are_left_out() {
         "kafka_x 1 2\n{} 3",
     ] {
         assert!(
-            error(text).starts_with("it answers neither as Prometheus"),
+            error(text).starts_with("its response is neither Prometheus"),
             "{text}"
         );
     }
