@@ -407,7 +407,7 @@ fn every_mistake_in_the_configuration_has_its_sentence() {
         "{words:?}"
     );
     let broken = ClusterSecurity::ssl(ServerTls::new("nothing", "nothing"));
-    assert!(mistakes(&broken)[0].contains("ssl.keystore.certificate.chain holds no"));
+    assert!(mistakes(&broken)[0].contains("ssl.keystore.certificate.chain has no PEM CERTIFICATE"));
     let sasl = Sasl::new([SaslMechanism::Plain])
         .with_user("a", "")
         .with_user("b", "x")

@@ -67,7 +67,7 @@ fn what_is_no_output_of_a_tool_is_refused() {
     check_refused(&["audit", "tiny.yaml"], 2, &["there is nothing to audit"]);
     check_refused(&["audit", "gone.log"], 2, &["cannot open gone.log"]);
     let fast = ["audit", "tiny.yaml", "--nic", "fast"];
-    check_refused(&fast, 2, &["--nic fast", "as in 1G"]);
+    check_refused(&fast, 2, &["--nic fast", "such as 1G"]);
     let alone = ["audit", "tiny.yaml", "--nic", "1G"];
     check_refused(&alone, 2, &["--nic needs --brokers"]);
     check_refused(

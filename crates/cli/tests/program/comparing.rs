@@ -172,7 +172,7 @@ fn several_runs_make_a_side_and_a_run_by_itself_gets_what_is_assumed() {
         "{usual}"
     );
     let own = said(&compared(&["a1", "b1", "--between-runs", "7"]));
-    assert!(own.contains("7 % is assumed"), "{own}");
+    assert!(own.contains("assumed spread between runs is 7 %"), "{own}");
     let none = said(&compared(&["a1", "b1", "--between-runs=0"]));
     assert!(
         none.starts_with("No spread between runs is assumed"),

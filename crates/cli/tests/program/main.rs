@@ -267,7 +267,7 @@ fn ctrl_c_ends_a_run_cleanly_and_still_reports() {
         sent.elapsed()
     );
     assert!(
-        text(&output.stdout).contains("not finished"),
+        text(&output.stdout).contains("did not finish"),
         "{}",
         text(&output.stdout)
     );
