@@ -193,7 +193,7 @@ fn a_mechanism_that_the_broker_lacks_is_told_with_those_that_it_has() {
          sasl.jaas.config={SCRAM} required username=a password=b;\n"
     );
     let error = connect("localhost", &sasl_broker(), &lines).unwrap_err();
-    assert!(error.to_string().ends_with("but: PLAIN"), "{error}");
+    assert!(error.to_string().ends_with("only: PLAIN"), "{error}");
 }
 
 /// Every secret of these settings carries the mark; every error, note and Debug is searched for it.

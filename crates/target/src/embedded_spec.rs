@@ -291,7 +291,7 @@ mod tests {
         assert!(wrong("3").contains("write key=value"));
         assert!(wrong("brokers=2").contains("contradicts embedded:3"));
         assert!(wrong("brokers=65").contains("from 1 to 64"));
-        assert!(wrong("security=ssl").contains("there are plaintext, tls"));
+        assert!(wrong("security=ssl").contains("use one of plaintext, tls"));
         assert!(wrong("heap=1G").contains("without Java"));
         assert!(wrong("metrics=no").contains("write on or off"));
         assert!(wrong("log.dirs=/a").contains("--data DIR"));

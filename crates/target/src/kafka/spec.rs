@@ -387,7 +387,7 @@ mod tests {
         for text in ["cpu=0", "cpu=0.01", "cpu=x", "cpu=-1", "cpu=nan", "cpu=1e9"] {
             assert!(wrong(&format!("4.3.1,{text}")).contains("cores"), "{text}");
         }
-        assert!(wrong("4.3.1,security=ssl").contains("there are plaintext, tls"));
+        assert!(wrong("4.3.1,security=ssl").contains("use one of plaintext, tls"));
         assert!(wrong("4.3.1,2.num.io.threads=8").contains("write brokers=2"));
         assert!(wrong("4.3.1,0.num.io.threads=8").contains("from 1"));
         for owned in [

@@ -236,7 +236,7 @@ fn junk_is_told_in_words() {
         );
     }
     let deep = "[".repeat(100_000);
-    assert!(error(&deep).starts_with("it does not answer"));
+    assert!(error(&deep).starts_with("its response is not Jolokia's"));
     let forbidden = format!("[{}]", failed("a:b=c", 403));
     assert_eq!(
         error(&forbidden),
