@@ -3,7 +3,8 @@
 
 use kgauge_client::connection::ApiVersions;
 use kgauge_scenario::{
-    CompressionCodec, ConsumeFlow, FlowPlan, GroupProtocol, ProduceFlow, StartOffset, Trial,
+    CompressionCodec, ConsumeFlow, FlowPlan, GroupProtocol, ProduceFlow, StartOffset, TargetKind,
+    Trial,
 };
 use kgauge_wire::api::ApiKey;
 
@@ -27,15 +28,15 @@ const MESSAGE_HEAD_BYTES: u64 = 12 + 14;
 const FETCH_BYTES_DEFAULT: u32 = 50 << 20;
 
 /// Everything of a trial that brokers with these versions cannot do.
-pub fn refusals(trial: &Trial, versions: &ApiVersions) -> Vec<MissingFeature> {
+pub fn refusals(trial: &Trial, kind: TargetKind, versions: &ApiVersions) -> Vec<MissingFeature> {
     let mut found = Vec::new();
     for flow in &trial.flows {
         let words = match flow {
             FlowPlan::Produce(flow) => of_producers(flow, versions),
-            FlowPlan::Consume(flow) => of_consumers(flow, trial, versions),
+            FlowPlan::Consume(flow) => of_consumers(flow, trial, kind, versions),
             FlowPlan::Echo(flow) => {
                 let mut words = of_producers(&flow.produce, versions);
-                words.extend(of_consumers(&flow.consume(), trial, versions));
+                words.extend(of_consumers(&flow.consume(), trial, kind, versions));
                 words
             }
         };
@@ -81,9 +82,14 @@ fn of_producers(flow: &ProduceFlow, versions: &ApiVersions) -> Vec<String> {
     words
 }
 
-fn of_consumers(flow: &ConsumeFlow, trial: &Trial, versions: &ApiVersions) -> Vec<String> {
+fn of_consumers(
+    flow: &ConsumeFlow,
+    trial: &Trial,
+    kind: TargetKind,
+    versions: &ApiVersions,
+) -> Vec<String> {
     let (name, settings) = (&flow.name, &flow.settings);
-    let mut words: Vec<String> = of_group(flow, versions).into_iter().collect();
+    let mut words: Vec<String> = of_group(flow, kind, versions).into_iter().collect();
     let is_timed = matches!(
         flow.from,
         StartOffset::TimestampMs(_) | StartOffset::AgoNs(_)
@@ -120,7 +126,7 @@ fn of_consumers(flow: &ConsumeFlow, trial: &Trial, versions: &ApiVersions) -> Ve
 }
 
 /// What a release cannot do of a consumer group.
-fn of_group(flow: &ConsumeFlow, versions: &ApiVersions) -> Option<String> {
+fn of_group(flow: &ConsumeFlow, kind: TargetKind, versions: &ApiVersions) -> Option<String> {
     /// The first version of JoinGroup with static members (KIP-345).
     const STATIC_FROM: i16 = 5;
     let (group, name) = (flow.group.as_ref()?, &flow.name);
@@ -129,9 +135,10 @@ fn of_group(flow: &ConsumeFlow, versions: &ApiVersions) -> Option<String> {
             "consumer groups need Kafka 0.9 or newer: --set {name}.group=false"
         ));
     }
-    if group.protocol == GroupProtocol::Consumer
-        && versions.range(ApiKey::ConsumerGroupHeartbeat).is_none()
-    {
+    // The embedded cluster announces the API to refuse it in words.
+    let has_protocol =
+        kind != TargetKind::Embedded && versions.range(ApiKey::ConsumerGroupHeartbeat).is_some();
+    if group.protocol == GroupProtocol::Consumer && !has_protocol {
         return Some(format!(
             "group.protocol consumer needs Kafka 4.0 or newer (KIP-848), and the embedded cluster \
              does not support it: --set {name}.settings.group.protocol=classic"
@@ -190,7 +197,7 @@ mod tests {
     fn text_of(text: &str, versions: &ApiVersions) -> Vec<String> {
         let scenario = Scenario::parse("a.yaml", text).unwrap();
         let trial = scenario.trials(Size::Default).remove(0);
-        let found = refusals(&trial, versions);
+        let found = refusals(&trial, TargetKind::Kafka, versions);
         found.iter().map(ToString::to_string).collect()
     }
 

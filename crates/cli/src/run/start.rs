@@ -523,7 +523,7 @@ fn drop_unsupported(
             }
         }
         for trial in &plan.trials {
-            for refusal in kgauge_load::refusals(trial, &versions) {
+            for refusal in kgauge_load::refusals(trial, facts.kind, &versions) {
                 let words = refusal.to_string();
                 if !refused.contains(&words) {
                     refused.push(words);
