@@ -276,7 +276,8 @@ impl Writer {
         };
         match warnings.len() > WARNINGS_OPEN_MAX {
             true => {
-                let summary = format!("Caveats: {} warnings", warnings.len());
+                let count = crate::format::plural(warnings.len() as u64, "warning", "warnings");
+                let summary = format!("Caveats: {count}");
                 self.folded(&summary, write);
             }
             false => write(self),
