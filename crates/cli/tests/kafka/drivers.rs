@@ -208,7 +208,7 @@ fn a_driver_that_is_killed_fails_the_run_in_words() {
         let output = child.wait_with_output().unwrap();
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("has ended (signal 9)"), "{said}");
+        assert!(said.contains("exited (signal 9)"), "{said}");
         assert!(site.path("out/report.html").exists());
     }
 }

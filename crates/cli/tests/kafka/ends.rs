@@ -83,7 +83,7 @@ fn a_broker_that_dies_ends_the_run_with_its_last_words() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(
-        said.contains("has ended (signal 9); the last lines of"),
+        said.contains("exited (signal 9); the last lines of"),
         "{said}"
     );
     assert_eq!(processes(&site), [0; 0]);

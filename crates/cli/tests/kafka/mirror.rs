@@ -99,7 +99,7 @@ fn a_replicator_that_dies_ends_the_run_in_words_and_ctrl_c_leaves_nothing() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(status), "{said}");
         if kills_maker {
-            assert!(said.contains("MirrorMaker has ended (signal 9)"), "{said}");
+            assert!(said.contains("MirrorMaker exited (signal 9)"), "{said}");
         }
         assert_eq!(processes(&site), [0; 0]);
     }
