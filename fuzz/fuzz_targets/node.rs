@@ -4,7 +4,7 @@
 #![no_main]
 
 use kgauge_broker::ids::ConnectionId;
-use kgauge_broker::simulation::Lone;
+use kgauge_broker::simulation::SingleNodeHarness;
 use kgauge_fuzz::steps::{Step, TOPIC, batch, frame_of, produce, steps};
 use kgauge_wire::codec::Str;
 use kgauge_wire::messages::create_topics::{CreatableTopic, CreateTopicsRequest};
@@ -13,7 +13,7 @@ use kgauge_wire::record_batch::ProducerState;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
-    let mut node = Lone::new().expect("a disk in memory works");
+    let mut node = SingleNodeHarness::new().expect("a disk in memory works");
     asked(&mut node, &frame_of(7, &create(TOPIC, 2)));
     let mut clients: [ConnectionId; 4] = std::array::from_fn(|_| node.connect());
     for (client, step) in steps(input) {
@@ -64,7 +64,7 @@ fn create(name: &'static str, partitions: i32) -> CreateTopicsRequest<'static> {
 }
 
 /// A good client asks, and has its answer at once.
-fn asked(node: &mut Lone, frame: &[u8]) {
+fn asked(node: &mut SingleNodeHarness, frame: &[u8]) {
     let id = node.connect();
     node.receive(id, frame).expect("no request stops a node");
     let answer = node.take_answers(id);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use kgauge_results::run::{Outcome, RepeatKey, RepeatRecord, RunHead, RunStatus};
+use kgauge_results::run::{RepeatOutcome, RepeatKey, RepeatRecord, RunHead, RunStatus};
 use kgauge_results::{Recorder, RunFolder, StageBorders};
 use kgauge_scenario::{ClusterFacts, Plan, PlanRequest, Scenario, Size, TargetKind};
 
@@ -87,7 +87,7 @@ pub fn make(dir: &Path) -> io::Result<()> {
         topics: Vec::new(),
         cpu: None,
         replication: None,
-        outcome: Outcome::Complete,
+        outcome: RepeatOutcome::Complete,
     };
     begun.finish(&record).map_err(io::Error::other)?;
     folder
