@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[path = "house/cycles.rs"]
+mod cycles;
+
 /// Who may use whom; `cli` (package `kgauge`) and `xtask` may use all.
 const ARROWS: &[(&str, &[&str])] = &[
     ("wire", &[]),
