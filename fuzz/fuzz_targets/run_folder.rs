@@ -12,7 +12,8 @@ use kgauge_report::{
     TerminalStyle, render_comparison_html, render_comparison_markdown, render_csv, render_html,
     render_markdown, render_terminal,
 };
-use kgauge_results::{RunRead, RunToCompare, Series, Summary, compare};
+use kgauge_analyze::{RunToCompare, Series, Summary, compare};
+use kgauge_results::RunRead;
 use libfuzzer_sys::fuzz_target;
 
 /// The folder of this process, made once.

@@ -19,8 +19,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("load", &["client", "wire", "scenario", "results"]),
     ("observe", &["client", "results"]),
     ("target", &["broker", "client", "scenario"]),
-    ("report", &["results"]),
-    ("audit", &["results"]),
+    ("analyze", &["results", "scenario"]),
+    ("report", &["analyze", "results"]),
+    ("audit", &["analyze"]),
 ];
 
 const FILE_LINES_MAX: usize = 600;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use kgauge_results::compare::{FigureKind, GateChoice};
+use kgauge_analyze::compare::{FigureKind, GateChoice};
 
 use crate::compare_with::With;
 use crate::help;

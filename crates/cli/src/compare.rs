@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use kgauge_analyze::compare::{BetweenRuns, Choices, GateChoice, GateRequest, GateVerdict};
+use kgauge_analyze::{Comparison, RunToCompare, Summary, compare_sides};
 use kgauge_report::{
     TerminalStyle, gate_lines, render_comparison_html, render_comparison_markdown,
     render_comparison_terminal,
 };
-use kgauge_results::compare::{BetweenRuns, Choices, GateChoice, GateRequest, GateVerdict};
-use kgauge_results::{Comparison, FolderError, RunRead, RunToCompare, Summary, compare_sides};
+use kgauge_results::{FolderError, RunRead};
 
 use crate::args::{Compare, CompareForm};
 use crate::exit::{ExitStatus, OrStop, stop};

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use anyhow::Context;
+use kgauge_analyze::Summary;
 use kgauge_report::{TerminalStyle, render_csv, render_html, render_markdown, render_terminal};
+use kgauge_results::RunRead;
 use kgauge_results::folder::write_interval_logs;
-use kgauge_results::{RunRead, Summary};
 
 use crate::args::{ReportArgs, ReportForm};
 use crate::exit::{ExitStatus, OrStop, stop};
@@ -66,7 +67,7 @@ fn write_logs(run: &RunRead, summary: &Summary, dir: &Path) -> anyhow::Result<()
         let words = format!("{} is a file: name a folder with --out", dir.display());
         return Err(stop(ExitStatus::BadInput, words));
     }
-    let logs = write_interval_logs(run, summary, dir).or_unwritable()?;
+    let logs = write_interval_logs(run, &summary.logged_trials(), dir).or_unwritable()?;
     for log in &logs {
         print::message(&format!(
             "kgauge: {}: intervals {}, times {}",

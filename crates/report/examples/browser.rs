@@ -16,9 +16,10 @@ mod scenarios;
 use std::path::Path;
 
 use compared::{SEVEN, comparison, releases};
+use kgauge_analyze::Summary;
 use kgauge_report::{render_comparison_html, render_html};
+use kgauge_results::RunRead;
 use kgauge_results::run::TargetKind;
-use kgauge_results::{RunRead, Summary};
 
 /// Markup, a way out of attributes and scripts, words from right to left, and no place to break a line.
 const EVIL: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'</style></script>]]>-->\u{202e}\u{1b}[31m";

@@ -10,8 +10,9 @@ mod made;
 
 use std::path::Path;
 
+use kgauge_analyze::Summary;
 use kgauge_report::{TerminalStyle, render_html, render_terminal};
-use kgauge_results::{RunRead, Summary};
+use kgauge_results::RunRead;
 use kgauge_scenario::{Scenario, Studies};
 
 /// A scenario with a schedule, a goal and a published latency, which the study has not.

@@ -14,8 +14,9 @@ mod scenarios;
 use std::path::Path;
 
 use compared::{Compared, SEVEN, comparison, releases};
+use kgauge_analyze::Summary;
 use kgauge_report::{TerminalStyle, render_comparison_html, render_comparison_terminal};
-use kgauge_results::{RunRead, Summary};
+use kgauge_results::RunRead;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

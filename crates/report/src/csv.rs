@@ -4,11 +4,12 @@
 //! `repeat` for each repeat that counts. Numbers have a dot and no separators. Texts from outside
 //! cannot become formulas.
 
-use kgauge_results::summary::{
+use kgauge_analyze::Summary;
+use kgauge_analyze::summary::{
     CpuSummary, FlowKind, FlowRepeat, FlowSummary, GeneratorState, Latencies, LatencySummary,
     RecordCounts, Throughput, TrialSummary,
 };
-use kgauge_results::{RunRead, Summary};
+use kgauge_results::RunRead;
 
 use crate::clean::one_line;
 use crate::view::fill::target_name;

@@ -24,8 +24,9 @@ mod markup;
 mod terminal;
 mod view;
 
-use kgauge_results::compare::Gate;
-use kgauge_results::{Comparison, RunRead, Summary};
+use kgauge_analyze::compare::Gate;
+use kgauge_analyze::{Comparison, Summary};
+use kgauge_results::RunRead;
 
 pub use clean::{one_line, printable};
 pub use format::{compact, nanoseconds};

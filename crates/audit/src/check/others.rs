@@ -1,6 +1,6 @@
 //! What other tools than Kafka's leave out.
 
-use kgauge_results::statistics::Spread;
+use kgauge_analyze::statistics::Spread;
 
 use crate::finding::{AuditRule, Finding, FindingSeverity};
 use crate::line::{AuditedLine, ParsedLine};

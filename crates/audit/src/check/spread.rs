@@ -1,6 +1,6 @@
 //! How far repeats lie apart: the interval that was left out.
 
-use kgauge_results::statistics::Spread;
+use kgauge_analyze::statistics::Spread;
 
 use crate::finding::{AuditRule, Finding, FindingSeverity};
 use crate::line::AuditedLine;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kgauge_analyze::Summary;
+use kgauge_analyze::summary::TrialSummary;
+use kgauge_results::RunRead;
 use kgauge_results::run::RepeatKey;
-use kgauge_results::summary::TrialSummary;
-use kgauge_results::{RunRead, Summary};
 
 use super::render::of_trial;
 use super::state::LiveRunState;

@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use kgauge_analyze::Summary;
+use kgauge_analyze::live::LiveSnapshot;
 use kgauge_report::{
     FlowMetrics, InterfaceMetrics, LiveMetrics, LiveNow, LivePage, LivePhase, ProcessMetrics,
     RunMetrics, SafeMarkup,
 };
-use kgauge_results::live::LiveSnapshot;
+use kgauge_results::RunRead;
 use kgauge_results::run::RunStatus;
-use kgauge_results::{RunRead, Summary};
 
 use super::ended::EndedRepeats;
 use super::state::{LiveRunState, LiveState};

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use kgauge_analyze::live::{FlowTotals, LiveRepeat};
 use kgauge_load::LoadProgress;
 use kgauge_report::{LiveNow, LivePhase, LiveReport, LiveTrial};
-use kgauge_results::live::{FlowTotals, LiveRepeat};
 use kgauge_results::recorder::SliceTap;
 use kgauge_results::run::{Event, Evidence, EvidenceKind, RepeatKey, Subject};
 use kgauge_results::{RunFolder, RunRead, Slice};

@@ -39,7 +39,8 @@ mod wire;
 use std::ffi::OsString;
 
 use clap::Parser;
-use kgauge_results::{RunRead, Summary};
+use kgauge_analyze::Summary;
+use kgauge_results::RunRead;
 
 use crate::args::{Arguments, Command, RunArgs};
 use crate::exit::{ExitStatus, OrStop, stop};

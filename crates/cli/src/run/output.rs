@@ -3,9 +3,10 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
+use kgauge_analyze::Summary;
 use kgauge_report::TerminalStyle;
+use kgauge_results::RunRead;
 use kgauge_results::folder::{write_histogram_logs, write_report, write_summary};
-use kgauge_results::{RunRead, Summary};
 
 use crate::exit::{ExitStatus, OrStop};
 use crate::print;

@@ -1,8 +1,8 @@
 //! The warm-up of a repeat: it ends when the load is steady, and at its limit at the latest.
 
+use kgauge_analyze::summary::is_warm;
 use kgauge_load::LoadControl;
 use kgauge_results::PaceSeries;
-use kgauge_results::summary::is_warm;
 use kgauge_scenario::{FlowPlan, Shape, Stages, Trial};
 
 /// How often it is checked whether the load is steady.

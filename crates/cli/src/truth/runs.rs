@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use kgauge_analyze::Summary;
+use kgauge_analyze::summary::FlowSummary;
 use kgauge_results::run::{EventKind, EvidenceKind, NodeStall, Subject};
-use kgauge_results::summary::FlowSummary;
-use kgauge_results::{Histogram, RunRead, Summary, TimeKind};
+use kgauge_results::{Histogram, RunRead, TimeKind};
 use kgauge_scenario::{FlowPlan, Partitioner, Shape, Trial};
 
 use super::formula::{StalledHold, WaitSpan};

@@ -10,9 +10,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use kgauge_analyze::Summary;
 use kgauge_results::slice::SliceKey;
 use kgauge_results::{
-    Histogram, Recorder, RunRead, Slice, SliceSink, Stage, StageBorders, Summary, TimeKind,
+    Histogram, Recorder, RunRead, Slice, SliceSink, Stage, StageBorders, TimeKind,
 };
 use kgauge_scenario::Random;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_results::compare::{
+use kgauge_analyze::compare::{
     Against, Comparison, DifferenceVerdict, FigureKind, MoreNeeded, RunColumn,
 };
 

@@ -1,6 +1,6 @@
 //! What a gate found, in a line for each figure, and what to do where it could not decide.
 
-use kgauge_results::compare::{FigureKind, Gate, GateFigure, GateVerdict};
+use kgauge_analyze::compare::{FigureKind, Gate, GateFigure, GateVerdict};
 
 use super::row_name;
 use crate::format;

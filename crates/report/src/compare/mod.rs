@@ -4,7 +4,7 @@ mod answers;
 pub(crate) mod gate;
 mod sentences;
 
-use kgauge_results::compare::{
+use kgauge_analyze::compare::{
     Against, Caveat, Cell, Comparison, ComparisonRow, DifferenceVerdict, FigureKind, FigureUnit,
     MissingFigure,
 };

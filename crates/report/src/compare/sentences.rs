@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_results::compare::{
+use kgauge_analyze::compare::{
     Against, Caveat, Comparison, DifferenceKind, DifferenceVerdict, FurtherRun, RunColumn,
 };
 use kgauge_results::run::RunStatus;

@@ -110,8 +110,8 @@ fn beyond(flow: &Flow, latency: &Latency, trial: &TrialView) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kgauge_analyze::series::curve_of;
     use kgauge_results::Histogram;
-    use kgauge_results::series::curve_of;
 
     use super::*;
 
@@ -119,7 +119,7 @@ mod tests {
     fn distribution(count: u64) -> DistributionView {
         let mut times = Histogram::new();
         (1..=count).for_each(|n| times.record(n * 1_000, 1, 0));
-        let point = |point: &kgauge_results::series::CurvePoint| CurvePointView {
+        let point = |point: &kgauge_analyze::series::CurvePoint| CurvePointView {
             quantile: f64::from(point.millionths) / 1e6,
             ns: point.value_ns,
             beyond: point.samples_beyond,

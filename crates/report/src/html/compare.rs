@@ -1,6 +1,6 @@
 //! The page of a comparison: how the runs stand to the baseline, then every figure of all of them.
 
-use kgauge_results::compare::{Caveat, FigureKind};
+use kgauge_analyze::compare::{Caveat, FigureKind};
 
 use super::STYLE;
 use super::figures::cell;
@@ -210,7 +210,7 @@ fn write_chart(
         page.element("div", &[("class", "bars")], |page| {
             for (head, cell) in view.heads.iter().zip(&row.cells) {
                 let other = cell.against.as_ref().is_some_and(|found| {
-                    found.word == kgauge_results::compare::DifferenceVerdict::NotComparable
+                    found.word == kgauge_analyze::compare::DifferenceVerdict::NotComparable
                 });
                 let bar = Bar {
                     name: &match other {
@@ -385,7 +385,7 @@ fn write_against(page: &mut Markup, against: &AgainstView) {
         Tone::Same | Tone::Open | Tone::Silent => "small block",
     };
     let text = match (against.ratio.as_str(), against.word) {
-        (_, kgauge_results::compare::DifferenceVerdict::NotJudged) => return,
+        (_, kgauge_analyze::compare::DifferenceVerdict::NotJudged) => return,
         ("", _) => against.name.to_owned(),
         (ratio, _) => format!("{ratio}× {}", against.name),
     };

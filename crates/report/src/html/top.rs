@@ -1,6 +1,6 @@
 //! The top of the page: whose report, what must be known first, the questions with their answers.
 
-use kgauge_results::summary::GoalStatus;
+use kgauge_analyze::summary::GoalStatus;
 
 use super::scenario_id;
 use crate::markup::{Markup, unbroken};

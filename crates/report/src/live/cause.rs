@@ -1,7 +1,7 @@
 //! What limits a load right now, in two or three words: the verdict on the last seconds, made short.
 
-use kgauge_results::live::LiveVerdict;
-use kgauge_results::summary::{Bottleneck, LatenessCause};
+use kgauge_analyze::live::LiveVerdict;
+use kgauge_analyze::summary::{Bottleneck, LatenessCause};
 
 /// The words of page and progress line; `None` where the verdict is not decided.
 pub fn limit_in_short(verdict: &LiveVerdict) -> Option<&'static str> {

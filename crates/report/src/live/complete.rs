@@ -1,6 +1,6 @@
 //! The trials whose repeats have ended, with their figures.
 
-use kgauge_results::Summary;
+use kgauge_analyze::Summary;
 
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;

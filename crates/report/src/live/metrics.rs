@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use kgauge_results::live::{BOUNDS_NS, FlowTotals, TimesTotals};
+use kgauge_analyze::live::{BOUNDS_NS, FlowTotals, TimesTotals};
 use kgauge_results::{Counts, TimeKind};
 
 /// Nanoseconds in a second.

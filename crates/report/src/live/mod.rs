@@ -6,7 +6,8 @@ mod complete;
 mod metrics;
 mod now;
 
-use kgauge_results::{RunRead, Summary};
+use kgauge_analyze::Summary;
+use kgauge_results::RunRead;
 
 use crate::html::{self, LiveHead};
 use crate::markup::{Markup, SafeMarkup};

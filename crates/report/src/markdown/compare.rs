@@ -209,7 +209,7 @@ impl Writer {
             return text;
         };
         let said = match (against.ratio.as_str(), against.word) {
-            (_, kgauge_results::compare::DifferenceVerdict::NotJudged) => return text,
+            (_, kgauge_analyze::compare::DifferenceVerdict::NotJudged) => return text,
             ("", _) => against.name.to_owned(),
             (ratio, _) => format!("{ratio}× {}", against.name),
         };

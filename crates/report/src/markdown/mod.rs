@@ -5,7 +5,7 @@ pub(crate) mod compare;
 mod escape;
 mod lines;
 
-use kgauge_results::summary::GoalStatus;
+use kgauge_analyze::summary::GoalStatus;
 
 use crate::terminal::figures::{explanations, latency, throughput};
 use crate::terminal::table::{Alignment, TableRow, TextTable};

@@ -10,7 +10,7 @@ use crate::compare::{
     self, AgainstView, CellView, CompareView, RowView, Sentence, Tone, TrialRows,
 };
 use crate::view::Severity;
-use kgauge_results::compare::FigureKind;
+use kgauge_analyze::compare::FigureKind;
 
 /// A column is not made wider for its head than this: it breaks into lines.
 const HEAD_MAX: usize = 12;
@@ -260,7 +260,7 @@ fn brief(ratio: f64) -> String {
 }
 
 fn silent_word(found: &AgainstView) -> &'static str {
-    use kgauge_results::compare::DifferenceVerdict;
+    use kgauge_analyze::compare::DifferenceVerdict;
     match found.word {
         DifferenceVerdict::NotComparable => "n/c",
         DifferenceVerdict::Undecided => "?",
@@ -398,7 +398,7 @@ fn write_row(writer: &mut Writer, layout: &Layout, block: &[BlockColumn], row: &
 }
 
 fn is_undecided(found: &AgainstView) -> bool {
-    found.word == kgauge_results::compare::DifferenceVerdict::Undecided
+    found.word == kgauge_analyze::compare::DifferenceVerdict::Undecided
 }
 
 fn write_if_any(writer: &mut Writer, layout: &Layout, name: &str, cells: Vec<Text>) {

@@ -9,7 +9,7 @@ mod wrap;
 
 pub use style::TerminalStyle;
 
-use kgauge_results::summary::GoalStatus;
+use kgauge_analyze::summary::GoalStatus;
 
 use crate::format;
 use crate::view::{PARTITIONS, ReportView, ScenarioView, Severity, WarningView};

@@ -10,7 +10,7 @@ mod heat;
 mod machine;
 mod time;
 
-use kgauge_results::summary::GoalStatus;
+use kgauge_analyze::summary::GoalStatus;
 
 pub(crate) use flow::{
     CountsView, CurvePointView, DistributionView, FigureView, Flow, Late, Latency, LatencyKind,

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use kgauge_analyze::compare::Choices;
+use kgauge_analyze::summary::Factor;
+use kgauge_analyze::{Comparison, RunToCompare, Summary, compare_sides};
 use kgauge_report::{
     TerminalStyle, render_comparison_html, render_comparison_markdown, render_comparison_terminal,
 };
-use kgauge_results::compare::Choices;
 use kgauge_results::run::{RunHead, TargetKind};
-use kgauge_results::summary::Factor;
-use kgauge_results::{Comparison, RunFolder, RunRead, RunToCompare, Summary, compare_sides};
+use kgauge_results::{RunFolder, RunRead};
 
 use crate::compared::{Compared, SEVEN, comparison, killed, of, releases};
 use crate::hostile::spoil;

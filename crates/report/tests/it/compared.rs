@@ -1,9 +1,10 @@
 //! Runs to compare: one made folder, read again for each of them, with other targets and figures.
 
+use kgauge_analyze::statistics::Spread;
+use kgauge_analyze::summary::Status;
+use kgauge_analyze::{Comparison, RunToCompare, Summary, compare};
+use kgauge_results::RunRead;
 use kgauge_results::run::TargetKind;
-use kgauge_results::statistics::Spread;
-use kgauge_results::summary::Status;
-use kgauge_results::{Comparison, RunRead, RunToCompare, Summary, compare};
 
 /// One run of a comparison.
 pub(crate) struct Compared {

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use kgauge_analyze::Summary;
 use kgauge_report::{render_csv, render_markdown};
-use kgauge_results::{RunRead, Summary};
+use kgauge_results::RunRead;
 
 use crate::hostile::spoil;
 use crate::made::{CALM, End, make};

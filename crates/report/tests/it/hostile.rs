@@ -1,8 +1,9 @@
 //! Spoils every text of a run that somebody outside could have chosen.
 
+use kgauge_analyze::Summary;
+use kgauge_analyze::summary::{FlowSummary, TrialSummary, Warning};
+use kgauge_results::RunRead;
 use kgauge_results::run::EventKind;
-use kgauge_results::summary::{FlowSummary, TrialSummary, Warning};
-use kgauge_results::{RunRead, Summary};
 
 /// Puts `text` wherever a text can stand.
 pub(crate) fn spoil(run: &mut RunRead, summary: &mut Summary, text: &str) {

@@ -1,11 +1,12 @@
 //! The machine in the page: charts of what did anything, words for what could not be seen.
 
+use kgauge_analyze::Summary;
 use kgauge_report::render_html;
 use kgauge_results::run::{
     DataDir, DiskSample, Evidence, EvidenceKind, HostMemory, IdleTime, MissingEvidence,
     NetworkSample, NetworkSpeed, PressureSample, RepeatKey, Resource, SpeedSource, Subject,
 };
-use kgauge_results::{RunRead, SECOND_NS, Summary};
+use kgauge_results::{RunRead, SECOND_NS};
 
 use crate::made::{CALM, End, make};
 use crate::scenarios;

@@ -6,13 +6,14 @@
 
 use std::path::Path;
 
+use kgauge_analyze::Summary;
 use kgauge_results::run::{
     BrokerRecord, BuildRecord, CpuRecord, Environment, Event, EventKind, Evidence, EvidenceKind,
     FlowRecord, MachineRecord, PartitionOffsets, RepeatKey, RepeatOutcome, RepeatRecord,
     Replication, RunHead, RunStatus, StageSpan, Subject, TargetKind, TargetRecord, TopicFacts,
     TopicRecord,
 };
-use kgauge_results::{AnsweredRequest, Recorder, RunFolder, RunRead, Stage, StageBorders, Summary};
+use kgauge_results::{AnsweredRequest, Recorder, RunFolder, RunRead, Stage, StageBorders};
 use kgauge_scenario::{
     ClusterFacts, FlowPlan, Plan, PlanRequest, ProduceFlow, Random, Scenario, Size, StudyRef, Trial,
 };

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kgauge_analyze::live::LiveRepeat;
 use kgauge_report::{
     FlowMetrics, InterfaceMetrics, LiveMetrics, MetricsForm, ProcessMetrics, RunMetrics,
     render_metrics,
 };
-use kgauge_results::live::LiveRepeat;
 use kgauge_results::run::RepeatKey;
 use kgauge_results::{Recorder, SliceSink, StageBorders};
 

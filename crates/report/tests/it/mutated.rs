@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use kgauge_analyze::{RunToCompare, Summary, compare};
 use kgauge_report::{
     TerminalStyle, render_comparison_html, render_comparison_markdown, render_comparison_terminal,
     render_csv, render_html, render_markdown, render_terminal,
 };
-use kgauge_results::{RunRead, RunToCompare, Summary, compare};
+use kgauge_results::RunRead;
 use kgauge_scenario::{Random, Scenario};
 use serde_json::{Map, Number, Value};
 

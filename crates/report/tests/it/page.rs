@@ -1,12 +1,13 @@
 //! The page of a real run folder: what it promises whatever is in it.
 
+use kgauge_analyze::Summary;
+use kgauge_analyze::summary::{Warning, WarningKind};
 use kgauge_report::render_html;
 use kgauge_results::run::{
     DiskSample, Event, EventKind, Evidence, EvidenceKind, MissingEvidence, NetworkSample,
     PressureSample, RepeatKey, Resource, RunHead, Subject,
 };
-use kgauge_results::summary::{Warning, WarningKind};
-use kgauge_results::{RunFolder, RunRead, Summary};
+use kgauge_results::{RunFolder, RunRead};
 
 use crate::hostile::spoil;
 use crate::made::{CALM, End, Names, make};

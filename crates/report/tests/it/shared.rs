@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use kgauge_results::{RunRead, Summary};
+use kgauge_analyze::Summary;
+use kgauge_results::RunRead;
 use tempfile::TempDir;
 
 use crate::made::{CALM, End, make};

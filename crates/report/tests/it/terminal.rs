@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use kgauge_analyze::Summary;
+use kgauge_analyze::statistics::Steadiness;
+use kgauge_analyze::summary::FlowSteadiness;
 use kgauge_report::{TerminalStyle, render_terminal};
-use kgauge_results::Summary;
 use kgauge_results::run::TargetKind;
-use kgauge_results::statistics::Steadiness;
-use kgauge_results::summary::FlowSteadiness;
 
 use crate::hostile::spoil;
 use crate::made::{CALM, End, make};

@@ -19,7 +19,6 @@ use crate::histogram::Histogram;
 use crate::run::RepeatKey;
 use crate::slice::{Slice, SliceKey, TimeKind};
 use crate::stage::{SECOND_NS, Stage};
-use crate::summary::{Summary, TrialSummary};
 
 /// Letters of a flow's name that go into a file name at most.
 const NAME_MAX: usize = 60;
@@ -35,16 +34,27 @@ pub struct IntervalLog {
     pub count: u64,
 }
 
+/// A trial whose times are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedTrial {
+    /// Its position in the plan.
+    pub index: u32,
+    /// The repeats that its figures are made from.
+    pub repeats: Vec<u32>,
+    /// The names of its flows, by their positions.
+    pub flows: BTreeMap<u16, String>,
+}
+
 /// Writes `trial-<n>.<flow>.<kind>.hlog` into a folder, which is made if it is not there; what has
 /// the same name is replaced.
 pub fn write_interval_logs(
     run: &RunRead,
-    summary: &Summary,
+    trials: &[LoggedTrial],
     out: &Path,
 ) -> Result<Vec<IntervalLog>, FolderError> {
     fs::create_dir_all(out).map_err(|source| FolderError::io("create", out, source))?;
     let mut logs = Vec::new();
-    for trial in &summary.trials {
+    for trial in trials {
         let mut files = Files {
             run,
             trial,
@@ -56,7 +66,7 @@ pub fn write_interval_logs(
                 trial
                     .flows
                     .iter()
-                    .map(|flow| (flow.index, flow.name.as_str())),
+                    .map(|(flow, name)| (*flow, name.as_str())),
             ),
         };
         for repeat in measured(run, trial) {
@@ -68,11 +78,8 @@ pub fn write_interval_logs(
 }
 
 /// The repeats that figures are made from, by the time at which they began: a log goes forward.
-fn measured<'a>(run: &'a RunRead, trial: &TrialSummary) -> Vec<&'a RepeatRead> {
-    let is_measured = |key: RepeatKey| {
-        let mut repeats = trial.repeats.iter();
-        repeats.any(|repeat| repeat.measured && repeat.repeat == key.repeat)
-    };
+fn measured<'a>(run: &'a RunRead, trial: &LoggedTrial) -> Vec<&'a RepeatRead> {
+    let is_measured = |key: RepeatKey| trial.repeats.contains(&key.repeat);
     let repeats = run.repeats_of(trial.index);
     let mut repeats: Vec<&RepeatRead> = repeats.filter(|repeat| is_measured(repeat.key)).collect();
     repeats.sort_by_key(|repeat| (started_unix_ms(run, repeat), repeat.key));
@@ -88,7 +95,7 @@ fn started_unix_ms(run: &RunRead, repeat: &RepeatRead) -> u64 {
 /// The files of one trial.
 struct Files<'a> {
     run: &'a RunRead,
-    trial: &'a TrialSummary,
+    trial: &'a LoggedTrial,
     out: &'a Path,
     /// When the first repeat began: intervals count from there.
     base_unix_ms: Option<u64>,
@@ -168,12 +175,6 @@ impl Files<'_> {
         }
     }
 
-    fn flow_name(&self, flow: u16) -> Option<&str> {
-        let mut flows = self.trial.flows.iter();
-        let found = flows.find(|found| found.index == flow)?;
-        Some(found.name.as_str())
-    }
-
     /// A plain file name, whatever the flow's is.
     fn name(&self, flow: u16, kind: TimeKind) -> String {
         format!(
@@ -196,7 +197,7 @@ impl Files<'_> {
             version = env!("CARGO_PKG_VERSION"),
             run = plain(&self.run.head.run_id),
             trial = self.trial.index + 1,
-            flow = plain(self.flow_name(flow).unwrap_or("flow")),
+            flow = plain(self.trial.flows.get(&flow).map_or("flow", String::as_str)),
             kind = kind.as_str(),
         )
     }

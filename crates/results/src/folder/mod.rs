@@ -14,7 +14,7 @@ mod slices;
 mod write;
 
 pub use error::{Defect, FolderError};
-pub use intervals::{IntervalLog, write_interval_logs};
+pub use intervals::{IntervalLog, LoggedTrial, write_interval_logs};
 pub use lines::{LineLog, LineTap};
 pub use logs::write_histogram_logs;
 pub use read::{RepeatRead, RunRead, ScenarioText};

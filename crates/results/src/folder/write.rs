@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use kgauge_scenario::Plan;
+use serde::Serialize;
 
 use super::error::FolderError;
 use super::file::{overwrite_json, write_json, write_whole};
@@ -12,7 +13,6 @@ use super::layout;
 use super::lines::{LineLog, LineTap};
 use crate::recorder::{SliceSink, SliceTap, SliceWriter, SlicesWritten, WriteError};
 use crate::run::{Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus};
-use crate::summary::Summary;
 
 /// A run folder that is being written. One process has it open at a time.
 #[derive(Debug)]
@@ -194,7 +194,7 @@ impl RepeatFolder {
 }
 
 /// Keeps the summary of a run in its folder.
-pub fn write_summary(dir: &Path, summary: &Summary) -> Result<(), FolderError> {
+pub fn write_summary(dir: &Path, summary: &impl Serialize) -> Result<(), FolderError> {
     write_json(&dir.join(layout::SUMMARY), summary)
 }
 

@@ -1,6 +1,6 @@
 //! Clients side by side: kgauge's engine and those that applications use.
 
-use kgauge_results::summary::{DriverComparison, DriverRow, Summary};
+use kgauge_analyze::summary::{DriverComparison, DriverRow, Summary};
 
 use crate::format::{self, NOTHING};
 use crate::view::DriverTable;

@@ -1,6 +1,6 @@
 //! The one number that a scenario varies, where it is one.
 
-use kgauge_results::summary::TrialSummary;
+use kgauge_analyze::summary::TrialSummary;
 
 use crate::view::{FactorUnit, Flow, Sweep, SweepFlow, SweepPoint, TrialView};
 

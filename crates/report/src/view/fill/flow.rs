@@ -1,13 +1,14 @@
 //! One flow of one trial: its figures, its times, its marks.
 
-use kgauge_results::run::RepeatKey;
-use kgauge_results::series::curve_of;
-use kgauge_results::statistics::{Interval, Spread, Steadiness};
-use kgauge_results::summary::{
+use kgauge_analyze::series::curve_of;
+use kgauge_analyze::statistics::{Interval, Spread, Steadiness};
+use kgauge_analyze::summary;
+use kgauge_analyze::summary::{
     FlowKind, FlowSummary, LatencySummary, LatenessCause, MetricUnit, PublishedComparison,
     TrialSummary,
 };
-use kgauge_results::{Histogram, RunRead, TimeKind, summary};
+use kgauge_results::run::RepeatKey;
+use kgauge_results::{Histogram, RunRead, TimeKind};
 
 use crate::format;
 use crate::view::{

@@ -1,6 +1,6 @@
 //! A warning in one short sentence, for the top of a page: what it rests on is told apart from it.
 
-use kgauge_results::summary::WarningKind;
+use kgauge_analyze::summary::WarningKind;
 
 use crate::view::WarningItem;
 

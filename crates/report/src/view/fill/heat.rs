@@ -1,9 +1,9 @@
 //! Second by second how many times lay in which band, bounded in both directions.
 
+use kgauge_analyze::summary::{FlowSummary, TrialSummary};
 use kgauge_results::RunRead;
 use kgauge_results::folder::{RepeatRead, SecondRead};
 use kgauge_results::histogram::BANDS_A_DECADE;
-use kgauge_results::summary::{FlowSummary, TrialSummary};
 
 use super::time::{kind_of, shown_kind};
 use crate::view::HeatMap;

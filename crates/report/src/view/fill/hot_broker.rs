@@ -1,6 +1,6 @@
 //! Where one broker did most of the work: part of the answer, since the figures are then those of that broker.
 
-use kgauge_results::summary::{Factor, TrialSummary, WarningKind};
+use kgauge_analyze::summary::{Factor, TrialSummary, WarningKind};
 
 use super::{has_a_name, trial_name};
 

@@ -14,9 +14,9 @@ mod trial_answers;
 mod warnings;
 mod words;
 
+use kgauge_analyze::summary::{Summary, TrialSummary};
 use kgauge_results::RunRead;
 use kgauge_results::run::TargetKind;
-use kgauge_results::summary::{Summary, TrialSummary};
 
 use super::{
     CpuView, EventView, Fact, GoalView, ReaderCommand, ReportView, RunView, ScenarioView,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use kgauge_analyze::summary::{Summary, TrialSummary};
 use kgauge_results::RunRead;
 use kgauge_results::run::{
     BrokerRecord, DiskBaseline, DiskWrites, Environment, EvidenceKind, KafkaStart, MachineRecord,
     RepeatKey,
 };
-use kgauge_results::summary::{Summary, TrialSummary};
 use serde_json::Value;
 
 use super::trial_name;
@@ -158,8 +158,8 @@ fn observing(run: &RunRead) -> Option<Fact> {
 /// Who led the records that were written.
 fn led(summary: &Summary) -> Vec<Fact> {
     let of_trial = |trial: &TrialSummary| -> Vec<Fact> {
-        let line = |shares: &kgauge_results::summary::BrokerShares| {
-            let broker = |share: &kgauge_results::summary::BrokerShare| {
+        let line = |shares: &kgauge_analyze::summary::BrokerShares| {
+            let broker = |share: &kgauge_analyze::summary::BrokerShare| {
                 format!(
                     "broker {}: {} ({}, {})",
                     share.broker,
@@ -181,7 +181,7 @@ fn led(summary: &Summary) -> Vec<Fact> {
 /// Acked records beside those in the logs.
 fn counted(summary: &Summary) -> Vec<Fact> {
     let of_trial = |trial: &TrialSummary| -> Vec<Fact> {
-        let line = |counted: &kgauge_results::summary::CountedOnBroker| {
+        let line = |counted: &kgauge_analyze::summary::CountedOnBroker| {
             let on_broker = counted
                 .on_broker
                 .map_or("unknown".to_owned(), format::count);

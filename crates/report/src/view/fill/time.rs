@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use kgauge_analyze::Series;
+use kgauge_analyze::series::{CpuSeries, FlowSeries, IdlePoint, RepeatSeries};
+use kgauge_analyze::summary::{FlowKind, FlowSummary, TrialSummary};
 use kgauge_results::folder::SecondRead;
 use kgauge_results::run::{RepeatKey, StageSpan, Subject};
-use kgauge_results::series::{CpuSeries, FlowSeries, IdlePoint, RepeatSeries};
-use kgauge_results::summary::{FlowKind, FlowSummary, TrialSummary};
-use kgauge_results::{RunRead, SECOND_NS, Series, TimeKind};
+use kgauge_results::{RunRead, SECOND_NS, TimeKind};
 
 use super::machine::{ChosenDevices, LETTERS_MAX, place_s};
 use crate::clean::cut;
@@ -245,7 +246,7 @@ pub(super) fn name_of(subject: &Subject) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use kgauge_results::series::SecondPoint;
+    use kgauge_analyze::series::SecondPoint;
     use kgauge_results::{Counts, Stage};
 
     use super::*;

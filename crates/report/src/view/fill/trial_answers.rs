@@ -1,10 +1,10 @@
 //! The answer of several trials: what differs between them and not by chance, which of them is best, what could have
 //! been found where nothing was, and up to which value the goals were held.
 
-use kgauge_results::compare::{
+use kgauge_analyze::compare::{
     FigureKind, MoreNeeded, TrialFigure, TrialFinding, TrialPoint, UndecidedCause, trial_figures,
 };
-use kgauge_results::summary::{GoalStatus, Summary, TrialSummary};
+use kgauge_analyze::summary::{GoalStatus, Summary, TrialSummary};
 
 use super::factor::{Values, setting_name};
 use crate::format;

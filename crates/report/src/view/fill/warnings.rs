@@ -1,8 +1,8 @@
 //! Which warnings stand before the figures, and how those of many trials become few boxes.
 
+use kgauge_analyze::summary;
+use kgauge_analyze::summary::{Summary, WarningKind};
 use kgauge_results::run::RunStatus;
-use kgauge_results::summary;
-use kgauge_results::summary::{Summary, WarningKind};
 
 use super::headline;
 use super::trial_name;

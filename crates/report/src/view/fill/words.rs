@@ -1,10 +1,10 @@
 //! Sentences made of figures: the answers, what is missing, what an ack meant, what happened.
 
+use kgauge_analyze::summary::{
+    FlowKind, FlowSummary, GeneratorState, Summary, TrialSummary, WarningKind,
+};
 use kgauge_results::run::{
     self, BrokerWarming, EventKind, OutageCause, RepeatKey, RepeatOutcome, TargetKind,
-};
-use kgauge_results::summary::{
-    FlowKind, FlowSummary, GeneratorState, Summary, TrialSummary, WarningKind,
 };
 
 use super::{hot_broker, trial_answers, trial_name};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use kgauge_analyze::series::{BrokerPoint, BrokerSeries, RequestPoint};
 use kgauge_results::SECOND_NS;
 use kgauge_results::run::{MetricsSource, MissingEvidence, RequestKind};
-use kgauge_results::series::{BrokerPoint, BrokerSeries, RequestPoint};
 
 use super::spans::{SpanRate, WeightedValue, of_spans};
 use super::{LETTERS_MAX, MEGABYTE, PanelContext};

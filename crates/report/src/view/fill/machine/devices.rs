@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use kgauge_analyze::series::HostSeries;
 use kgauge_results::SECOND_NS;
-use kgauge_results::series::HostSeries;
 
 use crate::format;
 
@@ -87,7 +87,7 @@ impl ChosenDevices {
 
 #[cfg(test)]
 mod tests {
-    use kgauge_results::series::{DiskPoint, DiskSeries};
+    use kgauge_analyze::series::{DiskPoint, DiskSeries};
 
     use super::*;
 

@@ -7,11 +7,11 @@ mod traffic;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kgauge_results::SECOND_NS;
-use kgauge_results::run::{DataDir, HostMemory, Resource};
-use kgauge_results::series::{
+use kgauge_analyze::series::{
     DiskPoint, DiskSeries, HostSeries, NetworkPoint, NetworkSeries, PressurePoint, ProcessPoint,
 };
+use kgauge_results::SECOND_NS;
+use kgauge_results::run::{DataDir, HostMemory, Resource};
 
 pub(super) use brokers::broker_timeline;
 pub(super) use devices::ChosenDevices;

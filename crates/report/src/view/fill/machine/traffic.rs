@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use kgauge_results::series::{
+use kgauge_analyze::series::{
     ClientFigures, ClientSecond, ClientSeries, GrowthPoint, HeldPoint, RepeatSeries, WireSeries,
 };
-use kgauge_results::summary::FlowSummary;
+use kgauge_analyze::summary::FlowSummary;
 
 use super::spans::WeightedValue;
 use super::{LETTERS_MAX, MEGABYTE, PanelContext};

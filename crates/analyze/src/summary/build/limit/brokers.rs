@@ -1,0 +1,260 @@
+//! The brokers as suspects, by what they tell of themselves: their threads, their flushes, their followers, and whether
+//! one of them has all the work.
+//!
+//! The names are those of Kafka's own metrics: a request's time is RequestQueueTimeMs + LocalTimeMs + RemoteTimeMs +
+//! ResponseQueueTimeMs + ResponseSendTimeMs; handlers should be idle for 0.3 of the time or more
+//! (RequestHandlerAvgIdlePercent).
+
+use super::facts::Facts;
+use super::machine::held_brokers;
+use super::{Findings, Weight};
+use crate::series::{BrokerPoint, RequestPoint};
+use crate::summary::{Bottleneck, FlowSummary, words};
+use kgauge_results::run::{Replication, RequestKind};
+
+/// Threads with less to spare than this have nothing to spare.
+const IDLE_PART: f64 = 0.10;
+/// Kafka's documentation wants more than this.
+const IDLE_PART_NEAR: f64 = 0.30;
+/// Threads of a broker that has next to nothing to do.
+const IDLE_PART_EASY: f64 = 0.60;
+/// Flushes that take so much of one thread's time are what is waited for.
+const FLUSHING_PART: f64 = 0.50;
+/// From here up they are suspects.
+const FLUSHING_PART_NEAR: f64 = 0.20;
+/// A part of a request's time that is the most of it.
+const MOST: f64 = 0.50;
+
+/// Request handlers and network threads of the broker that has least to spare.
+pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
+    type Idle = fn(&BrokerPoint) -> Option<f64>;
+    let kinds: [(Bottleneck, &str, Idle); 2] = [
+        (Bottleneck::RequestHandlers, "request handlers", |one| {
+            one.handler_idle
+        }),
+        (Bottleneck::NetworkThreads, "network threads", |one| {
+            one.network_idle
+        }),
+    ];
+    for (word, name, idle) in kinds {
+        let brokers = facts.brokers.iter();
+        let known = brokers.filter_map(|(id, one)| Some((*id, one, idle(one)?)));
+        let Some((id, broker, idle)) = known.min_by(|a, b| a.2.total_cmp(&b.2)) else {
+            continue;
+        };
+        let listener = match word {
+            Bottleneck::NetworkThreads => broker.busiest_listener(),
+            _ => None,
+        };
+        let of = listener.map_or_else(String::new, |name| format!(" of listener {name}"));
+        let name = match facts.are_embedded {
+            true => "single thread was".to_owned(),
+            false => format!("{name}{of} were"),
+        };
+        let said = format!(
+            "Broker {id}: its {name} idle for {} of the time{}.",
+            words::percent(idle),
+            times(broker)
+        );
+        let is_near = idle <= IDLE_PART_NEAR;
+        let is_strong = idle <= IDLE_PART || is_near && is_theirs(word, broker);
+        findings.note(word, Weight::of(is_strong, is_near), said);
+    }
+}
+
+/// Whether most of the time of a broker's busiest requests is spent with these threads, or in waiting for them.
+fn is_theirs(word: Bottleneck, broker: &BrokerPoint) -> bool {
+    let Some((request, _)) = busiest(broker) else {
+        return false;
+    };
+    let parts = match word {
+        Bottleneck::RequestHandlers => [request.request_queue_ms, request.local_ms],
+        _ => [request.response_queue_ms, request.response_send_ms],
+    };
+    let sum: f64 = parts.into_iter().flatten().sum();
+    let total = request.total_ms.map(|total| total - waits_ms(request));
+    total.is_some_and(|total| total > 0.0 && sum / total >= MOST)
+}
+
+/// The kind of request that takes most of a broker's time, and what it is called.
+fn busiest(broker: &BrokerPoint) -> Option<(&RequestPoint, &'static str)> {
+    let kinds = [
+        (RequestKind::Produce, "produce request"),
+        (RequestKind::FetchConsumer, "fetch"),
+    ];
+    let known = kinds.into_iter().filter_map(|(kind, name)| {
+        let request = broker.requests_of(kind)?;
+        // What a fetch waits for is records.
+        let waits_ms = match kind {
+            RequestKind::FetchConsumer => request.remote_ms.unwrap_or_default(),
+            _ => 0.0,
+        };
+        Some((
+            request,
+            name,
+            request.per_s * (request.total_ms? - waits_ms),
+        ))
+    });
+    let busiest = known.max_by(|a, b| a.2.total_cmp(&b.2));
+    busiest.map(|(request, name, _)| (request, name))
+}
+
+/// What a fetch waits for is records: no fault, and no work.
+fn waits_ms(request: &RequestPoint) -> f64 {
+    match request.kind {
+        RequestKind::FetchConsumer => request.remote_ms.unwrap_or_default(),
+        _ => 0.0,
+    }
+}
+
+/// Where the time of a broker's produce requests went, or of its fetches.
+fn times(broker: &BrokerPoint) -> String {
+    let Some((request, name)) = busiest(broker) else {
+        return String::new();
+    };
+    let parts = [
+        ("in the request queue", request.request_queue_ms),
+        ("local", request.local_ms),
+        ("remote", request.remote_ms),
+        ("in the response queue", request.response_queue_ms),
+        ("being sent", request.response_send_ms),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter_map(|(name, part)| {
+            let part = part.filter(|part| *part >= 0.005)?;
+            Some(format!("{} ms {name}", words::number(part)))
+        })
+        .collect();
+    match (request.total_ms, parts.as_slice()) {
+        (Some(total), [_, ..]) => format!(
+            "; a {name} took {} ms: {}",
+            words::number(total),
+            parts.join(", ")
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Brokers that flush so much that flushing is what they do.
+pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
+    let flushing = |one: &BrokerPoint| Some(one.flushes_per_s? * one.flush_mean_ms? / 1e3);
+    let brokers = facts.brokers.iter();
+    let known = brokers.filter_map(|(id, one)| Some((*id, one, flushing(one)?)));
+    let Some((id, broker, part)) = known.max_by(|a, b| a.2.total_cmp(&b.2)) else {
+        return;
+    };
+    if part < FLUSHING_PART_NEAR {
+        return;
+    }
+    let said = format!(
+        "Broker {id}: it flushed {} times per second, {} ms each: {} of one thread's time.",
+        words::number(broker.flushes_per_s.unwrap_or_default()),
+        words::number(broker.flush_mean_ms.unwrap_or_default()),
+        words::percent(part)
+    );
+    // Rolled segments are flushed beside the requests: what these wait for is in their own time.
+    let is_local = broker.requests_of(RequestKind::Produce).is_some_and(|one| {
+        let in_requests = one.per_s * one.local_ms.unwrap_or_default() / 1e3;
+        let is_theirs = match facts.are_embedded {
+            // Its one thread flushes: before and behind that requests and their answers wait for it.
+            true => is_most(one, of_thread_ms(one)),
+            false => is_most(one, one.local_ms) || is_most(one, one.request_queue_ms),
+        };
+        is_theirs && in_requests >= MOST * part
+    });
+    let weight = Weight::of(part >= FLUSHING_PART && is_local, true);
+    findings.note(Bottleneck::Disk, weight, said);
+}
+
+/// A request's time in the hands of a node's one thread, and in waiting for it.
+fn of_thread_ms(request: &RequestPoint) -> Option<f64> {
+    let waits_ms = request.request_queue_ms? + request.response_queue_ms?;
+    Some(request.local_ms? + waits_ms)
+}
+
+/// Whether a part of a request's time is the most of it.
+fn is_most(request: &RequestPoint, part: Option<f64>) -> bool {
+    let share = part.zip(request.total_ms);
+    share.is_some_and(|(part, total)| total > 0.0 && part / total >= MOST)
+}
+
+/// Waiting for followers.
+pub(super) fn followers(facts: &Facts<'_>, findings: &mut Findings) {
+    let trial = facts.trial;
+    let replicas = trial.topic.map_or(1, |topic| topic.replication_factor);
+    let waits = |flow: &&FlowSummary| flow.ack.as_ref().is_some_and(|ack| ack.acks == "all");
+    let behind = facts.measured.repeats.iter().any(|repeat| {
+        let record = repeat.record.as_ref();
+        matches!(
+            record.and_then(|one| one.replication),
+            Some(Replication::Behind { .. })
+        )
+    });
+    let grew = facts
+        .holds
+        .iter()
+        .filter_map(|hold| hold.wire.as_ref()?.lag_grows)
+        .any(|grows| grows);
+    let flow = trial.flows.iter().find(waits).filter(|_| replicas > 1);
+    if behind || grew {
+        let said = match grew {
+            true => "Followers fell further behind until the end of the hold.".to_owned(),
+            false => "Followers had not caught up at the end.".to_owned(),
+        };
+        // Nobody waits for them with other acks.
+        findings.note(
+            Bottleneck::Replication,
+            Weight::of(false, flow.is_some()),
+            said,
+        );
+    }
+    let Some(flow) = flow else { return };
+    let produce = facts
+        .brokers
+        .values()
+        .filter_map(|one| one.requests_of(RequestKind::Produce));
+    let times =
+        produce.filter_map(|one| Some((one.per_s * one.remote_ms?, one.per_s * one.total_ms?)));
+    let (remote, total) = times.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
+    let part = (total > 0.0).then(|| remote / total);
+    let of_time = match part {
+        Some(part) => format!(", {} of the produce request time", words::percent(part)),
+        None => String::new(),
+    };
+    let said = format!(
+        "{}: each ack waits for {replicas} replicas (acks=all){of_time}.",
+        flow.name
+    );
+    let is_most = part.is_some_and(|part| part >= MOST);
+    let weight = Weight::of(
+        is_most && facts.is_at_ease(),
+        part.is_none() && flow.closed_loop || is_most,
+    );
+    findings.note(Bottleneck::Replication, weight, said);
+}
+
+/// How much a broker that leads too much is the limit: where it has nothing to spare, and others have.
+pub(super) fn skew(facts: &Facts<'_>, findings: &Findings) -> Weight {
+    let spare = |one: &BrokerPoint| {
+        let idle = [one.handler_idle, one.network_idle];
+        idle.into_iter().flatten().min_by(f64::total_cmp)
+    };
+    let shares = facts.trial.broker_shares.iter();
+    let hot = shares
+        .filter_map(|one| one.brokers.first())
+        .map(|one| one.broker);
+    let mut hot: Vec<i32> = hot.collect();
+    hot.dedup();
+    let [hot] = hot.as_slice() else {
+        return Weight::Weak;
+    };
+    let held = held_brokers(facts);
+    let others_rest = facts.brokers.iter().any(|(id, one)| {
+        id != hot && spare(one).is_some_and(|idle| idle >= IDLE_PART_EASY) && !held.contains(id)
+    });
+    let has_none = facts.brokers.get(hot).and_then(spare);
+    let is_hot = held.contains(hot) || has_none.is_some_and(|idle| idle <= IDLE_PART);
+    let shared = findings.is_strong(Bottleneck::Processors);
+    Weight::of(is_hot && others_rest && !shared, true)
+}

@@ -1,0 +1,241 @@
+//! What is known of a trial's holds, gathered once: machine, brokers, clients.
+
+use std::collections::BTreeMap;
+
+use kgauge_scenario::{FlowPlan, ProduceFlow, Trial};
+
+use super::super::hold::MeasuredRepeats;
+use crate::series::{
+    BrokerPoint, BrokerSeries, ClientHold, CpuLimitSeries, HostSeries, RequestPoint, WireHold,
+    brokers_of, client_hold, cpu_limits_of, host_of, network_over, wire_hold,
+};
+use crate::summary::TrialSummary;
+use kgauge_results::folder::{RepeatRead, RunRead};
+use kgauge_results::run::{MetricsSource, RepeatKey, RequestKind, TargetKind};
+use kgauge_results::stage::Stage;
+
+/// Everything that the suspects are looked for in.
+pub(super) struct Facts<'a> {
+    pub(super) run: &'a RunRead,
+    pub(super) plan: Option<&'a Trial>,
+    pub(super) trial: &'a TrialSummary,
+    pub(super) measured: &'a MeasuredRepeats<'a>,
+    pub(super) holds: Vec<HoldEvidence>,
+    /// What each broker told, the mean over all holds.
+    pub(super) brokers: BTreeMap<i32, BrokerPoint>,
+    /// They are nodes of the embedded cluster: each is one thread, which handles requests and has the network too.
+    pub(super) are_embedded: bool,
+}
+
+/// What was seen in the hold of one repeat.
+pub(super) struct HoldEvidence {
+    pub(super) key: RepeatKey,
+    pub(super) host: HostSeries,
+    pub(super) cpu_limits: Vec<CpuLimitSeries>,
+    pub(super) wire: Option<WireHold>,
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    brokers: BTreeMap<i32, BrokerPoint>,
+    are_embedded: bool,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn of(
+        run: &'a RunRead,
+        plan: Option<&'a Trial>,
+        trial: &'a TrialSummary,
+        measured: &'a MeasuredRepeats<'a>,
+    ) -> Facts<'a> {
+        let holds = measured.repeats.iter();
+        let holds: Vec<HoldEvidence> = holds.filter_map(|one| HoldEvidence::of(run, one)).collect();
+        let mut brokers = BTreeMap::<i32, Vec<&BrokerPoint>>::new();
+        for (id, point) in holds.iter().flat_map(|hold| &hold.brokers) {
+            brokers.entry(*id).or_default().push(point);
+        }
+        let brokers = brokers.into_iter();
+        let brokers = brokers.map(|(id, points)| (id, mean_point(&points)));
+        Facts {
+            are_embedded: holds.iter().any(|hold| hold.are_embedded),
+            run,
+            plan,
+            trial,
+            measured,
+            brokers: brokers.collect(),
+            holds,
+        }
+    }
+
+    /// A producing flow as it was planned.
+    pub(super) fn produces(&self, flow: u16) -> Option<&'a ProduceFlow> {
+        let flow = self.plan?.flows.get(usize::from(flow))?;
+        FlowPlan::produces(flow)
+    }
+
+    /// What kgauge's clients knew of themselves, a hold each.
+    pub(super) fn clients(&self, flow: u16) -> Vec<ClientHold> {
+        let repeats = self.measured.repeats.iter();
+        repeats
+            .filter_map(|repeat| client_hold(self.run, repeat.key, flow))
+            .collect()
+    }
+
+    /// How many brokers the target has, at least one.
+    pub(super) fn broker_count(&self) -> f64 {
+        let environment = self.run.environment.as_ref();
+        let count = environment.map_or(0, |one| one.target.brokers.len());
+        count.max(1) as f64
+    }
+
+    /// The part of the machine that had nothing to do, 0 to 1; `None` where target and load do not share one, nobody
+    /// looked, or kgauge may use a part of the machine only.
+    pub(super) fn idle_part(&self) -> Option<f64> {
+        let environment = self.run.environment.as_ref()?;
+        if environment.target.same_machine != Some(true) {
+            return None;
+        }
+        let part = self.trial.cpu.idle_cores? / f64::from(self.processors()?);
+        // More processors have nothing to do than there are: those that kgauge may not use are among them.
+        (part <= 1.05).then_some(part)
+    }
+
+    /// Processors that kgauge may use.
+    pub(super) fn processors(&self) -> Option<u32> {
+        self.run.environment.as_ref()?.machine.cpu_count
+    }
+
+    /// Whether nothing was short of time: the machine, and the threads of each broker. Not where that is not known.
+    pub(super) fn is_at_ease(&self) -> bool {
+        const MACHINE_PART: f64 = 0.10;
+        const THREADS_PART: f64 = 0.20;
+        let is_shared = self.run.environment.as_ref();
+        let is_shared = is_shared.is_some_and(|one| one.target.same_machine == Some(true));
+        let machine = self.idle_part();
+        let eased = |part: Option<f64>| part.is_some_and(|part| part >= THREADS_PART);
+        let mut brokers = self.brokers.values();
+        let known = self.brokers.len() as f64 >= self.broker_count();
+        let threads = match known {
+            true if self.are_embedded => brokers.all(|one| eased(one.handler_idle)),
+            true => brokers.all(|one| eased(one.handler_idle) && eased(one.network_idle)),
+            false => self.embedded_is_at_ease(1.0 - THREADS_PART),
+        };
+        threads && (!is_shared || machine.is_some_and(|part| part >= MACHINE_PART))
+    }
+
+    /// Where the nodes of an embedded cluster do not tell how busy they are, their process tells.
+    fn embedded_is_at_ease(&self, most: f64) -> bool {
+        let environment = self.run.environment.as_ref();
+        let is_embedded = environment.is_some_and(|one| one.target.kind == TargetKind::Embedded);
+        let cores = self.trial.cpu.target_cores;
+        // With one node the process's use is the thread's; of several the busiest is not known.
+        is_embedded && self.broker_count() < 2.0 && cores.is_some_and(|cores| cores <= most)
+    }
+}
+
+impl HoldEvidence {
+    fn of(run: &RunRead, repeat: &RepeatRead) -> Option<HoldEvidence> {
+        let flows = &repeat.record.as_ref()?.flows;
+        let spans: Vec<_> = flows
+            .iter()
+            .filter_map(|flow| flow.stage(Stage::Hold))
+            .collect();
+        let start_ns = spans.iter().map(|span| span.start_ns).min()?;
+        let end_ns = spans.iter().map(|span| span.end_ns).max()?;
+        let brokers = brokers_of(run, repeat.key);
+        let is_embedded = |one: &BrokerSeries| one.source == MetricsSource::Embedded;
+        let are_embedded = brokers.iter().any(is_embedded);
+        let brokers = brokers.into_iter();
+        let brokers = brokers.filter_map(|series| {
+            let mean = series.mean_over(start_ns, end_ns)?;
+            Some((series.broker?, mean))
+        });
+        Some(HoldEvidence {
+            key: repeat.key,
+            host: host_of(run, repeat.key),
+            cpu_limits: cpu_limits_of(run, repeat.key),
+            wire: wire_hold(run, repeat.key),
+            start_ns,
+            end_ns,
+            brokers: brokers.collect(),
+            are_embedded,
+        })
+    }
+
+    pub(super) fn length_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    /// The mean over the hold of something that is known between looks: (from, to, value). Gives sum and length.
+    pub(super) fn mean(&self, points: impl Iterator<Item = (u64, u64, f64)>) -> Option<(f64, f64)> {
+        let (mut sum, mut length) = (0.0, 0.0);
+        for (start_ns, end_ns, value) in points {
+            let from = start_ns.max(self.start_ns);
+            let to = end_ns.min(self.end_ns);
+            let within = to.saturating_sub(from) as f64;
+            sum += value * within;
+            length += within;
+        }
+        (length > 0.0).then_some((sum, length))
+    }
+}
+
+/// The mean over all repeats.
+pub(super) fn mean_of(parts: impl Iterator<Item = Option<(f64, f64)>>) -> Option<f64> {
+    let parts = parts.flatten();
+    let (sum, length) = parts.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
+    (length > 0.0).then(|| sum / length)
+}
+
+/// The mean of what is known; `None` of nothing.
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    mean_of(values.map(|value| Some((value, 1.0))))
+}
+
+/// The mean of pairs of weight and value; `None` without any weight.
+fn weighed(pairs: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    mean_of(pairs.map(|(weight, value)| Some((weight * value, weight))))
+}
+
+/// The mean over holds of one broker, of what the verdict looks at: times weigh by how often they were, all else alike.
+fn mean_point(points: &[&BrokerPoint]) -> BrokerPoint {
+    let of =
+        |value: fn(&BrokerPoint) -> Option<f64>| mean(points.iter().filter_map(|one| value(one)));
+    let kinds = [
+        RequestKind::Produce,
+        RequestKind::FetchConsumer,
+        RequestKind::FetchFollower,
+    ];
+    let requests = kinds.into_iter().filter_map(|kind| {
+        let of_kind: Vec<&RequestPoint> = points
+            .iter()
+            .filter_map(|point| point.requests_of(kind))
+            .collect();
+        let of = |value: fn(&RequestPoint) -> Option<f64>| {
+            let known = of_kind.iter();
+            weighed(known.filter_map(|one| Some((one.per_s, value(one)?))))
+        };
+        Some(RequestPoint {
+            kind,
+            per_s: mean(of_kind.iter().map(|one| one.per_s))?,
+            total_ms: of(|one| one.total_ms),
+            request_queue_ms: of(|one| one.request_queue_ms),
+            local_ms: of(|one| one.local_ms),
+            remote_ms: of(|one| one.remote_ms),
+            response_queue_ms: of(|one| one.response_queue_ms),
+            response_send_ms: of(|one| one.response_send_ms),
+            ..RequestPoint::default()
+        })
+    });
+    let flushes = points
+        .iter()
+        .filter_map(|one| Some((one.flushes_per_s?, one.flush_mean_ms?)));
+    let (listeners, network_idle) = network_over(points);
+    BrokerPoint {
+        requests: requests.collect(),
+        handler_idle: of(|one| one.handler_idle),
+        network_idle,
+        listeners,
+        flushes_per_s: of(|one| one.flushes_per_s),
+        flush_mean_ms: weighed(flushes),
+        ..BrokerPoint::default()
+    }
+}

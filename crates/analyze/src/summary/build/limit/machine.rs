@@ -1,0 +1,128 @@
+//! The machine as a suspect: processors, limits on them, disks.
+
+use super::super::blame;
+use super::super::generator::processors_words;
+use super::facts::{Facts, HoldEvidence, mean_of};
+use super::{Findings, Weight};
+use crate::series::DiskPoint;
+use crate::summary::{Bottleneck, words};
+use kgauge_results::run::Subject;
+
+/// Processors with less to spare than this had nothing to spare: the kernel's accounts are exact to a few percent.
+const IDLE_PART: f64 = 0.05;
+/// From here down they are suspects.
+const IDLE_PART_NEAR: f64 = 0.20;
+/// A limit on CPU time that was met in more of the periods than this is what is felt.
+const HELD_PART: f64 = 0.50;
+/// From here up it is a suspect.
+const HELD_PART_NEAR: f64 = 0.10;
+/// A disk that had something under way for so much of the time. Disks that serve many requests at once can do
+/// more even then, so that this alone does not decide.
+const BUSY_PART: f64 = 0.90;
+/// So many writes waiting at once is more than even those like.
+const QUEUE_MEAN: f64 = 4.0;
+/// From here up it is a suspect.
+const BUSY_PART_NEAR: f64 = 0.60;
+
+/// The machine that makes the load may have no more to give: to load and target where they share it, or because other
+/// programs use it.
+pub(super) fn processors(facts: &Facts<'_>, findings: &mut Findings) {
+    let (cpu, processors) = (&facts.trial.cpu, facts.processors());
+    let Some(said) = processors.and_then(|count| processors_words(cpu, count)) else {
+        return;
+    };
+    let idle = cpu.idle_cores.zip(processors);
+    let idle = idle.map(|(idle, count)| idle / f64::from(count));
+    let is_crowded = blame::crowd(cpu, processors).is_some();
+    let (word, part) = match is_crowded {
+        true => (Bottleneck::OtherPrograms, idle),
+        false => (Bottleneck::Processors, facts.idle_part()),
+    };
+    let Some(part) = part else { return };
+    // Others that kept nobody waiting took what was free.
+    let is_felt = !is_crowded || blame::is_kept_waiting(cpu);
+    let weight = Weight::of(part <= IDLE_PART && is_felt, part <= IDLE_PART_NEAR);
+    findings.note(word, weight, said);
+}
+
+/// A control group's limit on the CPU time of brokers, or of the generator.
+pub(super) fn cpu_limits(facts: &Facts<'_>, findings: &mut Findings) {
+    for (subject, cores, held) in held_parts(facts) {
+        let (word, who) = match &subject {
+            Subject::Target { broker: Some(id) } => (Bottleneck::CpuLimit, format!("Broker {id}")),
+            Subject::Target { broker: None } => (Bottleneck::CpuLimit, "The target".to_owned()),
+            Subject::Generator => (Bottleneck::Generator, "The generator".to_owned()),
+            _ => continue,
+        };
+        let said = format!(
+            "{who} is limited to {} of a core and was throttled in {} of the periods.",
+            words::percent(cores),
+            words::percent(held)
+        );
+        let weight = Weight::of(held >= HELD_PART, held >= HELD_PART_NEAR);
+        findings.note(word, weight, said);
+    }
+}
+
+/// Brokers that a limit on CPU time held back.
+pub(super) fn held_brokers(facts: &Facts<'_>) -> Vec<i32> {
+    let held = held_parts(facts).into_iter();
+    let brokers = held.filter_map(|(subject, _, held)| match subject {
+        Subject::Target { broker } if held >= HELD_PART => broker,
+        _ => None,
+    });
+    brokers.collect()
+}
+
+/// Each process under a limit: cores that it may use, and the part of the periods in which it was held back.
+fn held_parts(facts: &Facts<'_>) -> Vec<(Subject, f64, f64)> {
+    let mut known: Vec<(&Subject, f64)> = Vec::new();
+    for limit in facts.holds.iter().flat_map(|hold| &hold.cpu_limits) {
+        if !known.contains(&(&limit.subject, limit.cores)) {
+            known.push((&limit.subject, limit.cores));
+        }
+    }
+    let parts = known.into_iter().filter_map(|(subject, cores)| {
+        let of_hold = |hold: &HoldEvidence| {
+            let mut limits = hold.cpu_limits.iter();
+            let limit = limits.find(|limit| limit.subject == *subject && limit.cores == cores)?;
+            let points = limit.points.iter();
+            hold.mean(points.map(|point| (point.start_ns, point.end_ns, point.held_share)))
+        };
+        let held = mean_of(facts.holds.iter().map(of_hold))?;
+        Some((subject.clone(), cores, held))
+    });
+    parts.collect()
+}
+
+pub(super) fn disks(facts: &Facts<'_>, findings: &mut Findings) {
+    let holds = &facts.holds;
+    let mut names: Vec<&str> = Vec::new();
+    for disk in holds.iter().flat_map(|hold| &hold.host.disks) {
+        if disk.holds_data && !names.contains(&disk.disk.as_str()) {
+            names.push(&disk.disk);
+        }
+    }
+    for name in names {
+        let mean = |of: fn(&DiskPoint) -> f64| {
+            mean_of(holds.iter().map(|hold| {
+                let disk = hold.host.disks.iter().find(|disk| disk.disk == name)?;
+                let points = disk.points.iter();
+                hold.mean(points.map(|point| (point.start_ns, point.end_ns, of(point))))
+            }))
+        };
+        let (Some(busy), Some(queue)) = (mean(|one| one.busy_share), mean(|one| one.queue_mean))
+        else {
+            continue;
+        };
+        let said = format!(
+            "Disk {name}, which holds the target's data, was busy for {} of the time, with {} \
+             reads and writes in flight.",
+            words::percent(busy),
+            words::number(queue)
+        );
+        let is_strong = busy >= BUSY_PART && queue >= QUEUE_MEAN;
+        let weight = Weight::of(is_strong, busy >= BUSY_PART_NEAR);
+        findings.note(Bottleneck::Disk, weight, said);
+    }
+}

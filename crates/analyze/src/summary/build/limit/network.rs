@@ -1,0 +1,208 @@
+//! The network cards of the machine that makes the load as suspects. Of cards of other machines kgauge sees nothing.
+
+use std::collections::BTreeSet;
+
+use super::facts::{Facts, HoldEvidence, mean_of};
+use super::{Findings, Weight};
+use crate::series::{NetworkPoint, NetworkSeries};
+use crate::summary::{Bottleneck, words};
+use kgauge_results::run::{NetworkSpeed, SpeedSource};
+
+/// An interface that carries so much of its speed is full. A packet of 1,500 bytes takes 1,538 on the wire: 14 of head
+/// and 4 of checksum, 8 before it and 12 of gap behind it. The kernel counts 1,514 of them, 98 %; of a large piece that
+/// the card is to cut up it may count one head for all, which leaves the 1,448 bytes of payload, 94 %. The rest is for
+/// smaller packets.
+const FULL_PART: f64 = 0.90;
+/// Full in more of the hold than this is what is felt.
+const FULL_TIME: f64 = 0.50;
+/// Full for so much of it there is no room left: with more processors no more would get through.
+const FULL_TIME_ALWAYS: f64 = 0.90;
+/// From here up it is a suspect.
+const FULL_TIME_NEAR: f64 = 0.20;
+/// So much on the mean makes it one too: what comes in bursts waits while the seconds still look free.
+const USED_PART_NEAR: f64 = 0.70;
+/// Who carried more than this had another speed than was told. Counters and seconds do not fit to the last packet.
+const USED_PART_MAX: f64 = 1.05;
+/// Less than this is not worth a word.
+const USED_PART_SAID: f64 = 0.01;
+/// From 100 Mbit/s up it matters how fast an interface is.
+const BYTES_PER_S_SAID: f64 = 12.5e6;
+
+/// What goes which way.
+type TrafficDirection = (&'static str, fn(&NetworkPoint) -> f64);
+
+const WAYS: [TrafficDirection; 2] = [
+    ("received", |point| point.received_bytes_per_s),
+    ("sent", |point| point.sent_bytes_per_s),
+];
+/// Where one direction waits for the other.
+const BOTH: [TrafficDirection; 1] = [("carried in both directions", |point| {
+    point.received_bytes_per_s + point.sent_bytes_per_s
+})];
+
+/// An interface in the direction in which it had less to spare.
+struct Card {
+    interface: String,
+    way: &'static str,
+    bytes_per_s: f64,
+    speed: NetworkSpeed,
+    /// Of its speed, the mean.
+    used: f64,
+    /// The part of the time in which it was full.
+    full: f64,
+}
+
+/// The interfaces of whom it is known how fast they are.
+pub(super) fn cards(facts: &Facts<'_>, findings: &mut Findings) {
+    let series = facts.holds.iter().flat_map(|hold| &hold.host.networks);
+    let names: BTreeSet<&str> = series.map(|one| one.interface.as_str()).collect();
+    let cards = names.iter().filter_map(|name| Card::of(facts, name));
+    let mut cards: Vec<Card> = cards.collect();
+    cards.sort_by(|one, other| other.used.total_cmp(&one.used));
+    for (place, card) in cards.iter().enumerate() {
+        let weight = card.weight();
+        if weight != Weight::None || place == 0 && card.used >= USED_PART_SAID {
+            findings.note(Bottleneck::NetworkCard, weight, card.text());
+        }
+        if weight == Weight::Strong && card.full >= FULL_TIME_ALWAYS {
+            let others = [Bottleneck::Processors, Bottleneck::OtherPrograms];
+            findings.strong.retain(|word| !others.contains(word));
+        }
+    }
+    if cards.iter().all(|card| card.used < USED_PART_SAID) {
+        findings.evidence.extend(not_known(facts, &names));
+    }
+}
+
+impl Card {
+    fn of(facts: &Facts<'_>, interface: &str) -> Option<Card> {
+        let mut speeds = facts
+            .holds
+            .iter()
+            .rev()
+            .filter_map(|hold| speed_of(hold, interface));
+        let speed = speeds.next()?.clone();
+        let ways: &[TrafficDirection] = match speed.is_half_duplex {
+            true => &BOTH,
+            false => &WAYS,
+        };
+        let of_way = |(name, bytes): &TrafficDirection| {
+            // Of its own speed in each repeat: it may have been another one.
+            let part = |hold: &HoldEvidence, point: &NetworkPoint| {
+                let speed = speed_of(hold, interface)?.bits_per_s as f64 / 8.0;
+                Some(bytes(point) / speed.max(1.0))
+            };
+            Some(Card {
+                interface: interface.to_owned(),
+                way: name,
+                bytes_per_s: mean(facts, interface, |_, point| Some(bytes(point)))?,
+                speed: speed.clone(),
+                used: mean(facts, interface, part)?,
+                full: mean(facts, interface, |hold, point| {
+                    Some(f64::from(u8::from(part(hold, point)? >= FULL_PART)))
+                })?,
+            })
+        };
+        let ways = ways.iter().filter_map(of_way);
+        ways.max_by(|one, other| one.used.total_cmp(&other.used))
+    }
+
+    fn is_beyond(&self) -> bool {
+        self.used > USED_PART_MAX
+    }
+
+    fn weight(&self) -> Weight {
+        let is_near = self.full >= FULL_TIME_NEAR || self.used >= USED_PART_NEAR;
+        match self.is_beyond() {
+            true => Weight::None,
+            false => Weight::of(self.full > FULL_TIME, is_near),
+        }
+    }
+
+    fn text(&self) -> String {
+        let Card {
+            interface,
+            way,
+            used,
+            full,
+            ..
+        } = self;
+        let did = rate(self.bytes_per_s);
+        let able = rate(self.speed.bits_per_s as f64 / 8.0);
+        if self.is_beyond() {
+            let who = match self.speed.told_by {
+                SpeedSource::User => "--network-speed sets",
+                _ => "its driver reports",
+            };
+            return format!(
+                "{interface} {way} {did}, more than the {able} that {who}, so that speed is wrong."
+            );
+        }
+        let full = match *full > 0.0 {
+            true => format!(
+                ", and was saturated for {} of the time",
+                words::percent(*full)
+            ),
+            false => String::new(),
+        };
+        format!(
+            "{interface} {way} {did} of its {able} ({}){full}.",
+            words::percent(*used)
+        )
+    }
+}
+
+/// Where the target is elsewhere and much went through an interface of whom nothing is known: how that could be told.
+fn not_known(facts: &Facts<'_>, names: &BTreeSet<&str>) -> Option<String> {
+    let environment = facts.run.environment.as_ref()?;
+    if environment.target.same_machine != Some(false) {
+        return None;
+    }
+    let is_known = |name: &str| {
+        let mut holds = facts.holds.iter();
+        holds.any(|hold| speed_of(hold, name).is_some())
+    };
+    let unknown = names.iter().filter(|name| !is_known(name));
+    let used = unknown.flat_map(|name| {
+        WAYS.iter()
+            .map(move |(way, bytes)| (name, way, mean(facts, name, |_, point| Some(bytes(point)))))
+    });
+    let used = used.filter_map(|(name, way, bytes_per_s)| Some((name, way, bytes_per_s?)));
+    let (name, way, bytes_per_s) = used.max_by(|one, other| one.2.total_cmp(&other.2))?;
+    (bytes_per_s >= BYTES_PER_S_SAID).then(|| {
+        format!(
+            "{name} {way} {}. Its driver does not report a speed; set it with --network-speed \
+             {name}=10Gbit.",
+            rate(bytes_per_s)
+        )
+    })
+}
+
+fn series_of<'a>(hold: &'a HoldEvidence, interface: &str) -> Option<&'a NetworkSeries> {
+    let mut networks = hold.host.networks.iter();
+    networks.find(|one| one.interface == interface)
+}
+
+fn speed_of<'a>(hold: &'a HoldEvidence, interface: &str) -> Option<&'a NetworkSpeed> {
+    series_of(hold, interface)?.speed.as_ref()
+}
+
+/// The mean of something over all holds; a span of which it is not known does not count.
+fn mean(
+    facts: &Facts<'_>,
+    interface: &str,
+    of: impl Fn(&HoldEvidence, &NetworkPoint) -> Option<f64>,
+) -> Option<f64> {
+    mean_of(facts.holds.iter().map(|hold| {
+        let points = series_of(hold, interface)?.points.iter();
+        hold.mean(points.filter_map(|point| Some((point.start_ns, point.end_ns, of(hold, point)?))))
+    }))
+}
+
+/// `1.17 GB/s`
+fn rate(bytes_per_s: f64) -> String {
+    match bytes_per_s >= 1e9 {
+        true => format!("{} GB/s", words::number(bytes_per_s / 1e9)),
+        false => format!("{} MB/s", words::number(bytes_per_s / 1e6)),
+    }
+}

@@ -1,0 +1,184 @@
+//! Makes the summary of a run folder.
+
+mod ack;
+mod blame;
+mod drivers;
+mod flow;
+mod generator;
+mod groups;
+mod headroom;
+mod health;
+mod hold;
+mod latency;
+mod limit;
+mod little;
+mod mirrors;
+mod partitions;
+mod processors;
+mod repeats;
+mod shares;
+mod steadiness;
+mod transactions;
+mod trial;
+mod verdict;
+mod warnings;
+mod work;
+
+pub use steadiness::is_warm;
+
+pub(super) use repeats::flow_repeats;
+
+use super::{
+    DefectSummary, GoalStatus, RunSummary, Status, StudySummary, Summary, TargetSummary,
+    TrialSummary,
+};
+use kgauge_results::folder::RunRead;
+use kgauge_results::run::{BuildRecord, RepeatOutcome, RunStatus, TargetRecord};
+
+pub(super) fn summary(run: &RunRead) -> Summary {
+    let target = target_summary(run);
+    let trials = trial::trials(run, &target.words);
+    let status = status_of(run, &trials);
+    let defects = run.defects.iter().map(|defect| DefectSummary {
+        file: defect.file.clone(),
+        line: defect.line,
+        what: defect.what.clone(),
+    });
+    Summary {
+        format: Summary::FORMAT,
+        run: run_summary(run),
+        target,
+        machine: run
+            .environment
+            .as_ref()
+            .map(|environment| environment.machine.clone()),
+        exit_status: exit_status(status),
+        status,
+        warnings: warnings::of_run(run),
+        drivers: drivers::comparisons(run.plan.as_ref(), &trials),
+        partitions_needed: partitions::needed(run, &trials),
+        trials,
+        defects: defects.collect(),
+    }
+}
+
+fn run_summary(run: &RunRead) -> RunSummary {
+    let plan = run.plan.as_ref();
+    RunSummary {
+        run_id: run.head.run_id.clone(),
+        kgauge: match &run.environment {
+            Some(environment) => environment.kgauge.clone(),
+            None => BuildRecord {
+                version: run.head.kgauge_version.clone(),
+                debug: false,
+            },
+        },
+        command: run.head.command.clone(),
+        started_unix_ms: run.head.started_unix_ms,
+        ended_unix_ms: run.head.ended_unix_ms,
+        status: run.status,
+        why: run.head.why.clone(),
+        seed: plan.map(|plan| plan.seed),
+        size: plan.map(|plan| {
+            let word = match plan.size {
+                kgauge_scenario::Size::Quick => "quick",
+                kgauge_scenario::Size::Default => "default",
+                kgauge_scenario::Size::Full => "full",
+            };
+            word.to_owned()
+        }),
+        price_per_hour: run.head.price_per_hour,
+        study: plan.and_then(|plan| {
+            plan.study.as_ref().map(|study| StudySummary {
+                name: study.name.clone(),
+                title: study.title.clone(),
+            })
+        }),
+    }
+}
+
+fn target_summary(run: &RunRead) -> TargetSummary {
+    let target = run
+        .environment
+        .as_ref()
+        .map(|environment| &environment.target);
+    TargetSummary {
+        words: target.map_or_else(
+            || "unknown: the run ended before it was recorded".to_owned(),
+            TargetRecord::words,
+        ),
+        kind: target.map(|target| target.kind),
+        version: target.and_then(|target| target.version.clone()),
+        cluster_id: target.and_then(|target| target.cluster_id.clone()),
+        brokers: target.and_then(|target| u32::try_from(target.brokers.len()).ok()),
+        same_machine: target.and_then(|target| target.same_machine),
+    }
+}
+
+fn status_of(run: &RunRead, trials: &[TrialSummary]) -> Status {
+    match run.status {
+        RunStatus::Running => return Status::Running,
+        RunStatus::Failed => return Status::Failed,
+        RunStatus::Interrupted => return Status::Interrupted,
+        RunStatus::CutShort => return Status::CutShort,
+        RunStatus::Complete => {}
+    }
+    let repeat_failed = trials.iter().any(|trial| {
+        let missing = trial.repeats_measured < trial.repeats_planned;
+        let failed =
+            |outcome: &Option<RepeatOutcome>| matches!(outcome, Some(RepeatOutcome::Failed { .. }));
+        missing || trial.repeats.iter().any(|repeat| failed(&repeat.outcome))
+    });
+    if repeat_failed {
+        Status::Failed
+    } else if trials.iter().any(records_went_wrong) {
+        Status::SendsFailed
+    } else if trials.iter().any(goal_missed) {
+        Status::GoalMissed
+    } else if trials.iter().any(goal_undecided) {
+        Status::GoalUndecided
+    } else {
+        Status::Good
+    }
+}
+
+fn records_went_wrong(trial: &TrialSummary) -> bool {
+    let flows = trial.flows.iter().any(|flow| {
+        let records = &flow.records_all_stages;
+        records.failed > 0
+            || records.indeterminate > 0
+            || records.unresolved != 0
+            || records.corrupt > 0
+            || work::has_failed(flow, trial.has_faults)
+            || flow
+                .mirror
+                .as_ref()
+                .is_some_and(|mirror| mirror.missing > 0)
+    });
+    flows
+        || trial
+            .counted
+            .iter()
+            .any(|counted| counted.agrees == Some(false))
+}
+
+/// A goal without a figure is no success.
+fn goal_missed(trial: &TrialSummary) -> bool {
+    let missed = [GoalStatus::NotHeld, GoalStatus::NotMeasured];
+    trial.goals.iter().any(|goal| missed.contains(&goal.word))
+}
+
+fn goal_undecided(trial: &TrialSummary) -> bool {
+    let mut goals = trial.goals.iter();
+    goals.any(|goal| goal.word == GoalStatus::Undecided)
+}
+
+fn exit_status(status: Status) -> u8 {
+    match status {
+        Status::Good | Status::Running => 0,
+        Status::GoalMissed | Status::SendsFailed => 1,
+        Status::GoalUndecided => 2,
+        Status::Failed | Status::CutShort => 3,
+        Status::Interrupted => 130,
+    }
+}

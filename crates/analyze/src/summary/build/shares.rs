@@ -1,0 +1,112 @@
+//! How what was written was shared out among brokers, and whether one had much more than its part.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kgauge_scenario::Trial;
+
+use super::hold::MeasuredRepeats;
+use crate::summary::load::{BrokerShare, BrokerShares};
+use crate::summary::{TrialSummary, words};
+use kgauge_results::run::RepeatRecord;
+
+/// From this many times the even part on, a broker is told to have too much.
+const SKEW: f64 = 1.6;
+/// Fewer records are no load.
+const RECORDS_MIN: u64 = 1_000;
+
+/// The shares of each repeat. Leaders are those of the repeat's end, so that nothing is told of trials that take
+/// nodes down.
+pub(super) fn shares(trial: Option<&Trial>, measured: &MeasuredRepeats<'_>) -> Vec<BrokerShares> {
+    let faults = trial.iter().flat_map(|trial| &trial.faults);
+    if faults.into_iter().any(|fault| fault.kind.takes_down()) {
+        return Vec::new();
+    }
+    let records = measured
+        .repeats
+        .iter()
+        .filter_map(|one| one.record.as_ref());
+    let of_repeat = |record: &RepeatRecord| {
+        let brokers = of_brokers(record, brokers(record))?;
+        Some(BrokerShares {
+            repeat: record.key.repeat,
+            brokers,
+        })
+    };
+    records.filter_map(of_repeat).collect()
+}
+
+/// The ids of all brokers that the trial's cluster had.
+fn brokers(record: &RepeatRecord) -> BTreeSet<i32> {
+    let leaders = record.topics.iter().flat_map(|topic| &topic.partitions);
+    let leaders = leaders.filter_map(|one| one.leader);
+    leaders.chain(record.brokers.iter().copied()).collect()
+}
+
+fn of_brokers(record: &RepeatRecord, brokers: BTreeSet<i32>) -> Option<Vec<BrokerShare>> {
+    let mut led: BTreeMap<i32, (u32, u64)> =
+        brokers.into_iter().map(|broker| (broker, (0, 0))).collect();
+    for partition in record.topics.iter().flat_map(|topic| &topic.partitions) {
+        let written = partition.end_after?.checked_sub(partition.end_before?)?;
+        let of_leader = led.entry(partition.leader?).or_default();
+        of_leader.0 += 1;
+        of_leader.1 += u64::try_from(written).ok()?;
+    }
+    let all: u64 = led.values().map(|(_, records)| records).sum();
+    if all == 0 {
+        return None;
+    }
+    let share = |(broker, (partitions, records)): (i32, (u32, u64))| BrokerShare {
+        broker,
+        partitions,
+        records,
+        part: records as f64 / all as f64,
+    };
+    let mut shares: Vec<BrokerShare> = led.into_iter().map(share).collect();
+    shares.sort_by(|a, b| b.records.cmp(&a.records).then(a.broker.cmp(&b.broker)));
+    Some(shares)
+}
+
+/// The sentence on a broker that had much more than its part, of the repeat in which it was most.
+pub(super) fn skew(trial: &TrialSummary) -> Option<String> {
+    let worst = trial
+        .broker_shares
+        .iter()
+        .filter(|shares| shares.brokers.len() > 1)
+        .max_by(|a, b| busiest(a).total_cmp(&busiest(b)))?;
+    let busy = worst.brokers.first()?;
+    let count = worst.brokers.len();
+    let even = 1.0 / count as f64;
+    let all: u64 = worst.brokers.iter().map(|one| one.records).sum();
+    if busy.part < SKEW * even || all < RECORDS_MIN {
+        return None;
+    }
+    let idle = worst.brokers.iter().filter(|one| one.records == 0).count();
+    let because = match (&trial.topic, idle) {
+        (Some(topic), 1..) if (topic.partitions as usize) < count => format!(
+            ": the topic has {}",
+            words::counted(u64::from(topic.partitions), "partition")
+        ),
+        (_, 1..) => ": the others lead no partition that was written to".to_owned(),
+        _ => ": it leads more partitions, or busier ones".to_owned(),
+    };
+    // Each partition has its replicas on brokers of their own: enough of them reach every broker.
+    let copies = trial
+        .topic
+        .as_ref()
+        .map_or(1, |topic| topic.replication_factor);
+    let others = match idle {
+        0 => String::new(),
+        _ if usize::from(copies) >= count => format!(" {idle} of {count} brokers only replicated."),
+        _ => format!(" {idle} of {count} brokers led nothing."),
+    };
+    Some(format!(
+        "Broker {} led {} of the records instead of an even {}{because}.{others}",
+        busy.broker,
+        words::percent(busy.part),
+        words::percent(even)
+    ))
+}
+
+fn busiest(shares: &BrokerShares) -> f64 {
+    shares.brokers.first().map_or(0.0, |broker| broker.part)
+}

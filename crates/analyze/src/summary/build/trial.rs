@@ -1,0 +1,248 @@
+//! The summary of one trial.
+
+use std::collections::BTreeSet;
+
+use kgauge_scenario::{FlowPlan, Trial};
+
+use super::blame::{self, LatenessEvidence};
+use super::flow::{counted, flows};
+use super::generator::{cpu, verdict};
+use super::headroom::headroom;
+use super::health;
+use super::hold::MeasuredRepeats;
+use super::limit;
+use super::processors;
+use super::shares;
+use super::verdict::FigureSource;
+use super::warnings::{self, Circumstances};
+use crate::series::{WaitShares, client_hold};
+use crate::summary::{
+    CountedOnBroker, CpuSummary, Factor, FlowSummary, RepeatSummary, TopicSummary, TrialSummary,
+    WarningKind,
+};
+use kgauge_results::folder::{RepeatRead, RunRead};
+use kgauge_results::run::EventKind;
+
+/// All trials: those of the plan, and without one those that have repeats.
+pub(super) fn trials(run: &RunRead, target: &str) -> Vec<TrialSummary> {
+    match &run.plan {
+        Some(plan) => {
+            let trials = plan.trials.iter();
+            trials
+                .map(|trial| summary(run, trial.index, Some(trial), target))
+                .collect()
+        }
+        None => {
+            let seen = run.repeats.iter().map(|repeat| repeat.key.trial);
+            let seen = seen.collect::<BTreeSet<_>>().into_iter();
+            seen.map(|index| summary(run, index, None, target))
+                .collect()
+        }
+    }
+}
+
+fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> TrialSummary {
+    let measured = MeasuredRepeats::of(run.repeats_of(index).collect());
+    let not_measured = not_measured(run, index);
+    let left_out = not_measured.as_ref().is_some_and(|one| one.is_left_out);
+    let mut flows = match left_out {
+        true => Vec::new(),
+        false => flows(trial, &measured),
+    };
+    let mut cpu = cpu(&flows, &measured);
+    processors::account(run, &measured, &mut cpu);
+    judge_lateness(run, trial, &mut flows, &cpu, &measured);
+    let headroom = headroom(&flows, &measured);
+    let mut generator = verdict(&flows, &cpu, processors_of(run));
+    let used = headroom.iter().map(|headroom| headroom.sentence.clone());
+    generator.evidence.extend(used);
+    let judged = FigureSource {
+        flows: &flows,
+        measured: &measured,
+        generator: &generator,
+        target,
+    };
+    let (goals, published) = match trial {
+        Some(trial) if !left_out => (judged.goals(trial), judged.published(trial)),
+        _ => (Vec::new(), Vec::new()),
+    };
+    let mut summary = TrialSummary {
+        index,
+        scenario: trial.map_or_else(String::new, |trial| trial.scenario.clone()),
+        question: trial.map_or_else(String::new, |trial| trial.question.clone()),
+        name: trial.map(|trial| trial.name.clone()).unwrap_or_default(),
+        factors: trial.map_or_else(Vec::new, |trial| factors(&trial.factors)),
+        changes: trial.map_or_else(Vec::new, |trial| factors(&trial.changes)),
+        topic: trial.map(|trial| TopicSummary {
+            partitions: trial.topic.partitions,
+            replication_factor: trial.topic.replication,
+        }),
+        repeats_planned: match trial {
+            Some(_) if left_out => 0,
+            Some(trial) => trial.repeats,
+            None => count(&measured.begun),
+        },
+        repeats_measured: count(&measured.repeats),
+        repeats: repeats(&measured),
+        not_measured: not_measured.map(|one| one.why),
+        broker_shares: shares::shares(trial, &measured),
+        counted: counted_on_brokers(trial, &measured),
+        has_faults: trial.is_some_and(|trial| !trial.faults.is_empty()),
+        limit: None,
+        warnings: Vec::new(),
+        generator,
+        headroom,
+        flows,
+        cpu,
+        published,
+        goals,
+    };
+    summary.limit = limit::limit(run, trial, &summary, &measured);
+    let health = health::warnings(run, trial, &measured);
+    let is_outage = health
+        .iter()
+        .any(|one| one.kind == WarningKind::BrokerOutage);
+    let circumstances = Circumstances {
+        is_partial: measured.partial,
+        is_disturbed: is_outage || summary.has_faults,
+        processors: processors_of(run),
+    };
+    summary.warnings = warnings::of_trial(&summary, health, circumstances);
+    summary
+}
+
+/// Processors that kgauge may use.
+fn processors_of(run: &RunRead) -> Option<u32> {
+    run.environment.as_ref()?.machine.cpu_count
+}
+
+/// Whose doing the lateness of each flow is.
+fn judge_lateness(
+    run: &RunRead,
+    trial: Option<&Trial>,
+    flows: &mut [FlowSummary],
+    cpu: &CpuSummary,
+    measured: &MeasuredRepeats<'_>,
+) {
+    let environment = run.environment.as_ref();
+    for flow in flows {
+        let repeats = measured.repeats.iter();
+        let waits = repeats.filter_map(|one| client_hold(run, one.key, flow.index)?.waits);
+        let waits: Vec<WaitShares> = waits.collect();
+        let Some(lateness) = &mut flow.lateness else {
+            continue;
+        };
+        let waits = WaitShares::mean(&waits);
+        // A wait that goes on to the end of what was seen is not recorded, only looked at.
+        lateness.waiting_time_part = lateness.waiting_time_part.max(waits.any);
+        let grounds = LatenessEvidence {
+            cpu,
+            processors: processors_of(run),
+            is_shared: environment.is_some_and(|one| one.target.same_machine == Some(true)),
+            has_faults: trial.is_some_and(|trial| !trial.faults.is_empty()),
+            has_outage: health::has_outage(run, measured),
+            waited_for: waits.longest(),
+        };
+        lateness.blame = blame::cause(lateness, &grounds);
+    }
+}
+
+fn count(repeats: &[&RepeatRead]) -> u32 {
+    u32::try_from(repeats.len()).unwrap_or(u32::MAX)
+}
+
+fn factors(of: &[(String, String)]) -> Vec<Factor> {
+    let factors = of.iter().map(|(path, value)| Factor {
+        path: path.clone(),
+        value: value.clone(),
+    });
+    factors.collect()
+}
+
+/// Why a trial has no figures, or not all.
+struct NotMeasured {
+    why: String,
+    /// It was never meant to run on this target.
+    is_left_out: bool,
+}
+
+fn not_measured(run: &RunRead, trial: u32) -> Option<NotMeasured> {
+    let mut told = run.events.iter().filter_map(|event| {
+        let (of, why) = event.kind.not_measured()?;
+        (of == trial).then(|| NotMeasured {
+            why: why.to_owned(),
+            is_left_out: matches!(event.kind, EventKind::TrialLeftOut { .. }),
+        })
+    });
+    told.next_back()
+}
+
+fn repeats(measured: &MeasuredRepeats<'_>) -> Vec<RepeatSummary> {
+    let used = measured
+        .repeats
+        .iter()
+        .map(|repeat| repeat.key)
+        .collect::<BTreeSet<_>>();
+    let begun = measured.begun.iter().map(|repeat| {
+        let record = repeat.record.as_ref();
+        RepeatSummary {
+            repeat: repeat.key.repeat,
+            started_unix_ms: record.map(|record| record.started_unix_ms),
+            outcome: record.map(|record| record.outcome.clone()),
+            measured: used.contains(&repeat.key),
+        }
+    });
+    begun.collect()
+}
+
+fn counted_on_brokers(
+    trial: Option<&Trial>,
+    measured: &MeasuredRepeats<'_>,
+) -> Vec<CountedOnBroker> {
+    let Some(trial) = trial else {
+        return Vec::new();
+    };
+    let producers = trial.flows.iter().filter_map(FlowPlan::produces);
+    let producers = producers.collect::<Vec<_>>();
+    if producers.is_empty() {
+        return Vec::new();
+    }
+    // A retry without idempotence may be written twice.
+    let exact = producers.iter().all(|flow| flow.settings.idempotence);
+    // Other clients don't tell what they sent twice.
+    let is_blind = !exact && producers.iter().any(|flow| !flow.driver.is_kgauge());
+    let acked_blindly = producers.iter().any(|flow| flow.settings.acks.wire() == 0);
+    let repeats = measured.begun.iter().map(|repeat| {
+        let slices = repeat.flows.values().flat_map(|flow| flow.stages.values());
+        let records = counted(slices);
+        let topics = repeat.record.as_ref().map(|record| &record.topics);
+        let on_broker = topics
+            .filter(|topics| !topics.is_empty())
+            .and_then(|topics| {
+                let counts = topics.iter().map(|topic| topic.records_counted());
+                counts.sum::<Option<u64>>()
+            })
+            // The end of a transaction takes an offset, and is no record.
+            .map(|offsets| offsets.saturating_sub(records.transaction_markers));
+        let twice = if exact { 0 } else { records.retried };
+        let may_be_there = records
+            .indeterminate
+            .saturating_add(records.unresolved.max(0).unsigned_abs())
+            // Who takes over from a coordinator, or from a leader, writes again what may be missing.
+            .saturating_add(records.markers_doubted)
+            .saturating_add(twice);
+        let agrees = on_broker.filter(|_| !acked_blindly).map(|on_broker| {
+            (records.acked..=records.acked.saturating_add(may_be_there)).contains(&on_broker)
+        });
+        let is_more = on_broker.is_some_and(|on_broker| on_broker > records.acked);
+        let agrees = agrees.filter(|agrees| *agrees || !(is_blind && is_more));
+        CountedOnBroker {
+            repeat: repeat.key.repeat,
+            acked: records.acked,
+            indeterminate: records.indeterminate,
+            on_broker,
+            agrees,
+        }
+    });
+    repeats.collect()
+}

@@ -1,0 +1,491 @@
+//! Goals and published figures against what was measured.
+
+use kgauge_scenario::{
+    FigureName, Goal, GoalComparison, Metric, PublishedValue, Statistic, Trial, ValueUnit,
+};
+
+use super::hold::{MeasuredRepeats, merged};
+use crate::statistics::{Interval, Spread, t_95};
+use crate::summary::words;
+use crate::summary::{
+    FlowSteadiness, FlowSummary, GeneratorState, GeneratorVerdict, GoalStatus, GoalVerdict,
+    LatencySummary, MetricUnit, PublishedComparison, PublishedStatus,
+};
+use kgauge_results::histogram::Quantile;
+use kgauge_results::slice::TimeKind;
+
+/// Figures within this part of each other agree even without an interval.
+const AGREES_WITHIN: f64 = 0.10;
+
+/// An interval that reaches further than this fraction of the figure could not have disagreed.
+const WIDE: f64 = 0.25;
+
+/// A single repeat whose rate is nearer to a goal than this fraction decides nothing: at full speed equal runs on a
+/// busy machine were seen to differ by 7 %.
+const RATE_NEAR: f64 = 0.10;
+/// The same of a time: p99 and p99.9 of equal runs differ by some 10 %, of which two and a half standard deviations.
+const TIME_NEAR: f64 = 0.25;
+/// More repeats are not recommended: a longer hold helps more.
+const REPEATS_MAX: u32 = 30;
+
+/// What figures are judged by.
+pub(super) struct FigureSource<'a> {
+    pub(super) flows: &'a [FlowSummary],
+    pub(super) measured: &'a MeasuredRepeats<'a>,
+    pub(super) generator: &'a GeneratorVerdict,
+    /// The sentence that names the target.
+    pub(super) target: &'a str,
+}
+
+/// A measured value and its interval over the repeats.
+struct Value {
+    value: f64,
+    spread: Option<Spread>,
+}
+
+impl Value {
+    fn interval(&self) -> Option<Interval> {
+        self.spread.as_ref().and_then(|spread| spread.ci95)
+    }
+}
+
+impl FigureSource<'_> {
+    pub(super) fn goals(&self, trial: &Trial) -> Vec<GoalVerdict> {
+        trial.goals.iter().map(|goal| self.goal(goal)).collect()
+    }
+
+    pub(super) fn published(&self, trial: &Trial) -> Vec<PublishedComparison> {
+        let published = trial.published.iter();
+        published.map(|published| self.compare(published)).collect()
+    }
+
+    fn flow(&self, figure: &FigureName) -> Option<&FlowSummary> {
+        self.flows.iter().find(|flow| flow.name == figure.flow)
+    }
+
+    fn value(&self, figure: &FigureName) -> Option<Value> {
+        let flow = self.flow(figure)?;
+        let throughput = flow.throughput.as_ref()?;
+        let of_spread = |spread: &Spread| Value {
+            value: spread.mean,
+            spread: Some(spread.clone()),
+        };
+        let of_count = |records: u64| Value {
+            value: records as f64,
+            spread: None,
+        };
+        match figure.metric {
+            Metric::Throughput => Some(of_spread(&throughput.records_per_s)),
+            Metric::ThroughputBytes => Some(of_spread(&throughput.logical_bytes_per_s)),
+            Metric::Latency(stat) => self.time(flow, TimeKind::Response, stat),
+            Metric::EndToEnd(stat) => self.time(flow, TimeKind::EndToEnd, stat),
+            Metric::Service(stat) => self.time(flow, TimeKind::Service, stat),
+            Metric::Lag(stat) => self.time(flow, TimeKind::Lag, stat),
+            Metric::Failed => Some(of_count(flow.records.failed)),
+            Metric::Skipped => Some(of_count(flow.records.skipped)),
+        }
+    }
+
+    fn time(&self, flow: &FlowSummary, kind: TimeKind, stat: Statistic) -> Option<Value> {
+        let summary: &LatencySummary = match kind {
+            TimeKind::Response => flow.latencies.response.as_ref()?,
+            TimeKind::Service => flow.latencies.service.as_ref()?,
+            TimeKind::EndToEnd => flow.latencies.end_to_end.as_ref()?,
+            _ => flow.latencies.lag.as_ref()?,
+        };
+        match stat {
+            Statistic::Min => Some(Value {
+                value: summary.min_ns as f64,
+                spread: None,
+            }),
+            Statistic::Max => Some(Value {
+                value: summary.max_ns as f64,
+                spread: None,
+            }),
+            Statistic::Mean => Some(Value {
+                value: summary.mean_ns,
+                spread: summary.mean_over_repeats.clone(),
+            }),
+            Statistic::Quantile(millionths) => {
+                let quantile = Quantile::new(millionths);
+                let holds = self.measured.holds(flow.index);
+                let of_repeats = holds
+                    .iter()
+                    .filter_map(|hold| hold.slice.times(kind).value_ns_at(quantile))
+                    .map(|value_ns| value_ns as f64);
+                let value = merged(&holds, kind).value_ns_at(quantile)? as f64;
+                Some(Value {
+                    value,
+                    spread: Spread::of_time(&of_repeats.collect::<Vec<_>>(), value),
+                })
+            }
+        }
+    }
+
+    fn goal(&self, goal: &Goal) -> GoalVerdict {
+        let unit = unit_of(goal.figure.metric);
+        let mut verdict = GoalVerdict {
+            goal: goal.text.clone(),
+            figure: goal.figure.to_string(),
+            wanted: goal.value,
+            measured: None,
+            interval: None,
+            unit,
+            word: GoalStatus::NotMeasured,
+            why: "this figure was not measured".to_owned(),
+        };
+        let Some(value) = self.value(&goal.figure) else {
+            return verdict;
+        };
+        verdict.measured = Some(value.value);
+        verdict.interval = value.interval();
+        verdict.word = goal_word(goal, &value);
+        verdict.why = goal_words(goal, &value, verdict.word);
+        // A load that overruns the target is not steady either: what was missed stays missed.
+        let flow = self.flow(&goal.figure).filter(|flow| !flow.is_usable());
+        let factor = flow
+            .and_then(|flow| flow.steadiness.as_ref())
+            .map(FlowSteadiness::factor);
+        if let (GoalStatus::Held, Some(factor)) = (verdict.word, factor) {
+            let holds = |value: f64| goal.comparison.holds(value, goal.value);
+            if !holds(value.value * factor) || !holds(value.value / factor) {
+                verdict.word = GoalStatus::Undecided;
+                verdict.why += ", but the target was not steady during measurement";
+            }
+        }
+        verdict
+    }
+
+    fn compare(&self, published: &PublishedValue) -> PublishedComparison {
+        let value = self.value(&published.figure);
+        let measured = value.as_ref().map(|value| value.value);
+        let interval = value.as_ref().and_then(Value::interval);
+        let ratio = measured.filter(|_| published.value != 0.0);
+        let ratio = ratio.map(|measured| measured / published.value);
+        let (word, why) = self.word(published, ratio, interval);
+        // A figure that is not steady is no multiple of anything.
+        let is_usable = self
+            .flow(&published.figure)
+            .is_none_or(FlowSummary::is_usable);
+        let ratio = ratio.filter(|_| is_usable);
+        PublishedComparison {
+            figure: published.figure.to_string(),
+            published: published.value,
+            published_text: published.text.clone(),
+            source: published.source.clone(),
+            measured,
+            interval,
+            unit: unit_of(published.figure.metric),
+            ratio,
+            word,
+            why: format!(
+                "{why}. The target was {}.{}",
+                self.target,
+                differs(published)
+            ),
+            audit: published.audit.clone(),
+        }
+    }
+
+    fn word(
+        &self,
+        published: &PublishedValue,
+        ratio: Option<f64>,
+        interval: Option<Interval>,
+    ) -> (PublishedStatus, String) {
+        let Some(ratio) = ratio else {
+            return (
+                PublishedStatus::NotMeasured,
+                "This figure was not measured".to_owned(),
+            );
+        };
+        if let Some(because) = &published.not_comparable {
+            let why = format!("Not comparable because {}", because.trim_end_matches('.'));
+            return (PublishedStatus::NotComparable, why);
+        }
+        let flow = self.flow(&published.figure);
+        if flow.is_some_and(|flow| !flow.is_usable()) {
+            let why = "Not comparable: the target was not steady during measurement";
+            return (PublishedStatus::NotComparable, why.to_owned());
+        }
+        let of_time = matches!(
+            published.figure.metric,
+            Metric::Latency(_) | Metric::EndToEnd(_) | Metric::Service(_) | Metric::Lag(_)
+        );
+        if of_time && flow.is_some_and(|flow| flow.closed_loop) {
+            return (
+                PublishedStatus::NotComparable,
+                "Not comparable: in a closed loop, latency is time in the producer \
+                 buffer"
+                    .to_owned(),
+            );
+        }
+        if let Some(found) = agreement(published, ratio, interval) {
+            return found;
+        }
+        let word = if ratio > 1.0 {
+            (
+                PublishedStatus::Higher,
+                format!(
+                    "The result is {} times the published value",
+                    words::number(ratio)
+                ),
+            )
+        } else {
+            (
+                PublishedStatus::Lower,
+                format!(
+                    "The result is {} of the published value",
+                    words::percent(ratio)
+                ),
+            )
+        };
+        let limited = self.generator.word == GeneratorState::Limited;
+        if limited && ratio < 1.0 && !of_time {
+            let why = "Not comparable: the generator was the bottleneck".to_owned();
+            return (PublishedStatus::NotComparable, why);
+        }
+        word
+    }
+}
+
+/// Whether a published figure and ours agree, or are too near each other for our interval to disagree; `None` where
+/// they differ.
+fn agreement(
+    published: &PublishedValue,
+    ratio: f64,
+    interval: Option<Interval>,
+) -> Option<(PublishedStatus, String)> {
+    let away = (ratio - 1.0).abs();
+    let Some(interval) = interval else {
+        let why = "Inconclusive: one repeat has no confidence interval; use --repeat 5";
+        return (away <= WIDE).then(|| (PublishedStatus::Undecided, why.to_owned()));
+    };
+    let inside = interval.contains(published.value);
+    if !inside && away > AGREES_WITHIN {
+        return None;
+    }
+    let reach = interval.reach(ratio * published.value)?;
+    if reach > WIDE {
+        let why = format!(
+            "Inconclusive: the 95 % interval of ±{} is too wide; use a higher --repeat or a \
+             longer hold",
+            words::percent(reach)
+        );
+        return Some((PublishedStatus::Undecided, why));
+    }
+    let how = match inside {
+        true => "the published value lies within the 95 % interval",
+        false => "within 10 % of the published value",
+    };
+    Some((
+        PublishedStatus::Agrees,
+        format!("Agrees: {how} (±{})", words::percent(reach)),
+    ))
+}
+
+/// A goal is held or missed where the whole interval says so. What is counted, and what repeats agree on to the last
+/// digit, has no doubt.
+fn goal_word(goal: &Goal, value: &Value) -> GoalStatus {
+    let holds = |value: f64| goal.comparison.holds(value, goal.value);
+    let word = |held: bool| match held {
+        true => GoalStatus::Held,
+        false => GoalStatus::NotHeld,
+    };
+    let Some(interval) = value.interval() else {
+        let is_near = value.spread.is_some() && is_near(goal, value.value);
+        return match is_near {
+            true => GoalStatus::Undecided,
+            false => word(holds(value.value)),
+        };
+    };
+    match (holds(interval.low), holds(interval.high)) {
+        (true, true) => GoalStatus::Held,
+        (false, false) => GoalStatus::NotHeld,
+        _ => GoalStatus::Undecided,
+    }
+}
+
+/// Whether a single repeat could have come out on the other side.
+fn is_near(goal: &Goal, value: f64) -> bool {
+    let near = match unit_of(goal.figure.metric) {
+        MetricUnit::RecordsPerSecond | MetricUnit::BytesPerSecond => RATE_NEAR,
+        MetricUnit::Nanoseconds => TIME_NEAR,
+        MetricUnit::Records => return false,
+    };
+    (value - goal.value).abs() <= near * goal.value
+}
+
+/// `measured 18.4 ms (95 % interval 16.0 ms to 21.2 ms), goal at most 20 ms`
+fn goal_words(goal: &Goal, value: &Value, word: GoalStatus) -> String {
+    let unit = unit_of(goal.figure.metric);
+    let interval = match (value.interval(), &value.spread) {
+        (Some(interval), _) => format!(" (95 % interval {})", show_interval(interval, unit)),
+        (None, Some(_)) => " (one repeat)".to_owned(),
+        (None, None) => String::new(),
+    };
+    let remedy = match word {
+        GoalStatus::Undecided => match repeats_needed(goal, value) {
+            Some(repeats) => format!("; use --repeat {repeats} to decide"),
+            None => "; use a longer hold to decide".to_owned(),
+        },
+        GoalStatus::Held | GoalStatus::NotHeld | GoalStatus::NotMeasured => String::new(),
+    };
+    format!(
+        "measured {}{interval}, goal {} {}{remedy}",
+        show(value.value, unit),
+        comparison_words(goal.comparison),
+        show(goal.value, unit),
+    )
+}
+
+/// How many repeats would tell the figure from the goal's value, if they spread as those that were measured.
+fn repeats_needed(goal: &Goal, value: &Value) -> Option<u32> {
+    let spread = value.spread.as_ref()?;
+    let Some(half) = spread.ci95_relative() else {
+        return Some(5);
+    };
+    let n = f64::from(spread.n);
+    let stdev = half.ln_1p() * n.sqrt() / t_95(spread.values.len() - 1)?;
+    let away = (goal.value / value.value).ln().abs();
+    (spread.n + 1..=REPEATS_MAX).find(|repeats| {
+        let t = t_95(*repeats as usize - 1);
+        t.is_some_and(|t| t * stdev / f64::from(*repeats).sqrt() < away)
+    })
+}
+
+fn differs(published: &PublishedValue) -> String {
+    let differs = published.differs.as_deref();
+    differs.map_or_else(String::new, |differs| {
+        format!(" The published test differs: {differs}.")
+    })
+}
+
+fn comparison_words(comparison: GoalComparison) -> &'static str {
+    match comparison {
+        GoalComparison::Less => "less than",
+        GoalComparison::LessOrEqual => "at most",
+        GoalComparison::GreaterOrEqual => "at least",
+        GoalComparison::Greater => "more than",
+    }
+}
+
+fn unit_of(metric: Metric) -> MetricUnit {
+    match metric.unit() {
+        ValueUnit::RecordsPerSecond => MetricUnit::RecordsPerSecond,
+        ValueUnit::BytesPerSecond => MetricUnit::BytesPerSecond,
+        ValueUnit::Nanoseconds => MetricUnit::Nanoseconds,
+        ValueUnit::Records => MetricUnit::Records,
+    }
+}
+
+fn show(value: f64, unit: MetricUnit) -> String {
+    match unit {
+        MetricUnit::RecordsPerSecond => format!("{} records/s", words::number(value)),
+        MetricUnit::BytesPerSecond => format!("{} MB/s", words::number(value / 1e6)),
+        MetricUnit::Nanoseconds => words::time(value),
+        MetricUnit::Records => words::counted(value as u64, "record"),
+    }
+}
+
+/// `16.0 to 21.2 ms`: the unit once where it is the same.
+fn show_interval(interval: Interval, unit: MetricUnit) -> String {
+    let (low, high) = (show(interval.low, unit), show(interval.high, unit));
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn goal(figure: &str, comparison: GoalComparison, value: f64) -> Goal {
+        Goal {
+            text: String::new(),
+            figure: FigureName::parse(figure).unwrap(),
+            comparison,
+            value,
+        }
+    }
+
+    fn time(repeats_ms: &[f64]) -> Value {
+        let values: Vec<f64> = repeats_ms.iter().map(|ms| ms * 1e6).collect();
+        let value = values.iter().sum::<f64>() / values.len() as f64;
+        Value {
+            value,
+            spread: Spread::of_time(&values, value),
+        }
+    }
+
+    #[test]
+    fn a_goal_is_decided_only_where_the_whole_interval_is_on_one_side() {
+        let goal = goal("writers.latency.p99", GoalComparison::LessOrEqual, 20e6);
+        let word = |repeats: &[f64]| goal_word(&goal, &time(repeats));
+        assert_eq!(word(&[10.0, 10.5, 11.0]), GoalStatus::Held);
+        assert_eq!(word(&[30.0, 31.0, 32.0]), GoalStatus::NotHeld);
+        assert_eq!(word(&[15.0, 18.0, 21.0]), GoalStatus::Undecided);
+        assert_eq!(word(&[19.0, 21.0, 23.0]), GoalStatus::Undecided);
+        // A single repeat decides where it is far from the goal.
+        assert_eq!(word(&[14.0]), GoalStatus::Held);
+        assert_eq!(word(&[16.0]), GoalStatus::Undecided);
+        assert_eq!(word(&[26.0]), GoalStatus::NotHeld);
+    }
+
+    #[test]
+    fn what_is_counted_has_no_doubt() {
+        let goal = goal("writers.failed", GoalComparison::LessOrEqual, 0.0);
+        let of = |value: f64| Value {
+            value,
+            spread: None,
+        };
+        assert_eq!(goal_word(&goal, &of(0.0)), GoalStatus::Held);
+        assert_eq!(goal_word(&goal, &of(1.0)), GoalStatus::NotHeld);
+    }
+
+    #[test]
+    fn an_undecided_goal_says_its_interval_and_how_many_repeats_decide() {
+        let goal = goal("writers.latency.p99", GoalComparison::LessOrEqual, 20e6);
+        let value = time(&[15.0, 18.0, 21.0]);
+        let words = goal_words(&goal, &value, GoalStatus::Undecided);
+        assert!(
+            words.starts_with("measured 18.0 ms (95 % interval 11."),
+            "{words}"
+        );
+        assert!(words.ends_with("; use --repeat 13 to decide"), "{words}");
+        assert!(!words.contains("chance"), "{words}");
+        let near = goal_words(&goal, &time(&[19.9, 20.2, 19.8]), GoalStatus::Undecided);
+        assert!(near.ends_with("use a longer hold to decide"), "{near}");
+    }
+
+    fn published(value: f64) -> PublishedValue {
+        serde_json::from_value(serde_json::json!({
+            "figure": "writers.throughput", "value": value, "text": "", "source": null, "differs": null}))
+        .unwrap()
+    }
+
+    #[test]
+    fn to_agree_an_interval_must_be_narrow_enough_to_disagree() {
+        let word = |measured: f64, half: Option<f64>| {
+            let interval = half.map(|half| Interval {
+                low: measured - half,
+                high: measured + half,
+            });
+            agreement(&published(100.0), measured / 100.0, interval).map(|(word, _)| word)
+        };
+        assert_eq!(word(104.0, Some(5.0)), Some(PublishedStatus::Agrees));
+        assert_eq!(
+            word(108.0, Some(1.0)),
+            Some(PublishedStatus::Agrees),
+            "within 10 % of the published value"
+        );
+        // 2,033,000 records/s, known to 40 %, beside 2,024,032.
+        assert_eq!(word(100.4, Some(40.0)), Some(PublishedStatus::Undecided));
+        assert_eq!(word(150.0, Some(80.0)), Some(PublishedStatus::Undecided));
+        assert_eq!(word(150.0, Some(20.0)), None, "it differs");
+        // One repeat has no interval that could disagree.
+        assert_eq!(word(101.0, None), Some(PublishedStatus::Undecided));
+        assert_eq!(word(200.0, None), None);
+    }
+}

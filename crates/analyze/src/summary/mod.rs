@@ -1,0 +1,197 @@
+//! The summary: what a run folder says, as figures with their spread. A pure function of the
+//! folder, so that it is the same byte for byte each time.
+
+pub mod blame;
+mod build;
+pub mod driver;
+pub mod flow;
+pub mod generator;
+pub mod group;
+pub mod latency;
+pub mod limit;
+pub mod load;
+pub mod mirror;
+pub mod partitions;
+pub mod repeat;
+pub mod steadiness;
+pub mod transaction;
+pub mod trial;
+pub mod verdict;
+pub mod warning;
+pub(crate) mod words;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use blame::{ClientWait, LatenessCause};
+pub use build::is_warm;
+pub use driver::{DriverComparison, DriverRow, DriverSummary};
+pub use flow::{
+    AckMeaning, Batching, ConsumerLag, ErrorSummary, FlowKind, FlowSummary, LittlesLaw,
+    RecordCounts, Throttling, Throughput,
+};
+pub use generator::{
+    CpuSummary, FlowHeadroom, GeneratorState, GeneratorVerdict, Headroom, Lateness, ProgramCores,
+};
+pub use group::GroupSummary;
+pub use latency::{Latencies, LatencySummary, MaxAt, Percentile};
+pub use limit::{Bottleneck, LimitVerdict};
+pub use load::{BrokerShare, BrokerShares};
+pub use mirror::MirrorSummary;
+pub use partitions::{PartitionsNeeded, PartitionsOfRate};
+pub use repeat::FlowRepeat;
+pub use steadiness::{FlowSteadiness, RepeatSteadiness};
+pub use transaction::TransactionSummary;
+pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
+pub use verdict::{GoalStatus, GoalVerdict, MetricUnit, PublishedComparison, PublishedStatus};
+pub use warning::{Warning, WarningKind};
+
+use kgauge_results::folder::{LoggedTrial, RunRead};
+use kgauge_results::run::{BuildRecord, MachineRecord, RunStatus, TargetKind};
+
+/// The content of `summary.json`. Its schema is published as `docs/schema/summary.schema.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "kgauge summary")]
+pub struct Summary {
+    /// Version of this format, 1.
+    pub format: u32,
+    /// Which run.
+    pub run: RunSummary,
+    /// What was under test.
+    pub target: TargetSummary,
+    /// The machine that made the load.
+    pub machine: Option<MachineRecord>,
+    /// How it all ended.
+    pub status: Status,
+    /// The exit status of `kgauge run`: 0 good, 1 a goal or a send failed, 2 a goal is undecided, 3 the
+    /// target or the run failed, 130 interrupted.
+    pub exit_status: u8,
+    /// What a reader of any figure must know first.
+    pub warnings: Vec<Warning>,
+    /// The trials, in the order of the plan. Those that never began are in it, without figures.
+    pub trials: Vec<TrialSummary>,
+    /// Trials that differ only in the client that sent a flow, side by side; absent without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drivers: Vec<DriverComparison>,
+    /// How many partitions rates need; absent where the study has no formula for it, or it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partitions_needed: Option<PartitionsNeeded>,
+    /// What is missing in the folder or damaged.
+    pub defects: Vec<DefectSummary>,
+}
+
+impl Summary {
+    /// The version of `summary.json` that this build writes.
+    pub const FORMAT: u32 = 1;
+
+    /// What a run folder says.
+    pub fn of(run: &RunRead) -> Summary {
+        build::summary(run)
+    }
+
+    /// The repeats and flows whose times the figures are made from.
+    pub fn logged_trials(&self) -> Vec<LoggedTrial> {
+        let trial = |trial: &TrialSummary| {
+            let measured = trial.repeats.iter().filter(|repeat| repeat.measured);
+            let flows = trial.flows.iter();
+            LoggedTrial {
+                index: trial.index,
+                repeats: measured.map(|repeat| repeat.repeat).collect(),
+                flows: flows.map(|flow| (flow.index, flow.name.clone())).collect(),
+            }
+        };
+        self.trials.iter().map(trial).collect()
+    }
+
+    /// The JSON Schema (draft 2020-12) of `summary.json`.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Summary).to_value()
+    }
+}
+
+/// Which run it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunSummary {
+    /// Its id.
+    pub run_id: String,
+    /// The kgauge that ran it.
+    pub kgauge: BuildRecord,
+    /// The command line.
+    pub command: Vec<String>,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: u64,
+    /// Milliseconds since 1970-01-01 UTC; null when it was cut short.
+    pub ended_unix_ms: Option<u64>,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Why, in words, when it failed or was interrupted.
+    pub why: Option<String>,
+    /// All randomness came from it; null without a plan.
+    pub seed: Option<u64>,
+    /// `quick`, `default` or `full`; null without a plan.
+    pub size: Option<String>,
+    /// The study that was run; null for a scenario of its own.
+    pub study: Option<StudySummary>,
+    /// What the target costs in an hour, in the user's currency; absent when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_per_hour: Option<f64>,
+}
+
+/// Which study it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StudySummary {
+    /// As given to `kgauge run`.
+    pub name: String,
+    /// For people.
+    pub title: String,
+}
+
+/// The cluster under test. The words stand in every report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TargetSummary {
+    /// The sentence that names it.
+    pub words: String,
+    /// What it is; null when the run was cut short before it was known.
+    pub kind: Option<TargetKind>,
+    /// Its release.
+    pub version: Option<String>,
+    /// Kafka's cluster id.
+    pub cluster_id: Option<String>,
+    /// How many brokers it has.
+    pub brokers: Option<u32>,
+    /// True when it runs on the machine that makes the load.
+    pub same_machine: Option<bool>,
+}
+
+/// How a run ended, the worst first that is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Everything was measured; every goal was held, every send acked.
+    Good,
+    /// The repeats do not tell whether a goal was held, and none was missed.
+    GoalUndecided,
+    /// A goal was not held.
+    GoalMissed,
+    /// Sends failed, or nobody knows whether they did.
+    SendsFailed,
+    /// The run had to stop.
+    Failed,
+    /// The user stopped it.
+    Interrupted,
+    /// Its process died.
+    CutShort,
+    /// It goes on.
+    Running,
+}
+
+/// Something missing or damaged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DefectSummary {
+    /// The file, relative to the run folder.
+    pub file: String,
+    /// The line, from 1.
+    pub line: Option<u64>,
+    /// What is wrong.
+    pub what: String,
+}

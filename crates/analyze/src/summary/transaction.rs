@@ -1,0 +1,15 @@
+//! What the summary says of transactions.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use kgauge_results::run::TransactionProtocol;
+
+/// The transactions of a flow, over all its repeats and stages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TransactionSummary {
+    /// What its producers spoke with their coordinators: of all repeats, without those that are the same.
+    pub protocols: Vec<TransactionProtocol>,
+    /// All of it as one sentence.
+    pub sentence: String,
+}

@@ -1,0 +1,93 @@
+//! Figures of a system that was still changing.
+
+use kgauge_analyze::Summary;
+use kgauge_analyze::statistics::Steadiness;
+use kgauge_analyze::summary::{GoalStatus, PublishedStatus, WarningKind};
+use kgauge_results::PaceSeries;
+
+use crate::made::{MS_NS, Made, PACED, SECOND_NS};
+
+/// Three repeats; each has so many records per tenth of a second, `factor` times as many at the end as at the start.
+fn run(records_per_bin: [u64; 3], factor: f64) -> Summary {
+    run_of(PACED, records_per_bin, factor)
+}
+
+fn run_of(scenario: &str, records_per_bin: [u64; 3], factor: f64) -> Summary {
+    let mut made = Made::begin(scenario);
+    for (repeat, records) in records_per_bin.into_iter().enumerate() {
+        let repeat = repeat as u32;
+        let load = |_: usize, recorder: &mut kgauge_results::Recorder| {
+            for second in 2..62 {
+                let at_ns = second * SECOND_NS;
+                recorder.scheduled(at_ns, records);
+                recorder.sent(at_ns, records);
+                recorder.acked(at_ns, at_ns, at_ns + MS_NS, records, 100 * records);
+            }
+        };
+        made.repeat_with(repeat, load, |record| {
+            let mut pace = PaceSeries::default();
+            for bin in 0..620_u64 {
+                let grown = 1.0 + (factor - 1.0) * bin as f64 / 620.0;
+                // A little noise: a series without any would be suspicious.
+                let records = (records as f64 * grown) as u64 + bin % 3;
+                pace.note(bin * 100 * MS_NS, records, 5 * MS_NS);
+            }
+            record.flows[0].pace = Some(pace);
+        });
+    }
+    Summary::of(&made.end())
+}
+
+fn kinds(summary: &Summary) -> Vec<WarningKind> {
+    let warnings = summary.trials[0].warnings.iter();
+    warnings.map(|warning| warning.kind).collect()
+}
+
+#[test]
+fn a_level_load_is_steady_and_compared() {
+    let summary = run([1_000, 1_010, 990], 1.0);
+    let flow = &summary.trials[0].flows[0];
+    let steadiness = flow.steadiness.as_ref().unwrap();
+    assert_eq!(steadiness.verdict, Steadiness::Steady, "{steadiness:?}");
+    assert_eq!(steadiness.repeats[0].warm_up_ns, 2 * SECOND_NS);
+    assert!(!steadiness.repeats[0].limit_reached);
+    assert!(!kinds(&summary).contains(&WarningKind::NotSteady));
+    assert!(summary.trials[0].published[0].ratio.is_some());
+}
+
+#[test]
+fn a_load_that_grows_while_it_is_measured_is_no_result() {
+    let summary = run([1_000, 1_010, 990], 2.0);
+    let trial = &summary.trials[0];
+    let steadiness = trial.flows[0].steadiness.as_ref().unwrap();
+    assert_eq!(steadiness.verdict, Steadiness::Warming);
+    assert!(kinds(&summary).contains(&WarningKind::NotSteady));
+    for published in &trial.published {
+        assert_eq!(published.word, PublishedStatus::NotComparable);
+        assert_eq!(published.ratio, None);
+    }
+}
+
+#[test]
+fn a_goal_is_held_only_if_the_change_could_not_break_it() {
+    // 1 ms was measured, and the throughput nearly doubled meanwhile.
+    let word = |goal: &str, factor: f64| {
+        let scenario = PACED.replace("<= 450 ms", goal);
+        run_of(&scenario, [1_000, 1_010, 990], factor).trials[0].goals[0].word
+    };
+    assert_eq!(word("<= 450 ms", 2.0), GoalStatus::Held);
+    assert_eq!(word("<= 1200 us", 2.0), GoalStatus::Undecided);
+    assert_eq!(word("<= 1200 us", 1.0), GoalStatus::Held);
+    assert_eq!(word("<= 800 us", 2.0), GoalStatus::NotHeld);
+}
+
+#[test]
+fn repeats_that_each_beat_the_one_before_are_a_system_that_warms_up() {
+    let summary = run([210, 382, 1_342], 1.0);
+    let steadiness = summary.trials[0].flows[0].steadiness.as_ref().unwrap();
+    assert_eq!(steadiness.verdict, Steadiness::Warming);
+    // From 210 to 1,342: 539 % more. The noise adds one record per bin on average.
+    let change = steadiness.throughput_over_repeats.unwrap();
+    assert!((5.3..5.4).contains(&change), "{change}");
+    assert!(kinds(&summary).contains(&WarningKind::NotSteady));
+}
