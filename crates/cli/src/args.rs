@@ -28,7 +28,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Compare two or more runs
     Compare(Compare),
-    /// Check whether results printed by other tools are plausible
+    /// Check results of other tools for arithmetic contradictions
     Audit(AuditArgs),
     /// Test kgauge itself against known answers
     Truth(TruthArgs),
@@ -64,7 +64,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "[ID=]URL")]
     pub(crate) metrics: Vec<String>,
 
-    /// Run the short version: about two minutes for a study
+    /// Run the short version: one to four minutes for a built-in study
     #[arg(long, conflicts_with = "full")]
     pub(crate) quick: bool,
 
@@ -76,7 +76,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TARGET")]
     pub(crate) destination: Option<String>,
 
-    /// Override one scenario value: `writers.settings.linger.ms=0`, `stages.hold='5 s'`
+    /// Override one scenario value: `writers.settings.linger.ms=0`, `stages.hold='5 s'`. May be
+    /// repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
 
@@ -85,7 +86,7 @@ pub(crate) struct RunArgs {
     #[arg(long = "driver", value_name = "NAME")]
     pub(crate) drivers: Vec<String>,
 
-    /// Run only these scenarios of a study
+    /// Run only these scenarios of a study, separated by commas
     #[arg(long = "only", value_name = "SCENARIO", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 
@@ -158,8 +159,8 @@ pub(crate) struct ReportArgs {
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
 
-    /// Report format [default: table, and summary.json and report.html are rewritten]
-    #[arg(long = "as", value_name = "FORM", conflicts_with = "json")]
+    /// Report format [default: table; also rewrites summary.json and report.html]
+    #[arg(long = "as", value_name = "FORMAT", conflicts_with = "json")]
     pub(crate) form: Option<ReportForm>,
 
     /// Output file, folder for `hdr`, or `-` for stdout; existing files are overwritten [default: -]
@@ -201,7 +202,7 @@ pub(crate) struct CeilingArgs {
     pub(crate) json: bool,
 }
 
-/// Check whether results printed by other tools are plausible
+/// Check results of other tools for arithmetic contradictions
 #[derive(Debug, Args)]
 #[command(after_help = help::AUDIT)]
 pub(crate) struct AuditArgs {
@@ -242,16 +243,16 @@ pub(crate) struct AuditArgs {
 #[derive(Debug, Args)]
 #[command(after_help = help::TRUTH)]
 pub(crate) struct TruthArgs {
-    /// Folder for scenarios and runs; must be empty or not exist [default: a new one under
+    /// Folder for scenarios and run folders; must be empty or not exist [default: a new one under
     /// `kgauge-runs`]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Judge the runs of an earlier suite again, without running anything
+    /// Judge the runs of an earlier `kgauge truth` again, without running anything
     #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "quick"])]
     pub(crate) again: Option<PathBuf>,
 
-    /// Run only these checks
+    /// Run only these checks, separated by commas
     #[arg(long = "only", value_name = "CHECK", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 
@@ -308,7 +309,7 @@ pub(crate) struct Compare {
     pub(crate) baseline: usize,
 
     /// Output format [default: table]
-    #[arg(long = "as", value_name = "FORM", conflicts_with = "json")]
+    #[arg(long = "as", value_name = "FORMAT", conflicts_with = "json")]
     pub(crate) form: Option<CompareForm>,
 
     /// Write comparison.html and comparison.json to this folder [default: write no files]. With
