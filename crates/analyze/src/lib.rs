@@ -11,6 +11,7 @@
 
 pub mod compare;
 pub mod live;
+pub mod search;
 pub mod series;
 pub mod statistics;
 pub mod summary;

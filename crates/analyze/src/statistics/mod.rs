@@ -4,10 +4,12 @@
 mod coverage;
 #[cfg(test)]
 pub(crate) mod draws;
+mod sequence;
 mod spread;
 mod steadiness;
 mod student;
 
+pub use sequence::anytime_interval;
 pub use spread::{Interval, Spread};
 pub use steadiness::{Better, Steadiness, SteadinessCheck, check, check_logs, warm_up_end};
 pub use student::t_95;

@@ -1,0 +1,211 @@
+//! Searches for the capacity of simulated targets, where it is known.
+
+use super::{
+    GoalWindow, LoadClass, LoadPurpose, ReadingKind, Search, SearchBounds, SearchSettings,
+    SearchStep, typical_band,
+};
+use crate::statistics::draws::RandomDraws;
+
+/// No search of these tests needs more.
+const STEPS_MAX: usize = 200;
+const WINDOW_S: f64 = 10.0;
+const SEEDS: u64 = 200;
+
+fn settings(rate_first: f64) -> SearchSettings {
+    SearchSettings {
+        rate_first,
+        rate_min: 1.0,
+        rate_max: 1e9,
+        width: 0.02,
+        window_s: WINDOW_S,
+        duration_s: 60.0,
+        confirm_windows: 6,
+        confirms_lower_first: true,
+    }
+}
+
+/// Measures what a search asks for, until it is done. `keeps(rate)` says whether a window of the target keeps the goals,
+/// and `achieves(rate)` what it acks. Returns the seconds of all windows.
+fn measure(
+    search: &mut Search,
+    mut keeps: impl FnMut(f64) -> bool,
+    achieves: impl Fn(f64) -> f64,
+) -> f64 {
+    let mut seconds = 0.0;
+    for _ in 0..STEPS_MAX {
+        let step = search.next_step();
+        let SearchStep::Measure {
+            rate,
+            windows: most,
+            reading,
+            ..
+        } = step
+        else {
+            return seconds;
+        };
+        let mut all = search.loads().windows(rate).to_vec();
+        let measured = all.len();
+        while all.len() - measured < most {
+            let kept = keeps(rate);
+            all.push(GoalWindow {
+                duration_s: WINDOW_S,
+                kept,
+            });
+            seconds += WINDOW_S;
+            if reading.classify(&all) != LoadClass::Undecided {
+                break;
+            }
+        }
+        search.record(step, &all[measured..], achieves(rate));
+    }
+    panic!("no end after {STEPS_MAX} steps: {:?}", search.loads());
+}
+
+/// A capacity from 1,000 to 1,000,000 records/s, and a search that begins within 40 % of it.
+fn drawn(seed: u64) -> (f64, Search, RandomDraws) {
+    let mut draws = RandomDraws::new(seed);
+    let capacity = 1_000f64.powf(1.0 + draws.uniform());
+    let first = capacity * (0.6 + 0.8 * draws.uniform());
+    (capacity, Search::new(settings(first)), draws)
+}
+
+fn contains(bounds: SearchBounds, rate: f64) -> bool {
+    bounds.lower.is_some_and(|lower| lower <= rate)
+        && bounds.upper.is_some_and(|upper| rate <= upper)
+}
+
+/// Seconds of RFC 2544's search: trials of 60 s, halving from nothing to twice the capacity until the width is reached.
+fn bisection_s(capacity: f64, width: f64) -> f64 {
+    let (mut low, mut high, mut seconds) = (0.0, 2.0 * capacity, 0.0);
+    while 1.0 - low / high > width {
+        let rate = f64::midpoint(low, high);
+        seconds += 60.0;
+        if rate <= capacity {
+            low = rate;
+        } else {
+            high = rate;
+        }
+    }
+    seconds
+}
+
+#[test]
+fn the_bracket_of_a_steady_target_contains_its_capacity() {
+    let mut ratio = 0.0;
+    for seed in 0..SEEDS {
+        let (capacity, mut search, _) = drawn(seed);
+        // Not a round number, so that no load is exactly the capacity.
+        let acked = |rate: f64| rate.min(capacity * 0.999);
+        let seconds = measure(&mut search, |rate| rate <= capacity, acked);
+        for kind in ReadingKind::ALL {
+            let bounds = search.bounds(kind);
+            assert!(contains(bounds, capacity), "{capacity} not in {bounds:?}");
+            assert!(bounds.is_within(0.02), "{bounds:?}");
+        }
+        ratio += seconds / bisection_s(capacity, 0.02) / SEEDS as f64;
+    }
+    // Bisection does not confirm its ends, and has one reading only.
+    assert!(ratio < 0.65, "{ratio} of the time that bisection takes");
+}
+
+#[test]
+fn the_readings_and_the_band_of_a_noisy_target_enclose_its_capacity() {
+    let (mut enclosed, mut in_order) = (0, 0);
+    for seed in 0..SEEDS {
+        let (capacity, mut search, mut draws) = drawn(seed);
+        let noise = |draws: &mut RandomDraws| 0.95 + 0.1 * draws.uniform();
+        let keeps = |rate| rate <= capacity * noise(&mut draws);
+        measure(&mut search, keeps, |rate| rate.min(capacity));
+        let [strict, typical] = ReadingKind::ALL.map(|kind| search.bounds(kind));
+        let band = typical_band(search.loads()).unwrap();
+        enclosed += u64::from(band.contains(capacity) || contains(typical, capacity));
+        in_order += u64::from(strict.lower <= typical.lower && strict.upper <= typical.upper);
+        // No window of it can break below 95 % of the capacity.
+        assert!(strict.upper.unwrap() > 0.95 * capacity, "{strict:?}");
+    }
+    assert!(enclosed >= SEEDS * 90 / 100, "{enclosed} of {SEEDS}");
+    assert_eq!(in_order, SEEDS);
+}
+
+#[test]
+fn a_latency_knee_far_below_full_speed_is_found() {
+    let mut search = Search::new(settings(1e6));
+    // The target acks everything; only the latency breaks the goal.
+    measure(&mut search, |rate| rate <= 123_456.0, |rate| rate);
+    assert!(contains(search.bounds(ReadingKind::Strict), 123_456.0));
+}
+
+#[test]
+fn a_target_that_holds_at_the_highest_rate_has_no_upper_bound() {
+    let limits = SearchSettings {
+        rate_max: 50_000.0,
+        ..settings(40_000.0)
+    };
+    let mut search = Search::new(limits);
+    measure(&mut search, |_| true, |rate| rate);
+    let SearchBounds { lower, upper } = search.bounds(ReadingKind::Strict);
+    assert_eq!((lower, upper), (Some(50_000.0), None));
+}
+
+#[test]
+fn a_goal_that_no_rate_keeps_has_no_lower_bound() {
+    let limits = SearchSettings {
+        rate_min: 10.0,
+        ..settings(40_000.0)
+    };
+    let mut search = Search::new(limits);
+    measure(&mut search, |_| false, |rate| rate);
+    let SearchBounds { lower, upper } = search.bounds(ReadingKind::Strict);
+    assert_eq!((lower, upper), (None, Some(10.0)));
+}
+
+#[test]
+fn a_broken_window_while_an_end_is_confirmed_reopens_the_search() {
+    let mut search = Search::new(settings(1_000.0));
+    let mut confirmed = None;
+    for _ in 0..STEPS_MAX {
+        let step = search.next_step();
+        let SearchStep::Measure {
+            rate,
+            windows,
+            purpose,
+            ..
+        } = step
+        else {
+            break;
+        };
+        let is_first = purpose == LoadPurpose::Confirm && confirmed.is_none();
+        if is_first {
+            confirmed = search.bounds(ReadingKind::Strict).lower;
+            assert_eq!(confirmed, Some(rate));
+        }
+        let window = GoalWindow {
+            duration_s: WINDOW_S,
+            kept: rate <= 900.0 && !is_first,
+        };
+        search.record(step, &vec![window; windows], rate.min(900.0));
+    }
+    let lower = search.bounds(ReadingKind::Strict).lower;
+    assert!(lower < confirmed, "{lower:?} after {confirmed:?}");
+}
+
+#[test]
+fn a_search_goes_on_from_its_recorded_steps() {
+    let (capacity, mut search, _) = drawn(7);
+    let mut replayed = search.clone();
+    for _ in 0..5 {
+        let step = search.next_step();
+        assert_eq!(replayed.next_step(), step);
+        let SearchStep::Measure { rate, windows, .. } = step else {
+            break;
+        };
+        let window = GoalWindow {
+            duration_s: WINDOW_S,
+            kept: rate <= capacity,
+        };
+        let windows = vec![window; windows];
+        search.record(step, &windows, rate.min(capacity));
+        replayed.record(step, &windows, rate.min(capacity));
+    }
+    assert_eq!(search, replayed);
+}
