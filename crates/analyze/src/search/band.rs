@@ -1,8 +1,8 @@
 //! Where the typical capacity lies, from all windows of a search together.
 //!
 //! The bounds of a search are loads, not a confidence interval. Near the capacity of a noisy target, some windows at
-//! one rate keep the goals and others break them. The band is the 95 % credible interval of the rate at which half of the
-//! windows break them, under a logistic curve over the logarithm of the rate:
+//! one rate keep the goals and others break them. The band is the 95 % credible interval of the rate at which half of
+//! the windows break them, under a logistic curve over the logarithm of the rate:
 //! `P(broken) = 1 / (1 + exp(-(ln rate - ln capacity) / spread))`, with flat priors of `ln capacity` over the measured
 //! rates and of `ln spread`.
 

@@ -24,8 +24,8 @@ fn settings(rate_first: f64) -> SearchSettings {
     }
 }
 
-/// Measures what a search asks for, until it is done. `keeps(rate)` says whether a window of the target keeps the goals,
-/// and `achieves(rate)` what it acks. Returns the seconds of all windows.
+/// Measures what a search asks for, until it is done. `keeps(rate)` says whether a window of the target keeps the
+/// goals, and `achieves(rate)` what it acks. Returns the seconds of all windows.
 fn measure(
     search: &mut Search,
     mut keeps: impl FnMut(f64) -> bool,
