@@ -1,14 +1,14 @@
-//! What the machine's disks have done: whole disks only, nothing that lies in memory or on another disk.
+//! Counters of the machine's disks: whole disks, without those in memory or on another disk.
 //!
-//! Facts: the kernel's "I/O statistics fields" (admin-guide/iostats). Sectors have 512 bytes there, whatever the
-//! disk has; times are milliseconds.
+//! Source: the kernel's "I/O statistics fields" (admin-guide/iostats). Sectors have 512 bytes there on every disk;
+//! times are milliseconds.
 
 use kgauge_results::run::DiskSample;
 
 const SECTOR_BYTES: u64 = 512;
 const MS_NS: u64 = 1_000_000;
 
-/// Names of what is no disk: in memory, on another disk, or with a medium that is changed.
+/// Devices to leave out: in memory, on another disk, or with removable media.
 const NO_DISKS: &[&str] = &["loop", "ram", "zram", "dm-", "md", "sr", "fd"];
 
 /// Calls `see` for each whole disk, in the order of `/proc/diskstats`.
@@ -45,7 +45,7 @@ fn is_numbered(name: &str, stem: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
-/// The kernel names a partition after its disk: a number behind it, with a `p` between two numbers.
+/// The kernel names a partition after its disk plus a number, with a `p` between two numbers.
 fn is_partition_of(name: &str, disk: &str) -> bool {
     let Some(rest) = name.strip_prefix(disk).filter(|_| !disk.is_empty()) else {
         return false;
@@ -59,7 +59,7 @@ fn is_partition_of(name: &str, disk: &str) -> bool {
     })
 }
 
-/// The first eleven numbers are there since Linux 2.6; those of flushes are the 16th and 17th, since 5.5.
+/// The first eleven numbers exist since Linux 2.6; those of flushes are the 16th and 17th, since 5.5.
 fn sample(name: &str, numbers: &str) -> Option<DiskSample> {
     let mut found = [None; 17];
     let texts = numbers.split_ascii_whitespace();

@@ -1,7 +1,7 @@
 //! Limits that a control group, such as a container's, puts on this process.
 //!
-//! Facts: cgroups(7); the kernel's documentation "Control Group v2", sections on `cpu.max` and
-//! `memory.max`; for version 1 "CFS Bandwidth Control" and "Memory Resource Controller".
+//! Sources: cgroups(7); the kernel's documentation "Control Group v2", sections on `cpu.max` and `memory.max`; for
+//! version 1 "CFS Bandwidth Control" and "Memory Resource Controller".
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ pub(crate) const ROOT: &str = "/sys/fs/cgroup";
 /// Version 1 writes "no limit" as the largest multiple of the page size that fits 63 bits.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
-/// The tightest limits of this process's group and all groups around it.
+/// The tightest limits of this process's group and of all groups around it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CgroupLimits {
-    /// Processors' worth of time.
+    /// In processors.
     pub cpu_cores: Option<f64>,
-    /// Memory.
+    /// In bytes.
     pub memory_bytes: Option<u64>,
 }
 
 impl CgroupLimits {
-    /// Those in force for this process; none where there are no control groups.
+    /// The limits in force for this process; none without control groups.
     pub fn in_force() -> CgroupLimits {
         let groups = fs::read_to_string(GROUPS).unwrap_or_default();
         CgroupLimits::read(&groups, Path::new(ROOT))
@@ -73,8 +73,8 @@ impl CgroupLimits {
     }
 }
 
-/// The folders of the groups that bound the CPU time of a process, its own first, each with its cores. `groups` is the
-/// process's `/proc/PID/cgroup`.
+/// The folders of the groups that limit the CPU time of a process, its own first, each with its limit in cores.
+/// `groups` is the process's `/proc/PID/cgroup`.
 pub(crate) fn limited_dirs(groups: &str, root: &Path) -> Vec<(PathBuf, f64)> {
     let mut limited = Vec::new();
     for line in groups.lines() {
@@ -115,7 +115,7 @@ fn cpu_v2(dir: &Path) -> Option<f64> {
     ratio(quota.parse().ok()?, period.parse().ok()?)
 }
 
-/// A quota of -1 is none, and is no unsigned number.
+/// -1 means no quota; it fails to parse as an unsigned number.
 fn cpu_v1(dir: &Path) -> Option<f64> {
     ratio(
         number(&dir.join("cpu.cfs_quota_us"))?,

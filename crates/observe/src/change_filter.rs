@@ -1,39 +1,39 @@
-//! Keeps the counters of many things, and writes down only those that moved.
+//! Keeps the counters of many devices, and emits only those that changed.
 //!
-//! A machine may have dozens of disks and hundreds of interfaces that do nothing. Each is written down when it is first
-//! seen, then whenever it moved; and before that once more as it stood at the look before, so that what it did is
-//! not spread over the time in which it did nothing.
+//! A machine may have dozens of idle disks and hundreds of idle interfaces. Each is emitted when it is first seen, and
+//! then whenever it changes. Before such a change, its previous reading is emitted again, so that no rate is averaged
+//! over idle time.
 
 use kgauge_results::run::EvidenceKind;
 
 use crate::machine::of_host;
 use crate::sampler_state::{Observation, SampleTime};
 
-/// More things than these are not kept apart: names that change all the time must not fill memory.
+/// Limits memory if names change all the time.
 const ENTRIES_MAX: usize = 4096;
 
-/// Things by name.
+/// Devices by name.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeFilter {
     entries: Vec<Entry>,
-    /// Where the next one is, if they come in the same order as last time.
+    /// Index of the next device, if they come in the same order as last time.
     next: usize,
 }
 
 #[derive(Debug)]
 struct Entry {
     last: EvidenceKind,
-    /// The last look that showed the same as the one before.
+    /// The latest sample that equals the one before.
     quiet_at: Option<SampleTime>,
 }
 
 impl ChangeFilter {
-    /// Begins with the first thing again.
+    /// Starts again with the first device.
     pub(crate) fn begin(&mut self) {
         self.next = 0;
     }
 
-    /// Takes what one thing shows now.
+    /// Takes the current counters of one device.
     pub(crate) fn take(
         &mut self,
         kind: EvidenceKind,
@@ -72,7 +72,7 @@ impl ChangeFilter {
         seen.push(of_host(now, kind));
     }
 
-    /// Writes down how those stand that were quiet at last.
+    /// Emits the latest readings of devices that were idle at the end.
     pub(crate) fn end(&mut self, seen: &mut Vec<Observation>) {
         for entry in &mut self.entries {
             if let Some(quiet_at) = entry.quiet_at.take() {
@@ -104,7 +104,7 @@ mod tests {
         })
     }
 
-    /// What is written for one look at `a` and `b` each second: name, second, bytes.
+    /// The readings emitted for samples at `a` and `b` each second: name, second, bytes.
     fn written(looks: &[(u64, u64)]) -> Vec<(String, u64, u64)> {
         let mut quiet = ChangeFilter::default();
         let mut seen = Vec::new();

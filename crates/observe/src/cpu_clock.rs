@@ -1,13 +1,13 @@
-//! CPU time of the calling thread and process, by the clocks that POSIX has for that.
+//! CPU time of the calling thread and process, from POSIX clocks.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// CPU time that the calling thread has used, user and kernel mode together, in nanoseconds.
+/// CPU time of the calling thread, user and kernel mode together, in nanoseconds.
 pub fn thread_cpu_ns() -> u64 {
     read(ClockId::ThreadCPUTime)
 }
 
-/// CPU time that all threads of this process have used, those that ended included, in nanoseconds.
+/// CPU time of all threads of this process, including those that ended, in nanoseconds.
 pub fn process_cpu_ns() -> u64 {
     read(ClockId::ProcessCPUTime)
 }

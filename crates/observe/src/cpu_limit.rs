@@ -1,8 +1,8 @@
-//! How often a control group's limit on CPU time has held a process back.
+//! How often a control group's limit on CPU time throttled a process.
 //!
-//! Facts: `cpu.stat` of the kernel's documentation, "CFS Bandwidth Control" (version 1: `throttled_time` in
-//! nanoseconds) and "Control Group v2" (`throttled_usec`). Both count periods, of 100 ms unless it was set otherwise,
-//! and those of them in which the group had used up its time.
+//! Source: `cpu.stat` in the kernel's documentation, "CFS Bandwidth Control" (version 1: `throttled_time` in
+//! nanoseconds) and "Control Group v2" (`throttled_usec`). Both count periods (100 ms by default), and those in which
+//! the group had used up its quota.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::cgroup::{ROOT, limited_dirs};
 use crate::proc_file::Buffer;
 use crate::source::SourceFile;
 
-/// The limits that a process stood under when it was first looked at.
+/// The limits that applied to a process when it was first sampled.
 #[derive(Debug)]
 pub(crate) struct CpuLimits(Vec<Limit>);
 
@@ -23,7 +23,7 @@ struct Limit {
 }
 
 impl CpuLimits {
-    /// Those of a process; none where nothing bounds it.
+    /// The limits of a process; none if nothing limits it.
     pub(crate) fn of(pid: u32) -> CpuLimits {
         let groups = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
         CpuLimits::read(&groups, Path::new(ROOT))
@@ -38,7 +38,7 @@ impl CpuLimits {
         CpuLimits(limits.map(limit).collect())
     }
 
-    /// What each limit has done so far, and why one is not told, said once.
+    /// The counters of each limit so far, and once the reason if one cannot be read.
     pub(crate) fn sample(
         &mut self,
         buffer: &mut Buffer,

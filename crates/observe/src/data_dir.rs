@@ -1,7 +1,7 @@
-//! Which disks lie under a folder.
+//! The disks under a folder.
 //!
-//! Facts: sysfs(5); the kernel's "sysfs-block": `/sys/dev/block/MAJOR:MINOR` leads to a device, a partition's folder
-//! lies in its disk's and has a file `partition`, and `slaves` has what a device is made of.
+//! Sources: sysfs(5); the kernel's "sysfs-block": `/sys/dev/block/MAJOR:MINOR` leads to a device. A partition's folder
+//! is inside its disk's and has a file `partition`; `slaves` lists the devices that a device consists of.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -13,10 +13,10 @@ use crate::file_system::{FileSystem, existing};
 
 const DEVICES: &str = "/sys/dev/block";
 
-/// Device mapper on RAID on partitions are three; more than this is a ring.
+/// Device mapper on RAID on partitions are three levels; more than this is a loop.
 const LAYERS_MAX: u32 = 8;
 
-/// What is known of the disks under a folder that need not exist yet.
+/// Facts about the disks under a folder, which need not exist yet.
 pub fn data_dir(path: &Path) -> DataDir {
     let file_system = FileSystem::of(path).ok();
     let (kind, device) = file_system.map_or((None, None), |found| (found.kind, found.device));
@@ -38,8 +38,8 @@ pub fn data_dir(path: &Path) -> DataDir {
     }
 }
 
-/// The number of the device under a path. Some file systems have made-up numbers, with the major 0: then
-/// that of what is mounted, if it is a device.
+/// The number of the device under a path. Some file systems have artificial numbers with the major 0; then that of the
+/// mounted device, if it is one.
 fn number_of(path: &Path, device: Option<&str>) -> Option<u64> {
     let number = fs::metadata(existing(path).ok()?).ok()?.dev();
     if rustix::fs::major(number) != 0 {
@@ -81,7 +81,7 @@ fn collect(device: PathBuf, layers_left: u32, disks: &mut Vec<String>) {
     let name = disk
         .and_then(Path::file_name)
         .map(|name| name.to_string_lossy());
-    // A slash in a name is an exclamation mark in sysfs.
+    // sysfs writes an exclamation mark for a slash in a name.
     disks.extend(name.map(|name| name.replace('!', "/")));
 }
 
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    /// `8:1` is a partition of sda; `253:0` lies on it and on all of cciss!c0d0; `9:9` lies on itself.
+    /// `8:1` is a partition of sda; `253:0` consists of it and of all of cciss!c0d0; `9:9` contains itself.
     fn tree() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         let make = |path: &str| fs::create_dir_all(dir.path().join(path)).unwrap();

@@ -1,4 +1,4 @@
-//! What a disk does by itself: fio, where it is installed, writes past the page cache.
+//! Disk baseline: fio, if installed, writes to the disk without the page cache.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -9,36 +9,37 @@ use std::time::Duration;
 use kgauge_results::run::{DiskBaseline, DiskWrites};
 use serde_json::Value;
 
-/// How long each pattern is written.
+/// Duration of each pattern.
 const SECONDS: u32 = 4;
-/// The file that is written over and over.
+/// Size of the file that is overwritten repeatedly.
 const FILE_BYTES: u64 = 256 << 20;
 
 /// Why there is no baseline.
 #[derive(Debug, thiserror::Error)]
 pub enum DiskError {
-    /// There is no fio.
+    /// fio is not installed.
     #[error("fio is not installed (apt-get install fio)")]
     NotInstalled,
-    /// It cannot be started.
+    /// fio cannot be started.
     #[error("cannot start fio: {0}")]
     Start(io::Error),
-    /// It ended with an error.
+    /// fio ended with an error.
     #[error("fio failed: {0}")]
     Failed(String),
     /// The user stopped it.
     #[error("it was stopped")]
     Interrupted,
-    /// Its output is not what it should be.
+    /// fio's output cannot be parsed.
     #[error("cannot parse fio's output: {0}")]
     Answer(String),
 }
 
-/// Writes with fio in a folder for some seconds: 4 KiB at random places and 1 MiB one after the other, one at a time
-/// and past the page cache (`direct=1`). The file that it writes is removed. It ends early when `is_stopped` says so.
+/// Writes with fio in a folder for some seconds: 4 KiB at random positions, then 1 MiB sequentially, one request at a
+/// time and without the page cache (`direct=1`). The file is removed afterwards. Ends early when `is_stopped` returns
+/// true.
 ///
 /// # Errors
-/// See [`DiskError`]; file systems in memory have no writes past the page cache.
+/// See [`DiskError`]; file systems in memory do not support direct writes.
 pub fn disk_baseline(dir: &Path, is_stopped: &dyn Fn() -> bool) -> Result<DiskBaseline, DiskError> {
     let (fio, random_4k) = writes(dir, ("randwrite", "4k"), is_stopped)?;
     let (_, sequential_1m) = writes(dir, ("write", "1m"), is_stopped)?;
@@ -50,7 +51,7 @@ pub fn disk_baseline(dir: &Path, is_stopped: &dyn Fn() -> bool) -> Result<DiskBa
     })
 }
 
-/// One pattern: fio's version and what came out.
+/// Runs one pattern: fio's version and its results.
 fn writes(
     dir: &Path,
     (pattern, block): (&str, &str),
@@ -63,10 +64,10 @@ fn writes(
             "--ioengine=psync",
             "--direct=1",
             "--iodepth=1",
-            // Without it fio forks, and the child would outlive it.
+            // Without this option fio forks, and the child would outlive it.
             "--thread",
         ])
-        // Over blocks that are there: the first write to one costs the file system more.
+        // Overwrites existing blocks: the first write to a block costs the file system more.
         .args([
             "--time_based",
             "--output-format=json",
@@ -77,7 +78,7 @@ fn writes(
         .arg(format!("--size={FILE_BYTES}"))
         .arg(format!("--rw={pattern}"))
         .arg(format!("--bs={block}"))
-        // fio takes a colon for the end of a name.
+        // fio treats a colon as the end of a name.
         .arg(format!(
             "--filename={}",
             file.display().to_string().replace(':', "\\:")
@@ -85,7 +86,7 @@ fn writes(
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // A Ctrl-C in the terminal is not meant for it.
+        // A Ctrl-C in the terminal must not reach it.
         .process_group(0)
         .spawn();
     let output = match child {
@@ -97,9 +98,9 @@ fn writes(
     answer(&output?)
 }
 
-/// Waits for its end, or makes one. What it prints fits into the pipes.
+/// Waits until it ends, or stops it. Its output fits into the pipes.
 fn ended(mut child: Child, is_stopped: &dyn Fn() -> bool) -> Result<Output, DiskError> {
-    /// How often it is looked at.
+    /// Polling interval.
     const LOOK: Duration = Duration::from_millis(20);
     while child.try_wait().map_err(DiskError::Start)?.is_none() {
         if is_stopped() {
@@ -122,7 +123,7 @@ fn answer(output: &Output) -> Result<(String, DiskWrites), DiskError> {
     parsed(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// fio may say something before its JSON.
+/// fio may print text before its JSON.
 fn parsed(text: &str) -> Result<(String, DiskWrites), DiskError> {
     let json = text.find('{').and_then(|start| text.get(start..));
     let json = json.ok_or_else(|| DiskError::Answer("there is no JSON in it".to_owned()))?;

@@ -1,4 +1,4 @@
-//! The file system under a path: its kind and the room left in it.
+//! The file system under a path: its type and free space.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,19 +10,19 @@ const MOUNTS: &str = "/proc/self/mountinfo";
 /// The file system under a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystem {
-    /// Such as `ext4`, `xfs`, `tmpfs`; `None` where the system does not say.
+    /// Such as `ext4`, `xfs`, `tmpfs`; `None` if unknown.
     pub kind: Option<String>,
-    /// What is mounted, such as `/dev/nvme0n1p1`.
+    /// The mounted device, such as `/dev/nvme0n1p1`.
     pub device: Option<String>,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub total_bytes: u64,
-    /// What this process may still write, in bytes.
+    /// Bytes available to this process.
     pub free_bytes: u64,
 }
 
-/// Bytes that this process may still write on the file system under `path`.
+/// Bytes available to this process on the file system under `path`.
 ///
-/// `path` need not exist: then its nearest parent that does is meant.
+/// If `path` does not exist, its nearest existing parent is used.
 pub fn free_bytes(path: &Path) -> Result<u64, Unavailable> {
     Ok(sizes(&existing(path)?)?.1)
 }
@@ -59,7 +59,7 @@ pub(crate) fn existing(path: &Path) -> Result<PathBuf, Unavailable> {
     })
 }
 
-/// Size, and room for those who are not root.
+/// Size, and space available to users other than root.
 fn sizes(path: &Path) -> Result<(u64, u64), Unavailable> {
     let facts = rustix::fs::statvfs(path).map_err(|error| {
         Unavailable::new("free disk space", format!("{}: {error}", path.display()))
@@ -70,8 +70,8 @@ fn sizes(path: &Path) -> Result<(u64, u64), Unavailable> {
     ))
 }
 
-/// Kind and device of the mount under `path`: the one whose mount point is the longest prefix; of
-/// several the last, which hides those before it (proc(5), `/proc/pid/mountinfo`).
+/// Type and device of the mount under `path`: the one whose mount point is the longest prefix. Of several, the last one
+/// hides the others (proc(5), `/proc/pid/mountinfo`).
 fn mount_of(text: &str, path: &Path) -> Option<(String, String)> {
     let mut best: Option<(usize, (String, String))> = None;
     for line in text.lines() {
@@ -95,7 +95,7 @@ fn mount_of(text: &str, path: &Path) -> Option<(String, String)> {
     best.map(|(_, found)| found)
 }
 
-/// Blanks and backslashes stand as three octal digits.
+/// Blanks and backslashes are encoded as three octal digits.
 fn unescape(text: &str) -> String {
     [
         ("\\040", " "),

@@ -1,4 +1,4 @@
-//! The machine: what it is, and what its processors have done.
+//! The machine: facts about it, and its processors' time.
 
 use std::path::Path;
 
@@ -8,16 +8,16 @@ use crate::cgroup::CgroupLimits;
 use crate::file_system::FileSystem;
 use crate::unavailable::{Unavailable, read};
 
-/// What a machine is, as far as it tells.
+/// Facts about the machine, as far as they are known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostFacts {
     /// For `environment.json`.
     pub machine: MachineRecord,
-    /// What a container allows of it.
+    /// The limits of a container.
     pub cgroup: CgroupLimits,
-    /// The file system under the path that was asked about.
+    /// The file system under the given path.
     pub file_system: Option<FileSystem>,
-    /// What could not be had.
+    /// Facts that could not be read.
     pub missing: Vec<Unavailable>,
 }
 
@@ -26,13 +26,13 @@ pub struct HostFacts {
 pub struct HostCpu {
     /// In user mode.
     pub user_ns: u64,
-    /// In the kernel, interrupts included.
+    /// In the kernel, including interrupts.
     pub system_ns: u64,
-    /// With nothing to do.
+    /// Idle.
     pub idle_ns: u64,
-    /// With nothing to do but wait for a disk.
+    /// Idle while waiting for a disk.
     pub iowait_ns: u64,
-    /// Given by the hypervisor to somebody else.
+    /// Taken by the hypervisor for others.
     pub stolen_ns: u64,
 }
 
@@ -69,7 +69,7 @@ pub fn host_facts(path: &Path) -> HostFacts {
         kernel: text(system.release()),
         architecture: Some(std::env::consts::ARCH.to_owned()),
         cpu_model,
-        // It knows affinity masks and quotas of control groups.
+        // It respects affinity masks and quotas of control groups.
         cpu_count: std::thread::available_parallelism()
             .ok()
             .and_then(|count| u32::try_from(count.get()).ok()),
@@ -85,7 +85,7 @@ pub fn host_facts(path: &Path) -> HostFacts {
     }
 }
 
-/// What this machine's processors have done since boot.
+/// This machine's processor times since boot.
 pub fn host_cpu() -> Result<HostCpu, Unavailable> {
     let what = "the machine's CPU time";
     let text = read(what, "/proc/stat")?;
@@ -93,7 +93,7 @@ pub fn host_cpu() -> Result<HostCpu, Unavailable> {
         .ok_or_else(|| Unavailable::format(what, "/proc/stat"))
 }
 
-/// x86 says "model name", ARM boards "Model" or nothing but numbers.
+/// x86 has "model name", ARM boards have "Model" or only numbers.
 fn cpu_model(text: &str) -> Result<String, Unavailable> {
     let value = |key: &str| {
         text.lines().find_map(|line| {
@@ -115,7 +115,7 @@ fn memory_bytes(text: &str) -> Option<u64> {
 }
 
 /// The first line of `/proc/stat` (proc(5)): user, nice, system, idle, iowait, irq, softirq, steal.
-/// Guests' time is part of user and nice already.
+/// Guest time is already included in user and nice.
 pub(crate) fn cpu_line(text: &str, ticks_per_second: u64) -> Option<HostCpu> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
     let mut ticks = [0_u64; 8];

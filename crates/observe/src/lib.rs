@@ -1,28 +1,33 @@
-//! What hosts, processes and brokers showed while a run went on.
+//! Samples hosts, processes and brokers during a run.
 //!
 //! # Goals
 //!
-//! * Brokers' own metrics, once a second, from whoever tells them.
-//! * Facts about the machine; and once a second, on the run's own clock, what the machine does (processors, memory and
-//!   page cache, disks, network, waits) and what the generator and targets on this machine use of it, as
-//!   [`kgauge_results::run::Evidence`].
-//! * What brokers tell over the wire of the run's topic: replicas and how far they are behind, leaders, sizes, groups.
-//! * What cannot be had is said in words, once, and never guessed.
-//! * Observing costs less than one percent of a core, and says what it did cost.
+//! * Brokers' own metrics, once per second.
+//! * Facts about the machine; and once per second, on the run's clock, its activity (processors, memory and page cache,
+//!   disks, network, waits) and the part of generator and targets, as [`kgauge_results::run::Evidence`].
+//! * The state of the run's topic, over Kafka's protocol: replicas and their lag, leaders, sizes, groups.
+//! * Unavailable data is reported once, and never guessed.
+//! * Observing costs less than one percent of a core, and reports its cost.
 //!
 //! # Non-goals
 //!
-//! * Judging. What the evidence means is for `results` and `report` to say.
-//! * Other machines, but for the metrics that their brokers tell.
+//! * Judging evidence, which is up to `analyze` and `report`.
+//! * Other machines, except for their brokers' metrics.
 //!
 //! # Where to start
 //!
-//! [`host_facts`] for the machine, [`disk_baseline`] for what its disk does by itself, [`data_dir`] for the disks under
-//! a folder, [`Sampler`] for what changes (`looker` is one look, `machine` and `process_watch` what it sees, `block`,
-//! `memory`, `network` and `pressure` the kernel's texts, `network_speed` how fast interfaces are), [`ProcessSampler`]
-//! for one look at one process, `programs` for who else uses the processors, [`BrokerSource`] for what brokers tell of
-//! themselves (`broker`), [`WireWatcher`] for what they are asked in Kafka's protocol, [`listener_pid`] for the process
-//! of a broker that was there before, [`thread_cpu_ns`] for the calling thread, [`RunQueue`] for waits for a processor.
+//! | | |
+//! |---|---|
+//! | [`host_facts`] | facts about the machine |
+//! | [`Sampler`] | its activity: `sampler_state` is one sample, `machine` and `process_watch` its parts |
+//! | `block`, `memory`, `network`, `pressure` | parsers of the kernel's texts |
+//! | `network_speed` | interface speeds |
+//! | [`ProcessSampler`], `programs` | one process; other programs that use the processors |
+//! | [`BrokerSource`] | metrics that brokers report (`broker`) |
+//! | [`WireWatcher`] | state that brokers report over Kafka's protocol (`wire`) |
+//! | [`disk_baseline`], [`data_dir`] | speed of a disk alone; the disks under a folder |
+//! | [`listener_pid`] | process of a broker that somebody else started |
+//! | [`thread_cpu_ns`], [`RunQueue`] | CPU time of the calling thread; waits for a processor |
 
 mod block;
 mod broker;

@@ -1,7 +1,7 @@
-//! Which process on this machine listens on a port: so that the CPU of a broker can be told that
-//! somebody else has started.
+//! The process on this machine that listens on a port, so that the CPU of a broker that somebody else started can be
+//! measured.
 //!
-//! Facts: proc(5), `/proc/net/tcp` and `/proc/pid/fd`.
+//! Source: proc(5), `/proc/net/tcp` and `/proc/pid/fd`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ const WHAT: &str = "the process behind a port";
 /// The state LISTEN in the kernel's table.
 const LISTEN: &str = "0A";
 
-/// Processes that hold a port only to pass its bytes on: their CPU is not the broker's.
+/// Forwarders, which only pass a port's bytes on: their CPU is not the broker's.
 const FORWARDERS: &[&str] = &[
     "docker-proxy",
     "rootlessport",
@@ -23,10 +23,10 @@ const FORWARDERS: &[&str] = &[
     "socat",
 ];
 
-/// The number of the process that listens on a TCP port of this machine.
+/// The process that listens on a TCP port of this machine.
 ///
-/// `None` if nobody listens, if several processes do, if it is a forwarder, or if it belongs to
-/// another user, whose open files the kernel does not show.
+/// `None` if nobody listens, if several processes do, if it is a forwarder, or if it belongs to another user, whose
+/// open files the kernel does not show.
 pub fn listener_pid(port: u16) -> Result<Option<u32>, Unavailable> {
     let mut sockets = listening(&read(WHAT, "/proc/net/tcp")?, port);
     // A machine without IPv6 has no such file.
@@ -46,9 +46,8 @@ pub fn listener_pid(port: u16) -> Result<Option<u32>, Unavailable> {
     Ok(first.filter(|_| holders.next().is_none()))
 }
 
-/// The inodes of the sockets that listen on `port`, by the text of `/proc/net/tcp` or `tcp6`: the
-/// second field is the local address and port in hexadecimal, the fourth the state, the tenth the
-/// inode.
+/// The inodes of the sockets that listen on `port`, from the text of `/proc/net/tcp` or `tcp6`: the second field is the
+/// local address and port in hexadecimal, the fourth the state, the tenth the inode.
 fn listening(text: &str, port: u16) -> BTreeSet<u64> {
     let socket = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();

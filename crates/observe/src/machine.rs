@@ -1,4 +1,4 @@
-//! The whole machine at one look: processors, memory, disks, network, and how long tasks waited.
+//! One sample of the whole machine: processors, memory, disks, network, and how long tasks waited.
 
 use kgauge_results::run::{
     EvidenceKind, IdleTime, MissingEvidence, PressureSample, Resource, Subject,
@@ -10,7 +10,7 @@ use crate::sampler_state::{Observation, SampleTime};
 use crate::source::SourceFile;
 use crate::{block, host, memory, network, pressure};
 
-/// Files that stay open from look to look.
+/// Files that stay open between samples.
 #[derive(Debug)]
 pub(crate) struct MachineFiles {
     cpu: SourceFile,
@@ -46,7 +46,7 @@ impl MachineFiles {
         }
     }
 
-    /// What there is to see now. What cannot be seen is said at the first look that misses it, and not asked for again.
+    /// Takes a sample. What cannot be read is reported by the first sample that misses it, and not tried again.
     pub(crate) fn sample(
         &mut self,
         buffer: &mut Buffer,
@@ -76,7 +76,7 @@ impl MachineFiles {
                 let look = PressureSample {
                     resource: *resource,
                     some_ns,
-                    // The kernel calls it undefined for processors, and says 0.
+                    // The kernel documents it as undefined for processors, and reports 0.
                     full_ns: full_ns.filter(|_| *resource != Resource::Cpu),
                 };
                 seen.push(of_host(now, EvidenceKind::Pressure(look)));
@@ -106,7 +106,7 @@ impl MachineFiles {
         }
     }
 
-    /// The last words, after the last look.
+    /// The last readings, after the last sample.
     pub(crate) fn end(&mut self, seen: &mut Vec<Observation>) {
         self.quiet_disks.end(seen);
         self.quiet_interfaces.end(seen);
@@ -121,7 +121,7 @@ pub(crate) fn of_host(at: SampleTime, kind: EvidenceKind) -> Observation {
     }
 }
 
-/// What was found; else it is said why not, unless it was said before.
+/// The value; otherwise reports why there is none, once.
 fn or_said<T>(
     found: Result<T, Option<MissingEvidence>>,
     now: SampleTime,

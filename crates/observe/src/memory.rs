@@ -1,10 +1,10 @@
-//! The machine's memory, the page cache, and what of it no disk has yet.
+//! The machine's memory, the page cache, and the pages not yet on a disk.
 //!
-//! Facts: proc(5), `/proc/meminfo`; its "kB" are KiB.
+//! Source: proc(5), `/proc/meminfo`; its "kB" are KiB.
 
 use kgauge_results::run::HostMemory;
 
-/// `None` when not one of the lines is there.
+/// `None` if none of the lines exists.
 pub(crate) fn parse(text: &str) -> Option<HostMemory> {
     let mut memory = HostMemory::default();
     for line in text.lines() {
@@ -20,7 +20,7 @@ pub(crate) fn parse(text: &str) -> Option<HostMemory> {
         };
         *place = bytes(rest);
         if name == "Writeback" {
-            // The last of the four; some thirty lines follow.
+            // The last of the four; about thirty lines follow.
             break;
         }
     }

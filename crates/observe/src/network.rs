@@ -1,18 +1,18 @@
-//! What went through the machine's network interfaces, as this network namespace sees them.
+//! Counters of the machine's network interfaces, as this network namespace sees them.
 //!
-//! Facts: proc(5), `/proc/net/dev`.
+//! Source: proc(5), `/proc/net/dev`.
 
 use kgauge_results::run::NetworkSample;
 
 /// Calls `see` for each interface, in the order of `/proc/net/dev`.
 pub(crate) fn each(text: &str, see: impl FnMut(NetworkSample)) {
-    // Two lines of head; neither has a colon.
+    // Two header lines, without colons.
     text.lines().filter_map(sample).for_each(see);
 }
 
-/// Bytes, packets, errors, drops and four more numbers of what came in; the same of what went out.
+/// Bytes, packets, errors, drops and four more numbers of received traffic; the same of sent traffic.
 fn sample(line: &str) -> Option<NetworkSample> {
-    // A name may have colons of its own; numbers have none.
+    // A name may contain colons; numbers do not.
     let (name, numbers) = line.rsplit_once(':')?;
     let mut found = [None; 12];
     let texts = numbers.split_ascii_whitespace();

@@ -1,9 +1,8 @@
-//! How fast the machine's network interfaces are.
+//! Speeds of the machine's network interfaces.
 //!
-//! Facts: the kernel's "sysfs-class-net": `speed` is in Mbit/s, -1 where it is not known, and an error where there is
-//! none; `device` leads to the card, `lower_NAME` to what an interface is made of. Interfaces without a card, such as
-//! veth, tun and dummy ones, tell a speed that nothing keeps to (10 Gbit/s, 10 Mbit/s): theirs is not known, unless the
-//! user says it.
+//! Source: the kernel's "sysfs-class-net": `speed` is in Mbit/s, -1 if unknown, and an error if there is none; `device`
+//! leads to the card, `lower_NAME` to the interfaces below. Interfaces without a card, such as veth, tun and dummy
+//! ones, report a speed that nothing enforces (10 Gbit/s, 10 Mbit/s). Theirs is unknown unless the user gives it.
 
 use std::fs;
 use std::path::Path;
@@ -15,29 +14,29 @@ use crate::network;
 const CLASS: &str = "/sys/class/net";
 const LOOKS: &str = "/proc/self/net/dev";
 
-/// A VLAN on a bridge on a bond of cards are three; more than this is a ring.
+/// A VLAN on a bridge on a bond of cards are three levels; more than this is a loop.
 const LAYERS_MAX: u32 = 8;
-/// More interfaces than these are not asked.
+/// Limit on the number of interfaces.
 const ASKED_MAX: usize = 256;
-/// What some drivers say when they do not know it: -1 in 32 bits.
+/// Some drivers report this if they do not know the speed: -1 in 32 bits.
 const UNKNOWN_MBITS: u64 = u32::MAX as u64;
 
-/// How fast an interface is, as the user says.
+/// The speed of an interface, as given by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserSpeed {
-    /// Its name.
+    /// Interface name.
     pub interface: String,
     /// In each direction.
     pub bits_per_s: u64,
 }
 
-/// The names of the interfaces that this process sees; none where the system does not tell.
+/// The names of the interfaces that this process sees; none if the system does not list them.
 pub fn network_interfaces() -> Vec<String> {
     let looks = samples().into_iter();
     looks.map(|look| look.interface).collect()
 }
 
-/// How fast interfaces are: what the user says, and what the drivers of all others tell.
+/// Interface speeds: those given by the user, and those that the drivers of all others report.
 pub(crate) fn network_speeds(given: &[UserSpeed]) -> Vec<NetworkSpeed> {
     let told = read_speeds(Path::new(CLASS), samples);
     let of_user = |name: &str| given.iter().any(|one| one.interface == name);
@@ -58,8 +57,8 @@ fn samples() -> Vec<NetworkSample> {
     found
 }
 
-/// What drivers tell. A process that was given a network namespace without a sysfs of its own sees the interfaces of
-/// another one there, under the same names: only those count that have moved as many bytes.
+/// Speeds reported by drivers. A process in a network namespace without its own sysfs sees another namespace's
+/// interfaces there, under the same names. Therefore only those with equal byte counters count.
 fn read_speeds(class: &Path, looks: impl Fn() -> Vec<NetworkSample>) -> Vec<NetworkSpeed> {
     let before = looks();
     let asked = before.iter().filter(|look| is_name(&look.interface));
@@ -87,7 +86,7 @@ fn read_speeds(class: &Path, looks: impl Fn() -> Vec<NetworkSample>) -> Vec<Netw
     same.map(|(_, _, speed)| speed).collect()
 }
 
-/// Names of interfaces are names of folders; the kernel gives no others.
+/// Interface names are names of folders; the kernel allows no others.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.contains('/') && name != "." && name != ".."
 }
@@ -97,7 +96,7 @@ fn read_speed(class: &Path, interface: &str) -> Option<NetworkSpeed> {
         return None;
     }
     let folder = class.join(interface);
-    // A minus is no digit.
+    // An unknown speed, -1, does not parse.
     let mbits = number(&folder.join("speed"))?;
     if mbits == 0 || mbits == UNKNOWN_MBITS {
         return None;
@@ -111,7 +110,7 @@ fn read_speed(class: &Path, interface: &str) -> Option<NetworkSpeed> {
     })
 }
 
-/// Whether there is a card under an interface, or cards under all that it is made of.
+/// Whether there is a card under an interface, or under every interface below it.
 fn is_card(class: &Path, interface: &str, layers_left: u32) -> bool {
     let folder = class.join(interface);
     if folder.join("device").exists() {
@@ -138,7 +137,7 @@ fn number(path: &Path) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// What the interfaces of a machine tell: name, speed, duplex, what lies below.
+    /// The attributes of a machine's interfaces: name, speed, duplex, interfaces below.
     const TOLD: [(&str, &str, &str, &[&str]); 12] = [
         ("eth0", "25000", "full", &["device"]),
         ("eth1", "10000", "full", &["device"]),
@@ -162,7 +161,7 @@ mod tests {
             for below in below {
                 fs::create_dir(folder.join(below)).unwrap();
             }
-            // The kernel refuses to tell of an interface that is down.
+            // The kernel returns an error for an interface that is down.
             if !speed.is_empty() {
                 fs::write(folder.join("speed"), format!("{speed}\n")).unwrap();
                 fs::write(folder.join("duplex"), format!("{duplex}\n")).unwrap();

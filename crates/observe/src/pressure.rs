@@ -1,9 +1,9 @@
-//! How long the machine's tasks have stood still for want of a processor, a disk or memory.
+//! How long the machine's tasks waited for a processor, a disk or memory.
 //!
-//! Facts: the kernel's "PSI - Pressure Stall Information" (accounting/psi); totals are microseconds.
+//! Source: the kernel's "PSI - Pressure Stall Information" (accounting/psi); totals are microseconds.
 
-/// (at least one task waited, all tasks that had anything to do waited), in nanoseconds since boot. The second is
-/// missing for processors before Linux 5.13, and always 0 since.
+/// Times in which at least one task waited, and in which all tasks waited, in nanoseconds since boot. For processors,
+/// the second does not exist before Linux 5.13, and is always 0 since.
 pub(crate) fn parse(text: &str) -> Option<(u64, Option<u64>)> {
     let total_ns = |kind: &str| {
         let rest = text.lines().find_map(|line| line.strip_prefix(kind))?;

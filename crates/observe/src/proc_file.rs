@@ -1,4 +1,4 @@
-//! A file of the kernel's that stays open: every look reads it anew from its beginning.
+//! A kernel file that stays open: every sample reads it from its beginning.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -6,9 +6,9 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Most of these files are shorter; others make the buffer grow.
+/// Most of these files are shorter; the buffer grows for others.
 const BYTES: usize = 4096;
-/// No file that is read here is longer: an interface has a line of some 130 bytes.
+/// Limit: an interface takes about 130 bytes, and no other file read here is longer.
 const BYTES_MAX: usize = 4 << 20;
 
 /// An open file.
@@ -18,7 +18,7 @@ pub(crate) struct ProcFile {
     file: File,
 }
 
-/// What a file is read into; one serves many files, one after the other.
+/// A read buffer, shared by many files.
 #[derive(Debug)]
 pub(crate) struct Buffer(Vec<u8>);
 
@@ -39,21 +39,21 @@ impl ProcFile {
         &self.path
     }
 
-    /// Its text as it is now.
+    /// The file's current text.
     pub(crate) fn read<'a>(&self, buffer: &'a mut Buffer) -> io::Result<Cow<'a, str>> {
         let bytes = &mut buffer.0;
         let mut length = self.fill(bytes)?;
         while length == bytes.len() && length < BYTES_MAX {
             bytes.resize(2 * length, 0);
-            // From the start again: what it says has to be of one moment.
+            // Starts over: the text must be of one moment.
             length = self.fill(bytes)?;
         }
         let bytes = bytes.get(..length).unwrap_or_default();
-        // A name that was cut to its 15 bytes may end in the middle of a letter.
+        // A name that was cut to 15 bytes may end within a character.
         Ok(String::from_utf8_lossy(bytes))
     }
 
-    /// Reads until the file or the buffer ends; the kernel may give a file in pieces.
+    /// Reads until the file or the buffer ends; the kernel may return a file in pieces.
     pub(crate) fn fill(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut length = 0;
         while let Some(rest) = buffer.get_mut(length..).filter(|rest| !rest.is_empty()) {

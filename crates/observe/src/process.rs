@@ -1,6 +1,6 @@
-//! One process on this machine: its CPU time, its memory, its storage, its threads.
+//! One process on this machine: its CPU time, memory, storage and threads.
 //!
-//! Facts: proc(5), `/proc/pid/stat`, `/proc/pid/io` and `/proc/pid/task`.
+//! Sources: proc(5), `/proc/pid/stat`, `/proc/pid/io` and `/proc/pid/task`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use crate::process_clock::{ProcessClock, Split};
 /// A `stat` file has some 50 numbers and a name of at most 64 bytes.
 const STAT_BYTES_MAX: usize = 2048;
 
-/// Looks at one process again and again.
+/// Samples a process repeatedly.
 #[derive(Debug)]
 pub struct ProcessSampler {
     pid: u32,
     dir: PathBuf,
-    /// Stays with its process: when another gets the same number later, it gives an error.
+    /// Stays with its process: reading fails if another process gets the same number later.
     stat: ProcFile,
     clock: ProcessClock,
     open_files: PathBuf,
@@ -24,55 +24,54 @@ pub struct ProcessSampler {
     page_bytes: u64,
 }
 
-/// What a process has used.
+/// Resources used by a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessSample {
-    /// CPU time in user mode of all its threads, those that ended included. The sum with that in the kernel is
-    /// exact; how it divides is known in ticks, usually of 10 ms.
+    /// CPU time in user mode of all its threads, including those that ended. The sum with the kernel's part is exact;
+    /// the split has the precision of ticks, usually 10 ms.
     pub user_ns: u64,
     /// CPU time in the kernel, likewise.
     pub system_ns: u64,
-    /// Memory that it holds now. A process that has ended but was not waited for holds nothing.
+    /// Resident memory. A process that ended and was not waited for has none.
     pub resident_bytes: u64,
-    /// Threads that it has now.
+    /// Current number of threads.
     pub threads: u64,
-    /// Pages that had to be read from a disk.
+    /// Pages read from a disk.
     pub major_faults: u64,
 }
 
-/// What went between a process and storage, past the page cache.
+/// Bytes between the process and storage, without the page cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct StorageBytes {
     pub(crate) read_bytes: u64,
     pub(crate) written_bytes: u64,
 }
 
-/// What one thread has used.
+/// CPU use of one thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadSample {
-    /// The kernel's number.
+    /// The kernel's thread number.
     pub tid: u32,
-    /// Its name, at most 15 bytes of it.
+    /// At most 15 bytes of its name.
     pub name: String,
     /// CPU time in user mode, in ticks, usually of 10 ms.
     pub user_ns: u64,
     /// CPU time in the kernel, likewise.
     pub system_ns: u64,
-    /// How long it has waited for a processor although it had something to do; `None` where the kernel does not count
-    /// it.
+    /// How long it was runnable without a processor; `None` if the kernel does not count it.
     pub waited_ns: Option<u64>,
 }
 
-/// Why a process could not be looked at.
+/// Why a process could not be sampled.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// There is no such process, or no longer.
+    /// The process does not exist, or no longer.
     #[error("process {pid} has exited")]
     Gone {
-        /// Its number.
+        /// The process number.
         pid: u32,
     },
-    /// This system does not tell.
+    /// This system does not provide the data.
     #[error("CPU and memory of processes are only available on Linux")]
     Unavailable,
     /// The kernel's file could not be read.
@@ -80,7 +79,7 @@ pub enum ProcessError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
     },
     /// The kernel's file has an unexpected format.
@@ -92,7 +91,7 @@ pub enum ProcessError {
 }
 
 impl ProcessSampler {
-    /// A sampler for the process of that number.
+    /// A sampler for the process with this number.
     pub fn new(pid: u32) -> Result<ProcessSampler, ProcessError> {
         if !cfg!(target_os = "linux") {
             return Err(ProcessError::Unavailable);
@@ -116,7 +115,7 @@ impl ProcessSampler {
         self.pid
     }
 
-    /// What the process has used so far.
+    /// The process's resources so far.
     pub fn sample(&self) -> Result<ProcessSample, ProcessError> {
         self.stat(|stat| {
             let cpu = self.clock.split(Split {
@@ -133,14 +132,14 @@ impl ProcessSampler {
         })
     }
 
-    /// How many files and sockets it has open. Since Linux 6.2 the kernel tells that as the size of a folder; before,
-    /// there was nothing but to list them all.
+    /// The number of open files and sockets. Since Linux 6.2 it is the size of the kernel's folder; before, all entries
+    /// must be listed.
     pub(crate) fn open_files(&self) -> Option<u64> {
         let facts = std::fs::metadata(&self.open_files).ok()?;
         Some(facts.len()).filter(|count| *count > 0)
     }
 
-    /// What each of its threads has used so far.
+    /// CPU use of each of its threads so far.
     pub fn threads(&self) -> Result<Vec<ThreadSample>, ProcessError> {
         self.stat(|_| ())?;
         let path = self.dir.join("task");
@@ -151,7 +150,7 @@ impl ProcessSampler {
                 .file_name()
                 .to_str()
                 .and_then(|name| name.parse().ok());
-            // A thread may end between the two looks.
+            // A thread may end between the two samples.
             let text = std::fs::read(entry.path().join("stat"));
             let (Some(tid), Ok(text)) = (tid, text) else {
                 continue;
@@ -172,8 +171,8 @@ impl ProcessSampler {
         Ok(threads)
     }
 
-    /// How long each of its threads has waited for a processor although it had something to do, by the kernel's number;
-    /// none where the kernel does not count it.
+    /// How long each of its threads was runnable without a processor, by the kernel's number; none if the kernel does
+    /// not count it.
     pub(crate) fn waits(&self) -> Vec<(u32, u64)> {
         let Ok(entries) = std::fs::read_dir(self.dir.join("task")) else {
             return Vec::new();
@@ -191,7 +190,7 @@ impl ProcessSampler {
         let path = self.stat.path();
         let length = self.stat.fill(&mut bytes);
         let length = length.map_err(|error| failed(self.pid, path, error))?;
-        // A name that was cut to its 15 bytes may end in the middle of a letter.
+        // A name that was cut to 15 bytes may end within a character.
         let text = String::from_utf8_lossy(bytes.get(..length).unwrap_or_default());
         let stat = ProcessStat::parse(&text).ok_or_else(|| ProcessError::Format {
             path: path.to_owned(),
@@ -200,7 +199,7 @@ impl ProcessSampler {
     }
 }
 
-/// Of `schedstat` (the kernel's "Scheduler Statistics"): time on a processor, time in the queue for one, turns.
+/// Reads `schedstat` (the kernel's "Scheduler Statistics"): time on a processor, time in the queue for one, turns.
 fn queued_ns(text: &str) -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
@@ -218,7 +217,7 @@ fn failed(pid: u32, path: &Path, error: io::Error) -> ProcessError {
     }
 }
 
-/// The fields of a `stat` file that count here.
+/// The fields of a `stat` file that are used here.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessStat<'a> {
     pub(crate) name: &'a str,
@@ -228,7 +227,7 @@ pub(crate) struct ProcessStat<'a> {
     pub(crate) system_ticks: u64,
     /// Of children that ended and were waited for, in user mode and in the kernel.
     pub(crate) children_ticks: u64,
-    /// When it began, since boot.
+    /// Start time since boot.
     pub(crate) start_ticks: u64,
     threads: u64,
     resident_pages: u64,
@@ -236,14 +235,14 @@ pub(crate) struct ProcessStat<'a> {
 
 impl<'a> ProcessStat<'a> {
     pub(crate) fn parse(text: &'a str) -> Option<ProcessStat<'a>> {
-        // The name stands in parentheses and may hold some itself: the last one closes it.
+        // The name is in parentheses and may contain parentheses: the last one closes it.
         let (start, end) = (text.find('(')?, text.rfind(')')?);
         let name = text.get(start + 1..end)?;
         let mut stat = ProcessStat {
             name,
             ..ProcessStat::default()
         };
-        // Field 3, the state, comes first behind the name.
+        // Field 3, the state, is the first after the name.
         let mut fields = (3..).zip(text.get(end + 1..)?.split_ascii_whitespace());
         for (number, field) in &mut fields {
             if number == 4 {
@@ -351,7 +350,7 @@ mod tests {
         let worker = std::thread::Builder::new().name("load-7".to_owned());
         let still_wanted = move || receiver.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty);
         let worker = worker.spawn(move || while still_wanted() {}).unwrap();
-        // Both counters move in ticks, so they are looked at until they do.
+        // Both counters advance in ticks, so the test reads them until they do.
         let thread_ns = || {
             let threads = sampler.threads().unwrap();
             let seen = threads.iter().find(|thread| thread.name == "load-7");

@@ -1,8 +1,8 @@
-//! The CPU time of a process to the nanosecond.
+//! The CPU time of a process in nanoseconds.
 //!
-//! `/proc/pid/stat` tells it in ticks, usually of 10 ms, which is more than some loads need altogether. The process's
-//! CPU clock (clock_getcpuclockid(3)) counts all its threads, those that ended included, exactly, but not user mode and
-//! kernel apart: so the ticks say how it divides.
+//! `/proc/pid/stat` counts it in ticks, usually of 10 ms; some loads use less than that in total. The process's CPU
+//! clock (clock_getcpuclockid(3)) is exact and includes threads that ended, but does not split user mode and kernel.
+//! The ticks determine the split.
 
 use std::cell::Cell;
 
@@ -36,7 +36,7 @@ impl ProcessClock {
         }
     }
 
-    /// What the process has used so far, given what its ticks say. Neither part is ever less than before.
+    /// The CPU time so far, split by the ticks. Neither part ever decreases.
     pub(crate) fn split(&self, ticks: Split) -> Split {
         let total_ns = self.now_ns().unwrap_or(ticks.total_ns());
         let split = self.told.get().grown_to(total_ns, ticks);
@@ -67,7 +67,7 @@ impl Split {
     fn grown_to(self, total_ns: u64, ticks: Split) -> Split {
         let total_ns = total_ns.max(self.total_ns());
         let ticks_ns = u128::from(ticks.user_ns) + u128::from(ticks.system_ns);
-        // Before the first tick nobody knows; most of what processes do, they do in user mode.
+        // Before the first tick the split is unknown; processes mostly run in user mode.
         let user_ns = (u128::from(total_ns) * u128::from(ticks.user_ns))
             .checked_div(ticks_ns)
             .map_or(total_ns, |ns| u64::try_from(ns).unwrap_or(u64::MAX));
@@ -95,19 +95,19 @@ mod tests {
     #[test]
     fn a_total_is_divided_as_the_ticks_are_and_nothing_shrinks() {
         let none = Split::default();
-        // 12 ms, of which ticks saw 10 in the kernel.
+        // 12 ms, of which the ticks counted 10 in the kernel.
         assert_eq!(none.grown_to(12 * MS, split(0, 10)), split(0, 12));
         assert_eq!(none.grown_to(36 * MS, split(20, 10)), split(24, 12));
         // No tick yet.
         assert_eq!(none.grown_to(3 * MS, none), split(3, 0));
-        // Half and half would take from the user's part, so all that is new is the kernel's.
+        // An even split would reduce the user part, so the increase belongs to the kernel.
         assert_eq!(
             split(24, 12).grown_to(40 * MS, split(20, 20)),
             split(24, 16)
         );
-        // The other way round.
+        // The reverse.
         assert_eq!(split(4, 20).grown_to(30 * MS, split(20, 0)), split(10, 20));
-        // A clock that fails leaves the ticks, which lag behind it.
+        // If the clock fails, the ticks remain, which lag behind it.
         assert_eq!(
             split(24, 12).grown_to(30 * MS, split(20, 10)),
             split(24, 12)

@@ -1,4 +1,4 @@
-//! What one process shows at each look: CPU, memory, storage, threads, open files.
+//! Evidence of one process in each sample: CPU, memory, storage, threads, open files.
 
 use std::collections::BTreeMap;
 
@@ -13,35 +13,35 @@ use crate::source::SourceFile;
 /// The engine names its threads `load-0`, `load-1` and so on.
 const LOAD_THREAD_PREFIX: &str = "load-";
 
-/// A process that is looked at.
+/// A watched process.
 #[derive(Debug)]
 pub(crate) struct ProcessWatch {
     subject: Subject,
     sampler: ProcessSampler,
     io: SourceFile,
     limits: CpuLimits,
-    /// Whether it was said that open files are not counted.
+    /// Whether the missing count of open files was reported.
     said_no_open_files: bool,
     waits: LongestWaits,
 }
 
-/// How long the thread of a process waited for a processor that waited longest between two looks, all looks together.
+/// The longest wait for a processor of any thread of a process between two samples, summed over all samples.
 #[derive(Debug, Default)]
 struct LongestWaits {
-    /// At the look before, by thread.
+    /// In the previous sample, by thread.
     before: Option<BTreeMap<u32, u64>>,
     waited_ns: u64,
 }
 
 impl LongestWaits {
-    /// One more look; `None` where nothing is counted.
+    /// Takes a sample; `None` if nothing is counted.
     fn sample(&mut self, waits: Vec<(u32, u64)>) -> Option<u64> {
         let now: BTreeMap<u32, u64> = waits.into_iter().collect();
         if now.is_empty() {
             return None;
         }
         if let Some(before) = &self.before {
-            // A thread that began meanwhile has waited since then.
+            // A thread that started since then has waited since then.
             let longer = now.iter().map(|(thread, ns)| {
                 let before_ns = before.get(thread).copied().unwrap_or(0);
                 ns.saturating_sub(before_ns)
@@ -65,7 +65,7 @@ impl ProcessWatch {
         })
     }
 
-    /// Looks once. What this system does not tell is said the first time.
+    /// Takes a sample. What this system does not provide is reported the first time.
     pub(crate) fn sample(
         &mut self,
         buffer: &mut Buffer,
@@ -103,7 +103,7 @@ impl ProcessWatch {
         if let Err(Some(said)) = storage {
             see(EvidenceKind::NotSeen(said));
         }
-        // Of this process it is known that it has some open: it is the kernel that does not tell.
+        // This process has open files, so a missing count means that the kernel does not provide it.
         let is_own = self.subject == Subject::Generator;
         if is_own && open_files.is_none() && !self.said_no_open_files {
             self.said_no_open_files = true;
@@ -166,7 +166,7 @@ mod tests {
         let mut waits = LongestWaits::default();
         assert_eq!(waits.sample(vec![(1, 500), (2, 900)]), Some(0));
         assert_eq!(waits.sample(vec![(1, 540), (2, 910)]), Some(40));
-        // The first one ended, the third began.
+        // The first one ended, the third one started.
         assert_eq!(waits.sample(vec![(2, 930), (3, 70)]), Some(110));
         assert_eq!(waits.sample(Vec::new()), None);
     }

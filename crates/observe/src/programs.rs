@@ -1,7 +1,7 @@
-//! Who else uses the processors: all processes of the machine at the first look of a repeat and at the last.
+//! Other programs that use the processors: all processes of the machine in the first and last sample of a repeat.
 //!
-//! Two looks take some milliseconds together, outside the hold. Names only: command lines may hold secrets. In a
-//! container the processes of others are not seen.
+//! Two samples take some milliseconds in total, outside the hold. Only names are recorded, because command lines may
+//! contain secrets. In a container, processes outside it are not visible.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use kgauge_results::run::{OtherProgramsSample, ProgramUse};
 
 use crate::process::ProcessStat;
 
-/// Programs that are named.
+/// The number of programs that are named.
 const NAMED_MAX: usize = 5;
-/// A program that used less of one processor is not worth its name.
+/// Programs that used less of one processor are not named.
 const NAMED_PART: f64 = 0.01;
-/// The parent of all of the kernel's own threads.
+/// The parent of all kernel threads.
 const KERNEL: u32 = 2;
 
-/// The first look, and whose processes take part in the measurement.
+/// The first sample, and the processes that take part in the measurement.
 #[derive(Debug)]
 pub(crate) struct Programs {
     own: u32,
@@ -38,10 +38,10 @@ struct Entry {
     start_ticks: u64,
 }
 
-/// Whose a process is.
+/// The party to which a process belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// This process, and those of the target that are watched.
+    /// This process, and the watched processes of the target.
     Watched,
     /// A process that kgauge started.
     Started,
@@ -50,7 +50,7 @@ enum Owner {
 }
 
 impl Programs {
-    /// Looks for the first time.
+    /// Takes the first sample.
     pub(crate) fn first(targets: impl Iterator<Item = u32>, at_ns: u64) -> Programs {
         Programs {
             own: std::process::id(),
@@ -61,7 +61,7 @@ impl Programs {
         }
     }
 
-    /// Looks for the last time; `None` where processes cannot be seen.
+    /// Takes the last sample; `None` if processes are not visible.
     pub(crate) fn last(&self, at_ns: u64) -> Option<OtherProgramsSample> {
         let now = sample();
         let span_ns = at_ns.saturating_sub(self.first_ns);
@@ -78,7 +78,7 @@ impl Programs {
         for (pid, entry) in now {
             let before = self.first.get(pid);
             let before = before.filter(|before| before.start_ticks == entry.start_ticks);
-            // A parent takes over what its children had used before the first look.
+            // A parent inherits what its children had used before the first sample.
             let known = before.map_or(0, |before| before.ticks);
             let known = known.saturating_add(ended.get(pid).copied().unwrap_or(0));
             let ticks = entry.ticks.saturating_sub(known);
@@ -109,7 +109,7 @@ impl Programs {
         look
     }
 
-    /// What processes that ended meanwhile had used before the first look, by parent.
+    /// CPU time before the first sample of processes that ended since, by parent.
     fn ended(&self, now: &ProcessTable) -> BTreeMap<u32, u64> {
         let mut ended = BTreeMap::new();
         for (pid, before) in &self.first {
@@ -128,7 +128,7 @@ impl Programs {
             return Owner::Watched;
         }
         let mut at = pid;
-        // A chain of parents is no longer than there are processes.
+        // A chain of parents is at most as long as the number of processes.
         for _ in 0..now.len() {
             if at == KERNEL {
                 return Owner::Kernel;
@@ -143,7 +143,7 @@ impl Programs {
     }
 }
 
-/// All processes that can be seen; none where there is no `/proc`.
+/// All visible processes; none without `/proc`.
 fn sample() -> ProcessTable {
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return ProcessTable::new();
@@ -205,7 +205,7 @@ mod tests {
         for (pid, ticks) in [(9, 900), (30, 300), (50, 900), (60, 40), (70, 50)] {
             used(pid, ticks);
         }
-        // Began meanwhile: another of that name, a broker that was started again, one of little use.
+        // Started since: another process of that name, a restarted broker, one with little CPU time.
         now.insert(31, entry("rustc", 30, 50, 90));
         now.insert(61, entry("java", 50, 20, 91));
         now.insert(32, entry("cron", 1, 1, 91));
@@ -225,7 +225,7 @@ mod tests {
             (20, entry("cargo", 1, 10, 1)),
             (21, entry("rustc", 20, 5_000, 2)),
         ];
-        // The child ended after 100 ticks more, and another one got its number.
+        // The child ended after 100 more ticks, and another process got its number.
         let mut now = ProcessTable::new();
         now.insert(20, entry("cargo", 1, 10 + 5_100, 1));
         now.insert(21, entry("sh", 1, 7, 99));

@@ -1,8 +1,8 @@
-//! How long the threads of this process, and of those that it started, have waited for a processor.
+//! How long the threads of this process, and of its children, waited for a processor.
 //!
 //! The kernel counts it per thread, in nanoseconds (`schedstat`: time on a processor, time in the queue for one,
-//! turns). A look costs a few microseconds per thread, so that it can be taken every few milliseconds: a wait is then
-//! known together with its moment.
+//! turns). A sample costs a few microseconds per thread, so it can be taken every few milliseconds. That gives the time
+//! of each wait.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::proc_file::{Buffer, ProcFile};
 
-/// The threads, and what they have used so far.
+/// The threads and their counters.
 #[derive(Debug)]
 pub struct RunQueue {
     pid: u32,
@@ -19,7 +19,7 @@ pub struct RunQueue {
     buffer: Buffer,
 }
 
-/// What all threads together have used since the first look at each.
+/// The sum over all threads since the first sample of each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunQueueSample {
     /// Time on a processor.
@@ -35,7 +35,7 @@ struct Thread {
 }
 
 impl RunQueue {
-    /// Finds the threads. `None` where the kernel does not count their waits.
+    /// Finds the threads. `None` if the kernel does not count their waits.
     #[must_use]
     pub fn new() -> Option<Self> {
         let mut queue = Self {
@@ -48,7 +48,7 @@ impl RunQueue {
         (!queue.threads.is_empty()).then_some(queue)
     }
 
-    /// Finds threads and processes that began since.
+    /// Finds new threads and processes.
     pub fn find_threads(&mut self) {
         let own = self.pid;
         let mut pids = vec![own];
@@ -72,7 +72,7 @@ impl RunQueue {
 
     fn add(&mut self, pid: u32, tid: u32) {
         let path = format!("/proc/{pid}/task/{tid}/schedstat");
-        // One that has ended already has nothing to tell.
+        // It has already ended.
         let Ok(file) = ProcFile::open(path) else {
             return;
         };
@@ -85,7 +85,7 @@ impl RunQueue {
         }
     }
 
-    /// What they have used since the first look. Threads that end keep what they had at the last look.
+    /// The sum since the first sample. Threads that ended keep their last value.
     pub fn sample(&mut self) -> RunQueueSample {
         let (buffer, sum) = (&mut self.buffer, &mut self.sum);
         self.threads.retain(|_, thread| {
@@ -102,7 +102,7 @@ impl RunQueue {
     }
 }
 
-/// How long any task of the machine has waited for storage so far. `None` where the kernel does not tell.
+/// How long any task of the machine has waited for storage so far. `None` if the kernel does not report it.
 #[must_use]
 pub fn storage_wait_ns() -> Option<u64> {
     let text = fs::read_to_string("/proc/pressure/io").ok()?;

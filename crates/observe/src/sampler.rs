@@ -1,4 +1,4 @@
-//! A thread that looks once a second, on the run's clock, and writes down what it sees.
+//! A thread that takes a sample once per second, on the run's clock, and writes it as evidence.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -13,32 +13,32 @@ use crate::cpu_clock::thread_cpu_ns;
 use crate::network_speed::UserSpeed;
 use crate::sampler_state::SamplerState;
 
-/// What to look at, and how often.
+/// What to sample, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SamplingPlan {
-    /// The time between two looks; looks fall on multiples of it on the run's clock.
+    /// The interval; samples are taken at multiples of it on the run's clock.
     pub every: Duration,
     /// The repeat that is observed.
     pub repeat: Option<RepeatKey>,
-    /// The target's processes on this machine, and what is beside it.
+    /// The target's processes on this machine, and other processes.
     pub targets: Vec<WatchedProcess>,
-    /// Folders on this machine with the target's data: the disks under them are told.
+    /// Folders on this machine with the target's data: the disks under them are recorded.
     pub data_dirs: Vec<PathBuf>,
-    /// How fast network interfaces are, as the user says; all others are asked.
+    /// Interface speeds given by the user; drivers report all others.
     pub speeds: Vec<UserSpeed>,
 }
 
-/// A process beside this one.
+/// Another process to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WatchedProcess {
     /// The operating system's number.
     pub pid: u32,
-    /// Whose evidence it gives. Two processes of one subject could not be told apart.
+    /// The subject of its evidence. Two processes with the same subject could not be distinguished.
     pub subject: Subject,
 }
 
 impl SamplingPlan {
-    /// Once a second: this process, its load threads, the machine, and these processes.
+    /// Watches this process, its load threads, the machine and these processes, once per second.
     pub fn each_second(repeat: RepeatKey, targets: Vec<WatchedProcess>) -> SamplingPlan {
         SamplingPlan {
             every: Duration::from_secs(1),
@@ -49,13 +49,13 @@ impl SamplingPlan {
         }
     }
 
-    /// The same, with the folders of the target's data.
+    /// Adds the folders of the target's data.
     pub fn with_data_dirs(mut self, data_dirs: Vec<PathBuf>) -> SamplingPlan {
         self.data_dirs = data_dirs;
         self
     }
 
-    /// The same, with what the user says of network interfaces.
+    /// Adds interface speeds given by the user.
     pub fn with_speeds(mut self, speeds: Vec<UserSpeed>) -> SamplingPlan {
         self.speeds = speeds;
         self
@@ -70,23 +70,22 @@ pub struct Sampler {
     stop: Option<Sender<()>>,
 }
 
-/// What observing was like.
+/// The cost and the problems of observing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SamplerReport {
-    /// How many times the thread looked.
+    /// Number of samples.
     pub looks: u64,
-    /// CPU time that it used.
+    /// CPU time of the thread.
     pub cpu_ns: u64,
-    /// From its first look to its last, on the run's clock.
+    /// From its first sample to its last, on the run's clock.
     pub span_ns: u64,
-    /// What could not be seen or written, each complaint once.
+    /// What could not be read or written, each problem once.
     pub notes: Vec<String>,
 }
 
 impl Sampler {
-    /// Starts looking: at once, then at every multiple of `watch.every`, and a last time when it is
-    /// stopped. `now_ns` is the run's clock; `sink` takes the evidence, and its complaint ends up
-    /// in the report.
+    /// Starts sampling: at once, then at every multiple of `watch.every`, and a last time when it is stopped. `now_ns`
+    /// is the run's clock; `sink` takes the evidence, and its error is added to the report.
     pub fn start(
         watch: SamplingPlan,
         now_ns: impl Fn() -> u64 + Clone + Send + 'static,
@@ -95,7 +94,7 @@ impl Sampler {
         Sampler::start_with(watch, Vec::new(), now_ns, sink)
     }
 
-    /// The same, and asks brokers meanwhile, each on a thread of its own: one that is slow makes nobody late.
+    /// Also polls brokers, each on its own thread, so that a slow one delays nothing else.
     pub fn start_with(
         watch: SamplingPlan,
         brokers: Vec<Box<dyn BrokerSource>>,
@@ -144,7 +143,7 @@ impl Sampler {
         })
     }
 
-    /// Takes a last look and ends: within a fifth of a second, however long brokers take.
+    /// Takes the last sample and ends within a fifth of a second, however long brokers take.
     pub fn stop(mut self) -> SamplerReport {
         self.end()
     }
@@ -156,13 +155,13 @@ impl Sampler {
     }
 }
 
-/// The threads that ask brokers.
+/// The threads that poll brokers.
 struct PollerThreads(Vec<BrokerThread>);
 
 impl PollerThreads {
-    /// Ends all of them; gives the CPU time that they took.
+    /// Ends all of them; returns their CPU time.
     fn end(self, now_ns: &impl Fn() -> u64) -> u64 {
-        // All are told before the first is waited for, and all have the same time.
+        // All threads are stopped before the first is joined, so that they share one deadline.
         let deadline = Instant::now() + END_MAX;
         let ending: Vec<_> = self.0.into_iter().map(BrokerThread::request_end).collect();
         ending
@@ -185,7 +184,7 @@ where
     let threads = brokers.into_iter().map(|source| {
         let sink = Arc::clone(sink);
         BrokerThread::start(source, watch.every, now_ns.clone(), move |seen| {
-            // The looker, which writes more to the same place, tells of complaints.
+            // The sampler, which writes more to the same place, reports the errors.
             let _ = lock(&sink)(&seen.evidence(repeat));
         })
     });

@@ -1,4 +1,4 @@
-//! One look after the other at everything that is watched, and what is kept between two of them.
+//! Takes one sample of everything that is watched, and keeps the state between samples.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,10 +13,10 @@ use crate::process_watch::ProcessWatch;
 use crate::programs::Programs;
 use crate::sampler::{SamplerReport, SamplingPlan};
 
-/// More different complaints than these are not kept.
+/// Limit on the number of different problems.
 const NOTES_MAX: usize = 20;
 
-/// When something was seen: all of one look has the same moment.
+/// The time of a sample: all its readings have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SampleTime {
     /// On the run's clock.
@@ -25,7 +25,7 @@ pub(crate) struct SampleTime {
     pub(crate) at_unix_ms: u64,
 }
 
-/// Something that was seen.
+/// One reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Observation {
     pub(crate) at: SampleTime,
@@ -34,7 +34,7 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
-    /// As it stands in the run folder.
+    /// As a line of the run folder.
     pub(crate) fn evidence(self, repeat: Option<RepeatKey>) -> Evidence {
         Evidence {
             at_unix_ms: self.at.at_unix_ms,
@@ -46,17 +46,17 @@ impl Observation {
     }
 }
 
-/// What the thread keeps between two looks.
+/// The thread's state between samples.
 pub(crate) struct SamplerState {
     repeat: Option<RepeatKey>,
-    /// `None` once the process is gone, which is told once.
+    /// `None` once the process has ended, which is reported once.
     processes: Vec<Option<ProcessWatch>>,
     machine: MachineFiles,
     programs: Programs,
-    /// What the user says of network interfaces.
+    /// Interface speeds given by the user.
     speeds: Vec<UserSpeed>,
     buffer: Buffer,
-    /// What the look has seen; emptied by writing it down.
+    /// The readings of the current sample; writing empties it.
     seen: Vec<Observation>,
     pub(crate) report: SamplerReport,
 }
@@ -105,7 +105,7 @@ impl SamplerState {
         }
     }
 
-    /// Looks at everything once and writes down what it saw.
+    /// Takes a sample and writes it.
     pub(crate) fn sample(
         &mut self,
         at_ns: u64,
@@ -127,7 +127,7 @@ impl SamplerState {
             }
         }
         self.machine.sample(&mut self.buffer, now, &mut self.seen);
-        // How fast interfaces are changes when somebody pulls a cable.
+        // A changed cable changes the speed.
         if self.report.looks == 1 {
             let speeds = network_speeds(&self.speeds).into_iter();
             let speeds = speeds.map(|speed| of_host(now, EvidenceKind::NetworkSpeed(speed)));
@@ -139,7 +139,7 @@ impl SamplerState {
         self.write(sink);
     }
 
-    /// Writes down what is left to say after the last look, and what looking has cost.
+    /// Writes the remaining readings after the last sample, and the cost of sampling.
     pub(crate) fn end(
         &mut self,
         at_ns: u64,
@@ -173,7 +173,7 @@ impl SamplerState {
                 self.note(complaint);
             }
         }
-        // Its room serves the next look.
+        // Reuses the allocation for the next sample.
         self.seen = seen;
     }
 }

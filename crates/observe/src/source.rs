@@ -1,4 +1,4 @@
-//! A file of the kernel's that is looked at until it cannot be: then it is said why, once.
+//! A kernel file that is read until that fails; then the reason is reported once.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -8,17 +8,17 @@ use kgauge_results::run::MissingEvidence;
 use crate::proc_file::{Buffer, ProcFile};
 use crate::unavailable::{Unavailable, reason};
 
-/// One file, and what is seen in it.
+/// One file, with the parsed state.
 #[derive(Debug)]
 pub(crate) struct SourceFile {
     what: &'static str,
     file: Result<ProcFile, MissingSource>,
 }
 
-/// A file that is not read any more.
+/// A file that is no longer read.
 #[derive(Debug)]
 struct MissingSource {
-    /// Not said yet.
+    /// Not reported yet.
     why: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl SourceFile {
     /// The file's text.
     ///
     /// # Errors
-    /// Why there is none; nothing when that has been said before.
+    /// Why there is none; empty if that was reported before.
     pub(crate) fn text<'a>(
         &mut self,
         buffer: &'a mut Buffer,
@@ -49,7 +49,7 @@ impl SourceFile {
         Err(self.given_up(why))
     }
 
-    /// What the file says, by `parse`. A file that is not understood is not read again.
+    /// The parsed file. A file that cannot be parsed is not read again.
     ///
     /// # Errors
     /// As [`SourceFile::text`].

@@ -1,15 +1,15 @@
-//! Who did not answer is left alone for a while, and longer each time: one that stands still costs looks, and each
-//! question adds to what it has to do when it wakes up.
+//! Pauses polling of brokers that do not answer, longer each time: each attempt costs time, and each request adds to
+//! the broker's work when it recovers.
 
 use std::collections::BTreeMap;
 
-/// For so long at first, then twice as long, up to [`REST_NS_MAX`].
+/// The first pause; it doubles each time, up to [`REST_NS_MAX`].
 const REST_NS: u64 = 4_000_000_000;
 
-/// What is refused in less than this was not waited for.
+/// A refusal within this time did not cost a wait.
 const AT_ONCE_NS: u64 = 100_000_000;
 
-/// One that comes back should be seen soon.
+/// A broker that recovers should be seen soon.
 const REST_NS_MAX: u64 = 8_000_000_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ struct BackoffState {
     rest_ns: u64,
 }
 
-/// Those who did not answer.
+/// Brokers that did not answer.
 #[derive(Debug)]
 pub(super) struct Backoffs<K> {
     of: BTreeMap<K, BackoffState>,
@@ -30,7 +30,7 @@ impl<K: Ord> Backoffs<K> {
         Backoffs { of }
     }
 
-    /// Whether it is left alone now.
+    /// Whether polling is paused now.
     pub(super) fn rests(&self, who: &K, now_ns: u64) -> bool {
         self.of
             .get(who)
@@ -42,8 +42,8 @@ impl<K: Ord> Backoffs<K> {
         self.of.remove(who);
     }
 
-    /// It did not; whether it is left alone now. One that refuses at once costs nothing, and is back as soon as it
-    /// answers.
+    /// It did not answer; returns whether polling is paused now. A broker that refuses at once costs nothing, so it is
+    /// polled again as soon as it answers.
     pub(super) fn failed(&mut self, who: K, waited_ns: u64, now_ns: u64) -> bool {
         if waited_ns < AT_ONCE_NS {
             return false;

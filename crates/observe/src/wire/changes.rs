@@ -1,13 +1,13 @@
-//! What changed between two pictures of the topic: leaders, and who is in sync.
+//! Changes between two samples of the topic: leaders and in-sync replicas.
 
 use std::collections::BTreeMap;
 
 use kgauge_results::run::{PartitionChange, ReplicaChanges};
 
-/// Partitions that an event names one by one at most.
+/// Limit on the number of partitions that an event lists.
 const NAMED_MAX: usize = 8;
 
-/// Who leads a partition, and who is in sync, in the order of their ids.
+/// The leader of a partition, and its in-sync replicas in the order of their ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PartitionState {
     pub(super) leader: Option<i32>,
@@ -23,14 +23,14 @@ impl PartitionState {
     }
 }
 
-/// The topic as it was told last.
+/// The topic in the previous sample.
 #[derive(Debug, Default)]
 pub(super) struct KnownTopic {
     partitions: BTreeMap<i32, PartitionState>,
 }
 
 impl KnownTopic {
-    /// The partitions that are different from last time; the first time there is none.
+    /// The partitions that changed since the previous sample; none in the first one.
     pub(super) fn changes(
         &mut self,
         topic: &str,
@@ -54,7 +54,7 @@ impl KnownTopic {
     }
 }
 
-/// All changes together: how many there are of each kind, and a sentence with partitions and brokers.
+/// All changes: their number of each kind, and a sentence with partitions and brokers.
 pub(super) fn summarize(changes: &[PartitionChange]) -> (ReplicaChanges, String) {
     let counted = changes.iter().map(PartitionChange::counted);
     let all = counted.fold(ReplicaChanges::default(), ReplicaChanges::plus);

@@ -1,12 +1,12 @@
-//! How far followers are behind their leaders, from ends of logs that were asked for one after the other.
+//! How far followers are behind their leaders, from log ends that were polled one after the other.
 //!
-//! Brokers are asked one by one, and a log grows meanwhile: 5 ms at 200,000 records a second are 1,000 records that
-//! nobody lags. So the leader's end is taken for the moment at which the follower told its own: on the line between the
-//! last two ends that the leader told.
+//! Brokers are polled one by one while logs grow: 5 ms at 200,000 records per second are 1,000 records that no follower
+//! lags. The leader's end is therefore moved to the time of the follower's answer, along the line through the leader's
+//! last two ends.
 
 use std::collections::BTreeMap;
 
-/// The end of a log, and when it was told.
+/// The end of a log, and the time of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LogEnd {
     pub(super) at_ns: u64,
@@ -20,7 +20,7 @@ pub(super) struct ObservedReplica {
     pub(super) partition: i32,
 }
 
-/// What replicas have told of the ends of their logs.
+/// The log ends that replicas have reported.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
     before: BTreeMap<ObservedReplica, LogEnd>,
@@ -28,7 +28,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// A new look begins. What did not answer in the last one is forgotten.
+    /// Starts a new sample. Replicas that did not answer in the previous one are forgotten.
     pub(super) fn begin(&mut self) {
         self.before = std::mem::take(&mut self.now);
     }
@@ -37,19 +37,19 @@ impl Ends {
         self.now.insert(replica, end);
     }
 
-    /// What a replica told in this look.
+    /// Records a replica's answer in this sample.
     pub(super) fn of(&self, replica: ObservedReplica) -> Option<LogEnd> {
         self.now.get(&replica).copied()
     }
 
-    /// How many records a follower is behind; `None` where one of the two told nothing.
+    /// The number of records that a follower is behind; `None` if one of the two did not answer.
     pub(super) fn lag(&self, leader: ObservedReplica, follower: ObservedReplica) -> Option<u64> {
         let end = self.of(follower)?;
         let leader_end = self.end_at(leader, end.at_ns)?;
         Some(u64::try_from(leader_end.saturating_sub(end.offset)).unwrap_or(0))
     }
 
-    /// Where a log ended, or was about to end, at a moment near this look.
+    /// The end of a log at a time near this sample, interpolated or extrapolated.
     fn end_at(&self, replica: ObservedReplica, at_ns: u64) -> Option<i64> {
         let now = self.of(replica)?;
         let Some(before) = self.before.get(&replica) else {
@@ -65,7 +65,7 @@ impl Ends {
         };
         let off_ns = at_ns as f64 - now.at_ns as f64;
         let moved = rise as f64 / span_ns as f64 * off_ns;
-        // What grows no faster than it did since the last look.
+        // Assumes that the log grows no faster than since the previous sample.
         Some(now.offset.saturating_add(moved.round() as i64))
     }
 }
@@ -93,15 +93,15 @@ mod tests {
         ends.begin();
         ends.record_end(LEADER, end(1_000, 5_000));
         ends.record_end(FOLLOWER, end(1_000, 4_990));
-        // Nothing is known of how it grows: the difference as it is.
+        // Without a growth rate, the plain difference.
         assert_eq!(ends.lag(LEADER, FOLLOWER), Some(10));
         ends.begin();
-        // 2,000 records in 2,000 ns: one a ns. The follower told its end 30 ns before.
+        // 2,000 records in 2,000 ns: one per ns. The follower answered 30 ns before.
         ends.record_end(LEADER, end(3_000, 7_000));
         ends.record_end(FOLLOWER, end(2_970, 6_960));
         assert_eq!(ends.lag(LEADER, FOLLOWER), Some(10));
         ends.begin();
-        // It told its end 20 ns after the leader, which has 20 more by then.
+        // It answered 20 ns after the leader, which has 20 more by then.
         ends.record_end(LEADER, end(4_000, 8_000));
         ends.record_end(FOLLOWER, end(4_020, 8_000));
         assert_eq!(ends.lag(LEADER, FOLLOWER), Some(20));

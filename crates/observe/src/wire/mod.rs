@@ -1,6 +1,6 @@
-//! A thread that asks the brokers about the run's topic, over connections of its own, and writes down what they tell.
+//! A thread that polls the brokers for the state of the run's topic, over its own connections.
 //!
-//! It waits for nobody and nobody waits for it: a broker that is slow or dead costs looks, never load.
+//! Nothing waits for it: a slow or dead broker costs samples, never load.
 
 mod backoff;
 mod changes;
@@ -20,22 +20,22 @@ use topic_poller::TopicPoller;
 
 use crate::cpu_clock::thread_cpu_ns;
 
-/// What to ask for.
+/// What to poll.
 #[derive(Debug, Clone)]
 pub struct WireWatch {
     /// The repeat that is observed.
     pub repeat: RepeatKey,
-    /// How the cluster is reached.
+    /// How to reach the cluster.
     pub client: ClientConfig,
     /// The run's topic.
     pub topic: String,
-    /// How many replicas each of its partitions should have: old releases do not list those that are down.
+    /// The intended number of replicas per partition: old releases do not list those that are down.
     pub replication_factor: u16,
     /// Ids of the consumer groups that read it.
     pub groups: Vec<String>,
 }
 
-/// Something that was told.
+/// One result of polling.
 #[derive(Debug)]
 pub enum TopicObservation<'a> {
     /// A line of evidence.
@@ -54,8 +54,8 @@ pub struct WireWatcher {
 }
 
 impl WireWatcher {
-    /// Asks at once, then at every second of the run's clock, which `now_ns` tells; less often where answers take long.
-    /// `sink` takes what is told, and its complaint ends up in the notes.
+    /// Polls at once, then at every second of the run's clock (`now_ns`), and less often if answers take long. `sink`
+    /// takes the results, and its error is added to the notes.
     pub fn start(
         watch: WireWatch,
         now_ns: impl Fn() -> u64 + Send + 'static,
@@ -94,8 +94,8 @@ impl WireWatcher {
         })
     }
 
-    /// Ends; a look that is under way is broken off, which takes a tenth of a second. Gives what a reader of the run
-    /// should know, in sentences.
+    /// Ends. A sample in progress is cancelled, which takes a tenth of a second. Returns notes for the reader of the
+    /// run.
     pub fn stop(mut self) -> Vec<String> {
         self.end()
     }

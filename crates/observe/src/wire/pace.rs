@@ -1,26 +1,27 @@
-//! How often brokers are asked: once a second, and less often where their answers take long.
+//! How often brokers are polled: once per second, and less often if their answers take long.
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Of the time, looks may take at most one part in so many: brokers that need more than half a second for one are busy
-/// with better things.
+/// Samples may take at most this fraction of the time: brokers that need more than half a second for one are busy with
+/// the load.
 const PARTS: u64 = 2;
 
-/// Looks are never further apart.
+/// The longest interval between samples.
 const APART_NS_MAX: u64 = 10 * SECOND_NS;
 
-/// When the next look is due, and the longest pause so far.
+/// The time of the next sample, and the longest pause so far.
 #[derive(Debug, Default)]
 pub(super) struct PollPace {
-    /// The first look connects to each broker, which says nothing of the others.
+    /// The first sample connects to each broker, so its duration does not predict the others.
     has_begun: bool,
     slowest_ns: u64,
     apart_ns_max: u64,
 }
 
 impl PollPace {
-    /// When to look again after a look that began and ended then, of which `waited_ns` went by for brokers that did not
-    /// answer: those are left alone, and say nothing of the others. At a whole second of the run's clock.
+    /// The time of the next sample, a whole second of the run's clock, after a sample that began and ended at these
+    /// times. `waited_ns` of it was spent on brokers that did not answer; those are paused, so this time does not
+    /// count.
     pub(super) fn next_ns(&mut self, begun_ns: u64, ended_ns: u64, waited_ns: u64) -> u64 {
         let took_ns = match std::mem::replace(&mut self.has_begun, true) {
             true => ended_ns.saturating_sub(begun_ns).saturating_sub(waited_ns),
@@ -36,7 +37,7 @@ impl PollPace {
         due_ns
     }
 
-    /// What there is to say of it, if looks were more than two seconds apart.
+    /// A note, if samples were more than two seconds apart.
     pub(super) fn note(&self) -> Option<String> {
         let seconds = |ns: u64| ns as f64 / SECOND_NS as f64;
         (self.apart_ns_max > 2 * SECOND_NS).then(|| {
@@ -59,14 +60,14 @@ mod tests {
     #[test]
     fn quick_answers_are_asked_for_each_second_and_slow_ones_less_often() {
         let mut pace = PollPace::default();
-        // The first look connects.
+        // The first sample connects.
         assert_eq!(pace.next_ns(7 * MS_NS, 900 * MS_NS, 0), SECOND_NS);
         let begun_ns = SECOND_NS;
         assert_eq!(
             pace.next_ns(begun_ns, begun_ns + 20 * MS_NS, 0),
             2 * SECOND_NS
         );
-        // Half a second is the most that fits into each second.
+        // Half a second is the maximum for one sample per second.
         assert_eq!(
             pace.next_ns(begun_ns, begun_ns + 500 * MS_NS, 0),
             2 * SECOND_NS
@@ -79,12 +80,12 @@ mod tests {
         let note = pace.note().unwrap();
         assert!(note.contains("up to 4 s apart"), "{note}");
         assert!(note.contains("took up to 1.9 s"), "{note}");
-        // Of three seconds all but 20 ms went by for a broker that is dead.
+        // Of three seconds, all but 20 ms were spent on a dead broker.
         assert_eq!(
             pace.next_ns(begun_ns, begun_ns + 3_020 * MS_NS, 3_000 * MS_NS),
             begun_ns + 4 * SECOND_NS
         );
-        // Ten seconds are the limit, unless the look itself took longer.
+        // Ten seconds are the limit, unless the sample itself took longer.
         assert_eq!(
             pace.next_ns(begun_ns, begun_ns + 8 * SECOND_NS, 0),
             begun_ns + 10 * SECOND_NS

@@ -1,4 +1,4 @@
-//! One look after the other at the run's topic, and what is kept between two of them.
+//! Samples of the run's topic, and the state between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -18,29 +18,29 @@ use super::pace::PollPace;
 use super::{TopicObservation, WireWatch};
 use crate::sampler_state::unix_ms;
 
-/// How long one answer may take. What is not told by then is not told in this look.
+/// The time limit for one answer. Later answers are not part of the sample.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
 
-/// Partitions whose change gets a line of its own in one look, at most.
+/// Limit on the number of changed partitions that get a line in one sample.
 const CHANGES_MAX: usize = 1_000;
 
-/// A question that is not asked any more once a broker has said that it never answers it.
+/// A request that is no longer sent once a broker has refused it for good.
 #[derive(Debug, Default)]
 struct Question {
-    /// Anything was told.
+    /// There was an answer.
     is_answered: bool,
-    /// Why nothing was, if so.
+    /// Why there was none, if so.
     why: Option<String>,
     is_given_up: bool,
 }
 
 impl Question {
-    /// Takes note of an error; true if another attempt makes sense.
+    /// Records an error; true if another attempt makes sense.
     fn failed(&mut self, error: &ClusterError) -> bool {
         if error.is_interruption() {
             return true;
         }
-        // Only a broker's own word is final: a connection that fails in whatever way says nothing of the others.
+        // Only a broker's own error is final: a failed connection says nothing about other brokers.
         let is_word = matches!(error, ClusterError::Call(_) | ClusterError::Refused { .. });
         self.is_given_up |= is_word && !error.may_pass();
         self.why.get_or_insert_with(|| error.to_string());
@@ -54,7 +54,7 @@ impl Question {
     }
 }
 
-/// What is kept between two looks.
+/// The state between samples.
 pub(super) struct TopicPoller {
     watch: WireWatch,
     interrupt: Interrupt,
@@ -75,12 +75,12 @@ pub(super) struct TopicPoller {
     complaints: Vec<String>,
 }
 
-/// What one look was told, broker by broker.
+/// The answers in one sample, broker by broker.
 #[derive(Default)]
 struct PollReplies {
-    /// When the last broker answered: all lines of the look have this time.
+    /// When the last broker answered: all lines of the sample have this time.
     told_ns: u64,
-    /// How long others were waited for.
+    /// Time spent on brokers that did not answer.
     waited_ns: u64,
     /// High watermarks, by partition.
     readable: BTreeMap<i32, i64>,
@@ -112,8 +112,7 @@ impl TopicPoller {
         }
     }
 
-    /// Asks once, and writes down what was told. A look that somebody breaks off writes nothing. Returns how long
-    /// brokers were waited for that did not answer.
+    /// Takes a sample. A cancelled sample writes nothing. Returns the time spent on brokers that did not answer.
     pub(super) fn sample(&mut self, now_ns: &impl Fn() -> u64, sink: Sink<'_>) -> u64 {
         let begun_ns = now_ns();
         let found = self.partitions();
@@ -121,7 +120,7 @@ impl TopicPoller {
             told_ns: now_ns(),
             ..PollReplies::default()
         };
-        // Another broker was asked when the first one did not answer.
+        // Another broker was polled when the first one did not answer.
         let asked_ns = look.told_ns.saturating_sub(begun_ns);
         let answer_ns = u64::try_from(ANSWER_MAX.as_nanos()).unwrap_or(u64::MAX);
         if asked_ns >= answer_ns || found.is_none() {
@@ -163,7 +162,7 @@ impl TopicPoller {
         look.waited_ns
     }
 
-    /// Leaders, replicas and who is in sync; `None` where nobody tells.
+    /// Leaders, replicas and in-sync replicas; `None` if no broker answers.
     fn partitions(&mut self) -> Option<Vec<Partition>> {
         if self.cluster.is_none() {
             let config = config_of(&self.watch.client);
@@ -217,7 +216,7 @@ impl TopicPoller {
         }
     }
 
-    /// Where the replicas on one broker end, and how long their logs are.
+    /// Log ends and log sizes of the replicas on one broker.
     fn ask_broker(
         &mut self,
         broker: i32,
@@ -229,7 +228,7 @@ impl TopicPoller {
         let Some(cluster) = self.cluster.as_mut() else {
             return;
         };
-        // One that the cluster does not list is down, and not waited for.
+        // A broker that the cluster does not list is down, and is not waited for.
         if rests || self.interrupt.is_raised() || cluster.metadata().broker(broker).is_none() {
             return;
         }
@@ -266,7 +265,7 @@ impl TopicPoller {
         }
     }
 
-    /// How far each group has committed; of how many partitions the topic has.
+    /// How far each group has committed, and for how many of the topic's partitions.
     fn ask_groups(
         &mut self,
         partitions: usize,
@@ -274,7 +273,7 @@ impl TopicPoller {
         look: &mut PollReplies,
     ) -> Vec<GroupSample> {
         let mut looks = Vec::new();
-        // Who did not answer for one group is not asked for the next.
+        // A coordinator that did not answer for one group is not polled for the next.
         let mut silent = BTreeSet::new();
         let indices: Vec<i32> = look.readable.keys().copied().collect();
         let Some(cluster) = self.cluster.as_mut() else {
@@ -294,7 +293,7 @@ impl TopicPoller {
             };
             let is_silent = |id: &i32| self.resting.rests(id, asked_ns) || silent.contains(id);
             if coordinator.as_ref().is_ok_and(is_silent) {
-                // Another one may coordinate it meanwhile.
+                // Another broker may coordinate it by now.
                 self.coordinators.remove(group);
                 continue;
             }
@@ -323,7 +322,7 @@ impl TopicPoller {
                 Some(u64::try_from(end.saturating_sub(committed?)).unwrap_or(0))
             });
             let behind: Vec<u64> = behind.collect();
-            // A group that has not committed anything is not behind by nothing.
+            // The lag of a group without commits is unknown, not 0.
             if behind.is_empty() {
                 continue;
             }
@@ -416,8 +415,7 @@ impl TopicPoller {
         }
     }
 
-    /// The last words: what was not told, and what asking has cost. Gives what a reader of the run should know, in
-    /// sentences.
+    /// The final lines: unavailable data, and the cost of polling. Returns notes for the reader of the run.
     pub(super) fn end(
         mut self,
         pace: &PollPace,
@@ -473,7 +471,7 @@ impl TopicPoller {
     }
 }
 
-/// Asks one broker all that is asked of it; an error says that it did not answer and is better left alone for a while.
+/// Polls one broker; an error means that it did not answer and should be paused.
 fn ask(
     cluster: &mut Cluster,
     topic: &str,
@@ -482,7 +480,7 @@ fn ask(
     (ends, followers, sizes): (&mut Ends, &mut Question, &mut Question),
     look: &mut PollReplies,
 ) -> Result<(), ()> {
-    // Before the logs' ends: of a log that grows meanwhile, more would be readable than there is.
+    // High watermarks before log ends: otherwise a growing log would have more readable records than records.
     if !led.is_empty() {
         let told = cluster.replica_ends(broker, topic, led, EndOf::Readable);
         for told in told.map_err(|_| ())? {
@@ -495,7 +493,7 @@ fn ask(
         let asked_ns = now_ns();
         match cluster.replica_ends(broker, topic, here, EndOf::Log) {
             Ok(told) => {
-                // The broker looked at its logs somewhere in between.
+                // The broker read its log sizes at some time in between.
                 let at_ns = asked_ns.midpoint(now_ns());
                 for told in told {
                     let partition = told.partition;
@@ -507,7 +505,7 @@ fn ask(
                                 LogEnd { at_ns, offset },
                             );
                         }
-                        // A follower's log is not everywhere told.
+                        // Not every release reports a follower's log.
                         Err(code) if !led.contains(&partition) => {
                             let why = || format!("broker {broker} answered {code}");
                             followers.why.get_or_insert_with(why);
@@ -546,10 +544,10 @@ fn ask(
     Ok(())
 }
 
-/// The user's way to the cluster, with a patience of its own and no second attempts: the next look is one.
+/// The user's connection settings, with a separate timeout and without retries: the next sample is the retry.
 fn config_of(client: &ClientConfig) -> ClientConfig {
     let mut config = client.clone();
-    // Quotas and brokers' logs tell it from the load.
+    // Quotas and broker logs distinguish it from the load.
     config.client_id.push_str("-wire");
     config.request_timeout = config.request_timeout.min(ANSWER_MAX);
     config.api_timeout = config.api_timeout.min(2 * ANSWER_MAX);
