@@ -10,7 +10,7 @@ use std::fs::read_to_string;
 use std::io::{Read, stdin};
 use std::net::{Ipv4Addr, SocketAddr};
 
-use kgauge_broker::security::ListenerProtocol;
+use kgauge_broker::security::SecurityProtocol;
 use kgauge_broker::{ClusterConfig, EmbeddedCluster, ListenAddress};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,7 +48,7 @@ fn set(
         "clients" => "ssl.truststore.certificates",
         "security" => {
             config.security.protocol =
-                ListenerProtocol::parse(value).ok_or("an unknown protocol")?;
+                SecurityProtocol::parse(value).ok_or("an unknown protocol")?;
             return Ok(config);
         }
         "user" => {

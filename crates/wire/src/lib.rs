@@ -23,7 +23,8 @@
 //! frames in a buffer; [`header`] reads what stands before a message. [`codec`] has the primitive
 //! types, [`api`] the table of keys and versions, [`error_code`] that of the errors.
 //! [`record_batch`] writes and reads what Produce and Fetch carry, [`message_set`] what they carried
-//! before Kafka 0.11, [`compress`] the codecs of both.
+//! before Kafka 0.11, [`compress`] the codecs of both. [`scram`] is the arithmetic of a login, [`security`] the names
+//! of protocols and mechanisms.
 
 pub mod api;
 pub mod codec;
@@ -34,3 +35,8 @@ pub mod header;
 pub mod message_set;
 pub mod messages;
 pub mod record_batch;
+pub mod scram;
+mod secret;
+pub mod security;
+
+pub use secret::Secret;

@@ -9,7 +9,6 @@ use kgauge_wire::error_code::ErrorCode;
 use crate::ids::{NodeId, PartitionId, TopicName};
 use crate::image::{ClusterImage, NodeImage};
 use crate::quota::{ByteRate, QuotaEntity};
-use crate::security::BrokerSecret;
 use crate::settings::ConfigMap;
 
 /// From a node to the controller.
@@ -258,7 +257,7 @@ pub struct ScramNew {
     /// What was mixed in.
     pub salt: Vec<u8>,
     /// What came out.
-    pub salted_password: BrokerSecret,
+    pub salted_password: kgauge_wire::Secret<Vec<u8>>,
 }
 
 /// What the controller answers.

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::scram::{ITERATIONS_MAX, ITERATIONS_MIN};
 
 use super::Controller;
 use super::messages::{ControllerReply, Refusal, ScramChange};
 use super::records::MetadataRecord;
-use crate::security::{
-    ITERATIONS_MAX, ITERATIONS_MIN, NonceSource, ScramCredential, ScramMechanism, User,
-};
+use crate::security::{NonceSource, ScramCredential, ScramMechanism, User};
 
 /// A change that can be made, or why not.
 type Outcome = Result<MetadataRecord, Refusal>;

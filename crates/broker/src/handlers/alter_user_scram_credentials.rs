@@ -16,7 +16,6 @@ use super::RequestBody;
 use super::controller_decisions::{ControllerDecisions, error_fields};
 use crate::controller::{ControllerReply, ControllerRequest, Refusal, ScramChange, ScramNew};
 use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
-use crate::security::BrokerSecret;
 
 /// The users that were named, for an answer that names none.
 #[derive(Debug)]
@@ -39,7 +38,7 @@ pub(super) fn handle(
         new: Some(ScramNew {
             iterations: upsertion.iterations,
             salt: upsertion.salt.to_vec(),
-            salted_password: BrokerSecret::new(upsertion.salted_password.to_vec()),
+            salted_password: kgauge_wire::Secret::new(upsertion.salted_password.to_vec()),
         }),
     });
     let changes: Vec<ScramChange> = deletions.chain(upsertions).collect();

@@ -4,8 +4,8 @@ use super::connections::{ConnectionStage, ConnectionState};
 use super::{BrokerNode, CloseReason, Timer};
 use crate::ids::ConnectionId;
 use crate::security::{
-    Exchange, LET_IN_MS, ListenerProtocol, Logins, STRANGER_FRAME_BYTES_MAX, SaslMechanism,
-    SaslStep,
+    Exchange, LET_IN_MS, Logins, STRANGER_FRAME_BYTES_MAX, SaslMechanism, SaslStep,
+    SecurityProtocol,
 };
 use crate::time::Now;
 
@@ -21,9 +21,9 @@ impl BrokerNode {
     /// Where a new connection begins. One that is not let in at once has a time for it.
     pub(super) fn first_stage(&mut self, now: Now, connection: ConnectionId) -> ConnectionStage {
         let stage = match self.config.security.protocol {
-            ListenerProtocol::Plaintext => return ConnectionStage::Authenticated,
-            ListenerProtocol::Ssl | ListenerProtocol::SaslSsl => ConnectionStage::Securing,
-            ListenerProtocol::SaslPlaintext => ConnectionStage::Naming,
+            SecurityProtocol::Plaintext => return ConnectionStage::Authenticated,
+            SecurityProtocol::Ssl | SecurityProtocol::SaslSsl => ConnectionStage::Securing,
+            SecurityProtocol::SaslPlaintext => ConnectionStage::Naming,
         };
         let due_ns = now.after_ms(LET_IN_MS);
         self.timers.set(due_ns, Timer::LetIn(connection));

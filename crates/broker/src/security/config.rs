@@ -1,60 +1,8 @@
 //! How the clients' listeners are protected, as the cluster's owner says it.
 
-use super::{BrokerSecret, SaslMechanism};
+use kgauge_wire::Secret;
 
-/// What a listener speaks, under Kafka's names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ListenerProtocol {
-    /// Neither encrypted nor authenticated.
-    #[default]
-    Plaintext,
-    /// TLS, with certificates of clients where [`ClientAuth`] wants them.
-    Ssl,
-    /// SASL over an unencrypted connection.
-    SaslPlaintext,
-    /// SASL over TLS.
-    SaslSsl,
-}
-
-impl ListenerProtocol {
-    const ALL: [Self; 4] = [
-        Self::Plaintext,
-        Self::Ssl,
-        Self::SaslPlaintext,
-        Self::SaslSsl,
-    ];
-
-    /// The protocol of this name (`security.protocol` of Kafka's clients).
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|protocol| protocol.name() == name)
-    }
-
-    /// Kafka's name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Plaintext => "PLAINTEXT",
-            Self::Ssl => "SSL",
-            Self::SaslPlaintext => "SASL_PLAINTEXT",
-            Self::SaslSsl => "SASL_SSL",
-        }
-    }
-
-    /// Whether connections are encrypted.
-    #[must_use]
-    pub fn has_tls(self) -> bool {
-        matches!(self, Self::Ssl | Self::SaslSsl)
-    }
-
-    /// Whether clients say who they are by SASL.
-    #[must_use]
-    pub fn has_sasl(self) -> bool {
-        matches!(self, Self::SaslPlaintext | Self::SaslSsl)
-    }
-}
+use super::{SaslMechanism, SecurityProtocol};
 
 /// `ssl.client.auth`: whether clients show certificates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -100,7 +48,7 @@ impl ClientAuth {
 #[derive(Debug, Clone, Default)]
 pub struct ClusterSecurity {
     /// What the listeners speak.
-    pub protocol: ListenerProtocol,
+    pub protocol: SecurityProtocol,
     /// Wanted exactly by protocols with TLS.
     pub tls: Option<ServerTls>,
     /// Wanted exactly by protocols with SASL.
@@ -112,7 +60,7 @@ impl ClusterSecurity {
     #[must_use]
     pub fn ssl(tls: ServerTls) -> Self {
         Self {
-            protocol: ListenerProtocol::Ssl,
+            protocol: SecurityProtocol::Ssl,
             tls: Some(tls),
             sasl: None,
         }
@@ -122,7 +70,7 @@ impl ClusterSecurity {
     #[must_use]
     pub fn sasl_plaintext(sasl: Sasl) -> Self {
         Self {
-            protocol: ListenerProtocol::SaslPlaintext,
+            protocol: SecurityProtocol::SaslPlaintext,
             tls: None,
             sasl: Some(sasl),
         }
@@ -132,7 +80,7 @@ impl ClusterSecurity {
     #[must_use]
     pub fn sasl_ssl(sasl: Sasl, tls: ServerTls) -> Self {
         Self {
-            protocol: ListenerProtocol::SaslSsl,
+            protocol: SecurityProtocol::SaslSsl,
             tls: Some(tls),
             sasl: Some(sasl),
         }
@@ -145,7 +93,7 @@ pub struct ServerTls {
     /// The certificate and those that lead to its authority (`ssl.keystore.certificate.chain`).
     pub certificate_chain_pem: String,
     /// Its private key, not encrypted (`ssl.keystore.key`).
-    pub key_pem: BrokerSecret,
+    pub key_pem: Secret<Vec<u8>>,
     /// The authorities of clients' certificates (`ssl.truststore.certificates`).
     pub client_ca_pem: Option<String>,
     /// Whether clients show certificates.
@@ -158,7 +106,7 @@ impl ServerTls {
     pub fn new(certificate_chain_pem: impl Into<String>, key_pem: impl Into<Vec<u8>>) -> Self {
         Self {
             certificate_chain_pem: certificate_chain_pem.into(),
-            key_pem: BrokerSecret::new(key_pem),
+            key_pem: Secret::new(key_pem),
             client_ca_pem: None,
             client_auth: ClientAuth::None,
         }
@@ -199,7 +147,7 @@ impl Sasl {
     pub fn with_user(mut self, name: impl Into<String>, password: impl Into<Vec<u8>>) -> Self {
         self.users.push(User {
             name: name.into(),
-            password: BrokerSecret::new(password),
+            password: Secret::new(password),
         });
         self
     }
@@ -211,5 +159,5 @@ pub struct User {
     /// The name.
     pub name: String,
     /// The password.
-    pub password: BrokerSecret,
+    pub password: Secret<Vec<u8>>,
 }

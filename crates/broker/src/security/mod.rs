@@ -11,24 +11,19 @@ mod distinguished_name;
 mod nonce;
 mod prepared;
 mod sasl;
-mod scram;
-mod scram_message;
-mod secret;
 mod settings;
 #[cfg(test)]
 mod tests;
 mod tls;
 
-pub use config::{ClientAuth, ClusterSecurity, ListenerProtocol, Sasl, ServerTls, User};
+pub use config::{ClientAuth, ClusterSecurity, Sasl, ServerTls, User};
 pub(crate) use distinguished_name::subject;
+pub use kgauge_wire::scram::{ScramCredential, ScramMechanism};
+pub use kgauge_wire::security::{SaslMechanism, SecurityProtocol};
 pub use nonce::{NONCE_BYTES, NoRandomness, NonceSource, SystemNonces};
 pub use prepared::NodeSecurity;
 pub(crate) use prepared::PreparedSecurity;
-pub use sasl::SaslMechanism;
-pub(crate) use sasl::{Exchange, Logins, SaslStep};
-pub(crate) use scram::{ITERATIONS_MAX, ITERATIONS_MIN, ScramUsers};
-pub use scram::{ScramCredential, ScramMechanism};
-pub use secret::BrokerSecret;
+pub(crate) use sasl::{Exchange, Logins, SaslStep, ScramUsers};
 pub(crate) use settings::{is_secret, is_security_setting, read_settings};
 
 /// The principal of a client that did not say who it is, as Kafka names it.

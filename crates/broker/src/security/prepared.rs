@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kgauge_wire::Secret;
 use rustls::ServerConfig;
 
 use super::{
-    BrokerSecret, ClusterSecurity, ListenerProtocol, NonceSource, Sasl, SaslMechanism,
-    SystemNonces, User, tls,
+    ClusterSecurity, NonceSource, Sasl, SaslMechanism, SecurityProtocol, SystemNonces, User, tls,
 };
 
 /// What a node needs to let clients in.
 #[derive(Debug, Clone)]
 pub struct NodeSecurity {
-    pub(crate) protocol: ListenerProtocol,
+    pub(crate) protocol: SecurityProtocol,
     pub(crate) mechanisms: Vec<SaslMechanism>,
     /// Those who may come in by PLAIN.
-    pub(crate) plain_users: BTreeMap<String, BrokerSecret>,
+    pub(crate) plain_users: BTreeMap<String, Secret<Vec<u8>>>,
     pub(crate) nonces: Arc<dyn NonceSource>,
 }
 
@@ -96,11 +96,11 @@ impl PreparedSecurity {
     }
 }
 
-fn needless(what: &str, protocol: ListenerProtocol) -> String {
+fn needless(what: &str, protocol: SecurityProtocol) -> String {
     format!("{what}, but the listeners' protocol is {}", protocol.name())
 }
 
-fn lacking(what: &str, protocol: ListenerProtocol) -> String {
+fn lacking(what: &str, protocol: SecurityProtocol) -> String {
     format!("the listeners' protocol {} needs {what}", protocol.name())
 }
 

@@ -1,4 +1,4 @@
-//! SASL as the nodes see it: one exchange after another message, whatever the mechanism.
+//! The server side of SASL: one exchange, message by message, for any mechanism.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,70 +6,29 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use kgauge_wire::Secret;
+use kgauge_wire::scram::{ScramRefusal, ScramServer, is_same};
 
-use super::scram::{LoginRefusal, ScramExchange, ScramMechanism, ScramUsers, is_same};
-use super::{BrokerSecret, NonceSource};
+use super::{NonceSource, SaslMechanism, ScramCredential, ScramMechanism};
 
-/// Kafka's words for a client that wants to be somebody else.
-pub(super) const OTHER_AUTHORIZATION: &str = "Authentication failed: Client requested an \
+/// Kafka's text for a client that logs in on behalf of another user.
+const OTHER_AUTHORIZATION: &str = "Authentication failed: Client requested an \
                                               authorization id that is different from username";
 
-/// How clients may show that they know a password.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SaslMechanism {
-    /// As it is (RFC 4616).
-    Plain,
-    /// By a proof.
-    Scram(ScramMechanism),
-}
+/// SCRAM credentials by user, then by mechanism.
+pub(crate) type ScramUsers = BTreeMap<String, BTreeMap<ScramMechanism, Arc<ScramCredential>>>;
 
-impl SaslMechanism {
-    /// SCRAM with SHA-256.
-    pub const SCRAM_SHA_256: Self = Self::Scram(ScramMechanism::Sha256);
-    /// SCRAM with SHA-512.
-    pub const SCRAM_SHA_512: Self = Self::Scram(ScramMechanism::Sha512);
-
-    const ALL: [Self; 3] = [Self::Plain, Self::SCRAM_SHA_256, Self::SCRAM_SHA_512];
-
-    /// The mechanism of this name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|mechanism| mechanism.name() == name)
-    }
-
-    /// Its name in the protocol and in settings.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "PLAIN",
-            Self::SCRAM_SHA_256 => "SCRAM-SHA-256",
-            Self::SCRAM_SHA_512 => "SCRAM-SHA-512",
-        }
-    }
-
-    /// The hash, when it is SCRAM.
-    #[must_use]
-    pub fn scram(self) -> Option<ScramMechanism> {
-        match self {
-            Self::Plain => None,
-            Self::Scram(mechanism) => Some(mechanism),
-        }
-    }
-}
-
-/// Who may come in.
+/// Who may log in.
 pub(crate) struct Logins<'a> {
-    pub(crate) plain: &'a BTreeMap<String, BrokerSecret>,
+    pub(crate) plain: &'a BTreeMap<String, Secret<Vec<u8>>>,
     pub(crate) scram: &'a ScramUsers,
     pub(crate) nonces: &'a dyn NonceSource,
 }
 
-/// What follows from a client's message.
+/// The result of a client's message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SaslStep {
-    /// Another one is wanted.
+    /// Another message must follow.
     Continue {
         /// The answer to this one.
         token: Vec<u8>,
@@ -78,22 +37,22 @@ pub(crate) enum SaslStep {
     Done {
         /// The answer to this one.
         token: Vec<u8>,
-        /// Who it is.
+        /// The user.
         user: String,
     },
 }
 
-/// An exchange that goes on.
+/// An exchange in progress.
 pub(crate) struct Exchange {
     mechanism: SaslMechanism,
     state: State,
 }
 
 enum State {
-    /// Nothing has come yet.
-    Begun,
-    /// SCRAM, the first half done.
-    Halfway(Box<ScramExchange>),
+    /// No message yet.
+    Initial,
+    /// SCRAM after its first half.
+    Halfway(Box<ScramServer>),
     /// It failed or succeeded.
     Over,
 }
@@ -109,7 +68,7 @@ impl Exchange {
     pub(crate) fn new(mechanism: SaslMechanism) -> Self {
         Self {
             mechanism,
-            state: State::Begun,
+            state: State::Initial,
         }
     }
 
@@ -117,10 +76,10 @@ impl Exchange {
     pub(crate) fn step(&mut self, message: &[u8], logins: &Logins<'_>) -> Result<SaslStep, String> {
         let state = std::mem::replace(&mut self.state, State::Over);
         let done = match (state, self.mechanism) {
-            (State::Begun, SaslMechanism::Plain) => {
-                return plain(message, logins.plain).map_err(|told| told.words(self.mechanism));
+            (State::Initial, SaslMechanism::Plain) => {
+                return plain(message, logins.plain);
             }
-            (State::Begun, SaslMechanism::Scram(mechanism)) => begin(mechanism, message, logins)
+            (State::Initial, SaslMechanism::Scram(mechanism)) => begin(mechanism, message, logins)
                 .map(|(exchange, token)| {
                     self.state = State::Halfway(Box::new(exchange));
                     SaslStep::Continue {
@@ -135,9 +94,9 @@ impl Exchange {
                         user,
                     })
             }
-            (State::Over, _) => Err(LoginRefusal::Untold),
+            (State::Over, _) => Err(ScramRefusal::Unexplained),
         };
-        done.map_err(|refused| RefusalMessage::from(refused).words(self.mechanism))
+        done.map_err(|refusal| refusal_text(refusal, self.mechanism))
     }
 }
 
@@ -145,48 +104,32 @@ fn begin(
     mechanism: ScramMechanism,
     message: &[u8],
     logins: &Logins<'_>,
-) -> Result<(ScramExchange, String), LoginRefusal> {
-    let nonce = logins.nonces.nonce().map_err(|_| LoginRefusal::Untold)?;
+) -> Result<(ScramServer, String), ScramRefusal> {
+    let nonce = logins
+        .nonces
+        .nonce()
+        .map_err(|_| ScramRefusal::Unexplained)?;
     let nonce = STANDARD_NO_PAD.encode(nonce);
     let known = |user: &str| Some(Arc::clone(logins.scram.get(user)?.get(&mechanism)?));
-    ScramExchange::begin(mechanism.hashes(), message, &nonce, known)
+    ScramServer::begin(mechanism, message, &nonce, known)
 }
 
-/// What a client that is not let in is told.
-enum RefusalMessage {
-    Nothing,
-    Words(String),
-}
-
-impl From<LoginRefusal> for RefusalMessage {
-    fn from(refused: LoginRefusal) -> Self {
-        match refused {
-            LoginRefusal::Untold => Self::Nothing,
-            LoginRefusal::Told(words) => Self::Words(words.to_owned()),
-        }
+/// The error text for a client that is not let in, as in Kafka's `SaslServerAuthenticator`.
+fn refusal_text(refusal: ScramRefusal, mechanism: SaslMechanism) -> String {
+    match refusal {
+        ScramRefusal::OtherAuthorization => OTHER_AUTHORIZATION.to_owned(),
+        ScramRefusal::Unexplained => format!(
+            "Authentication failed during authentication due to invalid credentials with SASL \
+             mechanism {}",
+            mechanism.name()
+        ),
     }
 }
 
-impl RefusalMessage {
-    /// Kafka's words (`SaslServerAuthenticator`, `PlainSaslServer`).
-    fn words(self, mechanism: SaslMechanism) -> String {
-        match self {
-            Self::Words(words) => words,
-            Self::Nothing => format!(
-                "Authentication failed during authentication due to invalid credentials with \
-                 SASL mechanism {}",
-                mechanism.name()
-            ),
-        }
-    }
-}
-
-/// RFC 4616: authorization id, name and password with zero bytes between.
-fn plain(
-    message: &[u8],
-    users: &BTreeMap<String, BrokerSecret>,
-) -> Result<SaslStep, RefusalMessage> {
-    let told = |words: &str| Err(RefusalMessage::Words(words.to_owned()));
+/// RFC 4616: authorization id, name and password with zero bytes between. The errors are those of Kafka's
+/// `PlainSaslServer`.
+fn plain(message: &[u8], users: &BTreeMap<String, Secret<Vec<u8>>>) -> Result<SaslStep, String> {
+    let told = |words: &str| Err(words.to_owned());
     let parts: Vec<&[u8]> = message.splitn(4, |byte| *byte == 0).collect();
     let &[authorization, name, password] = &parts[..] else {
         let count = parts.len();

@@ -1,6 +1,8 @@
 //! Security under Kafka's names, for those who have a broker's properties at hand.
 
-use super::{BrokerSecret, ClientAuth, ClusterSecurity, Sasl, SaslMechanism, ServerTls};
+use kgauge_wire::Secret;
+
+use super::{ClientAuth, ClusterSecurity, Sasl, SaslMechanism, ServerTls};
 use crate::settings::ConfigMap;
 
 const CLIENT_AUTH: &str = "ssl.client.auth";
@@ -80,7 +82,7 @@ fn unused(name: &str, protocol: &str, what: &str) -> String {
 fn put(tls: &mut ServerTls, name: &str, value: &str) -> Option<String> {
     match name {
         CHAIN => value.clone_into(&mut tls.certificate_chain_pem),
-        KEY => tls.key_pem = BrokerSecret::new(value),
+        KEY => tls.key_pem = Secret::new(value),
         TRUSTED => tls.client_ca_pem = Some(value.to_owned()),
         CLIENT_AUTH => match ClientAuth::parse(value) {
             Some(auth) => tls.client_auth = auth,

@@ -1,19 +1,16 @@
 //! Known answers of the exchanges, and messages as broken or hostile clients send them.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 use std::sync::{Arc, LazyLock};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use ring::{digest, hmac, pbkdf2};
 
-use super::scram::{Hashes, LoginRefusal, ScramExchange};
+use kgauge_wire::Secret;
+
 use super::*;
 use crate::random::SmallRandom;
 use crate::settings::ConfigMap;
-
-const ROUNDS: NonZeroU32 = NonZeroU32::new(4096).unwrap();
 
 /// Always the same nonce.
 #[derive(Debug)]
@@ -27,92 +24,6 @@ impl NonceSource for Sevens {
 
 /// What [`Sevens`] looks like in a message.
 const SEVENS: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH";
-
-/// An example of an RFC: user `user`, password `pencil`.
-struct Example {
-    hashes: Hashes,
-    salt: &'static str,
-    client_first: &'static str,
-    server_nonce: &'static str,
-    server_first: &'static str,
-    client_final: &'static str,
-    server_final: &'static str,
-}
-
-impl Example {
-    fn begin(&self) -> Result<(ScramExchange, String), LoginRefusal> {
-        let salt = STANDARD.decode(self.salt).unwrap();
-        let credential = self.hashes.credential(b"pencil", &salt, ROUNDS);
-        let known = |user: &str| (user == "user").then(|| Arc::new(credential));
-        let message = self.client_first.as_bytes();
-        ScramExchange::begin(self.hashes, message, self.server_nonce, known)
-    }
-
-    fn holds(&self) {
-        let (exchange, server_first) = self.begin().ok().unwrap();
-        assert_eq!(server_first, self.server_first);
-        let (user, proof) = exchange.finish(self.client_final.as_bytes()).unwrap();
-        assert_eq!((&*user, &*proof), ("user", self.server_final));
-    }
-}
-
-#[test]
-fn the_example_of_rfc_5802_section_5_holds() {
-    Example {
-        hashes: Hashes {
-            pbkdf2: pbkdf2::PBKDF2_HMAC_SHA1,
-            hmac: hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY,
-            digest: &digest::SHA1_FOR_LEGACY_USE_ONLY,
-        },
-        salt: "QSXCR+Q6sek8bf92",
-        client_first: "n,,n=user,r=fyko+d2lbbFgONRv9qkxdawL",
-        server_nonce: "3rfcNHYJY1ZVvWVs7j",
-        server_first: "r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,\
-                       s=QSXCR+Q6sek8bf92,i=4096",
-        client_final: "c=biws,r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,\
-                       p=v0X8v3Bz2T0CJGbJQyF0X+HI4Ts=",
-        server_final: "v=rmF9pqV8S7suAoZWja4dJRkFsKQ=",
-    }
-    .holds();
-}
-
-fn rfc_7677() -> Example {
-    Example {
-        hashes: ScramMechanism::Sha256.hashes(),
-        salt: "W22ZaJ0SNY7soEsUEjb6gQ==",
-        client_first: "n,,n=user,r=rOprNGfwEbeRWgbNEkqO",
-        server_nonce: "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0",
-        server_first: "r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,\
-                       s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096",
-        client_final: "c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,\
-                       p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=",
-        server_final: "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=",
-    }
-}
-
-#[test]
-fn the_example_of_rfc_7677_section_3_holds() {
-    rfc_7677().holds();
-}
-
-#[test]
-fn a_final_message_that_differs_in_any_byte_is_refused() {
-    let example = rfc_7677();
-    for place in 0..example.client_final.len() {
-        let mut message = example.client_final.as_bytes().to_vec();
-        // Another letter of base 64, and of a nonce.
-        message[place] = if message[place] == b'A' { b'B' } else { b'A' };
-        let (exchange, _) = example.begin().ok().unwrap();
-        assert_eq!(
-            exchange.finish(&message),
-            Err(LoginRefusal::Untold),
-            "{place}"
-        );
-        let (exchange, _) = example.begin().ok().unwrap();
-        let cut = &example.client_final.as_bytes()[..place];
-        assert_eq!(exchange.finish(cut), Err(LoginRefusal::Untold), "{place}");
-    }
-}
 
 /// Made once: every password takes thousands of rounds.
 static USERS: LazyLock<ScramUsers> = LazyLock::new(users);
@@ -128,7 +39,7 @@ fn users() -> ScramUsers {
 
 /// One exchange by these messages: the answers, and who was let in.
 fn exchange(mechanism: SaslMechanism, messages: &[&[u8]]) -> (Vec<String>, Option<String>) {
-    let plain = [("alice".to_owned(), BrokerSecret::new("pencil"))].into();
+    let plain = [("alice".to_owned(), Secret::new("pencil"))].into();
     let logins = Logins {
         plain: &plain,
         scram: &USERS,
@@ -397,7 +308,7 @@ fn every_mistake_in_the_configuration_has_its_sentence() {
     let mistakes =
         |security: &ClusterSecurity| PreparedSecurity::make(security).map(|_| ()).unwrap_err();
     let no_tls = ClusterSecurity {
-        protocol: ListenerProtocol::SaslSsl,
+        protocol: SecurityProtocol::SaslSsl,
         ..ClusterSecurity::default()
     };
     let words = mistakes(&no_tls);
@@ -426,7 +337,7 @@ fn settings_under_kafkas_names_complete_what_was_said() {
         pairs.iter().map(owned).collect()
     };
     let said = ClusterSecurity {
-        protocol: ListenerProtocol::SaslSsl,
+        protocol: SecurityProtocol::SaslSsl,
         ..ClusterSecurity::default()
     };
     let read = read_settings(

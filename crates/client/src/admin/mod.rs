@@ -22,4 +22,3 @@ pub use log_dirs::{LogDir, LogDirPartition, LogDirsError};
 pub use offsets::{OffsetAt, OffsetsError};
 pub use producer_id::{ProducerId, ProducerIdError};
 pub use replica_ends::{EndOf, ReplicaEnd};
-pub use scram_users::ScramHash;

@@ -6,33 +6,10 @@ use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::AlterUserScramCredentialsRequest;
 use kgauge_wire::messages::alter_user_scram_credentials::ScramCredentialUpsertion;
-use ring::pbkdf2;
+use kgauge_wire::scram::{ITERATIONS_MIN, ScramMechanism};
 use ring::rand::{SecureRandom, SystemRandom};
-use zeroize::Zeroizing;
 
 use crate::cluster::{Cluster, ClusterError, FailedAttempt};
-
-/// The hash of a SCRAM mechanism.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScramHash {
-    /// SCRAM-SHA-256.
-    Sha256,
-    /// SCRAM-SHA-512.
-    Sha512,
-}
-
-impl ScramHash {
-    /// Number in the protocol (`ScramMechanism` of Kafka), algorithm, bytes of a hash.
-    fn facts(self) -> (i8, pbkdf2::Algorithm, usize) {
-        match self {
-            ScramHash::Sha256 => (1, pbkdf2::PBKDF2_HMAC_SHA256, 32),
-            ScramHash::Sha512 => (2, pbkdf2::PBKDF2_HMAC_SHA512, 64),
-        }
-    }
-}
-
-/// Kafka's least (`ScramMechanism.minIterations`): the password is random, and lives for a run.
-const ITERATIONS: u32 = 4_096;
 
 const SALT_BYTES: usize = 24;
 
@@ -42,13 +19,10 @@ impl Cluster {
     pub fn put_scram_user(
         &mut self,
         user: &str,
-        hash: ScramHash,
+        mechanism: ScramMechanism,
         password: &str,
     ) -> Result<(), ClusterError> {
-        let (mechanism, algorithm, bytes) = hash.facts();
         let mut salt = [0; SALT_BYTES];
-        let mut salted = Zeroizing::new(vec![0; bytes]);
-        let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MIN);
         SystemRandom::new()
             .fill(&mut salt)
             .map_err(|_| ClusterError::Refused {
@@ -56,18 +30,14 @@ impl Cluster {
                 code: ErrorCode::UnknownServerError,
                 message: Some("the operating system provides no random numbers".to_owned()),
             })?;
-        pbkdf2::derive(
-            algorithm,
-            iterations,
-            &salt,
-            password.as_bytes(),
-            &mut salted,
-        );
+        // Kafka's least is enough: the password is random and lives for a run.
+        let iterations = NonZeroU32::new(ITERATIONS_MIN).unwrap_or(NonZeroU32::MIN);
+        let salted = mechanism.salted(password.as_bytes(), &salt, iterations);
         let request = AlterUserScramCredentialsRequest {
             upsertions: vec![ScramCredentialUpsertion {
                 name: user.into(),
-                mechanism,
-                iterations: i32::try_from(ITERATIONS).unwrap_or(i32::MAX),
+                mechanism: mechanism.number(),
+                iterations: i32::try_from(ITERATIONS_MIN).unwrap_or(i32::MAX),
                 salt: salt.as_slice().into(),
                 salted_password: salted.as_slice().into(),
             }],

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::secret::Secret;
+use kgauge_wire::Secret;
 
 /// One key with its value, and the line on which the key begins (counted from 1).
 pub(super) struct PropertyLine {

@@ -4,10 +4,11 @@
 use std::fmt;
 use std::path::Path;
 
+use kgauge_wire::Secret;
+
 use super::keys::{self, KeyRole};
 use super::mistake::{ClientConfigError, ConfigMistake, ConfigNote, SettingLocation};
 use super::{ClientConfig, properties, value};
-use crate::secret::Secret;
 
 /// One key with its value and place.
 #[derive(Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::secret::Secret;
+use kgauge_wire::Secret;
 
 /// A login module and its options.
 #[derive(Debug, PartialEq, Eq)]

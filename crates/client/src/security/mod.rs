@@ -8,7 +8,6 @@ pub(crate) mod jks;
 mod pem;
 mod pkcs12;
 pub(crate) mod sasl;
-mod scram;
 mod sealed;
 pub(crate) mod settings;
 mod store;
@@ -19,54 +18,10 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use channel::Channel;
+use kgauge_wire::Secret;
+pub use kgauge_wire::scram::ScramMechanism;
+pub use kgauge_wire::security::{SaslMechanism, SecurityProtocol};
 pub use tls::TlsSession;
-
-use crate::secret::Secret;
-
-/// `security.protocol`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SecurityProtocol {
-    /// Neither encrypted nor authenticated.
-    #[default]
-    Plaintext,
-    /// TLS, with a client certificate where the broker wants one.
-    Ssl,
-    /// SASL over an unencrypted connection.
-    SaslPlaintext,
-    /// SASL over TLS.
-    SaslSsl,
-}
-
-impl SecurityProtocol {
-    /// Whether connections are encrypted.
-    pub fn has_tls(self) -> bool {
-        matches!(self, SecurityProtocol::Ssl | SecurityProtocol::SaslSsl)
-    }
-
-    /// Whether clients say who they are by SASL.
-    pub fn has_sasl(self) -> bool {
-        matches!(
-            self,
-            SecurityProtocol::SaslPlaintext | SecurityProtocol::SaslSsl
-        )
-    }
-
-    /// Kafka's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            SecurityProtocol::Plaintext => "PLAINTEXT",
-            SecurityProtocol::Ssl => "SSL",
-            SecurityProtocol::SaslPlaintext => "SASL_PLAINTEXT",
-            SecurityProtocol::SaslSsl => "SASL_SSL",
-        }
-    }
-}
-
-impl fmt::Display for SecurityProtocol {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
 
 /// How connections are protected.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -110,10 +65,8 @@ impl Eq for TlsSettings {}
 pub enum SaslSettings {
     /// `PLAIN` (RFC 4616).
     Plain(Login),
-    /// `SCRAM-SHA-256` (RFC 5802, RFC 7677).
-    ScramSha256(Login),
-    /// `SCRAM-SHA-512`.
-    ScramSha512(Login),
+    /// SCRAM (RFC 5802, RFC 7677).
+    Scram(ScramMechanism, Login),
     /// `OAUTHBEARER` (RFC 7628).
     OauthBearer(TokenSource),
 }
@@ -122,9 +75,8 @@ impl SaslSettings {
     /// Kafka's name of the mechanism.
     pub fn mechanism(&self) -> &'static str {
         match self {
-            SaslSettings::Plain(_) => "PLAIN",
-            SaslSettings::ScramSha256(_) => "SCRAM-SHA-256",
-            SaslSettings::ScramSha512(_) => "SCRAM-SHA-512",
+            SaslSettings::Plain(_) => SaslMechanism::Plain.name(),
+            SaslSettings::Scram(mechanism, _) => mechanism.name(),
             SaslSettings::OauthBearer(_) => "OAUTHBEARER",
         }
     }

@@ -5,16 +5,16 @@ use std::time::Instant;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use kgauge_wire::Secret;
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::codec::Bytes;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::{SaslAuthenticateRequest, SaslHandshakeRequest};
+use kgauge_wire::scram::{ScramClient, ScramError, ScramMechanism};
 use ring::rand::{SecureRandom, SystemRandom};
 
-use super::scram::{Hash, Scram, ScramError};
 use super::{Login, SaslSettings, token};
 use crate::connection::{CallError, ConnectError, Connection};
-use crate::secret::Secret;
 use crate::shown;
 
 /// What goes wrong; without any message of the exchange.
@@ -66,8 +66,7 @@ pub(crate) fn authenticate(
         .agree(settings.mechanism())
         .and_then(|()| match settings {
             SaslSettings::Plain(login) => exchange.plain(login),
-            SaslSettings::ScramSha256(login) => exchange.scram(Hash::Sha256, login),
-            SaslSettings::ScramSha512(login) => exchange.scram(Hash::Sha512, login),
+            SaslSettings::Scram(mechanism, login) => exchange.scram(*mechanism, login),
             SaslSettings::OauthBearer(source) => {
                 let interrupt = exchange.connection.interrupt();
                 match token::fetch(source, deadline, &interrupt) {
@@ -139,14 +138,14 @@ impl Exchange<'_> {
         let (name, password) = (login.username.expose(), login.password.expose());
         // Authorization id, name, password (RFC 4616); Kafka's client leaves the first empty.
         self.send(
-            Secret::new(format!("\0{name}\0{password}"))
+            Secret::<String>::new(format!("\0{name}\0{password}"))
                 .expose()
                 .as_bytes(),
         )?;
         Ok(())
     }
 
-    fn scram(&mut self, hash: Hash, login: &Login) -> Result<(), Trouble> {
+    fn scram(&mut self, mechanism: ScramMechanism, login: &Login) -> Result<(), Trouble> {
         let mut nonce = [0; 24];
         SystemRandom::new().fill(&mut nonce).map_err(|_| {
             Trouble::new(
@@ -154,8 +153,8 @@ impl Exchange<'_> {
                 "try again",
             )
         })?;
-        let mut scram = Scram::new(
-            hash,
+        let mut scram = ScramClient::new(
+            mechanism,
             login.username.expose(),
             login.password.expose(),
             STANDARD_NO_PAD.encode(nonce),
@@ -168,7 +167,7 @@ impl Exchange<'_> {
     }
 
     fn bearer(&mut self, token: &Secret) -> Result<(), Trouble> {
-        let first = Secret::new(format!("n,,\x01auth=Bearer {}\x01\x01", token.expose()));
+        let first: Secret = Secret::new(format!("n,,\x01auth=Bearer {}\x01\x01", token.expose()));
         let answer = self.send(first.expose().as_bytes())?;
         if answer.is_empty() {
             return Ok(());

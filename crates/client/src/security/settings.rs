@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kgauge_wire::Secret;
+use kgauge_wire::scram::ScramMechanism;
 use rustls::RootCertStore;
 use rustls::crypto::{CryptoProvider, ring as provider};
 
@@ -11,7 +13,6 @@ use super::{
     Login, SaslSettings, Security, SecurityProtocol, TlsSettings, TokenSource, jaas, tls, token,
 };
 use crate::config::{ConfigMistake, ConfigNote, Setting, SettingLocation};
-use crate::secret::Secret;
 
 /// Keys of TLS that only a Java client has a use for.
 const TLS_JAVA_ONLY: &[&str] = &[
@@ -250,7 +251,7 @@ impl SecurityDraft {
         let location = self.take("ssl.truststore.location");
         let password = self.take("ssl.truststore.password");
         self.store_type("ssl.truststore.type");
-        let password = password.as_ref().map(|(text, _)| text.expose());
+        let password = password.as_ref().map(|(text, _)| text.expose().as_str());
         let (key, place, read) = match (inline, location) {
             (Some((_, place)), Some(_)) => {
                 let what = "both ssl.truststore.certificates and ssl.truststore.location are given";
@@ -303,8 +304,12 @@ impl SecurityDraft {
         let key_password = self.take("ssl.key.password");
         self.store_type("ssl.keystore.type");
         let passwords = Passwords {
-            store: store_password.as_ref().map(|(text, _)| text.expose()),
-            key: key_password.as_ref().map(|(text, _)| text.expose()),
+            store: store_password
+                .as_ref()
+                .map(|(text, _)| text.expose().as_str()),
+            key: key_password
+                .as_ref()
+                .map(|(text, _)| text.expose().as_str()),
         };
         let (name, place, read) = match (key, chain, location) {
             (None, None, None) => return None,
@@ -359,12 +364,8 @@ impl SecurityDraft {
         };
         match mechanism.as_str() {
             "PLAIN" => self.login("PlainLoginModule").map(SaslSettings::Plain),
-            "SCRAM-SHA-256" => self
-                .login("ScramLoginModule")
-                .map(SaslSettings::ScramSha256),
-            "SCRAM-SHA-512" => self
-                .login("ScramLoginModule")
-                .map(SaslSettings::ScramSha512),
+            "SCRAM-SHA-256" => self.scram(ScramMechanism::Sha256),
+            "SCRAM-SHA-512" => self.scram(ScramMechanism::Sha512),
             "OAUTHBEARER" => self.token_source().map(SaslSettings::OauthBearer),
             "GSSAPI" => {
                 let what =
@@ -408,6 +409,11 @@ impl SecurityDraft {
                 None
             }
         }
+    }
+
+    fn scram(&mut self, mechanism: ScramMechanism) -> Option<SaslSettings> {
+        let login = self.login("ScramLoginModule")?;
+        Some(SaslSettings::Scram(mechanism, login))
     }
 
     fn login(&mut self, module: &str) -> Option<Login> {

@@ -6,10 +6,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use kgauge_wire::Secret;
 
 use super::TokenSource;
 use crate::interrupt::Interrupt;
-use crate::secret::Secret;
 
 /// Brokers take no larger first SASL messages (`sasl.server.max.receive.size`).
 const TOKEN_BYTES_MAX: u64 = 524_288;

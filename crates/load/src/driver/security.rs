@@ -24,11 +24,7 @@ const SAID_BY_FLOW: &[&str] = &[
 fn login(client: &ClientConfig) -> Result<Option<&Login>, String> {
     match &client.security.sasl {
         None => Ok(None),
-        Some(
-            SaslSettings::Plain(login)
-            | SaslSettings::ScramSha256(login)
-            | SaslSettings::ScramSha512(login),
-        ) => Ok(Some(login)),
+        Some(SaslSettings::Plain(login) | SaslSettings::Scram(_, login)) => Ok(Some(login)),
         Some(SaslSettings::OauthBearer(_)) => {
             Err("drivers do not support kgauge's OAUTHBEARER login".to_owned())
         }

@@ -4,14 +4,13 @@ use std::process::{Command, Stdio};
 
 use std::time::{Duration, Instant};
 
-use kgauge_client::admin::ScramHash;
+use kgauge_client::security::ScramMechanism;
 use kgauge_client::{Cluster, Connection, Interrupt};
 
 use super::cluster::KafkaTarget;
 use super::error::KafkaError;
 use super::launch::Launch;
 use super::process::LOOK;
-use super::security_kind::KafkaSaslMechanism;
 use super::start::plain_config;
 use crate::security::USER;
 
@@ -60,16 +59,12 @@ fn wait_until_let_in(target: &KafkaTarget, interrupt: &Interrupt) -> Result<(), 
 /// Over the brokers' own listener, which is plain and on the loopback (since 2.7).
 fn by_wire(
     target: &KafkaTarget,
-    mechanism: KafkaSaslMechanism,
+    mechanism: ScramMechanism,
     password: &str,
     interrupt: &Interrupt,
 ) -> Result<(), KafkaError> {
     let refused = |error: kgauge_client::ClusterError| KafkaError::Credentials {
         said: error.to_string(),
-    };
-    let hash = match mechanism {
-        KafkaSaslMechanism::ScramSha512 => ScramHash::Sha512,
-        _ => ScramHash::Sha256,
     };
     let brokers = target.nodes.iter().filter(|node| node.is_broker);
     let servers: Vec<String> = brokers
@@ -79,7 +74,7 @@ fn by_wire(
     let config = plain_config(&servers);
     let mut cluster = Cluster::bootstrap_until(config, interrupt.clone()).map_err(refused)?;
     cluster
-        .put_scram_user(USER, hash, password)
+        .put_scram_user(USER, mechanism, password)
         .map_err(refused)
 }
 
@@ -87,7 +82,7 @@ fn by_wire(
 /// shows the password.
 fn by_tool(
     launch: &Launch<'_>,
-    mechanism: KafkaSaslMechanism,
+    mechanism: ScramMechanism,
     password: &str,
     zookeeper_port: u16,
 ) -> Result<(), KafkaError> {

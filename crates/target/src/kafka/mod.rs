@@ -35,7 +35,7 @@ pub use mirror_maker::{MirrorEnd, MirrorMaker, MirrorSetup};
 pub use process::ProcessId;
 pub use registry::{BroughtDown, ClusterRecord, ClusterState, clusters};
 pub use release::{CHECKED, Coordination, KafkaDistribution};
-pub use security_kind::{KafkaSaslMechanism, SecurityKind};
+pub use security_kind::SecurityKind;
 pub use setup::KafkaSetup;
 pub(crate) use spec::{BROKERS_MAX, nearest, number, of_one, on_or_off, pairs};
 pub use spec::{KafkaSpec, check_setting};

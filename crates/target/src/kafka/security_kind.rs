@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use kgauge_client::security::{SaslMechanism, SecurityProtocol};
+
 /// How connections of clients are protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SecurityKind {
@@ -14,33 +16,11 @@ pub enum SecurityKind {
     Mtls,
     /// A user name and a password.
     Sasl {
-        /// How they are shown.
-        mechanism: KafkaSaslMechanism,
+        /// How the password is proved.
+        mechanism: SaslMechanism,
         /// Whether inside of TLS.
         over_tls: bool,
     },
-}
-
-/// How a password is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KafkaSaslMechanism {
-    /// As it is.
-    Plain,
-    /// By a proof that it is known.
-    ScramSha256,
-    /// The same with a longer hash.
-    ScramSha512,
-}
-
-impl KafkaSaslMechanism {
-    /// Its name in the protocol and in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            KafkaSaslMechanism::Plain => "PLAIN",
-            KafkaSaslMechanism::ScramSha256 => "SCRAM-SHA-256",
-            KafkaSaslMechanism::ScramSha512 => "SCRAM-SHA-512",
-        }
-    }
 }
 
 impl SecurityKind {
@@ -49,23 +29,17 @@ impl SecurityKind {
         ("plaintext", SecurityKind::Plaintext),
         ("tls", SecurityKind::Tls),
         ("mtls", SecurityKind::Mtls),
-        ("sasl-plain", sasl(KafkaSaslMechanism::Plain, false)),
-        (
-            "scram-sha-256",
-            sasl(KafkaSaslMechanism::ScramSha256, false),
-        ),
-        (
-            "scram-sha-512",
-            sasl(KafkaSaslMechanism::ScramSha512, false),
-        ),
-        ("sasl-plain+tls", sasl(KafkaSaslMechanism::Plain, true)),
+        ("sasl-plain", sasl(SaslMechanism::Plain, false)),
+        ("scram-sha-256", sasl(SaslMechanism::SCRAM_SHA_256, false)),
+        ("scram-sha-512", sasl(SaslMechanism::SCRAM_SHA_512, false)),
+        ("sasl-plain+tls", sasl(SaslMechanism::Plain, true)),
         (
             "scram-sha-256+tls",
-            sasl(KafkaSaslMechanism::ScramSha256, true),
+            sasl(SaslMechanism::SCRAM_SHA_256, true),
         ),
         (
             "scram-sha-512+tls",
-            sasl(KafkaSaslMechanism::ScramSha512, true),
+            sasl(SaslMechanism::SCRAM_SHA_512, true),
         ),
     ];
 
@@ -86,14 +60,15 @@ impl SecurityKind {
 
     /// Kafka's name of the protocol.
     pub fn protocol(self) -> &'static str {
-        match self {
-            SecurityKind::Plaintext => "PLAINTEXT",
-            SecurityKind::Tls | SecurityKind::Mtls => "SSL",
-            SecurityKind::Sasl { over_tls: true, .. } => "SASL_SSL",
+        let protocol = match self {
+            SecurityKind::Plaintext => SecurityProtocol::Plaintext,
+            SecurityKind::Tls | SecurityKind::Mtls => SecurityProtocol::Ssl,
+            SecurityKind::Sasl { over_tls: true, .. } => SecurityProtocol::SaslSsl,
             SecurityKind::Sasl {
                 over_tls: false, ..
-            } => "SASL_PLAINTEXT",
-        }
+            } => SecurityProtocol::SaslPlaintext,
+        };
+        protocol.name()
     }
 
     /// Whether there is TLS in it.
@@ -105,7 +80,7 @@ impl SecurityKind {
     }
 
     /// The SASL mechanism, if there is one.
-    pub fn mechanism(self) -> Option<KafkaSaslMechanism> {
+    pub fn mechanism(self) -> Option<SaslMechanism> {
         match self {
             SecurityKind::Sasl { mechanism, .. } => Some(mechanism),
             _ => None,
@@ -113,7 +88,7 @@ impl SecurityKind {
     }
 }
 
-const fn sasl(mechanism: KafkaSaslMechanism, over_tls: bool) -> SecurityKind {
+const fn sasl(mechanism: SaslMechanism, over_tls: bool) -> SecurityKind {
     SecurityKind::Sasl {
         mechanism,
         over_tls,

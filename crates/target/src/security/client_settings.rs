@@ -3,8 +3,10 @@
 
 use std::path::Path;
 
+use kgauge_client::security::SaslMechanism;
+
 use super::USER;
-use crate::kafka::{KafkaSaslMechanism, SecurityKind};
+use crate::kafka::SecurityKind;
 
 /// The authority that signed the brokers' certificates.
 pub(crate) const AUTHORITY: &str = "ca.pem";
@@ -71,10 +73,10 @@ impl ClientSettings {
 }
 
 /// Java's class for a mechanism.
-pub(crate) fn login_module(mechanism: KafkaSaslMechanism) -> &'static str {
+pub(crate) fn login_module(mechanism: SaslMechanism) -> &'static str {
     match mechanism {
-        KafkaSaslMechanism::Plain => "org.apache.kafka.common.security.plain.PlainLoginModule",
-        _ => "org.apache.kafka.common.security.scram.ScramLoginModule",
+        SaslMechanism::Plain => "org.apache.kafka.common.security.plain.PlainLoginModule",
+        SaslMechanism::Scram(_) => "org.apache.kafka.common.security.scram.ScramLoginModule",
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use kgauge_broker::ClusterSecurity;
-use kgauge_broker::security::{ClientAuth, ListenerProtocol, Sasl, SaslMechanism, ServerTls};
+use kgauge_broker::security::{ClientAuth, Sasl, SaslMechanism, SecurityProtocol, ServerTls};
 use serde::{Deserialize, Serialize};
 
 use super::certificates::Certificates;
@@ -103,7 +103,7 @@ impl MadeForEmbedded {
 impl Listeners {
     /// As the broker takes it. The error is in words, and names nothing secret.
     pub(crate) fn security(&self) -> Result<ClusterSecurity, String> {
-        let protocol = ListenerProtocol::parse(&self.protocol)
+        let protocol = SecurityProtocol::parse(&self.protocol)
             .ok_or_else(|| format!("unknown protocol {}", self.protocol))?;
         let tls = self.tls.as_ref().map(|tls| {
             let server = ServerTls::new(&*tls.chain_pem, &*tls.key_pem);

@@ -12,9 +12,10 @@ pub(crate) mod private;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use kgauge_client::security::{SaslMechanism, ScramMechanism};
 use ring::rand::{SecureRandom, SystemRandom};
 
-use crate::kafka::{Coordination, KafkaDistribution, KafkaError, KafkaSaslMechanism, SecurityKind};
+use crate::kafka::{Coordination, KafkaDistribution, KafkaError, SecurityKind};
 use certificates::Certificates;
 use client_settings::{AUTHORITY, CLIENT, ClientSettings, login_module};
 pub(crate) use listeners::{Listeners, MadeForEmbedded};
@@ -37,7 +38,7 @@ pub(crate) struct SecurityFiles {
     /// What clients need; empty without security.
     pub(crate) told: ClientSettings,
     /// A user whom the cluster has to be told of when it runs: mechanism and password.
-    pub(crate) scram: Option<(KafkaSaslMechanism, String)>,
+    pub(crate) scram: Option<(ScramMechanism, String)>,
 }
 
 /// Nothing of it is ever printed.
@@ -98,7 +99,7 @@ fn check(kind: SecurityKind, release: &KafkaDistribution) -> Result<(), KafkaErr
     }
     match kind.mechanism() {
         None => Ok(()),
-        Some(KafkaSaslMechanism::Plain) => since(&[0, 10], "SASL PLAIN", "0.10.0"),
+        Some(SaslMechanism::Plain) => since(&[0, 10], "SASL PLAIN", "0.10.0"),
         Some(_) if release.coordination == Coordination::KRaft => {
             since(&[3, 5], "SASL SCRAM without ZooKeeper", "3.5")
         }
@@ -156,27 +157,20 @@ fn add_tls(
     Ok(())
 }
 
-fn add_sasl(
-    secured: &mut SecurityFiles,
-    mechanism: KafkaSaslMechanism,
-    password: String,
-    dir: &Path,
-) {
+fn add_sasl(secured: &mut SecurityFiles, mechanism: SaslMechanism, password: String, dir: &Path) {
     let name = mechanism.name();
     secured
         .broker
         .insert("sasl.enabled.mechanisms".to_owned(), name.to_owned());
     let module = login_module(mechanism);
     let server = match mechanism {
-        KafkaSaslMechanism::Plain => format!(" user_{USER}=\"{password}\""),
-        _ => String::new(),
+        SaslMechanism::Plain => format!(" user_{USER}=\"{password}\""),
+        SaslMechanism::Scram(_) => String::new(),
     };
     let jaas = format!("KafkaServer {{\n  {module} required{server};\n}};\n");
     secured.files.push(("jaas.conf", jaas.into_bytes()));
     secured.jaas = Some(dir.join("jaas.conf"));
-    if mechanism != KafkaSaslMechanism::Plain {
-        secured.scram = Some((mechanism, password));
-    }
+    secured.scram = mechanism.scram().map(|mechanism| (mechanism, password));
 }
 
 #[cfg(test)]

@@ -25,8 +25,8 @@ use crate::ids::ConnectionId;
 use crate::node::CloseReason;
 use crate::random::SmallRandom;
 use crate::security::{
-    ClusterSecurity, ListenerProtocol, NONCE_BYTES, NoRandomness, NodeSecurity, NonceSource, Sasl,
-    SaslMechanism, ServerTls,
+    ClusterSecurity, NONCE_BYTES, NoRandomness, NodeSecurity, NonceSource, Sasl, SaslMechanism,
+    SecurityProtocol, ServerTls,
 };
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl NonceSource for Sevens {
 }
 
 /// A node with PLAIN, by which `admin` comes in, and SCRAM-SHA-256.
-fn bench(protocol: ListenerProtocol) -> Bench {
+fn bench(protocol: SecurityProtocol) -> Bench {
     let mechanisms = [SaslMechanism::Plain, SaslMechanism::SCRAM_SHA_256];
     let security = ClusterSecurity {
         protocol,
@@ -83,7 +83,7 @@ fn is_closed(bench: &Bench, connection: ConnectionId, reason: &CloseReason) -> b
 
 #[test]
 fn before_a_client_is_let_in_only_versions_are_told() {
-    let mut bench = bench(ListenerProtocol::SaslPlaintext);
+    let mut bench = bench(SecurityProtocol::SaslPlaintext);
     let connection = bench.connect();
     bench.send(connection, &ApiVersionsRequest::default());
     let told = bench.answer::<ApiVersionsRequest<'static>>(connection);
@@ -101,7 +101,7 @@ fn before_a_client_is_let_in_only_versions_are_told() {
 
 #[test]
 fn a_mechanism_that_is_not_enabled_is_refused_with_those_that_are() {
-    let mut bench = bench(ListenerProtocol::SaslPlaintext);
+    let mut bench = bench(SecurityProtocol::SaslPlaintext);
     for asked in ["SCRAM-SHA-512", "GSSAPI", "", "plain"] {
         let connection = bench.connect();
         let answer = handshake(&mut bench, connection, asked);
@@ -118,7 +118,7 @@ fn a_mechanism_that_is_not_enabled_is_refused_with_those_that_are() {
 
 #[test]
 fn a_wrong_password_is_answered_and_then_the_connection_closes() {
-    let mut bench = bench(ListenerProtocol::SaslPlaintext);
+    let mut bench = bench(SecurityProtocol::SaslPlaintext);
     for (mechanism, token, words) in [
         (
             "PLAIN",
@@ -149,7 +149,7 @@ fn a_wrong_password_is_answered_and_then_the_connection_closes() {
 
 #[test]
 fn requests_in_the_wrong_order_close_the_connection() {
-    let mut bench = bench(ListenerProtocol::SaslPlaintext);
+    let mut bench = bench(SecurityProtocol::SaslPlaintext);
     let connection = bench.connect();
     bench.send(connection, &SaslAuthenticateRequest::default());
     assert!(is_closed(
@@ -175,9 +175,9 @@ fn requests_in_the_wrong_order_close_the_connection() {
 
 #[test]
 fn sasl_where_there_is_none_to_do_is_an_illegal_state() {
-    for mut bench in [Bench::new(), bench(ListenerProtocol::SaslPlaintext)] {
+    for mut bench in [Bench::new(), bench(SecurityProtocol::SaslPlaintext)] {
         let connection = match bench.node.config.security.protocol {
-            ListenerProtocol::Plaintext => bench.connect(),
+            SecurityProtocol::Plaintext => bench.connect(),
             _ => log_in(&mut bench),
         };
         let answer = handshake(&mut bench, connection, "PLAIN");
@@ -191,7 +191,7 @@ fn sasl_where_there_is_none_to_do_is_an_illegal_state() {
 
 #[test]
 fn after_the_old_handshake_messages_come_bare() {
-    let mut bench = bench(ListenerProtocol::SaslPlaintext);
+    let mut bench = bench(SecurityProtocol::SaslPlaintext);
     let begin = |bench: &mut Bench| {
         let connection = bench.connect();
         let request = SaslHandshakeRequest {
@@ -219,9 +219,9 @@ fn after_the_old_handshake_messages_come_bare() {
 #[test]
 fn a_client_that_is_not_let_in_for_ten_seconds_has_to_go() {
     for protocol in [
-        ListenerProtocol::SaslPlaintext,
-        ListenerProtocol::Ssl,
-        ListenerProtocol::SaslSsl,
+        SecurityProtocol::SaslPlaintext,
+        SecurityProtocol::Ssl,
+        SecurityProtocol::SaslSsl,
     ] {
         let mut bench = bench(protocol);
         let slow = bench.connect();
@@ -242,7 +242,7 @@ fn a_client_that_is_not_let_in_for_ten_seconds_has_to_go() {
 
 #[test]
 fn a_certificate_names_a_client_unless_sasl_does() {
-    let mut bench = bench(ListenerProtocol::Ssl);
+    let mut bench = bench(SecurityProtocol::Ssl);
     let shown = bench.connect();
     bench.send(shown, &ApiVersionsRequest::default());
     assert!(is_closed(&bench, shown, &CloseReason::NotAuthenticated));
@@ -252,7 +252,7 @@ fn a_certificate_names_a_client_unless_sasl_does() {
     let bare = bench.connect();
     bench.node.secured(bare, None);
     assert_eq!(bench.node.principal(bare), Some("User:ANONYMOUS"));
-    let mut bench = self::bench(ListenerProtocol::SaslSsl);
+    let mut bench = self::bench(SecurityProtocol::SaslSsl);
     let both = bench.connect();
     bench.node.secured(both, Some("CN=alice"));
     assert!(!bench.node.is_let_in(both));
@@ -263,7 +263,7 @@ fn a_certificate_names_a_client_unless_sasl_does() {
 
 #[test]
 fn requests_of_strangers_are_small() {
-    let mut bench = bench(ListenerProtocol::SaslPlaintext);
+    let mut bench = bench(SecurityProtocol::SaslPlaintext);
     let connection = bench.connect();
     assert_eq!(bench.node.frame_bytes_max(connection), 524_288);
     let connection = log_in(&mut bench);
@@ -318,7 +318,7 @@ fn alter(
 
 #[test]
 fn a_user_who_was_made_comes_in_and_one_who_was_removed_does_not() {
-    let mut bench = bench(ListenerProtocol::SaslPlaintext);
+    let mut bench = bench(SecurityProtocol::SaslPlaintext);
     let made = alter(&mut bench, &[], vec![upsertion("alice", 1, 4096)]);
     assert_eq!(made, [("alice".to_owned(), ErrorCode::None)]);
     // Both messages were computed by Python's hashlib and hmac.
@@ -346,7 +346,7 @@ fn a_user_who_was_made_comes_in_and_one_who_was_removed_does_not() {
 
 #[test]
 fn changes_of_users_that_cannot_be_made_are_refused_one_by_one() {
-    let mut bench = bench(ListenerProtocol::SaslPlaintext);
+    let mut bench = bench(SecurityProtocol::SaslPlaintext);
     let changes = vec![
         upsertion("few", 1, 4095),
         upsertion("many", 1, 16_385),
@@ -381,7 +381,7 @@ fn changes_of_users_that_cannot_be_made_are_refused_one_by_one() {
 
 #[test]
 fn users_are_described_without_what_is_secret() {
-    let mut bench = bench(ListenerProtocol::SaslPlaintext);
+    let mut bench = bench(SecurityProtocol::SaslPlaintext);
     alter(
         &mut bench,
         &[],
@@ -422,7 +422,7 @@ fn users_are_described_without_what_is_secret() {
 
 #[test]
 fn credentials_survive_a_restart() {
-    let mut bench = bench(ListenerProtocol::SaslPlaintext);
+    let mut bench = bench(SecurityProtocol::SaslPlaintext);
     alter(&mut bench, &[], vec![upsertion("alice", 1, 4096)]);
     let security = Arc::clone(&bench.node.config.security);
     let mut bench = bench.restarted();
@@ -443,7 +443,7 @@ fn frame<'a, R: Request<'a>>(request: &R) -> Vec<u8> {
 
 #[test]
 fn requests_cut_or_changed_at_any_byte_let_nobody_in_who_has_no_password() {
-    let mut bench = bench(ListenerProtocol::SaslPlaintext);
+    let mut bench = bench(SecurityProtocol::SaslPlaintext);
     let mechanism = Str::Borrowed("PLAIN");
     let hello = frame(&SaslHandshakeRequest { mechanism });
     let auth_bytes = Bytes::Borrowed(b"\0admin\0wrong!");

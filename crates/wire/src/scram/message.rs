@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// A message that breaks the rules. What is wrong with it is no client's business.
+/// A message that breaks the rules. Clients are not told what is wrong with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MalformedScram;
 
@@ -12,11 +12,11 @@ pub(super) struct MalformedScram;
 pub(super) struct ClientFirst<'a> {
     /// Up to and with the second comma; comes back in the final message.
     pub(super) gs2_header: &'a str,
-    /// On whose behalf; empty when for oneself.
+    /// On whose behalf; empty for the user's own.
     pub(super) authorization: String,
     /// All after the header.
     pub(super) bare: &'a str,
-    /// Who wants to come in.
+    /// Who logs in.
     pub(super) user: String,
     pub(super) nonce: &'a str,
     /// The name is that of a delegation token (`tokenauth=true`).
@@ -61,7 +61,7 @@ impl<'a> ClientFirst<'a> {
 pub(super) struct ClientFinal<'a> {
     /// All before the proof.
     pub(super) without_proof: &'a str,
-    /// The header of the first message, come back.
+    /// The header of the first message, repeated.
     pub(super) gs2_header: Vec<u8>,
     pub(super) nonce: &'a str,
     pub(super) proof: Vec<u8>,
