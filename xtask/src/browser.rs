@@ -12,7 +12,7 @@ use std::process::{Child, ChildStderr, Command, ExitCode, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
-use crate::built;
+use crate::built::{self, ProgramOption};
 use crate::codegen::root;
 use crate::say::{print_line, remark};
 
@@ -43,37 +43,20 @@ const STUDIES: [&str; 5] = [
     "image-queue-2016",
 ];
 
-/// What was asked for.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Options {
-    binary: Option<PathBuf>,
+/// Which pages are checked.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BrowserOptions {
+    #[command(flatten)]
+    program: ProgramOption,
+    /// Also the reports of all five studies, quick
+    #[arg(long)]
     studies: bool,
-    /// Only a run that goes on.
+    /// Only the live page of a run in progress
+    #[arg(long)]
     live: bool,
-    /// Pages that are there already.
+    /// Existing pages, instead of new ones
+    #[arg(value_name = "PAGE")]
     pages: Vec<PathBuf>,
-}
-
-impl Options {
-    fn parse(arguments: &[String]) -> Result<Self> {
-        let mut options = Self::default();
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            match argument.as_str() {
-                "--binary" => {
-                    let path = arguments.next().context("--binary wants a path")?;
-                    options.binary = Some(path.into());
-                }
-                "--studies" => options.studies = true,
-                "--live" => options.live = true,
-                flag if flag.starts_with('-') => {
-                    bail!("browser takes --binary PATH, --studies, --live and pages, not {flag:?}")
-                }
-                page => options.pages.push(page.into()),
-            }
-        }
-        Ok(options)
-    }
 }
 
 /// One check of one page, as the program in `xtask/browser` tells it.
@@ -85,9 +68,8 @@ struct PageCheck {
     detail: String,
 }
 
-/// Runs the command with what stood after its name.
-pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let options = Options::parse(arguments)?;
+/// Runs the command.
+pub(crate) fn run(options: &BrowserOptions) -> Result<ExitCode> {
     let folder = root().join("target/tmp/browser");
     let shots = folder.join("pictures");
     fs::create_dir_all(&shots)?;
@@ -99,12 +81,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     }
     let mut watched = None;
     if pages.is_empty() {
-        let binary = match &options.binary {
-            Some(path) => path.canonicalize()?,
-            None => built::kgauge()?,
-        };
+        let binary = options.program.kgauge()?;
         if !options.live {
-            pages = make(&options, &binary, &folder.join("pages"))?;
+            pages = make(options, &binary, &folder.join("pages"))?;
         }
         let run = WatchedRun::start(&binary, &folder.join("live"))?;
         pages.push(PathBuf::from(&run.address));
@@ -225,7 +204,7 @@ fn print_checks(lines: &str) -> Result<usize> {
 }
 
 /// The pages, under names that tell them apart.
-fn make(options: &Options, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
+fn make(options: &BrowserOptions, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
@@ -298,18 +277,6 @@ pub(crate) fn install(folder: &Path) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn flags_that_it_does_not_know_are_refused() {
-        let parse = |words: &[&str]| {
-            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            Options::parse(&words)
-        };
-        assert!(parse(&["--all"]).is_err() && parse(&["--binary"]).is_err());
-        let options = parse(&["--studies", "a.html"]).unwrap();
-        assert!(options.studies);
-        assert_eq!(options.pages, [PathBuf::from("a.html")]);
-    }
 
     #[test]
     fn a_check_with_problems_counts_and_silence_is_an_error() {

@@ -1,5 +1,6 @@
 //! Has cargo build a program in release, and finds where cargo put it.
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -8,6 +9,35 @@ use serde_json::Value;
 
 use crate::codegen::root;
 use crate::say::remark;
+
+/// The program that a command uses.
+#[derive(Debug, Default, PartialEq, Eq, clap::Args)]
+pub(crate) struct ProgramOption {
+    /// A program that is built already; without it cargo builds one
+    #[arg(long = "binary", value_name = "PATH")]
+    path: Option<PathBuf>,
+}
+
+impl ProgramOption {
+    /// kgauge itself.
+    pub(crate) fn kgauge(&self) -> Result<PathBuf> {
+        self.or_build(kgauge)
+    }
+
+    /// An example of a package.
+    pub(crate) fn example(&self, package: &str, name: &str) -> Result<PathBuf> {
+        self.or_build(|| example(package, name))
+    }
+
+    fn or_build(&self, build: impl FnOnce() -> Result<PathBuf>) -> Result<PathBuf> {
+        match &self.path {
+            Some(path) => {
+                fs::canonicalize(path).with_context(|| format!("there is no {}", path.display()))
+            }
+            None => build(),
+        }
+    }
+}
 
 /// kgauge itself, from the same packages as with `cargo run --release`.
 pub(crate) fn kgauge() -> Result<PathBuf> {

@@ -11,10 +11,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::built;
+use crate::built::ProgramOption;
 use crate::codegen::root;
 use crate::say::{print_line, remark};
 use crate::stop;
@@ -31,56 +31,45 @@ const WRONG_SIDES: usize = 1;
 /// The scenarios in `xtask/compare`.
 const NAMES: [&str; 3] = ["capped", "full", "plain"];
 
-/// What was asked for.
-#[derive(Debug, PartialEq, Eq)]
-struct Options {
-    pairs: usize,
-    /// Runs of a side, of those that the pairs have; below 2: no sides are compared.
+/// What is checked.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompareOptions {
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    /// Runs of a side, of these pairs; 0: compare no sides
+    #[arg(long, value_name = "RUNS", default_value_t = 3)]
     side: usize,
-    binary: Option<PathBuf>,
-    target: Option<String>,
-    /// One scenario alone.
+    /// Only this scenario
+    #[arg(long, value_name = "NAME", value_parser = NAMES)]
     only: Option<String>,
-    /// The power of a gate instead, by so many pairs of each planted drop.
+    /// Apache Kafka, whose capacity cannot be cut [default: embedded]
+    #[arg(long, value_name = "kafka:V")]
+    target: Option<String>,
+    /// Only how often a gate of 10 % finds planted drops of 3, 5, 10 and 20 %, with N pairs each
+    #[arg(long, value_name = "N")]
     gate: Option<usize>,
-    /// Where the result is kept as Markdown.
+    /// Keep the result as Markdown
+    #[arg(long, value_name = "PATH")]
     record: Option<PathBuf>,
+    #[command(flatten)]
+    program: ProgramOption,
 }
 
-impl Options {
-    fn parse(arguments: &[String]) -> Result<Self> {
-        let mut options = Self {
-            pairs: 20,
-            side: 3,
-            binary: None,
-            target: None,
-            only: None,
-            gate: None,
-            record: None,
-        };
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            let value = arguments.next();
-            match (argument.as_str(), value) {
-                ("--pairs", Some(number)) => options.pairs = number.parse()?,
-                ("--side", Some(number)) => options.side = number.parse()?,
-                ("--binary", Some(path)) => options.binary = Some(path.into()),
-                ("--target", Some(target)) => options.target = Some(target.clone()),
-                ("--gate", Some(number)) => options.gate = Some(number.parse()?),
-                ("--only", Some(name)) => options.only = Some(name.clone()),
-                ("--record", Some(path)) => options.record = Some(std::path::absolute(path)?),
-                _ => bail!(
-                    "compare-check takes --pairs N, --side RUNS, --binary PATH, --target kafka:V, --only NAME, --gate N \
-                     and --record PATH, not {argument:?}"
-                ),
-            }
-        }
-        ensure!(options.pairs > 0, "--pairs 0 would check nothing");
-        ensure!(
-            !options.checks().is_empty(),
-            "--only takes one of {NAMES:?}; Apache Kafka's capacity cannot be cut"
+impl CompareOptions {
+    /// The options without paths of this machine.
+    fn shown(&self) -> String {
+        let mut shown = vec![
+            format!("--pairs {}", self.pairs),
+            format!("--side {}", self.side),
+        ];
+        shown.extend(self.only.iter().map(|name| format!("--only {name}")));
+        shown.extend(
+            self.target
+                .iter()
+                .map(|target| format!("--target {target}")),
         );
-        Ok(options)
+        shown.extend(self.gate.iter().map(|pairs| format!("--gate {pairs}")));
+        shown.join(" ")
     }
 
     fn checks(&self) -> Vec<Check<'_>> {
@@ -123,14 +112,14 @@ struct CheckOutcome {
     spreads: Spreads,
 }
 
-/// Runs the command with what stood after its name.
-pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+/// Runs the command.
+pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode> {
     stop::listen()?;
-    let options = Options::parse(arguments)?;
-    let binary = match &options.binary {
-        Some(path) => path.canonicalize()?,
-        None => built::kgauge()?,
-    };
+    ensure!(
+        !options.checks().is_empty(),
+        "--only capped needs the embedded cluster: Apache Kafka's capacity cannot be cut"
+    );
+    let binary = options.program.kgauge()?;
     let folder = tempfile::tempdir()?;
     let mut site = RunFolders {
         binary: &binary,
@@ -147,7 +136,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         None => options.checks(),
     };
     for check in checks {
-        let found = site.pairs(check, &options)?;
+        let found = site.pairs(check, options)?;
         good &= site.print_check(check, &found, options.side);
         tables.push(format!(
             "\n{} on {}, {} pairs\n{}",
@@ -163,7 +152,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     if let Some(path) = &options.record {
         site.record.write(
             path,
-            &format!("cargo xtask compare-check {}", shown(arguments)),
+            &format!("cargo xtask compare-check {}", options.shown()),
         )?;
         remark(&format!("recorded in {}", path.display()));
     }
@@ -171,21 +160,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })
-}
-
-/// The arguments without paths of this machine.
-fn shown(arguments: &[String]) -> String {
-    let mut shown = Vec::new();
-    let mut arguments = arguments.iter();
-    while let (Some(name), Some(value)) = (arguments.next(), arguments.next()) {
-        if name != "--binary" && name != "--record" {
-            shown.push(format!("{name} {value}"));
-        }
-    }
-    if shown.is_empty() {
-        shown.push("--pairs 20".to_owned());
-    }
-    shown.join(" ")
 }
 
 /// Where the runs go.
@@ -247,11 +221,11 @@ impl RunFolders<'_> {
 
     /// Runs the pairs, and where a cut is asked for a third run each. Every second pair in the other order: what goes
     /// on in the machine meanwhile then strikes both sides alike.
-    fn pairs(&mut self, check: Check<'_>, options: &Options) -> Result<CheckOutcome> {
+    fn pairs(&mut self, check: Check<'_>, options: &CompareOptions) -> Result<CheckOutcome> {
         let Check { name, target, cut } = check;
         let mut found = CheckOutcome::default();
         let mut side: Vec<usize> = Vec::new();
-        for number in 1..=options.pairs {
+        for number in 1..=usize::try_from(options.pairs)? {
             let mut order = vec!["one", "other"];
             if cut {
                 order.push("cut");
@@ -423,15 +397,18 @@ mod tests {
         assert!(found(&serde_json::json!({})).is_empty());
     }
 
+    fn parse(words: &[&str]) -> Result<CompareOptions, clap::Error> {
+        #[derive(clap::Parser)]
+        struct CompareCheck {
+            #[command(flatten)]
+            options: CompareOptions,
+        }
+        let words = ["compare-check"].iter().chain(words);
+        <CompareCheck as clap::Parser>::try_parse_from(words).map(|check| check.options)
+    }
+
     #[test]
-    fn flags_that_it_does_not_know_are_refused() {
-        let parse = |words: &[&str]| {
-            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            Options::parse(&words)
-        };
-        assert_eq!(parse(&[]).unwrap().pairs, 20);
-        assert_eq!(parse(&["--pairs", "2"]).unwrap().pairs, 2);
-        assert!(parse(&["--pairs"]).is_err() && parse(&["--pairs", "0"]).is_err());
+    fn checks_are_chosen_by_name_and_target() {
         let names = |words: &[&str]| -> Vec<&str> {
             let options = parse(words).unwrap();
             let checks = options.checks();
@@ -443,9 +420,9 @@ mod tests {
         assert_eq!(
             names(&kafka),
             ["full", "plain"],
-            "its capacity nobody can cut"
+            "nobody can cut its capacity"
         );
-        assert!(parse(&[&kafka[..], &["--only", "capped"]].concat()).is_err());
+        assert!(names(&[&kafka[..], &["--only", "capped"]].concat()).is_empty());
         assert!(parse(&["--only", "other"]).is_err());
     }
 
@@ -459,7 +436,6 @@ mod tests {
             "--record",
             "/home/me/x",
         ];
-        assert_eq!(shown(&words.map(str::to_owned)), "--pairs 5");
-        assert_eq!(shown(&[]), "--pairs 20");
+        assert_eq!(parse(&words).unwrap().shown(), "--pairs 5 --side 3");
     }
 }

@@ -2,12 +2,12 @@
 //! that was acknowledged is looked for. The producers are ours, and Kafka's verifiable producer.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
-use crate::built;
+use crate::built::ProgramOption;
 use crate::codegen::root;
 use crate::kafka::{RELEASE, ReleaseJars};
 use crate::say::{print_line, remark};
@@ -19,70 +19,41 @@ const PRODUCERS: &str = "2";
 const THROUGHPUT: &str = "1000";
 
 /// Whose producers write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Producers {
-    Ours,
-    Kafkas,
+    Kgauge,
+    Kafka,
 }
 
-/// What was asked for.
-#[derive(Debug, PartialEq, Eq)]
-struct Options {
-    seconds: String,
-    seed: String,
-    acks: Vec<&'static str>,
+/// What crashes, and for how long.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CrashOptions {
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    seconds: u64,
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[arg(long, default_values = ["all", "1"], value_parser = ["all", "1"])]
+    acks: Vec<String>,
+    #[arg(long, value_enum, default_values = ["kgauge", "kafka"])]
     producers: Vec<Producers>,
-    /// The example, built already.
-    binary: Option<PathBuf>,
+    #[command(flatten)]
+    program: ProgramOption,
 }
 
-impl Options {
-    fn parse(arguments: &[String]) -> Result<Options> {
-        let mut options = Options {
-            seconds: "300".to_owned(),
-            seed: "1".to_owned(),
-            acks: vec!["all", "1"],
-            producers: vec![Producers::Ours, Producers::Kafkas],
-            binary: None,
-        };
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            let value = arguments.next().map(String::as_str);
-            match (argument.as_str(), value) {
-                ("--seconds", Some(number)) => number.clone_into(&mut options.seconds),
-                ("--seed", Some(number)) => number.clone_into(&mut options.seed),
-                ("--acks", Some("all")) => options.acks = vec!["all"],
-                ("--acks", Some("1")) => options.acks = vec!["1"],
-                ("--producers", Some("kgauge")) => options.producers = vec![Producers::Ours],
-                ("--producers", Some("kafka")) => options.producers = vec![Producers::Kafkas],
-                ("--binary", Some(path)) => options.binary = Some(path.into()),
-                _ => bail!(
-                    "crashes takes --seconds N, --seed N, --acks all|1, --producers kgauge|kafka \
-                     and --binary PATH, not {argument:?}"
-                ),
-            }
-        }
-        Ok(options)
-    }
-}
-
-/// Runs the command with what stood after its name.
-pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let options = Options::parse(arguments)?;
-    let binary = match &options.binary {
-        Some(path) => path.clone(),
-        None => built::example("kgauge-broker", "crashes")?,
-    };
+/// Runs the command.
+pub(crate) fn run(options: &CrashOptions) -> Result<ExitCode> {
+    let binary = options.program.example("kgauge-broker", "crashes")?;
+    let (seconds, seed) = (options.seconds.to_string(), options.seed.to_string());
     let folder = tempfile::tempdir()?;
     let mut code = ExitCode::SUCCESS;
     for producers in &options.producers {
         for acks in &options.acks {
             let mut command = Command::new(&binary);
-            command.args(["--seconds", &options.seconds, "--seed", &options.seed]);
+            command.args(["--seconds", &seconds, "--seed", &seed]);
             command.args(["--acks", acks]);
             match producers {
-                Producers::Ours => print_line("kgauge's producers"),
-                Producers::Kafkas => {
+                Producers::Kgauge => print_line("kgauge's producers"),
+                Producers::Kafka => {
                     print_line(&format!(
                         "the verifiable producer of Apache Kafka {RELEASE}"
                     ));
@@ -90,7 +61,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
                     outside(&mut command, acks, folder.path())?;
                 }
             }
-            remark(&format!("for {} s", options.seconds));
+            remark(&format!("for {seconds} s"));
             let status = command
                 .status()
                 .with_context(|| format!("{} could not be started", binary.display()))?;
@@ -120,32 +91,4 @@ fn outside(command: &mut Command, acks: &str, folder: &Path) -> Result<()> {
     command.args(["--throughput", THROUGHPUT, "--command-config"]);
     command.arg(file);
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(words: &[&str]) -> Result<Options> {
-        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        Options::parse(&words)
-    }
-
-    #[test]
-    fn without_words_all_is_done_for_five_minutes() {
-        let options = parse(&[]).unwrap();
-        assert_eq!(options.seconds, "300");
-        assert_eq!(options.acks, ["all", "1"]);
-        assert_eq!(options.producers, [Producers::Ours, Producers::Kafkas]);
-        let options = parse(&["--acks", "1", "--producers", "kafka"]).unwrap();
-        assert_eq!(options.acks, ["1"]);
-        assert_eq!(options.producers, [Producers::Kafkas]);
-    }
-
-    #[test]
-    fn what_it_does_not_know_is_refused() {
-        for words in [&["--acks", "0"][..], &["--seconds"], &["--quick", "1"]] {
-            assert!(parse(words).is_err(), "{words:?}");
-        }
-    }
 }

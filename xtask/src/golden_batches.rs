@@ -13,18 +13,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::codegen::{RELEASE_NEW, maven, root};
 use crate::say::print_line;
 
-/// Runs the command with what stood after its name.
-pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    match arguments {
-        [] => remake(),
-        [flag] if flag == "--check" => check(),
-        [flag] if flag == "--read" => read(),
-        _ => bail!("golden-batches takes nothing, --check or --read, not {arguments:?}"),
+/// What is done instead of writing the files.
+#[derive(Debug, clap::Args)]
+pub(crate) struct GoldenOptions {
+    /// Only tell whether the checked-in files are the same
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Have Kafka's classes read what crates/wire writes
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) read: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &GoldenOptions) -> Result<()> {
+    match (options.check, options.read) {
+        (true, _) => check(),
+        (_, true) => read(),
+        (false, false) => remake(),
     }
 }
 

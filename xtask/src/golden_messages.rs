@@ -13,9 +13,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::codegen::{maven, root};
+use crate::golden_batches::GoldenOptions;
 use crate::say::print_line;
 
 /// Magic, and the release that writes it.
@@ -25,14 +26,13 @@ const WRITERS: &[(&str, &str)] = &[("0", "0.8.2.2"), ("1", "0.10.1.0")];
 /// for a whole one.
 const READER: &str = "0.10.1.0";
 
-/// Runs the command with what stood after its name.
-pub(crate) fn run(arguments: &[String]) -> Result<()> {
+/// Runs the command.
+pub(crate) fn run(options: &GoldenOptions) -> Result<()> {
     let golden = root().join("crates/wire/tests/golden_messages");
-    match arguments {
-        [] => copy(&written()?, &golden),
-        [flag] if flag == "--check" => compare(&written()?, &golden),
-        [flag] if flag == "--read" => read(),
-        _ => bail!("golden-messages takes nothing, --check or --read, not {arguments:?}"),
+    match (options.check, options.read) {
+        (true, _) => compare(&written()?, &golden),
+        (_, true) => read(),
+        (false, false) => copy(&written()?, &golden),
     }
 }
 

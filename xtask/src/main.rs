@@ -1,4 +1,4 @@
-//! Project scripts: `cargo xtask <command>`. One module a command.
+//! Project scripts: `cargo xtask <command>`. One module per command.
 
 mod bench;
 mod browser;
@@ -23,102 +23,89 @@ mod truth_repeat;
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
+use clap::Parser;
 
-/// What `cargo xtask` says when it is asked nothing, or something that it does not know.
-const USAGE: &str = "\
-cargo xtask <command>
+/// Project scripts.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask")]
+enum Command {
+    /// Write the messages of crates/wire from Kafka's own definitions
+    Codegen(codegen::CheckOptions),
+    /// Remake crates/wire/tests/golden with Kafka's own Java classes
+    Golden(codegen::CheckOptions),
+    /// Remake crates/wire/tests/golden_batches with Kafka's own Java classes
+    GoldenBatches(golden_batches::GoldenOptions),
+    /// Remake crates/wire/tests/golden_messages with the classes of old releases
+    GoldenMessages(golden_batches::GoldenOptions),
+    /// Real clients against the embedded cluster, then kgauge against a real Kafka
+    Interop(interop::InteropOptions),
+    /// The test suites of franz-go and librdkafka against embedded:3; what fails must be on the list of missing
+    /// features. Needs Go, npm and a C++ compiler
+    OutsideSuites(outside_suites::SuiteOptions),
+    /// Make docs/pictures, which README shows, from a real run
+    Picture(built::ProgramOption),
+    /// Command lines of published studies, run by kgauge under the tools' names and by the tools of their release
+    Published(published::PublishedOptions),
+    /// Pairs of runs with and without a difference: does kgauge compare find the one, and nothing in the other? Also
+    /// how much equal runs differ. Some 20 minutes on an otherwise idle machine
+    CompareCheck(compare_check::CompareOptions),
+    /// Nodes of the embedded cluster crash while producers write: what became of every acknowledged record
+    Crashes(crashes::CrashOptions),
+    /// The embedded cluster with 10,000 partitions on three nodes: longest waits, elections and the time to stop
+    ManyPartitions(many_partitions::PartitionOptions),
+    /// Known causes of a bottleneck, and kgauge's verdict on each. With --only blame: dead, paused, slow and
+    /// unreachable brokers, generators without a processor, neighbours, and whom kgauge blames
+    Matrix(matrix::MatrixOptions),
+    /// kgauge truth again and again, alone or beside a program that takes processors: how often its figures passed,
+    /// failed and were inconclusive
+    TruthRepeat(truth_repeat::RepeatOptions),
+    /// Reports, comparisons and the live page in Debian's Chromium: values under pointer and keys, zoom, phones, dark
+    /// mode, paper, no script, no request
+    Browser(browser::BrowserOptions),
+    /// What a record costs kgauge's engine and Kafka's own tool, in alternating runs against a real Kafka
+    Bench(bench::BenchOptions),
+    /// The other processes of `bench speed`
+    #[command(hide = true)]
+    Bare { arguments: Vec<String> },
+}
 
-  codegen [--check]   write crates/wire's messages from Kafka's own definitions;
-                      --check: only say whether the checked-in files are the same
-  golden [--check]    remake crates/wire/tests/golden with Kafka's own Java classes
-  golden-batches [--check | --read]
-                      remake crates/wire/tests/golden_batches with Kafka's own Java classes;
-                      --read: have those classes read what crates/wire writes
-  golden-messages [--check | --read]
-                      the same for crates/wire/tests/golden_messages, with the classes of old releases
-  interop [--binary PATH] [--only embedded|kafka] [--client NAME]... [--require-all]
-                      real clients against kgauge's embedded cluster, then kgauge against a real
-                      Kafka; --binary: a kgauge that is built already; --client: only this one;
-                      --require-all: none may be missing
-  outside-suites [kgo] [librdkafka] [--binary PATH] [--source DIR] [--records N] [--only PART]
-                      the test suites of franz-go and librdkafka against embedded:3; what fails must be on the
-                      list of missing features. Go, npm and a C++ compiler are needed; --source: librdkafka's
-                      source, instead of the one that npm fetches; --records: of each large test of kgo (50000);
-                      --only: tests with this in their names
-  picture [--binary PATH]
-                      docs/pictures, which README shows, from a real run
-  published [--divide N] [--release V]... [--binary PATH]
-                      command lines of published studies, run by kgauge under the tools' names and by the
-                      tools of their release; --divide: so many times fewer records (100)
-  compare-check [--pairs N] [--side RUNS] [--only NAME] [--target kafka:V] [--gate N] [--record PATH] [--binary PATH]
-                      pairs of runs with and without a difference: does kgauge compare find the one, and nothing
-                      in the other? And what do equal runs differ by? Some 20 minutes on a machine with nothing
-                      else to do; --side: runs of a side, of these pairs (3; 0: none); --only: capped, full or
-                      plain; --gate: only how often a gate of 10 % finds planted drops of 3, 5, 10 and 20 %, by N pairs
-                      each; --record: keeps what was found as Markdown
-  crashes [--seconds N] [--seed N] [--acks all|1] [--producers kgauge|kafka] [--binary PATH]
-                      nodes of the embedded cluster crash while producers write; what became of
-                      every acknowledged record; --binary: the example, built already
-  many-partitions [--seconds N] [--partitions N] [--topics N] [--loaded N] [--data DIR] [--binary PATH]
-                      the embedded cluster with 10,000 partitions on three nodes: longest waits, elections
-                      and the time to stop; --seconds: half of it idle, half under load on some partitions (60)
-  matrix [--trials N] [--only PART]... [--keep DIR] [--binary PATH]
-                      causes that are known because they were put there, and what kgauge's verdict says
-                      of each: table of right and wrong; --only: cells with this in their names;
-                      --only blame: dead, paused, slow and unreachable brokers, generators without a
-                      processor, neighbours: whom kgauge blames, and with which sentence
-  truth-repeat [--runs N] [--beside PERCENT] [--quick] [--tries N] [--keep DIR] [--binary PATH]
-                      kgauge truth again and again (10), alone or beside a program that takes a part of the machine's
-                      processors: how often its figures passed, failed and were inconclusive. A run takes four minutes,
-                      with --quick one, and up to --tries times as long beside others
-  browser [--binary PATH] [--studies] [--live] [PAGE...]
-                      reports and comparisons in Debian's Chromium: values under pointer and keys, zoom, phones,
-                      the dark, paper, no script, no request, and a run while it goes on; --studies: also of all
-                      five studies, quick; --live: only the run that goes on
-  bench [--quick] [--rounds N] [--records N] [--record]
-                      what a record costs kgauge's engine and Kafka's own tool, in alternating
-                      runs against a real Kafka; --record: keep it in proof/
-  bench speed [--quick] [--rounds N] [--records N] [--record]
-                      what the load engine must reach: CPU, rates, lateness and memory, beside Kafka's
-                      tools, franz-go and librdkafka
-  bench brokers [--quick] [--rounds N] [--records N]
-                      what a record costs the embedded cluster's nodes and Apache Kafka's brokers, in
-                      alternating runs of the same load; and an embedded cluster with nothing to do";
-
-/// Runs a command. What went wrong is told in words: exit status 2.
+/// Runs a command. An error is printed; the exit status is 2 then.
 fn main() -> ExitCode {
-    run().unwrap_or_else(|error| {
+    run(Command::parse()).unwrap_or_else(|error| {
         say::remark(&format!("error: {error:#}"));
         ExitCode::from(2)
     })
 }
 
-fn run() -> Result<ExitCode> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (command, rest) = match arguments.split_first() {
-        Some((command, rest)) => (command.as_str(), rest),
-        None => ("", &[][..]),
-    };
+fn run(command: Command) -> Result<ExitCode> {
     match command {
-        "codegen" => codegen::run(rest)?,
-        "golden" => codegen::golden::run(rest)?,
-        "golden-batches" => golden_batches::run(rest)?,
-        "golden-messages" => golden_messages::run(rest)?,
-        "bench" => return bench::run(rest),
-        // The other processes of `bench speed`.
-        "bare" => bench::bare(rest)?,
-        "browser" => return browser::run(rest),
-        "compare-check" => return compare_check::run(rest),
-        "crashes" => return crashes::run(rest),
-        "many-partitions" => return many_partitions::run(rest),
-        "matrix" => return matrix::run(rest),
-        "interop" => return interop::run(rest),
-        "outside-suites" => return outside_suites::run(rest),
-        "picture" => return picture::run(rest),
-        "published" => return published::run(rest),
-        "truth-repeat" => return truth_repeat::run(rest),
-        _ => bail!("{USAGE}"),
+        Command::Codegen(options) => codegen::run(&options)?,
+        Command::Golden(options) => codegen::golden::run(&options)?,
+        Command::GoldenBatches(options) => golden_batches::run(&options)?,
+        Command::GoldenMessages(options) => golden_messages::run(&options)?,
+        Command::Bench(options) => bench::run(&options)?,
+        Command::Bare { arguments } => bench::bare(&arguments)?,
+        Command::Browser(options) => return browser::run(&options),
+        Command::CompareCheck(options) => return compare_check::run(&options),
+        Command::Crashes(options) => return crashes::run(&options),
+        Command::ManyPartitions(options) => return many_partitions::run(&options),
+        Command::Matrix(options) => return matrix::run(&options),
+        Command::Interop(options) => return interop::run(&options),
+        Command::OutsideSuites(options) => return outside_suites::run(&options),
+        Command::Picture(program) => return picture::run(&program),
+        Command::Published(options) => return published::run(&options),
+        Command::TruthRepeat(options) => return truth_repeat::run(&options),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Command::command().debug_assert();
+    }
 }

@@ -3,13 +3,13 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::browser::install;
-use crate::built;
+use crate::built::ProgramOption;
 use crate::codegen::root;
 use crate::say::{print_line, remark};
 
@@ -21,13 +21,9 @@ const BYTES_MAX: u64 = 400_000;
 /// Lines of the terminal that are shown.
 const LINES_MAX: usize = 46;
 
-/// Runs the command with what stood after its name.
-pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let binary = match arguments {
-        [] => built::kgauge()?,
-        [flag, path] if flag == "--binary" => PathBuf::from(path).canonicalize()?,
-        _ => bail!("picture takes --binary PATH, not {arguments:?}"),
-    };
+/// Runs the command.
+pub(crate) fn run(program: &ProgramOption) -> Result<ExitCode> {
+    let binary = program.kgauge()?;
     let folder = root().join("target/tmp/picture");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;

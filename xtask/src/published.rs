@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
-use crate::built;
+use crate::built::ProgramOption;
 use crate::interop::drop_in::shape;
 use crate::kafka::{self, FinishedJob, Job};
 use crate::kgauge::Kgauge;
@@ -157,23 +157,26 @@ impl Line {
     }
 }
 
-/// What was asked for.
-struct Options {
+/// Which releases and lines run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PublishedOptions {
+    /// Divide the numbers of records by this
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     divide: u64,
+    /// Releases of Apache Kafka; repeatable
+    #[arg(long = "release", value_name = "V", default_values = ["0.8.2.2", "1.0.2", "4.3.1"])]
     releases: Vec<String>,
-    binary: Option<PathBuf>,
+    #[command(flatten)]
+    program: ProgramOption,
 }
 
-pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let options = options(arguments)?;
-    let binary = match &options.binary {
-        Some(binary) => binary.clone(),
-        None => built::kgauge()?,
-    };
+/// Runs the command.
+pub(crate) fn run(options: &PublishedOptions) -> Result<ExitCode> {
+    let binary = options.program.kgauge()?;
     let folder = tempfile::tempdir()?;
     let mut failed = 0;
     for release in &options.releases {
-        failed += on(release, &options, &binary, folder.path())?;
+        failed += on(release, options, &binary, folder.path())?;
     }
     Ok(match failed {
         0 => ExitCode::SUCCESS,
@@ -181,33 +184,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     })
 }
 
-fn options(arguments: &[String]) -> Result<Options> {
-    let mut options = Options {
-        divide: 100,
-        releases: Vec::new(),
-        binary: None,
-    };
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let value = words
-            .next()
-            .with_context(|| format!("{word} needs a value"))?;
-        match word.as_str() {
-            "--divide" => options.divide = value.parse().context("--divide needs a number")?,
-            "--release" => options.releases.push(value.clone()),
-            "--binary" => options.binary = Some(fs::canonicalize(value)?),
-            _ => bail!("published knows --divide, --release and --binary, not {word}"),
-        }
-    }
-    ensure!(options.divide > 0, "--divide needs a number above 0");
-    if options.releases.is_empty() {
-        options.releases = ["0.8.2.2", "1.0.2", "4.3.1"].map(str::to_owned).to_vec();
-    }
-    Ok(options)
-}
-
 /// All lines that a release's own tools know; gives how many differ.
-fn on(release: &str, options: &Options, binary: &Path, folder: &Path) -> Result<u32> {
+fn on(release: &str, options: &PublishedOptions, binary: &Path, folder: &Path) -> Result<u32> {
     let folder = folder.join(release);
     links(binary, &folder)?;
     let kgauge = Kgauge {

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use crate::built;
+use crate::built::ProgramOption;
 use crate::kafka::Job;
 use crate::say::{print_line, remark};
 
@@ -21,54 +21,31 @@ const TIME_MAX: Duration = Duration::from_secs(1_800);
 /// The other program runs and rests in turns of this length.
 const TURN: Duration = Duration::from_millis(100);
 
-/// What was asked for.
-#[derive(Debug, PartialEq, Eq)]
-struct Options {
+/// How many runs, beside what.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RepeatOptions {
+    #[arg(long, value_name = "N", default_value_t = 10)]
     runs: u32,
-    /// The part of the machine's processors that another program takes, in percent.
+    /// Beside a program that takes this share of the machine's processors
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     beside: Option<u32>,
+    /// A run takes one minute instead of four
+    #[arg(long)]
     quick: bool,
+    /// Tries per figure beside other programs
+    #[arg(long, value_name = "N")]
     tries: Option<String>,
+    /// Keep the run folders here
+    #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    binary: Option<PathBuf>,
+    #[command(flatten)]
+    program: ProgramOption,
 }
 
-impl Options {
-    fn parse(arguments: &[String]) -> Result<Options> {
-        let mut options = Options {
-            runs: 10,
-            beside: None,
-            quick: false,
-            tries: None,
-            keep: None,
-            binary: None,
-        };
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            if argument == "--quick" {
-                options.quick = true;
-                continue;
-            }
-            let value = arguments.next();
-            let value = value.with_context(|| format!("{argument} takes a value"))?;
-            match argument.as_str() {
-                "--runs" => options.runs = value.parse().context("--runs takes a number")?,
-                "--beside" => {
-                    let percent = value.strip_suffix('%').unwrap_or(value);
-                    let percent = percent.parse().ok().filter(|it| (1..=100).contains(it));
-                    options.beside = Some(percent.context("--beside takes 1 to 100 percent")?);
-                }
-                "--tries" => options.tries = Some(value.clone()),
-                "--keep" => options.keep = Some(value.into()),
-                "--binary" => options.binary = Some(value.into()),
-                _ => bail!(
-                    "truth-repeat takes --runs N, --beside PERCENT, --quick, --tries N, --keep DIR and \
-                     --binary PATH, not {argument:?}"
-                ),
-            }
-        }
-        Ok(options)
-    }
+fn percent(text: &str) -> Result<u32> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse().ok();
+    let number = number.filter(|number| (1..=100).contains(number));
+    number.context("write 1 to 100 percent")
 }
 
 /// What is read of `truth.json`.
@@ -99,13 +76,9 @@ impl Row {
     }
 }
 
-/// Runs the command with what stood after its name.
-pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let options = Options::parse(arguments)?;
-    let binary = match &options.binary {
-        Some(path) => path.canonicalize()?,
-        None => built::kgauge()?,
-    };
+/// Runs the command.
+pub(crate) fn run(options: &RepeatOptions) -> Result<ExitCode> {
+    let binary = options.program.kgauge()?;
     let own = tempfile::tempdir()?;
     let folder = options.keep.as_deref().unwrap_or(own.path());
     std::fs::create_dir_all(folder)?;
@@ -113,7 +86,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let mut wrong = BTreeMap::new();
     let mut statuses: BTreeMap<i32, u32> = BTreeMap::new();
     for number in 1..=options.runs {
-        let (status, suite) = one(&binary, folder, number, &options)?;
+        let (status, suite) = one(&binary, folder, number, options)?;
         *statuses.entry(status).or_default() += 1;
         print_line(&line(number, status, &suite));
         for row in suite
@@ -144,7 +117,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
 }
 
 /// One suite. The other program ends with it.
-fn one(binary: &Path, folder: &Path, number: u32, options: &Options) -> Result<(i32, Suite)> {
+fn one(binary: &Path, folder: &Path, number: u32, options: &RepeatOptions) -> Result<(i32, Suite)> {
     let out = folder.join(format!("truth-{number}"));
     let mut command = Command::new(binary);
     command.args(["truth", "--json", "--out"]).arg(&out);
@@ -226,22 +199,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_read_and_others_are_refused() {
-        let parse = |words: &str| {
-            let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-            Options::parse(&words)
-        };
-        let options = parse("--runs 3 --beside 20% --quick").unwrap();
-        assert_eq!((options.runs, options.beside), (3, Some(20)));
-        assert!(options.quick);
-        for hostile in [
-            "--beside 0",
-            "--beside 200%",
-            "--runs",
-            "--runs x",
-            "--what 1",
-        ] {
-            assert!(parse(hostile).is_err(), "{hostile}");
+    fn a_share_of_the_machine_is_1_to_100_percent() {
+        assert_eq!(percent("20%").unwrap(), 20);
+        assert_eq!(percent("100").unwrap(), 100);
+        for hostile in ["0", "200%", "", "x"] {
+            assert!(percent(hostile).is_err(), "{hostile}");
         }
     }
 }

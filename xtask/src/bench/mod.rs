@@ -11,9 +11,8 @@ mod proof;
 mod speed;
 
 use std::fs;
-use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::Result;
 
 use crate::codegen::root;
 use crate::kafka::{KafkaBroker, RELEASE, ReleaseJars, Tools};
@@ -22,53 +21,43 @@ use crate::{built, stop};
 use compare::BenchPlan;
 use contender::Contenders;
 
-/// What was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Options {
-    plan: BenchPlan,
+/// What is compared, and how often.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchOptions {
+    #[command(subcommand)]
+    what: Option<BenchKind>,
+    /// Fewer rounds and records
+    #[arg(long, global = true)]
+    quick: bool,
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: Option<u64>,
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    records: Option<u64>,
+    /// Keep the result in proof/
+    #[arg(long, global = true)]
     record: bool,
-    /// The brokers are compared, not the generators.
-    of_brokers: bool,
-    /// Every mark of the load engine.
-    of_speed: bool,
 }
 
-impl Options {
-    fn parse(arguments: &[String]) -> Result<Options> {
-        let is_quick = arguments.iter().any(|argument| argument == "--quick");
-        let mut options = Options {
-            plan: if is_quick {
-                BenchPlan::QUICK
-            } else {
-                BenchPlan::DEFAULT
-            },
-            record: false,
-            of_brokers: false,
-            of_speed: false,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Subcommand)]
+enum BenchKind {
+    /// What a record costs the embedded cluster's nodes and Apache Kafka's brokers, in alternating runs of the same
+    /// load; and an idle embedded cluster
+    Brokers,
+    /// What the load engine must reach: CPU, rates, lateness and memory, beside Kafka's tools, franz-go and librdkafka
+    Speed,
+}
+
+impl BenchOptions {
+    fn plan(&self) -> BenchPlan {
+        let plan = match self.quick {
+            true => BenchPlan::QUICK,
+            false => BenchPlan::DEFAULT,
         };
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            match argument.as_str() {
-                "--quick" => {}
-                "brokers" => options.of_brokers = true,
-                "speed" => options.of_speed = true,
-                "--record" => options.record = true,
-                "--rounds" => options.plan.rounds = count(argument, arguments.next())?,
-                "--records" => options.plan.records = count(argument, arguments.next())?,
-                _ => bail!(
-                    "bench takes brokers, speed, --quick, --rounds N, --records N and --record, not {argument:?}"
-                ),
-            }
+        BenchPlan {
+            rounds: self.rounds.unwrap_or(plan.rounds),
+            records: self.records.unwrap_or(plan.records),
         }
-        Ok(options)
     }
-}
-
-fn count(name: &str, value: Option<&String>) -> Result<u64> {
-    let count = value.and_then(|value| value.parse().ok());
-    let count = count.with_context(|| format!("{name} wants a number"))?;
-    ensure!(count > 0, "{name} wants at least 1");
-    Ok(count)
 }
 
 /// The processes that [`speed`] measures the kernel with.
@@ -76,17 +65,17 @@ pub(crate) fn bare(arguments: &[String]) -> Result<()> {
     speed::bare::run(arguments)
 }
 
-/// Runs the command with what stood after its name.
-pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let options = Options::parse(arguments)?;
-    if options.of_brokers {
-        brokers::run(&options)?;
-        return Ok(ExitCode::SUCCESS);
+/// Runs the command.
+pub(crate) fn run(options: &BenchOptions) -> Result<()> {
+    match options.what {
+        Some(BenchKind::Brokers) => brokers::run(options),
+        Some(BenchKind::Speed) => speed::run(options),
+        None => generators(options),
     }
-    if options.of_speed {
-        speed::run(&options)?;
-        return Ok(ExitCode::SUCCESS);
-    }
+}
+
+fn generators(options: &BenchOptions) -> Result<()> {
+    let plan = options.plan();
     stop::listen()?;
     let engine = built::example("kgauge-load", "produce")?;
     let release = ReleaseJars::fetch()?;
@@ -110,38 +99,41 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         alive: &|| broker.check(),
     };
     let contenders = Contenders::new(&engine, &tools, work.path())?;
-    let measured = compare::run(&contenders, options.plan)?;
-    let summary = figures::summary(&measured, options.plan);
+    let measured = compare::run(&contenders, plan)?;
+    let summary = figures::summary(&measured, plan);
     let printed = format!("Kafka {RELEASE} on the same machine; {machine}\n\n{summary}");
     print_line(&printed);
     if options.record {
-        let folder = proof::write(&machine, options.plan, &measured, &printed)?;
+        let folder = proof::write(&machine, plan, &measured, &printed)?;
         print_line(&format!("recorded in {}", folder.display()));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
 
-    fn parse(words: &[&str]) -> Result<Options> {
-        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        Options::parse(&words)
+    #[derive(Parser)]
+    struct Bench {
+        #[command(flatten)]
+        options: BenchOptions,
+    }
+
+    fn parse(words: &[&str]) -> Result<BenchOptions, clap::Error> {
+        let words = ["bench"].iter().chain(words);
+        Bench::try_parse_from(words).map(|bench| bench.options)
     }
 
     #[test]
-    fn what_is_named_outdoes_quick_in_any_order() {
-        let options = parse(&["--rounds", "2", "--quick"]).unwrap();
-        assert_eq!(options.plan.rounds, 2);
-        assert_eq!(options.plan.records, BenchPlan::QUICK.records);
+    fn explicit_numbers_override_quick_in_any_order() {
+        let options = parse(&["--rounds", "2", "speed", "--quick"]).unwrap();
+        assert_eq!(options.plan().rounds, 2);
+        assert_eq!(options.plan().records, BenchPlan::QUICK.records);
+        assert_eq!(options.what, Some(BenchKind::Speed));
         assert!(!options.record && parse(&["--record"]).unwrap().record);
-    }
-
-    #[test]
-    fn what_is_no_number_is_refused() {
-        for words in [&["--rounds"][..], &["--rounds", "0"], &["--records", "x"]] {
-            assert!(parse(words).is_err(), "{words:?}");
-        }
+        assert!(parse(&["--rounds", "0"]).is_err());
     }
 }

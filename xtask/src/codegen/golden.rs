@@ -22,9 +22,8 @@ const HEADERS: &[(&str, &str)] = &[
     (RELEASE_NEW, "ResponseHeader:0-1"),
 ];
 
-/// Runs the command with what stood after its name.
-pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let check = super::check_flag("golden", arguments)?;
+/// Runs the command.
+pub(crate) fn run(options: &super::CheckOptions) -> Result<()> {
     let groups = super::load_groups()?;
     let messages = || groups.iter().flat_map(|group| &group.messages);
     let old = messages().filter_map(old_versions);
@@ -52,7 +51,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     );
     let errors = head("the table of error codes") + &errors.join("\n") + "\n";
     files.insert("tests/golden/error_codes.txt".to_owned(), errors);
-    write::write_or_compare(&super::root().join("crates/wire"), files, MARK, check)
+    write::write_or_compare(
+        &super::root().join("crates/wire"),
+        files,
+        MARK,
+        options.check,
+    )
 }
 
 fn head(content: &str) -> String {

@@ -27,21 +27,24 @@ pub(crate) const RELEASE_NEW: &str = "4.3.1";
 /// The release that still defines the versions which 4.x dropped.
 const RELEASE_OLD: &str = "3.9.1";
 
-/// Runs the command with what stood after its name.
-pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let check = check_flag("codegen", arguments)?;
-    let groups = load_groups()?;
-    let files = emit::files(&groups)?;
-    write::write_or_compare(&root().join("crates/wire"), files, write::MARK, check)
+/// Whether files are written or compared.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckOptions {
+    /// Only tell whether the checked-in files are the same
+    #[arg(long)]
+    check: bool,
 }
 
-/// Whether `--check` was asked for.
-fn check_flag(command: &str, arguments: &[String]) -> Result<bool> {
-    match arguments {
-        [] => Ok(false),
-        [flag] if flag == "--check" => Ok(true),
-        _ => bail!("{command} takes nothing or --check, not {arguments:?}"),
-    }
+/// Runs the command.
+pub(crate) fn run(options: &CheckOptions) -> Result<()> {
+    let groups = load_groups()?;
+    let files = emit::files(&groups)?;
+    write::write_or_compare(
+        &root().join("crates/wire"),
+        files,
+        write::MARK,
+        options.check,
+    )
 }
 
 /// The project's root.

@@ -24,61 +24,42 @@ mod topics;
 mod verifiable;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
+use crate::built::ProgramOption;
 use crate::codegen::root;
 use crate::kafka::{RELEASE, ReleaseJars};
 use crate::say::print_line;
-use crate::{built, stop};
+use crate::stop;
 use actions::InteropClient;
 use checks::{Checks, MissingTool};
 
-/// What was asked for.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Options {
-    /// A kgauge that is there already.
-    binary: Option<PathBuf>,
-    /// Only this half.
+/// Which checks run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InteropOptions {
+    #[command(flatten)]
+    program: ProgramOption,
+    /// Only this half
+    #[arg(long, value_enum)]
     only: Option<Half>,
-    /// Only these clients against the embedded cluster; all when there is none.
+    /// Only this client against the embedded cluster; repeatable
+    #[arg(long = "client", value_name = "NAME", value_parser = client)]
     clients: Vec<InteropClient>,
-    /// A client that is not installed is a failure.
+    /// Fail if a client is not installed
+    #[arg(long)]
     require_all: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Half {
     Embedded,
     Kafka,
 }
 
-impl Options {
-    fn parse(arguments: &[String]) -> Result<Options> {
-        let mut options = Options::default();
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            if argument == "--require-all" {
-                options.require_all = true;
-                continue;
-            }
-            let value = arguments.next().map(String::as_str);
-            match (argument.as_str(), value) {
-                ("--binary", Some(path)) => options.binary = Some(path.into()),
-                ("--only", Some("embedded")) => options.only = Some(Half::Embedded),
-                ("--only", Some("kafka")) => options.only = Some(Half::Kafka),
-                ("--client", Some(word)) => options.clients.push(client(word)?),
-                _ => bail!(
-                    "interop takes --binary PATH, --only embedded|kafka, --client NAME and \
-                     --require-all, not {argument:?}"
-                ),
-            }
-        }
-        Ok(options)
-    }
-
+impl InteropOptions {
     fn wants(&self, half: Half) -> bool {
         self.only.is_none_or(|only| only == half)
     }
@@ -95,16 +76,10 @@ fn client(word: &str) -> Result<InteropClient> {
     })
 }
 
-/// Runs the command with what stood after its name.
-pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let options = Options::parse(arguments)?;
+/// Runs the command.
+pub(crate) fn run(options: &InteropOptions) -> Result<ExitCode> {
     stop::listen()?;
-    let binary = match &options.binary {
-        Some(path) => {
-            fs::canonicalize(path).with_context(|| format!("there is no {}", path.display()))?
-        }
-        None => built::kgauge()?,
-    };
+    let binary = options.program.kgauge()?;
     let release = ReleaseJars::fetch()?;
     let folder = root().join("target/interop");
     fs::create_dir_all(&folder)?;
@@ -119,7 +94,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         binary.display(),
         output.display()
     ));
-    check(&mut checks, &options, &release, &binary, &folder)?;
+    check(&mut checks, options, &release, &binary, &folder)?;
     print_line(&format!("\n{}", checks.table()));
     if options.wants(Half::Embedded) {
         let table = checks.client_table();
@@ -136,7 +111,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
 
 fn check(
     checks: &mut Checks,
-    options: &Options,
+    options: &InteropOptions,
     release: &ReleaseJars,
     binary: &Path,
     folder: &Path,
@@ -160,46 +135,4 @@ fn check(
         real::run(checks, release, binary, &work.path().join("kafka"))?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(words: &[&str]) -> Result<Options> {
-        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        Options::parse(&words)
-    }
-
-    #[test]
-    fn a_binary_and_a_half_can_be_named() {
-        let options = parse(&["--only", "kafka", "--binary", "target/debug/kgauge"]).unwrap();
-        assert_eq!(options.binary, Some("target/debug/kgauge".into()));
-        assert!(options.wants(Half::Kafka) && !options.wants(Half::Embedded));
-        assert!(Options::default().wants(Half::Embedded));
-    }
-
-    #[test]
-    fn clients_can_be_named_one_by_one() {
-        let options = parse(&["--client", "go", "--require-all", "--client", "kcat"]).unwrap();
-        assert!(options.require_all);
-        assert!(
-            options.wants_client(InteropClient::Go) && options.wants_client(InteropClient::Kcat)
-        );
-        assert!(!options.wants_client(InteropClient::Python));
-        assert!(Options::default().wants_client(InteropClient::Python));
-    }
-
-    #[test]
-    fn what_it_does_not_know_is_refused() {
-        let wrong = [
-            &["--only"][..],
-            &["--only", "x"],
-            &["--quick"],
-            &["--client", "x"],
-        ];
-        for words in wrong {
-            assert!(parse(words).is_err(), "{words:?}");
-        }
-    }
 }

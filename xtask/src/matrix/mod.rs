@@ -12,10 +12,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::built;
+use crate::built::ProgramOption;
 use crate::kgauge::Kgauge;
 use crate::say::{print_line, remark};
 use cells::{BottleneckCell, CELLS, CellSetup};
@@ -27,24 +27,29 @@ const RIGHT_PART: f64 = 0.95;
 /// No cell takes longer, whatever the number of trials.
 const CALL_MAX: Duration = Duration::from_secs(1_800);
 
-struct Options {
-    binary: Option<PathBuf>,
-    /// Trials of each cause and target.
-    trials: usize,
-    /// Parts of cells' names; empty: all.
+/// Which cells run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct MatrixOptions {
+    #[command(flatten)]
+    program: ProgramOption,
+    /// Trials of each cause and target
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..))]
+    trials: u32,
+    /// Only cells with this in their names; repeatable
+    #[arg(long, value_name = "PART")]
     only: Vec<String>,
-    /// Where the run folders stay, instead of nowhere.
+    /// Keep the run folders here
+    #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let options = options(arguments)?;
-    let binary = match &options.binary {
-        Some(binary) => binary.clone(),
-        None => built::kgauge()?,
-    };
+/// Runs the command.
+pub(crate) fn run(options: &MatrixOptions) -> Result<ExitCode> {
+    let binary = options.program.kgauge()?;
+    let trials = usize::try_from(options.trials)?;
     let folder = tempfile::tempdir()?;
-    let kept = options.keep.as_deref().unwrap_or(folder.path());
+    let kept = std::path::absolute(options.keep.as_deref().unwrap_or(folder.path()))?;
+    let kept = kept.as_path();
     fs::create_dir_all(kept)?;
     let kgauge = Kgauge {
         binary: &binary,
@@ -57,16 +62,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
             table.left_out(cell, &why);
             continue;
         }
-        match judge(cell, options.trials, &kgauge) {
+        match judge(cell, trials, &kgauge) {
             Ok(judged) => table.add(cell, judged),
             Err(error) => table.broken(cell, &error),
         }
     }
     let wanted = |name: &str| is_named(name, &options.only);
-    let blamed = blame::run(options.trials, wanted, &kgauge)?;
+    let blamed = blame::run(trials, wanted, &kgauge)?;
     let mut good = blamed.is_good();
     if !table.is_empty() {
-        print_line(&table.text(options.trials));
+        print_line(&table.text(trials));
         let is_right = table.right_part() >= RIGHT_PART;
         good &= is_right && table.false_alarms() == 0 && table.broken_cells() == 0;
     }
@@ -78,30 +83,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     } else {
         ExitCode::FAILURE
     })
-}
-
-fn options(arguments: &[String]) -> Result<Options> {
-    let mut options = Options {
-        binary: None,
-        trials: 6,
-        only: Vec::new(),
-        keep: None,
-    };
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let value = words
-            .next()
-            .with_context(|| format!("{word} needs a value"))?;
-        match word.as_str() {
-            "--binary" => options.binary = Some(fs::canonicalize(value)?),
-            "--trials" => options.trials = value.parse().context("--trials needs a number")?,
-            "--only" => options.only.push(value.clone()),
-            "--keep" => options.keep = Some(std::path::absolute(value)?),
-            _ => bail!("matrix knows --binary, --trials, --only and --keep, not {word}"),
-        }
-    }
-    ensure!(options.trials > 0, "--trials needs a number above 0");
-    Ok(options)
 }
 
 fn is_wanted(cell: &BottleneckCell, only: &[String]) -> bool {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::built;
+use crate::built::ProgramOption;
 use crate::codegen::root;
 use crate::kafka::{FinishedJob, Job};
 use crate::kgauge::Kgauge;
@@ -26,7 +26,7 @@ use verdict::{SuiteVerdict, TestOutcome};
 const PREPARE_MAX: Duration = Duration::from_secs(1800);
 
 /// A suite of tests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Suite {
     Kgo,
     Librdkafka,
@@ -54,70 +54,38 @@ impl Suite {
     }
 }
 
-/// What was asked for.
-#[derive(Debug, PartialEq, Eq)]
-struct Options {
+/// Which tests run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SuiteOptions {
+    /// Both without a name
+    #[arg(value_enum)]
     suites: Vec<Suite>,
-    /// A kgauge that is built already.
-    binary: Option<PathBuf>,
-    /// The source of librdkafka, instead of the package that carries it.
+    #[command(flatten)]
+    program: ProgramOption,
+    /// librdkafka's source, instead of the one that npm fetches
+    #[arg(long, value_name = "DIR")]
     source: Option<PathBuf>,
-    /// Records of each of kgo's large tests.
+    /// Records of each large test of kgo
+    #[arg(long, value_name = "N", default_value_t = 50_000)]
     records: u64,
-    /// Only tests with this in their names.
+    /// Only tests with this in their names
+    #[arg(long, value_name = "PART")]
     only: Option<String>,
 }
 
-impl Options {
-    fn parse(arguments: &[String]) -> Result<Options> {
-        let mut options = Options {
-            suites: Vec::new(),
-            binary: None,
-            source: None,
-            records: 50_000,
-            only: None,
-        };
-        let mut rest = arguments.iter();
-        while let Some(argument) = rest.next() {
-            if let Some(suite) = Suite::ALL
-                .into_iter()
-                .find(|suite| suite.name() == argument)
-            {
-                options.suites.push(suite);
-                continue;
-            }
-            let value = rest.next();
-            match (argument.as_str(), value) {
-                ("--binary", Some(path)) => options.binary = Some(path.into()),
-                ("--source", Some(path)) => options.source = Some(path.into()),
-                ("--records", Some(number)) => options.records = number.parse()?,
-                ("--only", Some(part)) => options.only = Some(part.clone()),
-                _ => bail!(
-                    "outside-suites takes kgo, librdkafka, --binary PATH, --source DIR (of \
-                     librdkafka), --records N (of kgo) and --only PART, not {argument:?}"
-                ),
-            }
-        }
-        if options.suites.is_empty() {
-            options.suites = Suite::ALL.to_vec();
-        }
-        Ok(options)
-    }
-}
-
-/// Runs the command with what stood after its name.
-pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let options = Options::parse(arguments)?;
+/// Runs the command.
+pub(crate) fn run(options: &SuiteOptions) -> Result<ExitCode> {
     stop::listen()?;
-    let binary = match &options.binary {
-        Some(path) => std::path::absolute(path)?,
-        None => built::kgauge()?,
+    let binary = options.program.kgauge()?;
+    let suites = match options.suites.as_slice() {
+        [] => &Suite::ALL,
+        suites => suites,
     };
     let kept = root().join("target/outside-suites");
     fs::create_dir_all(&kept)?;
     let mut is_good = true;
-    for suite in &options.suites {
-        let tests = run_suite(*suite, &options, &binary, &kept)?;
+    for suite in suites {
+        let tests = run_suite(*suite, options, &binary, &kept)?;
         is_good &= print(*suite, &tests, options.only.is_none());
     }
     Ok(match is_good {
@@ -128,7 +96,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
 
 fn run_suite(
     suite: Suite,
-    options: &Options,
+    options: &SuiteOptions,
     binary: &Path,
     kept: &Path,
 ) -> Result<Vec<(String, TestOutcome)>> {
@@ -222,22 +190,4 @@ fn prepare(words: &str, command: Command) -> Result<FinishedJob> {
     let said: Vec<&str> = finished.stderr.lines().rev().take(15).collect();
     let said = said.into_iter().rev().collect::<Vec<_>>().join("\n");
     finished.success().with_context(|| said)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn without_a_name_both_suites_run() {
-        let parse = |words: &[&str]| {
-            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            Options::parse(&words)
-        };
-        assert_eq!(parse(&[]).unwrap().suites, Suite::ALL);
-        let one = parse(&["librdkafka", "--source", "/src"]).unwrap();
-        assert_eq!(one.suites, [Suite::Librdkafka]);
-        assert_eq!(one.source, Some(PathBuf::from("/src")));
-        assert!(parse(&["sarama"]).is_err());
-    }
 }

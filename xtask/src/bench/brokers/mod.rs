@@ -16,7 +16,7 @@ use super::compare::BenchPlan;
 use super::contender::{BATCH_BYTES, PARTITIONS, VALUE_BYTES};
 use super::machine::BenchMachine;
 use super::proof::ProofRecord;
-use super::{Options, machine, proof};
+use super::{BenchOptions, machine, proof};
 use crate::codegen::root;
 use crate::kafka::RELEASE;
 use crate::say::{print_line, remark};
@@ -51,11 +51,12 @@ const CASES: [Case; 2] = [
 ];
 
 /// Runs it all and prints the tables.
-pub(super) fn run(options: &Options) -> Result<()> {
+pub(super) fn run(options: &BenchOptions) -> Result<()> {
+    let plan = options.plan();
     stop::listen()?;
     let loader = Loader {
         program: built::example("kgauge-load", "cost")?,
-        records: options.plan.records,
+        records: plan.records,
     };
     let kgauge = built::kgauge()?;
     let machine = machine::facts()?;
@@ -76,12 +77,12 @@ pub(super) fn run(options: &Options) -> Result<()> {
         for one in &served {
             remark(&format!("{}: warming up", one.target));
             let warm_up = Loader {
-                records: WARM_UP_RECORDS.min(options.plan.records * 4),
+                records: WARM_UP_RECORDS.min(plan.records * 4),
                 ..loader.clone()
             };
             warm_up.run(one, case.nodes)?;
         }
-        for round in 1..=options.plan.rounds {
+        for round in 1..=plan.rounds {
             let first = usize::try_from(round % 2)?;
             for place in [first, 1 - first] {
                 let one = &served[place];
@@ -105,14 +106,14 @@ pub(super) fn run(options: &Options) -> Result<()> {
     }
     let printed = format!(
         "Apache Kafka {RELEASE} and the embedded cluster, both started by kgauge; {machine}\n\n{}\n{still}",
-        figures::summary(&measured, options.plan)
+        figures::summary(&measured, plan)
     );
     print_line(&printed);
     if options.record {
         let kept = ProofRecord {
             title: "What a record costs the brokers",
-            setup: setup(&machine, options.plan),
-            raw: figures::raw(&measured, options.plan.records),
+            setup: setup(&machine, plan),
+            raw: figures::raw(&measured, plan.records),
             printed: &printed,
         };
         let folder = proof::keep(&machine, &kept)?;

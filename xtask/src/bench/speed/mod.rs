@@ -14,7 +14,7 @@ use serde_json::json;
 use super::compare::BenchPlan;
 use super::machine::BenchMachine;
 use super::proof::ProofRecord;
-use super::{Options, machine, proof};
+use super::{BenchOptions, machine, proof};
 use crate::codegen::root;
 use crate::kafka::{KafkaBroker, RELEASE, ReleaseJars, Tools};
 use crate::say::{print_line, remark};
@@ -75,7 +75,8 @@ impl SpeedFigures {
 }
 
 /// Runs it all and prints the table.
-pub(super) fn run(options: &Options) -> Result<()> {
+pub(super) fn run(options: &BenchOptions) -> Result<()> {
+    let plan = options.plan();
     stop::listen()?;
     let engine = built::example("kgauge-load", "flow")?;
     let kgauge = built::kgauge()?;
@@ -94,7 +95,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     };
     let peers = PeerPrograms::new(&engine, &tools, work.path())?;
     let mut measured = SpeedFigures::default();
-    rows::run(&peers, &kgauge, options.plan, &mut measured)?;
+    rows::run(&peers, &kgauge, plan, &mut measured)?;
     let mut printed = format!("Apache Kafka {RELEASE} on the same machine; {machine}\n\n");
     printed.push_str(&table(&measured));
     for missing in &peers.missing {
@@ -102,7 +103,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     }
     print_line(&printed);
     if options.record {
-        keep(&machine, options.plan, &measured, &printed)?;
+        keep(&machine, plan, &measured, &printed)?;
     }
     Ok(())
 }
