@@ -1,4 +1,4 @@
-//! Before the start: other clients' processes, consumer groups, and where consumers begin to read.
+//! Before the start: drivers' processes, consumer groups, and the positions where consumers start.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::payload::Payload;
 use crate::prepare::{LoadSetup, PrepareError};
 use crate::topic_lookup::LoadTopics;
 
-/// The processes of a flow that another client sends, one a producer.
+/// The processes of a flow that another client sends, one per producer.
 pub(crate) fn started(
     setup: &LoadSetup<'_>,
     flow: usize,
@@ -56,7 +56,7 @@ pub(crate) fn started(
     members.iter().map(start).collect()
 }
 
-/// They begin side by side; the run begins when all are there.
+/// They start in parallel; the run starts when all are ready.
 pub(crate) fn wait_for(
     driven: &mut [DrivenProducer],
     interrupt: &Interrupt,
@@ -71,7 +71,7 @@ pub(crate) fn wait_for(
     Ok(())
 }
 
-/// The places of a flow's consumers in its group, and their members' threads; none without a group.
+/// The assignments of a flow's consumers in their group, and their members' threads; none without a group.
 pub(crate) fn gathered(
     setup: &LoadSetup<'_>,
     ground: &mut LoadTopics,
@@ -91,7 +91,7 @@ pub(crate) fn gathered(
             flow: flow.name.clone(),
             why: "nobody gave it a group.id".to_owned(),
         })?;
-        // The consumers of the whole flow stand group by group.
+        // The consumers of the whole flow are ordered by group.
         let of_group = |member: &&Stripe| member.index / flow.consumers.max(1) == number;
         let own: Vec<Stripe> = members.iter().filter(of_group).copied().collect();
         let shared = GroupShared::new(
@@ -121,7 +121,7 @@ pub(crate) fn gathered(
     Ok((places, threads))
 }
 
-/// Where a flow begins to read.
+/// Where a flow starts to read.
 pub(crate) fn starts(
     setup: &LoadSetup<'_>,
     ground: &mut LoadTopics,
@@ -144,7 +144,7 @@ pub(crate) fn starts(
         }
     };
     let within = wanted.iter().zip(earliest.iter().zip(&ground.ends));
-    // No record so young: the end.
+    // No record is that recent: start at the end.
     let within = within.map(|(&wanted, (&first, &end))| match wanted {
         ..0 => end,
         _ => wanted.clamp(first, end.max(first)),
@@ -152,7 +152,7 @@ pub(crate) fn starts(
     Ok(within.collect())
 }
 
-/// For each partition the first record at or after a time; below 0 where there is none.
+/// The first record at or after a time, per partition; negative where there is none.
 fn offsets_at(ground: &mut LoadTopics, at_ms: u64) -> Result<Vec<i64>, PrepareError> {
     let at = OffsetAt::TimestampMs(i64::try_from(at_ms).unwrap_or(i64::MAX));
     ground.offsets(at)

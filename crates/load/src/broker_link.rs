@@ -1,4 +1,4 @@
-//! A client's link to one broker, over the connections that it has in the course of a run.
+//! A client's link to one broker, across all of its connections during a run.
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -14,19 +14,19 @@ use crate::outage::{BrokerLinkState, OutageKind};
 const RECONNECT_NS_MIN: u64 = 50_000_000;
 const RECONNECT_NS_MAX: u64 = 1_000_000_000;
 
-/// Whether there is a connection, and if not, what is done about it.
+/// The state of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    /// Somebody is connecting.
+    /// The control thread is connecting.
     Asked,
-    /// A new connection is due at this moment.
+    /// A new connection is due at this time.
     Lost {
         reconnect_at_ns: u64,
     },
 }
 
-/// Why a connection is lost.
+/// Why a connection was lost.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Loss {
     /// The broker closed it.
@@ -35,10 +35,10 @@ pub(crate) enum Loss {
     /// The operating system's error.
     #[error("{0}")]
     System(String),
-    /// The broker has not answered in time.
+    /// The broker did not answer in time.
     #[error("no answer within request.timeout.ms")]
     TimedOut,
-    /// An answer cannot be read.
+    /// A response cannot be decoded.
     #[error("{0}")]
     Malformed(String),
     /// The broker refused the request as a whole.
@@ -52,25 +52,25 @@ impl From<io::Error> for Loss {
     }
 }
 
-/// A link, the broker that it leads to, and the version that both sides speak.
+/// A link, its broker, and the API version that both sides support.
 #[derive(Debug)]
 pub(crate) struct BrokerLink {
     broker_id: i32,
     link: Link,
-    /// Connected before the run, not yet with the event loop.
+    /// Connected before the run, not yet registered with the event loop.
     fresh: Option<Channel>,
     version: i16,
     state: State,
     losses: u32,
     muted_until_ns: u64,
-    /// When bytes arrived last, or a connection was made.
+    /// When the last bytes arrived, or the connection was made.
     heard_ns: u64,
-    /// Since when an answer, or a connection, is waited for.
+    /// Since when the link waits for a response or a connection.
     waits_since_ns: Option<u64>,
 }
 
 impl BrokerLink {
-    /// A link over a stream that has done its handshake.
+    /// A link over a stream that has completed its handshake.
     pub(crate) fn connected(
         broker_id: i32,
         token: Token,
@@ -93,7 +93,7 @@ impl BrokerLink {
         }
     }
 
-    /// A link to a broker that has turned up during the run: to be connected at once.
+    /// A link to a broker that appeared during the run: to be connected at once.
     pub(crate) fn unconnected(broker_id: i32, token: Token, frame_bytes_max: usize) -> Self {
         Self {
             broker_id,
@@ -108,17 +108,17 @@ impl BrokerLink {
         }
     }
 
-    /// Which broker it leads to.
+    /// The broker's id.
     pub(crate) fn broker_id(&self) -> i32 {
         self.broker_id
     }
 
-    /// The version of the client's API that both sides speak.
+    /// The version of the client's API that both sides support.
     pub(crate) fn version(&self) -> i16 {
         self.version
     }
 
-    /// Hands a stream from before the run to the event loop.
+    /// Registers a stream from before the run with the event loop.
     pub(crate) fn register(&mut self, registry: &Registry) -> io::Result<()> {
         match self.fresh.take() {
             Some(channel) => self.link.open(channel, registry),
@@ -142,7 +142,7 @@ impl BrokerLink {
         Ok(())
     }
 
-    /// The connection is gone, or could not be made; another is tried after a growing pause.
+    /// The connection was lost or could not be made; another is tried after a growing pause.
     pub(crate) fn lost(&mut self, now_ns: u64, registry: &Registry) {
         self.link.close(registry);
         let pause_ns = (RECONNECT_NS_MIN << self.losses.min(5)).min(RECONNECT_NS_MAX);
@@ -153,7 +153,7 @@ impl BrokerLink {
         };
     }
 
-    /// Whether a new connection should be asked for now; if so it counts as asked for.
+    /// Whether to request a new connection now; if so, it counts as requested.
     pub(crate) fn take_reconnect(&mut self, now_ns: u64) -> bool {
         let due =
             matches!(self.state, State::Lost { reconnect_at_ns } if reconnect_at_ns <= now_ns);
@@ -163,7 +163,7 @@ impl BrokerLink {
         due
     }
 
-    /// When the next connection is to be asked for; never if there is one.
+    /// When to request the next connection; never if there is one.
     pub(crate) fn reconnect_at_ns(&self) -> u64 {
         match self.state {
             State::Lost { reconnect_at_ns } => reconnect_at_ns,
@@ -171,8 +171,8 @@ impl BrokerLink {
         }
     }
 
-    /// What the link shows of its broker; `owed_since_ns` is when the oldest unanswered request was sent, if the answer
-    /// is overdue by then.
+    /// What the link shows of its broker. `owed_since_ns` is when the oldest unanswered request was sent, if its
+    /// response is overdue by then.
     pub(crate) fn link_state(
         &mut self,
         side: ClientSide,
@@ -184,7 +184,7 @@ impl BrokerLink {
         }
         let cause = match self.link.is_open() {
             true => {
-                // A broker keeps quiet while it throttles.
+                // A broker sends nothing while it throttles.
                 let silent_from_ns = self.heard_ns.max(self.muted_until_ns);
                 self.waits_since_ns = owed_since_ns.map(|at_ns| at_ns.max(silent_from_ns));
                 OutageKind::Silent
@@ -209,8 +209,8 @@ impl BrokerLink {
         self.link.is_open() && self.muted_until_ns <= now_ns
     }
 
-    /// From when on a throttled link can be used; never without a connection, now without a throttle:
-    /// then it is an answer that is waited for.
+    /// When a throttled link can be used: never without a connection, now without a throttle (the link then waits for a
+    /// response).
     pub(crate) fn usable_at_ns(&self, now_ns: u64) -> u64 {
         if self.link.is_open() && self.muted_until_ns > now_ns {
             self.muted_until_ns

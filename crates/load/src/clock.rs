@@ -3,25 +3,24 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A difference to the wall clock below this is left: clocks that are adjusted slowly need no step, and timestamps
-/// keep their order.
+/// Smaller differences to the wall clock are ignored: clocks that are adjusted slowly need no step, and timestamps stay
+/// in order.
 const STEP_MS_MIN: i64 = 1_000;
 
 /// One monotonic clock, shared by every thread of a repeat.
 ///
-/// Everything that load measures is a number of nanoseconds on this clock, so that times of
-/// different threads can be subtracted from each other.
+/// All measured times are nanoseconds on this clock, so that times of different threads can be subtracted.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     origin: Instant,
     origin_unix_ms: i64,
-    /// What the wall clock has been set by since the origin. All threads look at it, and a clock is made once a repeat:
-    /// so it may stay for the life of the process.
+    /// The correction for changes of the wall clock since the origin. It is shared by all threads and leaked: there is
+    /// one clock per repeat.
     stepped_ms: &'static AtomicI64,
 }
 
 impl Clock {
-    /// A clock that shows zero now.
+    /// A clock that starts at zero now.
     #[must_use]
     pub fn start() -> Self {
         Self {
@@ -35,20 +34,20 @@ impl Clock {
     #[inline]
     #[must_use]
     pub fn now_ns(&self) -> u64 {
-        // A repeat would have to last 584 years to leave 64 bits.
+        // 64 bits last for 584 years.
         self.origin.elapsed().as_nanos() as u64
     }
 
-    /// The wall-clock time of a moment of this clock, in Unix milliseconds: what records carry as
-    /// their timestamp. It follows the monotonic clock, and the wall clock by [`Clock::follow`].
+    /// The wall-clock time of a moment of this clock, in Unix milliseconds: the timestamp in records. It follows the
+    /// monotonic clock, and the wall clock by [`Clock::follow`].
     #[inline]
     #[must_use]
     pub fn unix_ms(&self, at_ns: u64) -> i64 {
         self.origin_unix_ms + (at_ns / 1_000_000) as i64 + self.stepped_ms.load(Ordering::Relaxed)
     }
 
-    /// Follows the wall clock if it was set. Brokers refuse records that come from the future, so those of a generator
-    /// whose clock was wrong and is put right would all fail.
+    /// Follows a change of the wall clock. Brokers refuse records from the future, so after a wrong clock was
+    /// corrected, all later records would fail.
     pub(crate) fn follow(&self) {
         self.follow_to(self.now_ns(), wall_ms());
     }
@@ -89,7 +88,7 @@ mod tests {
     fn record_timestamps_follow_a_wall_clock_that_is_set_and_not_one_that_drifts() {
         let clock = Clock::start();
         let (second, origin_ms) = (1_000_000_000, clock.unix_ms(0));
-        // 0.9 s are what slewing may leave for a while.
+        // Slewing may ignore 0.9 s for a while.
         clock.follow_to(second, origin_ms + 1_000 + 900);
         assert_eq!(clock.unix_ms(second), origin_ms + 1_000);
         let two_hours_ms = 7_200_000;

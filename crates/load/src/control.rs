@@ -1,7 +1,7 @@
-//! The clerk: a thread beside the workers for what has to wait.
+//! The control thread, for everything that blocks.
 //!
-//! Connecting, asking for metadata, getting a producer id: all of it blocks, none of it is frequent,
-//! and none of it may hold up a worker. Workers ask, the clerk does, and wakes them with what it got.
+//! Connecting, fetching metadata and getting a producer id all block, are rare, and must not delay a worker. Workers
+//! send requests to this thread; it executes them and wakes the workers with the results.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,29 +20,29 @@ use crate::produce::ProducerIdentity;
 use crate::topics::Topics;
 use crate::{consume, produce};
 
-/// Kafka's default of `retry.backoff.ms`: metadata is not asked for more often.
+/// Kafka's default of `retry.backoff.ms`: the minimum interval between metadata requests.
 const LEADERS_PAUSE: Duration = Duration::from_millis(100);
 
-/// A broker that does not accept a connection within this counts as away; it is tried again.
+/// A broker that does not accept a connection within this time counts as down; it is tried again.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// How long brokers may take to answer one question, all attempts together. Workers ask again.
+/// Time limit of one request, including all attempts. Workers request again.
 const QUESTION_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// After a broker did not accept a connection in time, other clients' connections to it are not tried for this long:
-/// each would hold up all other questions.
+/// each attempt would delay all other requests.
 const CONNECT_PAUSE: Duration = Duration::from_secs(1);
 
-/// Where a client's topic is.
+/// The cluster of a client's topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ClientSide {
-    /// On the cluster under load.
+    /// The cluster under load.
     Source,
-    /// On the cluster that a replicator copies to.
+    /// The cluster that a replicator copies to.
     Copy,
 }
 
-/// What workers ask for.
+/// A request of a worker.
 #[derive(Debug)]
 pub(crate) enum ControlRequest {
     Leaders {
@@ -62,7 +62,7 @@ pub(crate) enum ControlRequest {
     Stop,
 }
 
-/// What the clerk got.
+/// A result for a worker.
 #[derive(Debug)]
 pub(crate) enum ControlReply {
     Leaders(ClientSide, Arc<Leaders>),
@@ -83,18 +83,18 @@ pub(crate) enum ControlReply {
     },
 }
 
-/// Who leads the partitions of the topics' row.
+/// The leaders of all partitions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Leaders(pub(crate) Vec<Option<i32>>);
 
 impl Leaders {
-    /// The broker that leads a partition, if one does.
+    /// The leader of a partition, if there is one.
     pub(crate) fn of(&self, partition: u32) -> Option<i32> {
         self.0.get(partition as usize).copied().flatten()
     }
 }
 
-/// The way to one worker.
+/// The channel to one worker.
 #[derive(Clone)]
 pub(crate) struct WorkerMailbox {
     pub(crate) told: Sender<ControlReply>,
@@ -103,14 +103,14 @@ pub(crate) struct WorkerMailbox {
 
 impl WorkerMailbox {
     fn notify(&self, told: ControlReply) {
-        // A worker that is gone needs no answer; one that is there looks when it is woken.
+        // An ended worker needs no answer; a running one handles it when it is woken.
         if self.told.send(told).is_ok() {
             let _ = self.waker.wake();
         }
     }
 }
 
-/// What a clerk knows.
+/// The setup of a control thread.
 pub(crate) struct ControlSetup {
     pub(crate) side: ClientSide,
     pub(crate) cluster: Cluster,
@@ -119,7 +119,7 @@ pub(crate) struct ControlSetup {
     pub(crate) leaders: Leaders,
 }
 
-/// The clerk's own state.
+/// The state of a control thread.
 struct ControlThread {
     side: ClientSide,
     cluster: Cluster,
@@ -128,16 +128,16 @@ struct ControlThread {
     desks: Vec<WorkerMailbox>,
     board: Arc<OutageTracker>,
     interrupt: Interrupt,
-    /// Brokers that did not accept a connection in time, and when that was.
+    /// Brokers that did not accept a connection in time, and when.
     unconnected: HashMap<i32, Instant>,
-    /// Workers that wait for leaders, and since when the last answer stands.
+    /// Workers that wait for leaders, and the time of the last answer.
     waiting: HashSet<usize>,
     leaders_at: Instant,
     /// Clients that wait for a producer id.
     nameless: Vec<(usize, usize)>,
 }
 
-/// Starts the clerk. `interrupt` ends it, also in the midst of a question.
+/// Starts the thread. `interrupt` ends it, even during a request.
 pub(crate) fn start(
     setup: ControlSetup,
     desks: Vec<WorkerMailbox>,
@@ -244,7 +244,7 @@ impl ControlThread {
         let begun = Instant::now();
         let found = Connection::connect_within(address, &self.config, limit, &self.interrupt);
         let Ok(connection) = found else {
-            // One that refuses at once holds nobody up.
+            // A broker that refuses at once delays nothing.
             if begun.elapsed() >= CONNECT_TIME_MAX / 2 {
                 self.unconnected.insert(broker_id, Instant::now());
             }
@@ -283,7 +283,7 @@ fn whereabouts(cluster: &Cluster, leaders: Leaders) -> Whereabouts {
     }
 }
 
-/// Asks the cluster who leads the topics' partitions.
+/// Requests the topics' metadata.
 pub(crate) fn leaders(cluster: &mut Cluster, topics: &Topics) -> Result<Leaders, ClusterError> {
     let names: Vec<&str> = topics.names().iter().map(String::as_str).collect();
     let metadata = cluster.refresh(&names)?;
@@ -310,7 +310,7 @@ pub(crate) fn leaders(cluster: &mut Cluster, topics: &Topics) -> Result<Leaders,
     Ok(Leaders(leaders))
 }
 
-/// Asks the cluster for a producer id.
+/// Requests a producer id.
 pub(crate) fn producer_identity(
     cluster: &mut Cluster,
 ) -> Result<ProducerIdentity, ProducerIdError> {

@@ -1,11 +1,11 @@
-//! What the producers and the consumers of an echo flow tell each other.
+//! The tracker of an echo flow, shared by its producers and consumers.
 //!
-//! Each value ends with a mark: what tells the flow's records from all others, and the moment for
-//! which the record was intended. So whoever reads it knows how long it took, on the one clock that
-//! producers and consumers share. When its batch was acked stands on the board.
+//! Each value ends with a mark: a tag that identifies the flow's records, and the record's intended time. A consumer
+//! can therefore compute the end-to-end time on the clock that it shares with the producers. The tracker knows when
+//! each batch was acked.
 //!
-//! Where what is read is a copy on another cluster, the mark numbers its record too: a replicator may
-//! bring one twice, and the copy's offsets are its own.
+//! If consumers read a copy on another cluster, the mark also numbers its record: a replicator may copy a record twice,
+//! and the copy has its own offsets.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ const MARK_BYTES: usize = 16;
 /// Bytes before it in a copy: the record's number.
 const NUMBER_BYTES: usize = 8;
 
-/// A flow's board.
+/// The tracker of a flow.
 #[derive(Debug)]
 pub(crate) struct EchoTracker {
     tag: u64,
@@ -25,24 +25,24 @@ pub(crate) struct EchoTracker {
     acked: AtomicU64,
     echoed: AtomicU64,
     lanes: Vec<Mutex<Lane>>,
-    /// Behind the highest number that a mark has.
+    /// One more than the highest number in a mark.
     numbered_end: AtomicU64,
-    /// What was read of a copy; none where the topic itself is read.
+    /// The records read from a copy; none if the topic itself is read.
     copy: Option<Mutex<CopyTracker>>,
     is_transactional: bool,
 }
 
-/// Which records of a copy were read.
+/// The records of a copy that were read.
 #[derive(Debug, Default)]
 struct CopyTracker {
-    /// A bit for each number.
+    /// One bit per number.
     seen: Vec<u64>,
     doubled: u64,
     last_read_ns: u64,
 }
 
 impl CopyTracker {
-    /// Whether the record of this number was not read before.
+    /// Whether the record with this number was not read before.
     fn is_new(&mut self, number: u64) -> bool {
         let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
         if word >= self.seen.len() {
@@ -55,12 +55,12 @@ impl CopyTracker {
     }
 }
 
-/// What a value's mark says.
+/// The contents of a value's mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EchoMark {
-    /// For when it was intended.
+    /// The intended time.
     pub(crate) intended_ns: u64,
-    /// The record's number in its flow; 0 where the topic itself is read.
+    /// The record's number in its flow; 0 if the topic itself is read.
     number: u64,
 }
 
@@ -71,7 +71,7 @@ pub struct CopyTally {
     pub missing: u64,
     /// Records that were read again.
     pub doubled: u64,
-    /// When the last of them was read for the first time, ns since the start; 0 when none was.
+    /// When the last of them was first read, ns since the start; 0 if none was.
     pub last_read_ns: u64,
 }
 
@@ -80,7 +80,7 @@ pub struct CopyTally {
 pub(crate) struct Lane {
     /// In the order of their offsets.
     batches: VecDeque<AckedBatch>,
-    /// Behind the last record that was acked.
+    /// One after the last acked record.
     acked_end: i64,
 }
 
@@ -91,18 +91,17 @@ struct AckedBatch {
     known: EchoRecord,
 }
 
-/// What is known of a record that is in the log.
+/// The times of a record in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EchoRecord {
     /// When its ack was read.
     pub(crate) acked_ns: u64,
-    /// When its transaction had been committed; `None` if nobody has heard of it yet, and without
-    /// transactions.
+    /// When its transaction was committed; `None` if that is not known yet, and without transactions.
     pub(crate) committed_ns: Option<u64>,
 }
 
 impl EchoTracker {
-    /// A board for a flow whose seed is its own.
+    /// A tracker for a flow with this unique seed.
     pub(crate) fn new(seed: u64, producers: usize, partitions: u32) -> Self {
         Self {
             tag: seed,
@@ -116,7 +115,7 @@ impl EchoTracker {
         }
     }
 
-    /// The same where the consumers read a copy.
+    /// A tracker for consumers that read a copy.
     pub(crate) fn of_copy(self) -> Self {
         Self {
             copy: Some(Mutex::default()),
@@ -141,7 +140,7 @@ impl EchoTracker {
         }
     }
 
-    /// What stands in a value; `None` for one of somebody else's.
+    /// The mark of a value; `None` if it is not of this flow.
     pub(crate) fn mark_of(&self, value: &[u8]) -> Option<EchoMark> {
         let (rest, time) = value.split_last_chunk::<8>()?;
         let (rest, tag) = rest.split_last_chunk::<8>()?;
@@ -152,7 +151,7 @@ impl EchoTracker {
             Some(_) => u64::from_be_bytes(*rest.last_chunk::<NUMBER_BYTES>()?),
             None => 0,
         };
-        // No memory for what nobody has written.
+        // A foreign number must not allocate memory.
         let is_ours = self.copy.is_none() || number < self.numbered_end.load(Ordering::Relaxed);
         is_ours.then(|| EchoMark {
             intended_ns: u64::from_be_bytes(*time),
@@ -160,13 +159,13 @@ impl EchoTracker {
         })
     }
 
-    /// Whether a record is to be counted: one of a copy only the first time that it is read.
+    /// Whether to count a record: one of a copy counts only the first time.
     pub(crate) fn is_first(&self, mark: EchoMark) -> bool {
         let copy = self.copy.as_ref();
         copy.is_none_or(|copy| locked(copy).is_new(mark.number))
     }
 
-    /// Whether what is read is a copy on another cluster.
+    /// Whether consumers read a copy on another cluster.
     pub(crate) fn reads_copy(&self) -> bool {
         self.copy.is_some()
     }
@@ -182,7 +181,7 @@ impl EchoTracker {
         })
     }
 
-    /// A batch was acked. `base` is below 0 where the broker does not say.
+    /// A batch was acked. `base` is negative if the broker does not report it.
     pub(crate) fn acked(&self, partition: u32, base: i64, records: u64, acked_ns: u64) {
         self.acked.fetch_add(records, Ordering::Relaxed);
         if base < 0 || self.reads_copy() {
@@ -193,7 +192,7 @@ impl EchoTracker {
         };
         let end = base.saturating_add_unsigned(records);
         lane.acked_end = lane.acked_end.max(end);
-        // Those of other producers may have come before, but not by much.
+        // Batches of other producers may have arrived before, but barely.
         let later = lane.batches.iter().rev().take_while(|one| one.base > base);
         let at = lane.batches.len() - later.count();
         let known = EchoRecord {
@@ -203,7 +202,7 @@ impl EchoTracker {
         lane.batches.insert(at, AckedBatch { base, end, known });
     }
 
-    /// The transaction of an acked batch was committed at a moment, or aborted: then nobody will read it.
+    /// The transaction of an acked batch was committed at this time, or aborted: then nobody will read it.
     pub(crate) fn ended(
         &self,
         (partition, base): (u32, i64),
@@ -216,7 +215,7 @@ impl EchoTracker {
         let Some(mut lane) = self.lane(partition) else {
             return;
         };
-        // What was read already is no more there.
+        // Records that were already read are no longer there.
         let Ok(at) = lane.batches.binary_search_by_key(&base, |one| one.base) else {
             return;
         };
@@ -231,7 +230,7 @@ impl EchoTracker {
         self.is_transactional
     }
 
-    /// The same where records are written in transactions.
+    /// A tracker for records that are written in transactions.
     pub(crate) fn of_transactions(self) -> Self {
         Self {
             is_transactional: true,
@@ -253,11 +252,11 @@ impl EchoTracker {
         self.producers_left.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether all that was acked has been read, by a consumer that has come so far in its partitions.
+    /// Whether all acked records were read, by a consumer with these positions.
     pub(crate) fn is_complete(&self, mut positions: impl Iterator<Item = (u32, i64)>) -> bool {
         self.producers_left.load(Ordering::Relaxed) == 0
             && self.missing() == 0
-            // A copy's offsets are its own.
+            // A copy has its own offsets.
             && (self.reads_copy() || positions.all(|(partition, offset)| {
                 let lane = self.lane(partition);
                 lane.is_none_or(|lane| offset >= lane.acked_end)
@@ -282,8 +281,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Lane {
-    /// What is known of the record at an offset; `None` if nobody has read its ack yet. Offsets rise
-    /// from call to call.
+    /// The times of the record at an offset; `None` if its ack has not been read. Offsets rise from call to call.
     pub(crate) fn known(&mut self, offset: i64) -> Option<EchoRecord> {
         while self.batches.front().is_some_and(|one| one.end <= offset) {
             self.batches.pop_front();
@@ -353,7 +351,7 @@ mod tests {
         let board = EchoTracker::new(1, 1, 1).of_transactions();
         board.acked(0, 0, 5, 100);
         board.acked(0, 6, 4, 200);
-        // A retry whose offset nobody knows.
+        // A retry whose offset is unknown.
         board.acked(0, -1, 2, 210);
         assert_eq!(board.missing(), 11);
         board.ended((0, 0), 5, Some(150));

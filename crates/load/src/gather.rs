@@ -1,4 +1,4 @@
-//! Before the start: a flow's consumers gather in their group, so that joining falls into no figure.
+//! Before the start: a flow's consumers join their group, so that joining affects no figure.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,15 +14,14 @@ use crate::consume::{
 use crate::prepare::PrepareError;
 use crate::topics::Topics;
 
-/// How long a group may take to settle, if max.poll.interval.ms is not shorter. Nobody else is in it, so it waits for
-/// no member that polls late: only for a coordinator that has to be made first, and for
-/// group.initial.rebalance.delay.ms.
+/// Limit on the time until a group has settled, unless max.poll.interval.ms is shorter. The group has no other members,
+/// so it only waits for its coordinator to be created, and for group.initial.rebalance.delay.ms.
 const SETTLE_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// What a group is made from.
+/// The setup of a group.
 pub(crate) struct GatherSetup<'a> {
     pub(crate) flow: &'a ConsumeFlow,
-    /// The flow's place in its trial.
+    /// Index of the flow in its trial.
     pub(crate) index: usize,
     pub(crate) group: &'a GroupPlan,
     /// The run's own `group.id`.
@@ -34,7 +33,7 @@ pub(crate) struct GatherSetup<'a> {
     pub(crate) interrupt: &'a Interrupt,
 }
 
-/// A consumer's place, and the partitions with their offsets that it begins with.
+/// A consumer's number, and its partitions with their start offsets.
 pub(crate) type ConsumerAssignment = (GroupSubscription, Offsets);
 
 /// Starts the members and waits until all are in one generation.
@@ -94,19 +93,19 @@ fn member_setup(setup: &GatherSetup<'_>, member: &Stripe) -> MemberSetup {
     }
 }
 
-/// Partitions, each with the offset to read on from.
+/// Partitions, each with its start offset.
 pub(crate) type Offsets = Vec<(u32, i64)>;
 
-/// Under the new protocol, and with cooperative assignors, a member can be in the last generation and yet
-/// wait for partitions that another has to give up first. Where these consumers do not have all partitions, others may
-/// be in the group: then nothing may have changed for so long.
+/// With the new protocol, and with cooperative assignors, a member can be in the last generation and still wait for
+/// partitions that another member must give up first. If these consumers do not have all partitions, others may be in
+/// the group: then nothing may have changed for this long.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Waits until all members are in one generation; where partitions are dealt out by and by, and
-/// `partitions` counts all of them, until they are.
+/// Waits until all members are in one generation. If partitions are assigned incrementally, waits until all of
+/// `partitions` are assigned.
 ///
 /// # Errors
-/// In words, when a member fails or the group does not settle within `limit`.
+/// A message, if a member fails or the group does not settle within `limit`.
 fn settle(
     seats: &[GroupSubscription],
     partitions: Option<usize>,

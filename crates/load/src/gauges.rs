@@ -1,13 +1,12 @@
-//! What producers hold, looked at now and then by their own threads and added up for others to read.
+//! Buffer and in-flight use of producers, sampled by their own threads and summed for others to read.
 //!
-//! On no record's way: a worker looks at its producers where it brings live totals up to date, some twenty times a
-//! second.
+//! Not on a record's path: a worker samples its producers when it updates live totals, about twenty times per second.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kgauge_results::run::ClientSample;
 
-/// What the producers of one flow held at all looks so far, summed.
+/// The sums over all samples of one flow's producers.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
     looks: AtomicU64,
@@ -22,7 +21,7 @@ pub(crate) struct Gauges {
 }
 
 impl Gauges {
-    /// One more look at one producer.
+    /// Adds one sample of one producer.
     pub(crate) fn add(&self, look: &ClientSample) {
         let add = |to: &AtomicU64, part: u64| to.fetch_add(part, Ordering::Relaxed);
         add(&self.looks, look.looks);
@@ -36,7 +35,7 @@ impl Gauges {
         add(&self.looks_throttled, look.looks_throttled);
     }
 
-    /// What they come to; a look that is just being added may be in it in part.
+    /// The sums; a sample that is just being added may be included in part.
     pub(crate) fn sample(&self) -> ClientSample {
         let of = |from: &AtomicU64| from.load(Ordering::Relaxed);
         ClientSample {

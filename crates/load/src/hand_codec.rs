@@ -1,15 +1,15 @@
-//! What the hand-written parts of Produce and Fetch have in common.
+//! Shared parts of the handwritten codecs of Produce and Fetch.
 
 use kgauge_wire::codec::{DecodeError, Lengths, Reader};
 
-/// Writes an empty section of tagged fields, where the version has one.
+/// Writes an empty section of tagged fields, if the version has one.
 pub(crate) fn no_tags(out: &mut Vec<u8>, lengths: Lengths) {
     if lengths == Lengths::Compact {
         out.push(0);
     }
 }
 
-/// Skips a section of tagged fields, where the version has one.
+/// Skips a section of tagged fields, if the version has one.
 pub(crate) fn skip_tags(reader: &mut Reader<'_>, lengths: Lengths) -> Result<(), DecodeError> {
     if lengths == Lengths::Compact {
         reader.skip_tagged()
@@ -18,8 +18,8 @@ pub(crate) fn skip_tags(reader: &mut Reader<'_>, lengths: Lengths) -> Result<(),
     }
 }
 
-/// An array's count or a byte sequence's length; null counts as none. What it announces is read piece
-/// by piece and never allocated, so a lie ends with the bytes.
+/// An array's count or a byte sequence's length; null counts as none. Its items are read piece by piece and never
+/// preallocated, so a false count ends with the bytes.
 pub(crate) fn read_count(reader: &mut Reader<'_>, lengths: Lengths) -> Result<usize, DecodeError> {
     let count = match lengths {
         Lengths::Fixed => i64::from(reader.read_i32()?),

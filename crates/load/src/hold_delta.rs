@@ -1,8 +1,8 @@
-//! What of a growing amount, such as the CPU time of a thread, falls within the hold.
+//! The part of a growing amount, such as a thread's CPU time, that falls within the hold.
 
 use crate::pacing::EventWaiter;
 
-/// The growth of an amount between the borders of the hold.
+/// The growth of an amount between the start and the end of the hold.
 pub(crate) struct HoldDelta {
     hold_start_ns: u64,
     start: Option<u64>,
@@ -10,7 +10,7 @@ pub(crate) struct HoldDelta {
 }
 
 impl HoldDelta {
-    /// Nothing was seen yet of a hold that begins then.
+    /// Before the first sample of a hold that starts at this time.
     pub(crate) fn new(hold_start_ns: u64) -> Self {
         Self {
             hold_start_ns,
@@ -19,12 +19,12 @@ impl HoldDelta {
         }
     }
 
-    /// The hold begins at another moment, which lies ahead.
+    /// The hold starts at another time in the future.
     pub(crate) fn move_start(&mut self, hold_start_ns: u64) {
         self.hold_start_ns = hold_start_ns;
     }
 
-    /// Takes the amount down if the hold has begun since the last look.
+    /// Stores the amount if the hold has started since the last sample.
     pub(crate) fn sample(&mut self, now_ns: u64, amount: impl FnOnce() -> u64) {
         if self.start.is_none() && now_ns >= self.hold_start_ns {
             self.start = Some(amount());
@@ -36,7 +36,7 @@ impl HoldDelta {
         self.end.get_or_insert(amount);
     }
 
-    /// What it grew by; nothing where the hold had no beginning or no end.
+    /// The growth; 0 if the hold did not start or did not end.
     pub(crate) fn hold_ns(&self) -> u64 {
         match (self.start, self.end) {
             (Some(start), Some(end)) => end.saturating_sub(start),
@@ -45,7 +45,7 @@ impl HoldDelta {
     }
 }
 
-/// CPU time of this thread between the borders of the hold.
+/// CPU time of this thread within the hold.
 pub(crate) struct HoldCpu(HoldDelta);
 
 impl HoldCpu {
@@ -71,13 +71,13 @@ impl HoldCpu {
         }
     }
 
-    /// What the thread used.
+    /// The thread's CPU time.
     pub(crate) fn hold_ns(&self) -> u64 {
         self.0.hold_ns()
     }
 }
 
-/// What a thread spun away within the hold, and for how long it gave way to others instead.
+/// Time that a thread spent spinning within the hold, and time in which it gave way to others instead.
 pub(crate) struct HoldSpin {
     spun: HoldDelta,
     gave_way: HoldDelta,
@@ -110,7 +110,7 @@ impl HoldSpin {
         self.gave_way.end(waiter.gave_way_ns());
     }
 
-    /// What it spun away, and for how long it gave way.
+    /// Time spent spinning, and time without spinning.
     pub(crate) fn hold_ns(&self) -> (u64, u64) {
         (self.spun.hold_ns(), self.gave_way.hold_ns())
     }
@@ -137,7 +137,7 @@ mod tests {
         part.end(70);
         part.end(90);
         assert_eq!(part.hold_ns(), 60);
-        // One that never began has nothing.
+        // A hold that never started has none.
         let mut part = HoldDelta::new(100);
         part.end(90);
         assert_eq!(part.hold_ns(), 0);

@@ -1,36 +1,36 @@
-//! Bytes that arrive on a connection, cut into Kafka's size-prefixed frames.
+//! Splits the bytes of a connection into Kafka's size-prefixed frames.
 
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// The least room that a read is offered.
+/// The minimum space that a read gets.
 const READ_BYTES_MIN: usize = 64 * 1024;
 
-/// What a broker may not do on a connection.
+/// Protocol violations of a broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InboxError {
-    /// A size below zero, or above what was allowed.
+    /// A negative size, or one above the limit.
     #[error("the broker announced a frame of {bytes} bytes; at most {bytes_max} are accepted")]
     Size {
-        /// What the prefix says.
+        /// The size in the prefix.
         bytes: i32,
         /// The limit of this connection.
         bytes_max: usize,
     },
 }
 
-/// What a round of reading brought.
+/// The result of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct InboxRead {
     /// Bytes read.
     pub(crate) bytes: usize,
     /// The other side has closed the connection.
     pub(crate) closed: bool,
-    /// There may be more: the socket did not say that it is empty.
+    /// There may be more: the socket did not report that it is empty.
     pub(crate) more: bool,
 }
 
-/// A receive buffer that is used again and again.
+/// A reusable receive buffer.
 #[derive(Debug)]
 pub(crate) struct ReceiveBuffer {
     bytes: Vec<u8>,
@@ -50,13 +50,13 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Forgets everything: for a new connection.
+    /// Clears everything, for a new connection.
     pub(crate) fn clear(&mut self) {
         self.start = 0;
         self.end = 0;
     }
 
-    /// Reads once what the socket has.
+    /// Reads once from the socket.
     pub(crate) fn read_from(&mut self, stream: &mut impl Read) -> io::Result<InboxRead> {
         self.make_room();
         loop {
@@ -90,8 +90,8 @@ impl ReceiveBuffer {
         }
     }
 
-    /// The place of the next whole frame (without its size), if one is there. It stays readable by
-    /// [`ReceiveBuffer::frame`] until the next read.
+    /// The position of the next complete frame (without its size), if there is one. [`ReceiveBuffer::frame`] returns it
+    /// until the next read.
     pub(crate) fn next_frame(&mut self) -> Result<Option<Range<usize>>, InboxError> {
         let Some(size) = self.announced()? else {
             return Ok(None);
@@ -110,7 +110,7 @@ impl ReceiveBuffer {
         &self.bytes[at]
     }
 
-    /// The size that the next frame announces, once its four bytes are there.
+    /// The size of the next frame, once its four bytes have arrived.
     fn announced(&self) -> Result<Option<usize>, InboxError> {
         let Some(prefix) = self.bytes[self.start..self.end].first_chunk::<4>() else {
             return Ok(None);
@@ -125,8 +125,8 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Moves what is left to the front and grows towards the frame that is arriving: by doubling, so
-    /// that an announced size alone never makes an allocation.
+    /// Moves the remaining bytes to the front, and grows for the frame that is arriving. Growth is by doubling, so that
+    /// an announced size alone never allocates memory.
     fn make_room(&mut self) {
         if self.start == self.end {
             self.clear();

@@ -1,20 +1,20 @@
-//! Things that went wrong in a run, in words; bounded, because a dead broker says the same for ever.
+//! Incidents of a run as text; bounded, because a dead broker causes the same one again and again.
 
 use std::sync::Mutex;
 
-/// Incidents kept with their words; beyond it they are only counted.
+/// Incidents that are kept with their text; beyond it they are only counted.
 const KEPT_MAX: usize = 200;
 
-/// Something that went wrong.
+/// An incident.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Incident {
     /// When, on the run's clock.
     pub at_ns: u64,
-    /// Whose trouble it was.
+    /// The client or flow affected.
     pub flow: String,
-    /// What happened, for people.
+    /// What happened, as text.
     pub what: String,
-    /// The result is bad because of it.
+    /// It makes the result bad.
     pub is_bad: bool,
 }
 
@@ -29,11 +29,11 @@ impl Incident {
     }
 }
 
-/// Collects incidents from all threads. They are rare, so a lock does no harm.
+/// Collects incidents from all threads. They are rare, so a lock is harmless.
 #[derive(Debug, Default)]
 pub(crate) struct Incidents(Mutex<IncidentLog>);
 
-/// What was collected.
+/// The collected incidents.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct IncidentLog {
     pub(crate) kept: Vec<Incident>,
@@ -52,13 +52,13 @@ impl Incidents {
         }
     }
 
-    /// Takes what has been noted since the last call.
+    /// Takes the incidents since the last call.
     pub(crate) fn take(&self) -> IncidentLog {
         std::mem::take(&mut *self.lock())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, IncidentLog> {
-        // A thread that died while it noted something has left whole entries behind.
+        // A thread that panicked meanwhile has left complete entries.
         self.0
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)

@@ -1,15 +1,21 @@
-//! The load engine: a share in, requests on time out, samples recorded.
+//! The load engine: executes a share, sends requests on time, and records samples.
 //!
-//! Goals: latency that starts when a record should have been sent; every one of Kafka's settings that
-//! bears on load honoured as Kafka's own clients honour it; a cost per record so small that the
-//! generator is not what is measured. Each worker is one thread with its own event loop, connections
-//! and buffers. On its way a record meets no lock, no allocation, no queue between threads.
+//! # Goals
 //!
-//! Non-goals: this crate does not choose what to run (`scenario`), does not keep results (`results`
-//! does, load calls its recorders), and is no client library: it does what load needs.
+//! * Latency starts when a record should have been sent.
+//! * Every Kafka setting that affects load is honoured as in Kafka's own clients.
+//! * The cost per record is so small that the generator is not what is measured. Each worker is one thread with its own
+//!   event loop, connections and buffers. A record's path has no lock, no allocation and no queue between threads.
 //!
-//! Where to start: [`PreparedLoad::prepare`], then `worker.rs` (the event loop), `produce/intake.rs` (records
-//! come in), `produce/drain.rs` (requests go out), `produce/answers.rs` (samples are made).
+//! # Non-goals
+//!
+//! * Choosing what to run (`scenario`) and storing results (`results`; load calls its recorders).
+//! * A general client library: it does what load needs.
+//!
+//! # Where to start
+//!
+//! [`PreparedLoad::prepare`], then `worker.rs` (the event loop), `produce/intake.rs` (accepts records),
+//! `produce/drain.rs` (sends requests), `produce/answers.rs` (makes samples).
 
 mod begin;
 mod broker_link;

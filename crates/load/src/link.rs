@@ -10,34 +10,33 @@ use mio::{Interest, Registry, Token};
 
 use crate::inbox::{InboxError, InboxRead, ReceiveBuffer};
 
-/// Pieces handed to the kernel in one call; a request of many partitions takes several calls.
+/// Slices per system call; a request with many partitions takes several calls.
 const SLICES_MAX: usize = 64;
 
-/// A request on its way out: bytes of its own, with batches that lie elsewhere in between.
+/// A request to be sent: its own bytes, with batches in between that are stored elsewhere.
 ///
-/// Batches are not copied into the frame: they stay where they were encoded, and the kernel gathers
-/// them from there.
+/// Batches are not copied into the frame: the kernel gathers them from where they were encoded.
 #[derive(Debug, Default)]
 pub(crate) struct OutgoingFrame {
     /// Everything but the batches.
     pub(crate) head: Vec<u8>,
-    /// After `head[..end]` comes that batch.
+    /// Batches, each with the length of the head before it.
     pub(crate) cuts: Vec<BatchSlot>,
     written: usize,
 }
 
-/// Where a batch goes.
+/// The position of a batch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchSlot {
     /// Bytes of the head before the batch.
     pub(crate) head_end: usize,
-    /// The batch's place in its producer's slab.
+    /// The batch's index in its producer's slab.
     pub(crate) batch: u32,
 }
 
-/// Finds a batch's bytes by its place.
+/// Finds a batch's bytes by its index.
 pub(crate) trait Bodies {
-    /// The bytes of that batch, as they go on the wire.
+    /// The encoded bytes of that batch.
     fn body(&self, batch: u32) -> &[u8];
 }
 
@@ -57,7 +56,7 @@ impl OutgoingFrame {
         self.written = 0;
     }
 
-    /// Bytes on the wire, the size prefix included.
+    /// Bytes on the wire, including the size prefix.
     pub(crate) fn wire_bytes(&self, bodies: &impl Bodies) -> usize {
         self.head.len()
             + self
@@ -67,7 +66,7 @@ impl OutgoingFrame {
                 .sum::<usize>()
     }
 
-    /// Writes the size prefix, once all cuts are known.
+    /// Writes the size prefix, once all batches are known.
     pub(crate) fn seal(&mut self, bodies: &impl Bodies) {
         let size = (self.wire_bytes(bodies) - 4) as u32;
         if let Some(prefix) = self.head.first_chunk_mut::<4>() {
@@ -75,8 +74,8 @@ impl OutgoingFrame {
         }
     }
 
-    /// Collects the unwritten pieces into `slices` from `filled` on; returns how many are in there now. One that
-    /// finds no place is for the next call.
+    /// Collects the unwritten slices from `filled` on; returns how many there are now. Slices that do not fit are left
+    /// for the next call.
     fn unwritten<'a>(
         &'a self,
         bodies: &'a impl Bodies,
@@ -103,7 +102,7 @@ impl OutgoingFrame {
     }
 }
 
-/// A non-blocking socket, with TLS over it or without.
+/// A non-blocking socket, with or without TLS.
 #[derive(Debug)]
 struct Stream {
     tcp: TcpStream,
@@ -139,7 +138,7 @@ impl Read for Stream {
     }
 }
 
-/// A connection with its queues. Lost connections keep the link; it gets a new stream later.
+/// A connection with its queues. A link survives the loss of its connection and later gets a new stream.
 #[derive(Debug)]
 pub(crate) struct Link {
     stream: Option<Stream>,
@@ -152,7 +151,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// A link without a connection yet.
+    /// A link without a connection.
     pub(crate) fn new(token: Token, frame_bytes_max: usize) -> Self {
         Self {
             stream: None,
@@ -170,7 +169,7 @@ impl Link {
         std::mem::take(&mut self.has_heard)
     }
 
-    /// Takes over a connected stream that has done its handshake.
+    /// Takes over a connected stream that has completed its handshake.
     pub(crate) fn open(&mut self, channel: Channel, registry: &Registry) -> io::Result<()> {
         channel.tcp.set_nonblocking(true)?;
         let mut tcp = TcpStream::from_std(channel.tcp);
@@ -187,7 +186,7 @@ impl Link {
     /// Drops the connection and everything that was queued on it.
     pub(crate) fn close(&mut self, registry: &Registry) {
         if let Some(mut stream) = self.stream.take() {
-            // A stream that cannot be taken out of the selector leaves it by being closed.
+            // A stream that cannot be deregistered is removed from the selector when it closes.
             let _ = registry.deregister(&mut stream.tcp);
         }
         self.inbox.clear();
@@ -201,7 +200,7 @@ impl Link {
         self.stream.is_some()
     }
 
-    /// An empty frame, and the correlation id that its header must carry.
+    /// An empty frame, and the correlation id that its header must contain.
     pub(crate) fn new_frame(&mut self) -> (OutgoingFrame, i32) {
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.reset();
@@ -214,7 +213,7 @@ impl Link {
         self.outbox.push_back(frame);
     }
 
-    /// Hands the kernel what it takes. Returns how many frames have gone out completely.
+    /// Writes as much as the kernel accepts. Returns how many frames were sent completely.
     pub(crate) fn write(&mut self, bodies: &impl Bodies) -> io::Result<usize> {
         let Some(stream) = &mut self.stream else {
             return Ok(0);
@@ -244,7 +243,7 @@ impl Link {
         Ok(complete)
     }
 
-    /// Reads once what the socket has.
+    /// Reads once from the socket.
     pub(crate) fn read(&mut self) -> io::Result<InboxRead> {
         match &mut self.stream {
             Some(stream) => {
@@ -260,7 +259,7 @@ impl Link {
         }
     }
 
-    /// The next whole frame that has arrived.
+    /// The next complete frame that has arrived.
     pub(crate) fn next_frame(&mut self) -> Result<Option<Range<usize>>, InboxError> {
         self.inbox.next_frame()
     }
@@ -271,7 +270,7 @@ impl Link {
     }
 }
 
-/// The kernel has taken so many bytes of the first frames: those that are complete go. Returns how many.
+/// The kernel has accepted this many bytes of the first frames. Removes the complete ones and returns their number.
 fn note_written(
     outbox: &mut VecDeque<OutgoingFrame>,
     spare: &mut Vec<OutgoingFrame>,

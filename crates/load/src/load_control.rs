@@ -1,4 +1,4 @@
-//! What a load's caller may look at and decide while it runs: how fast it goes, and when its hold begins.
+//! Lets the caller of a running load observe its rates and decide when its hold starts.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -7,7 +7,7 @@ use kgauge_results::PaceSeries;
 
 use crate::worker::WorkerShared;
 
-/// A running load, as its caller sees it.
+/// A running load, as seen by its caller.
 #[derive(Clone, Copy)]
 pub struct LoadControl<'a> {
     pub(crate) shared: &'a WorkerShared,
@@ -15,12 +15,12 @@ pub struct LoadControl<'a> {
 }
 
 impl LoadControl<'_> {
-    /// Every thread takes part in the hold from its first moment on when it begins at least this much later than it
-    /// was announced: ten times as long as threads take from one look at such things to the next.
+    /// If the hold starts at least this long after the announcement, every thread knows it in time: ten times the
+    /// interval at which threads check for it.
     pub const NOTICE_NS: u64 = 500_000_000;
 
-    /// For each flow, in the order of the trial, what was done in each bin so far, a tenth of a second ago.
-    /// Flows of other clients have nothing here.
+    /// The records per bin so far, for each flow in the order of the trial, up to a tenth of a second ago. Flows of
+    /// other clients have none.
     pub fn paces(&self) -> Vec<PaceSeries> {
         let flows = self.shared.live.len();
         let mut sums: Vec<PaceSeries> = (0..flows).map(|_| PaceSeries::default()).collect();
@@ -41,19 +41,19 @@ impl LoadControl<'_> {
         self.shared.hold_end_ns.fetch_min(now_ns, Ordering::AcqRel);
     }
 
-    /// When the hold begins, as far as is known, nanoseconds since the start.
+    /// When the hold starts, as far as is known, in nanoseconds since the start.
     pub fn hold_start_ns(&self) -> u64 {
         self.shared.hold_start_ns.load(Ordering::Acquire)
     }
 
-    /// Begins the hold at a moment that lies [`LoadControl::NOTICE_NS`] ahead, before the end of the longest warm-up;
-    /// its length stays the same. A later moment than the one that is known changes nothing.
+    /// Starts the hold in [`LoadControl::NOTICE_NS`], before the end of the longest warm-up; its length stays the same.
+    /// A time later than the known one changes nothing.
     pub fn begin_hold(&self, at_ns: u64) {
         if at_ns >= self.hold_start_ns() {
             return;
         }
         if let Some(hold_ns) = self.hold_ns {
-            // Before the start, so that whoever sees the new start sees the new end.
+            // Before the start, so that whoever reads the new start reads the new end.
             let end_ns = at_ns.saturating_add(hold_ns);
             self.shared.hold_end_ns.fetch_min(end_ns, Ordering::AcqRel);
         }

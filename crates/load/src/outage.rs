@@ -1,8 +1,8 @@
-//! Brokers that stopped answering: what workers see on their links, and what a second connection finds.
+//! Detects brokers that stopped answering, from workers' links and an additional connection.
 //!
-//! A link that waits proves little: an ack may be held because a follower is dead, and the thread that makes new
-//! connections may be busy. So a broker whose links wait for a second is also asked over a connection of its own,
-//! and only one that answers nowhere for two seconds is reported.
+//! A waiting link proves little: an ack may wait for a dead follower, and the thread that makes new connections may be
+//! busy. A broker whose links wait for a second is therefore contacted over a separate connection. Only a broker that
+//! answers nowhere for two seconds is reported.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,28 +16,28 @@ use kgauge_client::{ClientConfig, Connection, Interrupt};
 use crate::clock::Clock;
 use crate::control::{ClientSide, Leaders};
 
-/// A broker is reported after this: together with the looks of workers (50 ms) and of the runner (100 ms) that is
+/// A broker is reported after this time. With the intervals of workers (50 ms) and of the runner (100 ms), that is
 /// within two seconds.
 const OUTAGE_NS: u64 = 1_800_000_000;
 
-/// A broker whose links wait for this long is asked over a second connection.
+/// A broker whose links wait for this long is contacted over a separate connection.
 const DOUBT_NS: u64 = 900_000_000;
 
-/// How long an answer on the second connection may take.
+/// Time limit for a response on the separate connection.
 const PROBE_LIMIT: Duration = Duration::from_millis(850);
 
-/// The pause between two questions.
+/// The pause between two requests.
 const PROBE_PAUSE: Duration = Duration::from_millis(250);
 
-/// How an outage shows.
+/// The symptom of an outage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutageKind {
     /// Connections to the broker were lost, and new ones fail.
     Unconnected,
-    /// Nothing comes over any connection to it, old or new.
+    /// Nothing arrives over any connection to it, old or new.
     Silent,
-    /// Requests stay without an answer, but on a new connection the broker answers: it holds them, for its disk or for
-    /// its followers.
+    /// Requests get no response, but the broker answers on a new connection: it holds them, for its disk or its
+    /// followers.
     Held,
 }
 
@@ -46,11 +46,11 @@ pub enum OutageKind {
 pub struct Outage {
     /// Its node id.
     pub broker: i32,
-    /// Where clients connect to it, `host:port`.
+    /// Its address for clients, `host:port`.
     pub address: String,
     /// When it stopped answering, on the run's clock.
     pub since_ns: u64,
-    /// How it shows.
+    /// The symptom.
     pub kind: OutageKind,
     /// Partitions of the topics.
     pub partitions: u32,
@@ -58,17 +58,17 @@ pub struct Outage {
     pub partitions_without_leader: u32,
 }
 
-/// An outage that was found, or that is over.
+/// The start or the end of an outage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutageChange {
-    /// It was found at this moment.
+    /// The broker stopped answering.
     Found {
         /// The outage.
         outage: Outage,
         /// On the run's clock.
         at_ns: u64,
     },
-    /// The broker answers again since this moment.
+    /// The broker answers again.
     Over {
         /// The outage.
         outage: Outage,
@@ -77,19 +77,19 @@ pub enum OutageChange {
     },
 }
 
-/// What the links of one worker, or of all, show of one broker.
+/// The state of one broker, as seen by the links of one worker or of all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BrokerLinkState {
     pub(crate) side: ClientSide,
     pub(crate) broker: i32,
-    /// When bytes of it arrived last, or a connection was made.
+    /// When bytes from it last arrived, or a connection was made.
     pub(crate) heard_ns: u64,
-    /// Since when a link waits for it, and how.
+    /// Since when a link waits for it, and for what.
     pub(crate) waits: Option<(u64, OutageKind)>,
 }
 
 impl BrokerLinkState {
-    /// Two looks at the same broker.
+    /// Merges two states of the same broker.
     fn with(self, other: &Self) -> Self {
         let waits = [self.waits, other.waits].into_iter().flatten();
         Self {
@@ -100,7 +100,7 @@ impl BrokerLinkState {
     }
 }
 
-/// Adds a look to those at other brokers.
+/// Adds a state to those of other brokers.
 pub(crate) fn add_look(looks: &mut Vec<BrokerLinkState>, look: BrokerLinkState) {
     let known = looks.iter_mut();
     let mut known = known.filter(|one| one.side == look.side && one.broker == look.broker);
@@ -110,17 +110,17 @@ pub(crate) fn add_look(looks: &mut Vec<BrokerLinkState>, look: BrokerLinkState) 
     }
 }
 
-/// What a clerk found out last: where brokers are, and who leads.
+/// The last known addresses and leaders.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Whereabouts {
     pub(crate) addresses: BTreeMap<i32, Address>,
     pub(crate) leaders: Leaders,
 }
 
-/// What workers and clerks tell the runner of brokers.
+/// What workers and control threads report about brokers.
 #[derive(Debug)]
 pub(crate) struct OutageTracker {
-    /// One list for each worker, replaced at each of its looks.
+    /// One list per worker, replaced at each of its checks.
     looks: Vec<Mutex<Vec<BrokerLinkState>>>,
     source: Mutex<Whereabouts>,
     copy: Mutex<Whereabouts>,
@@ -137,7 +137,7 @@ impl OutageTracker {
         }
     }
 
-    /// How long answers are worth waiting for: not at all where a broker gives none.
+    /// How long waiting makes sense: not at all if a broker does not answer.
     pub(crate) fn patience_ns(&self, usual_ns: u64) -> u64 {
         match self.has_outage.load(Ordering::Relaxed) {
             true => 0,
@@ -145,7 +145,7 @@ impl OutageTracker {
         }
     }
 
-    /// A worker looks at its links: `each` adds what it sees.
+    /// A worker reports its links: `each` adds their states.
     pub(crate) fn poll(&self, worker: usize, each: impl FnOnce(&mut Vec<BrokerLinkState>)) {
         if let Some(looks) = self.looks.get(worker) {
             let mut looks = lock(looks);
@@ -154,7 +154,7 @@ impl OutageTracker {
         }
     }
 
-    /// A clerk has heard where brokers are and who leads.
+    /// A control thread has new metadata.
     pub(crate) fn note(&self, side: ClientSide, whereabouts: Whereabouts) {
         *lock(self.of(side)) = whereabouts;
     }
@@ -178,20 +178,20 @@ impl OutageTracker {
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Whoever died while it wrote has left a whole value behind.
+    // A thread that panicked while it wrote has left a complete value.
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Finds outages in what workers tell, and asks brokers itself.
+/// Detects outages from the reports of workers, and contacts brokers itself.
 #[derive(Debug)]
 pub(crate) struct OutageWatch {
     clock: Clock,
     board: Arc<OutageTracker>,
-    /// How the clusters are reached.
+    /// How to reach the clusters.
     source: ClientConfig,
     copy: Option<ClientConfig>,
     probes: BTreeMap<(ClientSide, i32), Probe>,
-    /// Those that last.
+    /// Current outages.
     current: BTreeMap<(ClientSide, i32), Outage>,
 }
 
@@ -211,7 +211,7 @@ impl OutageWatch {
         }
     }
 
-    /// Looks at all brokers; what has changed since the last look.
+    /// Checks all brokers; returns the changes since the last check.
     pub(crate) fn poll(&mut self, now_ns: u64) -> Vec<OutageChange> {
         let (mut changes, mut found) = (Vec::new(), Vec::new());
         let looks = self.board.all_looks();
@@ -247,7 +247,7 @@ impl OutageWatch {
             let waits_since_ns = look.waits.map(|(at_ns, _)| at_ns.max(look.heard_ns));
             self.probe(key, waits_since_ns, now_ns);
         }
-        // What a broker does whose last client is done concerns nobody.
+        // A broker without remaining clients does not matter.
         self.probes.retain(|key, _| {
             let mut looks = looks.iter();
             looks.any(|look| (look.side, look.broker) == *key)
@@ -263,7 +263,8 @@ impl OutageWatch {
         changes
     }
 
-    /// What the links and the second connection show together: since when the broker does not answer, and how.
+    /// The combined state of the links and the separate connection: since when the broker does not answer, and the
+    /// symptom.
     fn judge(&self, look: &BrokerLinkState, now_ns: u64) -> Option<(u64, OutageKind)> {
         let (waits_ns, kind) = look.waits?;
         let since_ns = waits_ns.max(look.heard_ns);
@@ -274,12 +275,12 @@ impl OutageWatch {
             OutageKind::Silent | OutageKind::Held if is_old(since_ns) => {
                 Some((since_ns, OutageKind::Held))
             }
-            // It waits for less than two seconds, or whoever makes connections is busy elsewhere.
+            // It has waited for less than two seconds, or the control thread is busy elsewhere.
             OutageKind::Silent | OutageKind::Held | OutageKind::Unconnected => None,
         }
     }
 
-    /// Outages that last.
+    /// Current outages.
     pub(crate) fn current(&self) -> Vec<Outage> {
         self.current.values().cloned().collect()
     }
@@ -290,7 +291,7 @@ impl OutageWatch {
         all > 0 && all == without && !self.current.is_empty()
     }
 
-    /// A leader counts if it answers, so this comes after all brokers have been looked at.
+    /// A leader counts if it answers, so this runs after all brokers were checked.
     fn count_leaders(&mut self) {
         for side in [ClientSide::Source, ClientSide::Copy] {
             let (partitions, without_leader) = self.leaderless(side);
@@ -302,7 +303,7 @@ impl OutageWatch {
         }
     }
 
-    /// Partitions of a side, and those without a leader that answers.
+    /// Partitions of a cluster, and those without a leader that answers.
     fn leaderless(&self, side: ClientSide) -> (u32, u32) {
         let whereabouts = lock(self.board.of(side));
         let leaders = &whereabouts.leaders.0;
@@ -318,13 +319,13 @@ impl OutageWatch {
         lock(self.board.of(side)).addresses.get(&broker).cloned()
     }
 
-    /// When the second connection got its last answer; 0 without one.
+    /// Time of the last response on the separate connection; 0 without one.
     fn probed_ns(&self, key: (ClientSide, i32)) -> u64 {
         let probe = self.probes.get(&key);
         probe.map_or(0, |probe| probe.answered_ns.load(Ordering::Acquire))
     }
 
-    /// Begins to ask a broker that is in doubt, and ends when it is not.
+    /// Starts contacting a suspected broker, and stops when it is no longer suspected.
     fn probe(&mut self, key: (ClientSide, i32), waits_since_ns: Option<u64>, now_ns: u64) {
         let in_doubt = waits_since_ns.is_some_and(|at_ns| now_ns.saturating_sub(at_ns) >= DOUBT_NS);
         match (in_doubt, self.probes.contains_key(&key)) {
@@ -345,7 +346,7 @@ impl OutageWatch {
     }
 }
 
-/// A thread that asks one broker again and again.
+/// A thread that contacts one broker repeatedly.
 #[derive(Debug)]
 struct Probe {
     answered_ns: Arc<AtomicU64>,
@@ -359,7 +360,7 @@ impl Probe {
         let (answered, stopped) = (Arc::clone(&answered_ns), stop.clone());
         let ask = move || {
             while !stopped.is_raised() {
-                // It asks for the versions that the broker knows, which any broker that lives answers at once.
+                // It requests the API versions, which any running broker answers at once.
                 let connection =
                     Connection::connect_within(&address, &config, PROBE_LIMIT, &stopped);
                 if connection.is_ok() {
@@ -382,7 +383,7 @@ impl Drop for Probe {
     fn drop(&mut self) {
         self.stop.raise();
         if let Some(thread) = self.thread.take() {
-            // It ends within a tenth of a second, and nobody needs to wait for that.
+            // It ends within a tenth of a second, so nobody waits for it.
             thread.thread().unpark();
         }
     }
@@ -394,7 +395,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// Three brokers that lead two partitions each, and nobody to ask over a second connection.
+    /// Three brokers that lead two partitions each, without separate connections.
     fn watched() -> (Arc<OutageTracker>, OutageWatch) {
         let board = Arc::new(OutageTracker::new(2));
         let leaders = Leaders([1, 2, 3, 1, 2, 3].map(Some).to_vec());

@@ -1,10 +1,9 @@
-//! Waiting for sockets or for a moment, whichever comes first, without a millisecond timer.
+//! Waits for sockets or for a time, whichever comes first, without a millisecond timer.
 //!
-//! epoll's own time-out counts whole milliseconds. On Linux a timerfd with nanoseconds wakes the loop
-//! instead; elsewhere the time-out of the selector is used, which kqueue takes in nanoseconds. A
-//! sleep still ends late, by how much depends on the machine: so it is set to end earlier by a margin
-//! that is learnt, and the rest until a scheduled send is spun away, with a look at the sockets now and
-//! then. How much was spun away is counted: it is CPU time that no record needed.
+//! epoll's timeout has whole milliseconds. On Linux a timerfd with nanoseconds wakes the loop instead; elsewhere the
+//! selector's timeout is used, which kqueue accepts in nanoseconds. Sleeps still end late, depending on the machine. A
+//! sleep is therefore set to end earlier by a learned margin. The thread spins until the scheduled send and polls the
+//! sockets now and then. Spin time is counted, because no record needed that CPU time.
 
 mod competition;
 mod margin;
@@ -18,38 +17,37 @@ use crate::clock::Clock;
 use competition::Competition;
 use margin::Margin;
 
-/// The token under which the timer reports; no connection may have it.
+/// The timer's token; no connection may have it.
 const TIMER: Token = Token(usize::MAX);
 
-/// A sleep shorter than this is not worth its calls.
+/// A shorter sleep costs more than it saves.
 const SLEEP_NS_MIN: u64 = 10_000;
 
-/// How often sockets are looked at while a moment is awaited without sleep: answers are not later than
-/// this, nor is the scheduled moment missed for them.
+/// How often a spinning thread polls its sockets: often enough for responses, and short enough for the scheduled send.
 const LOOK_NS: u64 = 10_000;
 
-/// What a look at the sockets may take: so near to the moment there is none.
+/// Duration of a socket poll: closer to the send there is none.
 const LOOK_COST_NS: u64 = 2_000;
 
-/// A look at who competes takes some 20 us: there is none when the moment is nearer than this.
+/// Duration of a check for competition, some 20 us: closer to the send there is none.
 const COMPETITION_LOOK_NS: u64 = 100_000;
 
-/// A turn of spinning that took longer was no spinning: something else had the core.
+/// A spin turn that took longer was interrupted: another thread had the core.
 const TURN_NS_MAX: u64 = 5_000;
 
-/// What a wait is for.
+/// The purpose of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// Only look which sockets are ready.
+    /// Only poll the sockets.
     Now,
-    /// A scheduled send: be exact.
+    /// A scheduled send: must be exact.
     Send(u64),
-    /// A deadline (linger, back-off, tick): late by a timer's lateness does no harm.
+    /// A deadline (linger, backoff, tick): a timer's lateness does no harm.
     Deadline(u64),
 }
 
 impl Until {
-    /// The sooner of two; at the same moment the one that must be exact.
+    /// The earlier of two; at the same time, the one that must be exact.
     pub(crate) fn sooner(self, other: Self) -> Self {
         match (self, other) {
             (Self::Now, _) | (_, Self::Now) => Self::Now,
@@ -67,23 +65,23 @@ impl Until {
     }
 }
 
-/// The event loop's way to wait.
+/// The event loop's waiter.
 pub(crate) struct EventWaiter {
     clock: Clock,
     poll: Poll,
     margin: Margin,
     competition: Competition,
-    /// Time that was spun away so far.
+    /// Total time spent spinning.
     spun_ns: u64,
     #[cfg(target_os = "linux")]
     timer: std::os::fd::OwnedFd,
-    /// What the timer is set to.
+    /// The timer's current setting.
     #[cfg(target_os = "linux")]
     armed_ns: u64,
 }
 
 impl EventWaiter {
-    /// A waiter on `clock`; whether a core is left beside all the threads that make load.
+    /// A waiter on `clock`; `has_free_core` if there are more cores than load threads.
     pub(crate) fn new(clock: Clock, has_free_core: bool) -> io::Result<Self> {
         let poll = Poll::new()?;
         #[cfg(target_os = "linux")]
@@ -113,23 +111,22 @@ impl EventWaiter {
         })
     }
 
-    /// Where sockets and wakers register.
+    /// The registry for sockets and wakers.
     pub(crate) fn registry(&self) -> &mio::Registry {
         self.poll.registry()
     }
 
-    /// Time that was spun away before scheduled sends since the waiter was made: CPU time that no record
-    /// needed.
+    /// Time spent spinning before scheduled sends since the waiter was made: CPU time that no record needed.
     pub(crate) fn spun_ns(&self) -> u64 {
         self.spun_ns
     }
 
-    /// For how long it did not spin, because others waited for processors.
+    /// Time in which it did not spin, because others waited for processors.
     pub(crate) fn gave_way_ns(&self) -> u64 {
         self.competition.gave_way_ns()
     }
 
-    /// Waits for sockets until the moment given; `events` holds the ready ones afterwards.
+    /// Waits for sockets until the given time; `events` then contains the ready ones.
     pub(crate) fn wait(&mut self, until: Until, events: &mut Events) -> io::Result<()> {
         match until {
             Until::Now => self.poll_once(events),
@@ -144,7 +141,7 @@ impl EventWaiter {
             self.competition.sample(now_ns);
         }
         if self.competition.gives_way() {
-            // A late wake costs less than the processor time of others, which is what answers wait for.
+            // A late send costs less than the processor time of others, for which responses wait.
             return self.sleep(at_ns, events);
         }
         let wake_ns = at_ns.saturating_sub(self.margin.ns());
@@ -162,8 +159,7 @@ impl EventWaiter {
                 self.margin.slept(now_ns - wake_ns);
             }
         }
-        // Ready sockets are worth more than an exact moment that is not yet due: their answers carry
-        // times that are being waited for.
+        // Ready sockets take precedence over an exact time that is not yet due: their responses carry times.
         if has_sockets(events) {
             return Ok(());
         }
@@ -212,8 +208,8 @@ impl EventWaiter {
             },
             it_value,
         };
-        // Setting a timer again clears what it had counted, so it never needs to be read. One that is set to this
-        // moment, which is still to come, stays: so most waits of a closed loop cost a call less.
+        // Setting a timer again clears its counter, so it never needs to be read. An unchanged future setting is kept,
+        // which saves most waits of a closed loop a system call.
         if self.armed_ns != at_ns {
             timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)?;
             self.armed_ns = at_ns;
@@ -228,7 +224,7 @@ impl EventWaiter {
     }
 }
 
-/// A signal that ends a wait early is no error: the loop looks around and waits again.
+/// A signal that ends a wait early is not an error: the loop continues.
 fn uninterrupted(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
@@ -236,7 +232,7 @@ fn uninterrupted(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Whether an event is the timer's own and stands for no socket.
+/// Whether an event is the timer's, not a socket's.
 pub(crate) fn is_timer(token: Token) -> bool {
     token == TIMER
 }
@@ -261,7 +257,7 @@ mod tests {
             }
             assert!(clock.now_ns() >= at_ns);
         }
-        // Moments that are 20 us away are spun to; but never is more spun than time has passed.
+        // Times that are 20 us away are reached by spinning; never more than the elapsed time is counted.
         assert!(waiter.spun_ns() > 0);
         assert!(waiter.spun_ns() <= clock.now_ns());
     }

@@ -1,4 +1,4 @@
-//! What the members of a flow do: write, read, or both with a board between them.
+//! The roles of a flow's clients: write, read, or both with a shared tracker.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use crate::echo::EchoTracker;
 use crate::payload::{Payload, payload_for};
 use crate::prepare::PrepareError;
 
-/// What a member does.
+/// The role of a client.
 pub(crate) enum Work {
     Produce(Box<ProduceFlow>, Arc<Payload>),
     Consume(Box<ConsumeFlow>),
 }
 
-/// Members of a flow that do the same.
+/// Clients of a flow with the same role.
 pub(crate) struct MemberGroup {
     pub(crate) work: Work,
     pub(crate) members: Vec<Stripe>,
-    /// They have a record count of their own.
+    /// They have their own record count.
     pub(crate) is_limited: bool,
-    /// The flow's board, if it reads back what it writes.
+    /// The flow's tracker, if it reads back what it writes.
     pub(crate) echo: Option<Arc<EchoTracker>>,
 }
 
@@ -49,7 +49,7 @@ impl MemberGroup {
     }
 }
 
-/// What the members of a flow do.
+/// The roles of a flow's clients.
 pub(crate) fn parts_of(
     share: &Share,
     plan: &FlowPlan,
@@ -61,7 +61,7 @@ pub(crate) fn parts_of(
         FlowPlan::Echo(flow) => {
             let mut producers = MemberGroup::producers(share, &flow.produce)?;
             let mut consumers = MemberGroup::consumers(share, flow.consume());
-            // A reader must not take the records of another trial or run for its own.
+            // A reader must not take records of another trial or run for its own.
             let place = format!("{} {}", share.run_id, share.trial.index);
             let seed = derive_seed(share.flow_seed(&flow.produce.name), &place);
             let partitions = share.trial.topic.partitions;

@@ -1,4 +1,4 @@
-//! Fills a topic before a trial: the backlog that consumers will read.
+//! Fills a topic before a trial with records for consumers.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,26 @@ use crate::clock::Clock;
 use crate::prepare::{LoadSetup, PrepareError, PreparedLoad};
 use crate::run::{LoadError, LoadOutcome, LoadProgress};
 
-/// A preload that gets no answers gives up after this.
+/// A preload without responses gives up after this time.
 const DRAIN_NS_MAX: u64 = 60_000_000_000;
 
 /// Why a topic could not be filled.
 #[derive(Debug, thiserror::Error)]
 pub enum PreloadError {
-    /// It could not begin.
+    /// The load could not start.
     #[error("cannot fill topic {topic}: {error}")]
     Prepare {
         /// The topic.
         topic: String,
-        /// What is wrong.
+        /// The cause.
         error: PrepareError,
     },
-    /// It did not end well.
+    /// The load failed.
     #[error("cannot fill topic {topic}: {error}")]
     Load {
         /// The topic.
         topic: String,
-        /// What is wrong.
+        /// The cause.
         error: LoadError,
     },
     /// Not every record was acked.
@@ -40,12 +40,12 @@ pub enum PreloadError {
     Short {
         /// The topic.
         topic: String,
-        /// Records that are there.
+        /// Records in the topic.
         acked: u64,
-        /// Records that should be.
+        /// Records intended.
         wanted: u64,
     },
-    /// Somebody raised the interrupt.
+    /// The user interrupted.
     #[error("filling topic {topic} was interrupted")]
     Interrupted {
         /// The topic.
@@ -53,10 +53,10 @@ pub enum PreloadError {
     },
 }
 
-/// Writes a preload's records, as fast as the cluster takes them, evenly over the partitions.
+/// Writes a preload's records as fast as the cluster accepts them, evenly over the partitions.
 ///
-/// The producer is one with Kafka's defaults (16 KiB batches, acks=all, idempotent), so that what
-/// consumers find is batched as applications batch, but in turns over the partitions.
+/// The producer has Kafka's defaults (16 KiB batches, acks=all, idempotent), so that batches look like an
+/// application's, except that it uses the partitions in turn.
 pub fn preload(
     topic: &str,
     plan: &TopicPlan,
@@ -66,7 +66,7 @@ pub fn preload(
     on_progress: impl FnMut(&LoadProgress),
 ) -> Result<LoadOutcome, PreloadError> {
     let share = share_of(plan, preload);
-    // Nobody keeps these samples: the other end of the sink is dropped with the load.
+    // These samples are not needed: the receiver is dropped with the load.
     let discard = || SliceSink::memory().0;
     let setup = LoadSetup {
         copy: None,
@@ -106,7 +106,7 @@ pub fn preload(
     }
 }
 
-/// Kafka 4.3's defaults, but for the partitioner.
+/// Kafka 4.3's defaults, except for the partitioner.
 fn settings() -> ProducerSettings {
     ProducerSettings {
         partitioner: Partitioner::RoundRobin,

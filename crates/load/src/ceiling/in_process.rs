@@ -18,10 +18,10 @@ use crate::payload::Payload;
 use crate::prepare::{PrepareError, cores};
 use crate::produce::{Producer, ProducerIdentity, ProducerSetup, RecordsFormat};
 
-/// As the engine's consumers.
+/// As in the engine's consumers.
 const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
 
-/// A part of the whole, from one thread.
+/// The result of one thread.
 #[derive(Debug, Clone, Copy, Default)]
 struct ThreadShare {
     records: u64,
@@ -29,7 +29,7 @@ struct ThreadShare {
     cpu_ns: u64,
 }
 
-/// One client a thread, as far as there are cores, all at once.
+/// One client per thread, up to the number of cores, all at once.
 pub(super) fn run(
     setup: &CeilingSetup<'_>,
     share: &Share,
@@ -91,7 +91,7 @@ fn on_threads<T: Send>(
     })
 }
 
-/// A producer whose one broker is not there.
+/// A producer whose only broker does not exist.
 fn producer(
     share: &Share,
     flow: &ProduceFlow,
@@ -169,14 +169,14 @@ fn consume(
     }
 }
 
-/// A recorder of samples that nobody keeps.
+/// A recorder whose samples are discarded.
 fn recorder(setup: &CeilingSetup<'_>) -> Recorder {
     let warm_up_ns = ns(setup.warm_up);
     let borders = StageBorders::closed(warm_up_ns, warm_up_ns + ns(setup.hold));
     Recorder::new(0, borders, SliceSink::memory().0)
 }
 
-/// Turns until the hold is over; `turn` gives what has been done so far: records and bytes.
+/// Runs turns until the hold is over; `turn` returns the records and bytes so far.
 fn measured(
     setup: &CeilingSetup<'_>,
     clock: Clock,
@@ -202,7 +202,7 @@ fn measured(
     }
 }
 
-/// Finished batches of a flow's records, of about so many bytes, one at least.
+/// Finished batches of a flow's records, of about this many bytes, at least one.
 pub(super) fn batches(
     share: &Share,
     writer: &ProduceFlow,

@@ -1,8 +1,8 @@
-//! What this machine can generate when nothing holds it back: into a sink in the process, and over loopback
-//! into one that answers at once and keeps nothing.
+//! The rate at which this machine can generate load, without a broker.
 //!
-//! Over loopback the whole engine runs, as against a cluster. In the process everything happens but requests
-//! and sockets: records are made, batched, compressed, checksummed, timed three times and recorded.
+//! Over loopback, the whole engine runs against a sink that answers at once and stores nothing. In process, everything
+//! but requests and sockets happens: records are made, batched, compressed, checksummed, timed three times and
+//! recorded.
 
 mod in_process;
 mod sink;
@@ -29,41 +29,41 @@ use sink::{BROKER_ID, LoopbackSink};
 /// The sink's topic.
 const TOPIC: &str = "ceiling";
 
-/// What a consumer gets in each answer for a partition, if it takes so much.
+/// Bytes per partition in each fetch response, if the consumer accepts that many.
 const FETCHED_BYTES: usize = 1 << 20;
 
-/// What a machine can do of a flow at full speed.
+/// The measured ceiling of one flow at full speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ceiling {
     /// Load threads.
     pub threads: u32,
-    /// Records that were acked or read while it was looked.
+    /// Records that were acked or read during the measurement.
     pub records: u64,
     /// Bytes of their keys, values and headers.
     pub logical_bytes: u64,
-    /// How long was looked.
+    /// Duration of the measurement.
     pub span_ns: u64,
-    /// CPU time of the load threads meanwhile.
+    /// CPU time of the load threads during the measurement.
     pub cpu_ns: u64,
 }
 
 impl Ceiling {
-    /// As it was: on a small machine the sink takes processor time, too.
+    /// As measured: on a small machine the sink uses processor time, too.
     pub fn records_per_s(&self) -> f64 {
         self.records as f64 * 1e9 / self.span_ns.max(1) as f64
     }
 
-    /// As it was.
+    /// As measured.
     pub fn logical_bytes_per_s(&self) -> f64 {
         self.logical_bytes as f64 * 1e9 / self.span_ns.max(1) as f64
     }
 
-    /// What a record cost the load threads.
+    /// CPU time of the load threads per record.
     pub fn cpu_ns_per_record(&self) -> f64 {
         self.cpu_ns as f64 / self.records.max(1) as f64
     }
 
-    /// What one core can do that does nothing else.
+    /// The rate of one core that does nothing else.
     pub fn records_per_s_core(&self) -> f64 {
         1e9 / self.cpu_ns_per_record().max(f64::MIN_POSITIVE)
     }
@@ -72,26 +72,26 @@ impl Ceiling {
 /// Where records go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CeilingPath {
-    /// Nowhere: they are thrown away when their batch is ready to be sent.
+    /// Nowhere: batches are discarded when they are ready to be sent.
     InProcess,
-    /// Over loopback to a thread that answers and keeps nothing.
+    /// Over loopback to a thread that answers and stores nothing.
     Loopback,
 }
 
-/// What is to be measured.
+/// What to measure.
 #[derive(Debug)]
 pub struct CeilingSetup<'a> {
     /// The trial, and the seed of its records.
     pub share: &'a Share,
-    /// The flow, by its place in the trial.
+    /// Index of the flow in the trial.
     pub flow: usize,
-    /// So many producers or consumers, instead of the flow's own.
+    /// Number of producers or consumers, instead of the flow's own.
     pub clients: u32,
-    /// Before it is looked: memory settles.
+    /// Time before the measurement, in which memory settles.
     pub warm_up: Duration,
-    /// How long is looked.
+    /// Duration of the measurement.
     pub hold: Duration,
-    /// Raised when it has to stop.
+    /// Raised to stop.
     pub interrupt: &'a Interrupt,
 }
 
@@ -101,19 +101,19 @@ pub enum CeilingError {
     /// There is no such flow.
     #[error("the trial has no flow {0}")]
     NoFlow(usize),
-    /// A sink that keeps nothing gives nothing back.
+    /// Echo flows have no ceiling: the sink returns no records.
     #[error("an echo flow has no ceiling: it consumes what it produces")]
     Echo,
-    /// Its records cannot be made.
+    /// The flow's records cannot be made.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
     /// The engine failed.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// What is read is not known.
+    /// The records to read are unknown.
     #[error("the layout of the consumed records is unknown")]
     NoBatch,
-    /// Somebody raised the interrupt.
+    /// The user interrupted.
     #[error("it was interrupted")]
     Interrupted,
 }
@@ -124,7 +124,7 @@ impl From<std::io::Error> for CeilingError {
     }
 }
 
-/// Measures what the machine can do of one flow.
+/// Measures the ceiling of one flow.
 pub fn ceiling(setup: &CeilingSetup<'_>, path: CeilingPath) -> Result<Ceiling, CeilingError> {
     let share = share_of(setup)?;
     let batches = match &share.trial.flows[0] {
@@ -174,19 +174,19 @@ fn at_full_speed(flow: &ProduceFlow, producers: u32) -> ProduceFlow {
         shape: Shape::Max,
         arrivals: Arrivals::Even,
         records_max: None,
-        // The sink knows no transactions; another client has no ceiling of ours.
+        // The sink does not support transactions, and other clients have no ceiling.
         transaction: None,
         driver: kgauge_scenario::Driver::Kgauge,
         ..flow.clone()
     };
-    // The sink is one broker, and leads every partition.
+    // The sink is one broker that leads every partition.
     if let Partitioner::Broker(_) = flow.settings.partitioner {
         flow.settings.partitioner = Partitioner::Broker(BROKER_ID);
     }
     flow
 }
 
-/// Without its group: how partitions are shared out changes nothing of what reading them costs.
+/// Without its group: the assignment does not change the cost of reading.
 fn alone(flow: &ConsumeFlow, consumers: u32) -> ConsumeFlow {
     ConsumeFlow {
         consumers,
@@ -198,8 +198,8 @@ fn alone(flow: &ConsumeFlow, consumers: u32) -> ConsumeFlow {
     }
 }
 
-/// Who has written what is read: the trial's first produce flow, or else its preload. Of a topic that was
-/// there before nobody knows.
+/// The records that consumers read: those of the trial's first produce flow, or of its preload. The records of an
+/// existing topic are unknown.
 fn writer_of(share: &Share) -> Option<ProduceFlow> {
     let produce = share.trial.flows.iter().find_map(|flow| match flow {
         FlowPlan::Produce(flow) => Some(at_full_speed(flow, 1)),

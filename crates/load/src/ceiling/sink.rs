@@ -1,4 +1,4 @@
-//! A broker that is none: it knows one topic, answers everything at once and keeps nothing.
+//! The sink: acts as a broker with one topic, answers every request at once and stores nothing.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -26,7 +26,7 @@ use kgauge_wire::record_batch::BatchHeader;
 /// The one broker.
 pub(super) const BROKER_ID: i32 = 1;
 
-/// What it speaks, up to the newest versions that name topics by their names.
+/// Supported versions, up to the newest ones that identify topics by name.
 const SPOKEN: &[(ApiKey, i16, i16)] = &[
     (ApiKey::Produce, 3, 12),
     (ApiKey::Fetch, 4, 12),
@@ -39,34 +39,34 @@ const SPOKEN: &[(ApiKey, i16, i16)] = &[
 /// The end of every partition, far beyond what is read in seconds.
 const END: i64 = 1 << 48;
 
-/// `timestamp` of ListOffsets that asks for the beginning.
+/// The `timestamp` of ListOffsets that requests the start.
 const EARLIEST: i64 = -2;
 
-/// No request of the engine is larger.
+/// The engine sends no larger request.
 const FRAME_BYTES_MAX: usize = 128 << 20;
 
-/// A sink on a free port of this machine. It ends with its owner.
+/// A sink on a free port of this machine. It ends when it is dropped.
 pub(super) struct LoopbackSink {
     address: SocketAddr,
     ends: Arc<AtomicBool>,
     acceptor: Option<JoinHandle<()>>,
 }
 
-/// What all connections know.
+/// State shared by all connections.
 struct Topic {
     name: String,
     partitions: u32,
     port: u16,
-    /// What every fetch is answered with.
+    /// The record batches in every fetch response.
     batches: Vec<u8>,
-    /// Where each batch begins in them, and how many records lie before it.
+    /// Start of each batch in them, and the number of records before it.
     places: Vec<(usize, i64)>,
-    /// Records in them.
+    /// Number of records in them.
     records: i64,
 }
 
 impl LoopbackSink {
-    /// Listens. `batches` are what consumers get, again and again.
+    /// Starts to listen. Consumers get `batches` repeatedly.
     pub(super) fn start(name: &str, partitions: u32, batches: Vec<u8>) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
@@ -89,7 +89,8 @@ impl LoopbackSink {
                 let (Ok(stream), topic) = (stream, Arc::clone(&topic)) else {
                     continue;
                 };
-                // It ends when its client closes. Without a thread the client is not answered, and says so.
+                // The thread ends when its client disconnects. Without a thread, the client gets no response and
+                // reports that.
                 let serve = move || {
                     let _ = serve(stream, &topic);
                 };
@@ -108,7 +109,7 @@ impl LoopbackSink {
         })
     }
 
-    /// Where it listens.
+    /// The sink's address.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
@@ -117,7 +118,7 @@ impl LoopbackSink {
 impl Drop for LoopbackSink {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
-        // It waits for a connection: this is the last one.
+        // Wakes the thread, which waits for a connection.
         let woken = TcpStream::connect(self.address).is_ok();
         if let Some(acceptor) = self.acceptor.take().filter(|_| woken) {
             let _ = acceptor.join();
@@ -125,7 +126,7 @@ impl Drop for LoopbackSink {
     }
 }
 
-/// Where batches begin and how many records lie before each, and how many there are in all.
+/// Where batches start, the number of records before each, and the total number of records.
 fn places_of(batches: &[u8]) -> (Vec<(usize, i64)>, i64) {
     let (mut places, mut at, mut records) = (Vec::new(), 0, 0);
     while let Ok(header) = BatchHeader::parse(batches.get(at..).unwrap_or_default()) {
@@ -136,7 +137,7 @@ fn places_of(batches: &[u8]) -> (Vec<(usize, i64)>, i64) {
     (places, records)
 }
 
-/// Answers one connection until it closes, all requests that have arrived at once.
+/// Serves one connection until it closes, all received requests at once.
 fn serve(mut stream: TcpStream, topic: &Topic) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = vec![0; 1 << 20];
@@ -167,7 +168,7 @@ fn serve(mut stream: TcpStream, topic: &Topic) -> std::io::Result<()> {
     }
 }
 
-/// Appends the answer to a request; `None` when it is not understood.
+/// Appends the response to a request; `None` if it cannot be decoded.
 fn answer(payload: &[u8], topic: &Topic, scratch: &mut [u8], out: &mut Vec<u8>) -> Option<()> {
     let mut reader = Reader::new(payload);
     let header = RequestHeader::decode_implied(&mut reader).ok()?;
@@ -205,7 +206,7 @@ fn answer(payload: &[u8], topic: &Topic, scratch: &mut [u8], out: &mut Vec<u8>) 
     }
 }
 
-/// Where an answer goes.
+/// The response being written.
 struct AnswerSlot<'a> {
     out: &'a mut Vec<u8>,
     api: ApiKey,
@@ -225,7 +226,7 @@ impl AnswerSlot<'_> {
         .ok()
     }
 
-    /// Every partition gets the same batches, with the offsets that it asked for.
+    /// Every partition gets the same batches, from the offset that it requested.
     fn fetched(
         &mut self,
         request: &FetchRequest<'_>,
@@ -233,8 +234,8 @@ impl AnswerSlot<'_> {
         scratch: &mut [u8],
     ) -> Option<()> {
         let asked = request.topics.first()?;
-        // All partitions of an answer share the bytes, and so the offsets: the furthest one asked for.
-        // Offsets of the others jump ahead, which consumers take as what a compacted topic does.
+        // All partitions of a response share the bytes, and so the offsets: the highest one requested. The other
+        // partitions see a gap in their offsets, as in a compacted topic.
         let offsets = asked.partitions.iter().map(|one| one.fetch_offset);
         let base = offsets.max().unwrap_or(0);
         for (at, before) in &topic.places {

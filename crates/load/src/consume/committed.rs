@@ -1,8 +1,7 @@
-//! `read_committed`: what of a partition's batches belongs to transactions that were aborted.
+//! `read_committed`: skips a partition's batches of aborted transactions.
 //!
-//! The answer lists them by producer id and first offset. From there on a producer's transactional
-//! batches are passed over, until its next marker ends the transaction (`CompletedFetch` in Kafka's
-//! consumer).
+//! The response lists them by producer id and first offset. From there on, transactional batches of that producer are
+//! skipped until its next marker (`CompletedFetch` in Kafka's consumer).
 
 use std::collections::BTreeSet;
 
@@ -11,7 +10,7 @@ use kgauge_wire::record_batch::{BatchError, BatchTally, batches};
 
 use super::response::AbortedRange;
 
-/// Calls `each` with the bytes of every batch whose records may be read, markers among them.
+/// Calls `each` with the bytes of every batch that may be read, including markers.
 fn committed<'b, E: From<BatchError>>(
     bytes: &'b [u8],
     aborted: &[AbortedRange],
@@ -36,7 +35,7 @@ fn committed<'b, E: From<BatchError>>(
     Ok(())
 }
 
-/// Counts only what was not aborted.
+/// Counts only records that were not aborted.
 pub(super) fn sum_of_committed(
     bytes: &[u8],
     aborted: &[AbortedRange],
@@ -60,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    /// A batch of one record by a producer at an offset; the marker if it is one.
+    /// A batch of one record by a producer at an offset, or a marker.
     fn batch(producer: i64, offset: i64, is_transactional: bool, is_marker: bool) -> Vec<u8> {
         let mut encoder = BatchEncoder::default();
         encoder.start(0);
@@ -73,7 +72,7 @@ mod tests {
         };
         let mut bytes = encoder.finish(&state).to_vec();
         bytes[..8].copy_from_slice(&offset.to_be_bytes());
-        // The attributes' sixth bit marks control batches; no checksum is looked at here.
+        // The attributes' sixth bit marks control batches; the checksum is not verified here.
         bytes[22] |= u8::from(is_marker) << 5;
         bytes
     }
@@ -99,7 +98,7 @@ mod tests {
             Ok(())
         });
         assert!(all.is_ok());
-        // Only the first is gone: 2 is no transaction's, 4 belongs to the next one.
+        // Only the first is skipped: 2 is not transactional, 4 belongs to the next transaction.
         assert_eq!(read, [1, 2, 3, 4, 5]);
     }
 }

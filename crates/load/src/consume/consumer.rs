@@ -23,33 +23,33 @@ use crate::tally::Totals;
 use crate::topics::Topics;
 use crate::worker_context::WorkerContext;
 
-/// How often overdue answers are looked for.
+/// Interval of checks for overdue responses.
 const EXPIRY_NS: u64 = 100_000_000;
 
-/// Pause after an error that new metadata may cure: Kafka's default of `retry.backoff.ms`.
+/// Pause after an error that new metadata may resolve: Kafka's default of `retry.backoff.ms`.
 const RETRY_NS: u64 = 100_000_000;
 
 /// Bytes of a response before its body: the correlation id.
 const CORRELATION_BYTES: usize = 4;
 
-/// One compressed records section may not grow beyond this.
+/// Limit on one decompressed records section.
 const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
 
-/// How far a consumer is in one partition, which is a place in its topics' row.
+/// A consumer's position in one partition, identified by its place in [`Topics`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Position {
     pub(crate) partition: u32,
     /// The next offset to read.
     pub(crate) offset: i64,
-    /// Behind the last record that may be read, as far as is known.
+    /// One after the last readable record, as far as is known.
     pub(crate) high_watermark: i64,
-    /// The offset at which there is nothing more to read, if there is one.
+    /// The offset at which reading ends, if there is one.
     pub(crate) end: Option<i64>,
     /// The link to the leader.
     pub(crate) leader: Option<usize>,
-    /// Not before this, after an error.
+    /// No fetch before this time, after an error.
     pub(crate) retry_at_ns: u64,
-    /// The assignment that brought it: what was asked for before is another reader's.
+    /// The assignment that added it. Responses to earlier requests belong to another reader.
     pub(crate) since: u32,
 }
 
@@ -59,32 +59,32 @@ impl Position {
     }
 }
 
-/// Everything that a consumer is made from.
+/// The settings of a consumer.
 pub(crate) struct ConsumerSetup {
     pub(crate) flow: ConsumeFlow,
     pub(crate) topics: Arc<Topics>,
     pub(crate) links: Vec<BrokerLink>,
     pub(crate) positions: Vec<Position>,
-    /// Records after which this consumer has read enough.
+    /// Number of records after which this consumer ends.
     pub(crate) records_max: Option<u64>,
     /// When reading ends, if by time.
     pub(crate) hold_end_ns: Option<u64>,
-    /// The longest answer that is accepted.
+    /// Limit on the size of a response.
     pub(crate) response_bytes_max: usize,
-    /// Who leads what.
+    /// The partitions' leaders.
     pub(crate) leaders: Leaders,
-    /// Its place in a consumer group, if it is in one.
+    /// Its membership in a consumer group, if any.
     pub(crate) seat: Option<GroupSubscription>,
-    /// The board of its flow, if it reads back what that writes.
+    /// The echo tracker of its flow, if it reads back what the flow writes.
     pub(crate) echo: Option<Arc<EchoTracker>>,
 }
 
-/// A request whose answer is awaited.
+/// A request that awaits its response.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FetchInFlight {
     correlation_id: i32,
     pub(super) sent_ns: u64,
-    /// Which assignment it belongs to: of what came later it brings nothing.
+    /// The assignment to which it belongs: it brings nothing for later ones.
     assignment: u32,
 }
 
@@ -112,28 +112,28 @@ pub(crate) struct Consumer {
     pub(super) positions: Vec<Position>,
     pub(super) leaders: Leaders,
     pub(super) seat: Option<GroupSubscription>,
-    /// The board of an echo flow.
+    /// The tracker of an echo flow.
     pub(super) echo: Option<Arc<EchoTracker>>,
-    /// Offsets and intended times of records read back; used again and again.
+    /// Offsets and intended times of records read back; reused.
     pub(super) echoes: Vec<(i64, u64)>,
-    /// It reads what is left, and nothing that comes after.
+    /// It reads the remaining records, and nothing later.
     pub(super) is_draining: bool,
     pub(super) assignment: u32,
     pub(super) seen_ns: u64,
-    /// What the next request to a link asks for; used again and again.
+    /// The partitions of the next request to a link; reused.
     asked: Vec<(u32, i64)>,
     fetched: Vec<FetchedRecords>,
     decompressor: Decompressor,
     scratch: Vec<u8>,
     next_expiry_ns: u64,
-    /// The second in which its lag was taken last.
+    /// The second in which its lag was last recorded.
     pub(super) lag_second: Option<u64>,
     pub(super) done: bool,
     pub(super) totals: Totals,
 }
 
 impl Consumer {
-    /// A consumer that has not read anything yet.
+    /// A consumer before its first read.
     pub(crate) fn new(setup: ConsumerSetup) -> Self {
         let settings = &setup.flow.settings;
         let number = |bytes: u32| i32::try_from(bytes).unwrap_or(i32::MAX);
@@ -183,7 +183,7 @@ impl Consumer {
             .try_for_each(|link| link.register(around.registry))
     }
 
-    /// Asks every leader that is not being asked yet.
+    /// Sends a fetch to every leader that has none in flight.
     pub(crate) fn step(&mut self, around: &WorkerContext<'_>) {
         self.hear(around);
         let now_ns = around.clock.now_ns();
@@ -206,7 +206,7 @@ impl Consumer {
         }
     }
 
-    /// No more reading.
+    /// Stops reading.
     pub(crate) fn stop(&mut self) {
         self.done = true;
         if let Some(seat) = &self.seat {
@@ -214,7 +214,7 @@ impl Consumer {
         }
     }
 
-    /// Whether it reads no more.
+    /// Whether it has stopped reading.
     pub(crate) fn is_done(&self) -> bool {
         self.done
     }
@@ -224,7 +224,7 @@ impl Consumer {
         self.totals
     }
 
-    /// When [`Consumer::step`] has something to do again, if nothing arrives before.
+    /// When [`Consumer::step`] is next due, if nothing arrives before.
     pub(crate) fn until(&self) -> Until {
         let reconnects = self.links.iter().map(BrokerLink::reconnect_at_ns);
         let retries = self.positions.iter().map(|position| position.retry_at_ns);
@@ -238,7 +238,7 @@ impl Consumer {
         )
     }
 
-    /// Nothing that it reads was there at an older assignment.
+    /// No partition of an older assignment remains.
     fn has_only_newer(&self, assignment: u32) -> bool {
         let mut positions = self.positions.iter();
         positions.all(|position| position.since > assignment)
@@ -255,7 +255,7 @@ impl Consumer {
         self.totals.consumed >= self.records_max || self.positions.iter().all(Position::is_at_end)
     }
 
-    /// Sends a request for all partitions of a link that have something to read.
+    /// Sends a request for all readable partitions of a link.
     fn ask(&mut self, link: usize, now_ns: u64, around: &WorkerContext<'_>) {
         if self.in_flight[link].is_some() || !self.links[link].is_usable(now_ns) {
             return;
@@ -273,8 +273,8 @@ impl Consumer {
         }
         let version = self.links[link].version();
         let (mut frame, correlation_id) = self.links[link].new_frame();
-        // A broker answers in the order of the request until the size limit is reached, so that the
-        // partition that begins must change from request to request.
+        // A broker answers in the order of the request until the size limit is reached, so the first partition must
+        // change from request to request.
         let turn = correlation_id.unsigned_abs() as usize % self.asked.len();
         self.asked.rotate_left(turn);
         let written = self
@@ -299,7 +299,7 @@ impl Consumer {
         }
     }
 
-    /// A connection has something to read or room to write.
+    /// A connection is readable or writable.
     pub(crate) fn on_event(
         &mut self,
         link: usize,
@@ -352,7 +352,7 @@ impl Consumer {
             }
             let frame_bytes = at.len() as u64 + 4;
             self.note_answer(link, asked, at.clone(), now_ns, recorder, around)?;
-            // The broker prepares the next answer while this one is checked.
+            // The broker prepares the next response while this one is checked.
             if now_ns < self.hold_end_ns {
                 self.ask(link, now_ns, around);
             }
@@ -363,7 +363,7 @@ impl Consumer {
         Ok(())
     }
 
-    /// Reads an answer's outline: how far each partition is now, and where its records lie.
+    /// Reads a response's outline: the new positions of its partitions, and where their records are.
     fn note_answer(
         &mut self,
         link: usize,
@@ -443,14 +443,14 @@ impl Consumer {
         }
     }
 
-    /// Moves each position behind the whole batches that have arrived.
+    /// Moves each position past the complete batches that have arrived.
     fn advance(
         &mut self,
         link: usize,
         now_ns: u64,
         around: &WorkerContext<'_>,
     ) -> Result<(), Loss> {
-        /// Since Fetch 3 the first partition's first record comes however large it is (KIP-74).
+        /// Since Fetch 3, the first record of the first partition is sent whatever its size (KIP-74).
         const WHOLE_FROM: i16 = 3;
         let may_starve = self.links[link].version() < WHOLE_FROM;
         for part in &self.fetched {
@@ -467,7 +467,7 @@ impl Consumer {
             let (partition, offset) = (position.partition, position.offset);
             match walked {
                 Ok(found) if may_starve && found.next_offset.is_none() => {
-                    // It would be asked for again and again, and never come.
+                    // It would be requested forever and never arrive.
                     around.broken(now_ns, &self.flow.name, || {
                         let bytes = self.flow.settings.partition_fetch_bytes_max;
                         let which = self.head.topics.describe(partition);
@@ -540,7 +540,7 @@ impl Consumer {
                 }
                 Ok(found) => {
                     let logical_bytes = found.key_bytes + found.value_bytes + found.header_bytes;
-                    // Only now, checked, are they the application's.
+                    // Only checked records count as read.
                     recorder.consumed(around.clock.now_ns(), found.records, logical_bytes);
                     self.totals.consumed += found.records;
                     self.totals.logical_bytes += logical_bytes;
@@ -562,7 +562,7 @@ impl Consumer {
         all
     }
 
-    /// Tells the group, if there is one, how far a partition has been read.
+    /// Reports a partition's position to the group, if there is one.
     fn note_read(&self, part: &FetchedRecords, records: u64) {
         if let Some(seat) = &self.seat {
             let position = &self.positions[part.position];

@@ -1,4 +1,4 @@
-//! A consumer of an echo flow: what comes back, and when all of it is.
+//! A consumer of an echo flow: its records, and when all of them are back.
 
 use kgauge_results::Recorder;
 
@@ -6,14 +6,14 @@ use super::consumer::{Consumer, FetchedRecords};
 use crate::worker_context::WorkerContext;
 
 impl Consumer {
-    /// The hold ends elsewhere than was said at first; an echo flow ends when all is back.
+    /// The hold ends at another time than announced; an echo flow ends when all records are back.
     pub(crate) fn move_hold_end(&mut self, end_ns: u64) {
         if self.echo.is_none() {
             self.hold_end_ns = end_ns;
         }
     }
 
-    /// The hold is over: no more reading, but for what an echo flow has yet to read back.
+    /// The hold is over: reading stops, except for records that an echo flow must still read back.
     pub(crate) fn end_hold(&mut self) {
         match self.echo {
             Some(_) => self.is_draining = true,
@@ -21,18 +21,18 @@ impl Consumer {
         }
     }
 
-    /// Whether an echo flow's records are all back.
+    /// Whether all records of an echo flow are back.
     pub(super) fn has_read_back(&self) -> bool {
         let positions = self.positions.iter().map(|one| (one.partition, one.offset));
         let echo = self.echo.as_ref().filter(|_| self.is_draining);
         echo.is_some_and(|echo| echo.is_complete(positions))
     }
 
-    /// The drain's time is over: what is not read back by now is missing.
+    /// The drain is over: records that are not back are missing.
     pub(crate) fn abandon(&mut self, now_ns: u64, around: &WorkerContext<'_>) {
         let missing = self.echo.as_ref().map_or(0, |echo| echo.missing());
         let is_copy = self.echo.as_ref().is_some_and(|echo| echo.reads_copy());
-        // What a slow replicator has not brought yet is its figure, and no fault of the run.
+        // Records that a slow replicator has not copied are a result, not an error of the run.
         if missing > 0 && is_copy {
             around.incident(now_ns, &self.flow.name, || {
                 format!(

@@ -1,10 +1,9 @@
-//! A consumer group's members: for each a thread beside the workers, because joining waits for all
-//! the others and heartbeats must not wait for anything.
+//! A consumer group's members. Each has a thread next to the workers, because joining waits for all members, and
+//! heartbeats must not wait.
 //!
-//! The thread has the member's own connection to the coordinator; its consumer, on a worker, has the
-//! ones to the leaders. They exchange few words: the thread says what is assigned and when to give
-//! it up, the consumer says that it has given it up. How far the group has read stands in numbers that
-//! the consumers write and the threads commit.
+//! The thread has the member's connection to the coordinator; the consumer, on a worker, has those to the leaders. The
+//! thread sends assignments and revocations, and the consumer confirms revocations. The group's positions are shared
+//! atomics that consumers write and the threads commit.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -21,32 +20,32 @@ use super::member::GroupThread;
 use super::progress::GroupShared;
 use crate::topics::Topics;
 
-/// What the member's thread tells its consumer.
+/// A message from the member's thread to its consumer.
 #[derive(Debug)]
 pub(crate) enum MemberEvent {
-    /// Read these partitions and no others; those that are new to you from these offsets.
+    /// Read exactly these partitions; new ones start at these offsets.
     Assigned {
         generation: i32,
         positions: Vec<(u32, i64)>,
-        /// The member does not join again at once.
+        /// The member does not rejoin at once.
         is_settled: bool,
     },
-    /// Read no more of these partitions, or without a list of none at all, and say so.
+    /// Stop reading these partitions (all of them without a list), and confirm.
     Revoked {
         why: String,
         partitions: Option<Vec<u32>>,
     },
-    /// Something that the run can live with.
+    /// A problem that does not end the run.
     Note(String),
     /// The member cannot go on.
     Failed(String),
 }
 
-/// What a consumer tells its member's thread: it has given up its partitions.
+/// The consumer's confirmation that it gave up its partitions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReleaseAck;
 
-/// Where the consumer is: before its run, at it, or done.
+/// The state of the consumer: before, during or after its run.
 #[derive(Debug, Default)]
 pub(super) struct Presence(AtomicU8);
 
@@ -54,7 +53,7 @@ impl Presence {
     const READS: u8 = 1;
     const OVER: u8 = 2;
 
-    /// Whether it reads, and so has to be asked to give up its partitions.
+    /// Whether it reads, and so must confirm revocations.
     pub(super) fn reads(&self) -> bool {
         self.0.load(Ordering::Acquire) == Self::READS
     }
@@ -64,7 +63,7 @@ impl Presence {
     }
 }
 
-/// A consumer's side.
+/// The consumer's side.
 #[derive(Debug)]
 pub(crate) struct GroupSubscription {
     words: Receiver<MemberEvent>,
@@ -76,12 +75,12 @@ pub(crate) struct GroupSubscription {
 }
 
 impl GroupSubscription {
-    /// The run begins.
+    /// The run starts.
     pub(super) fn begin(&self) {
         self.presence.0.store(Presence::READS, Ordering::Release);
     }
 
-    /// The consumer is done, and listens no more.
+    /// The consumer is done and no longer listens.
     pub(super) fn end(&self) {
         self.presence.0.store(Presence::OVER, Ordering::Release);
     }
@@ -91,12 +90,12 @@ impl GroupSubscription {
     }
 
     pub(super) fn release(&self) {
-        // A thread that is gone wants to know nothing.
+        // An ended thread needs no confirmation.
         let _ = self.released.send(ReleaseAck);
     }
 }
 
-/// A member's thread, from outside.
+/// Handle of a member's thread.
 #[derive(Debug)]
 pub(crate) struct MemberThread {
     flow: usize,
@@ -120,7 +119,7 @@ impl MemberThread {
         let outcome = self.over.recv_timeout(patience);
         self.give_up.raise();
         if let Some(thread) = self.thread.take() {
-            // A panic has been told by the hook; the run's figures stand without this thread.
+            // The panic hook has reported a panic; the run's figures do not need this thread.
             let _ = thread.join();
         }
         let late = || self.over.try_recv().unwrap_or_default();
@@ -136,10 +135,10 @@ impl Drop for MemberThread {
     }
 }
 
-/// Everything that a member is made from.
+/// The settings of a member.
 pub(crate) struct MemberSetup {
     pub(crate) flow: usize,
-    /// For people: the flow's name and which consumer.
+    /// For messages: the flow's name and the number of the consumer.
     pub(crate) name: String,
     pub(crate) topics: Arc<Topics>,
     pub(crate) client: ClientConfig,
@@ -147,7 +146,7 @@ pub(crate) struct MemberSetup {
     pub(crate) protocol: GroupProtocol,
     /// `group.remote.assignor`
     pub(crate) remote_assignor: Option<String>,
-    /// `auto.commit.interval.ms`, if anything is committed.
+    /// `auto.commit.interval.ms`, if commits are enabled.
     pub(crate) commit: Option<Duration>,
     pub(crate) shared: Arc<GroupShared>,
 }

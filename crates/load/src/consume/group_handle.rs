@@ -1,14 +1,14 @@
-//! A consumer as a member of its group: partitions come and go.
+//! A consumer as a member of its group: partitions are added and removed.
 
 use super::consumer::{Consumer, Position};
 use super::group::MemberEvent;
 use crate::worker_context::WorkerContext;
 
-/// A member without anything to read looks so often whether the group is done.
+/// How often a member without partitions checks whether the group is done.
 const IDLE_LOOK_NS: u64 = 1_000_000;
 
 impl Consumer {
-    /// Hears what its member's thread has to say.
+    /// Handles the messages of its member's thread.
     pub(super) fn hear(&mut self, around: &WorkerContext<'_>) {
         while let Some(word) = self.seat.as_ref().and_then(|seat| seat.next_word()) {
             let now_ns = around.clock.now_ns();
@@ -34,8 +34,7 @@ impl Consumer {
         }
     }
 
-    /// Gives up all partitions, as the eager protocol wants it, or only these, and says so to the
-    /// member's thread.
+    /// Gives up these partitions, or all as in the eager protocol, and confirms that to the member's thread.
     fn give_up(
         &mut self,
         why: &str,
@@ -60,7 +59,7 @@ impl Consumer {
         }
     }
 
-    /// Reads these; what it reads already it reads on.
+    /// Reads these partitions; current ones continue at their positions.
     fn take_over(
         &mut self,
         generation: i32,
@@ -109,7 +108,7 @@ impl Consumer {
         self.place(around);
     }
 
-    /// Finds each position's link to its leader, by the leaders known last.
+    /// Finds each position's link to its leader, by the latest metadata.
     pub(super) fn place(&mut self, around: &WorkerContext<'_>) {
         let mut is_unknown = false;
         for index in 0..self.positions.len() {
@@ -129,7 +128,7 @@ impl Consumer {
         }
     }
 
-    /// When a member has to look again by itself.
+    /// When a member must check again without a message.
     pub(super) fn group_poll_at_ns(&self) -> u64 {
         let idles = self.seat.as_ref().is_some_and(|seat| {
             seat.shared.is_limited() && self.positions.iter().all(Position::is_at_end)

@@ -1,4 +1,4 @@
-//! A consumer's connections: lost, made anew, and to whom; and how far it is behind.
+//! A consumer's connections: losses, replacements and moved leaders; and its lag.
 
 use kgauge_results::Recorder;
 
@@ -9,8 +9,7 @@ use crate::outage::{BrokerLinkState, add_look};
 use crate::worker_context::WorkerContext;
 
 impl Consumer {
-    /// Takes its lag, once in each second: over its partitions how far the position is behind the end
-    /// that the last answer told.
+    /// Records the lag, once per second: the distance of all positions from the end offsets in the last responses.
     pub(crate) fn sample_lag(&mut self, now_ns: u64, recorder: &mut Recorder) {
         let second = Some(now_ns / 1_000_000_000);
         if self.done || self.lag_second == second {
@@ -23,7 +22,7 @@ impl Consumer {
         recorder.behind(now_ns, self.positions.iter().map(behind).sum());
     }
 
-    /// What its links show of brokers. A Fetch is answered once there is something to read, or its wait is over.
+    /// The state of the brokers on its links. A broker answers a Fetch when there is data, or when its wait is over.
     pub(crate) fn check_brokers(
         &mut self,
         side: ClientSide,
@@ -38,7 +37,7 @@ impl Consumer {
         }
     }
 
-    /// Loses connections whose answer is overdue.
+    /// Drops connections with an overdue response.
     pub(super) fn expire(&mut self, now_ns: u64, around: &WorkerContext<'_>) {
         for link in 0..self.links.len() {
             let overdue = self.in_flight[link].is_some_and(|asked| {
@@ -61,7 +60,7 @@ impl Consumer {
         around.ask_for_leaders();
     }
 
-    /// A connection that was asked for is there.
+    /// A requested connection is ready.
     pub(crate) fn on_connected(
         &mut self,
         link: usize,
@@ -78,13 +77,13 @@ impl Consumer {
         }
     }
 
-    /// A connection that was asked for could not be made.
+    /// A requested connection could not be made.
     pub(crate) fn on_not_connected(&mut self, link: usize, around: &WorkerContext<'_>) {
         self.links[link].lost(around.clock.now_ns(), around.registry);
         around.ask_for_leaders();
     }
 
-    /// New metadata: partitions may have moved to other brokers, also to ones not yet known.
+    /// New metadata: partitions may have moved to other brokers, including unknown ones.
     pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &WorkerContext<'_>) {
         self.leaders.clone_from(leaders);
         self.place(around);

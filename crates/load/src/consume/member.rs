@@ -1,4 +1,4 @@
-//! A group member's thread: join, read on where the group is, beat, commit, give up, join again, leave.
+//! A group member's thread: join, continue at the group's positions, send heartbeats, commit, revoke, rejoin, leave.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use kgauge_scenario::GroupProtocol;
 
 use super::group::{MemberEvent, MemberSetup, Presence, ReleaseAck};
 
-/// How often the thread looks whether it should end, or its consumer has given up its partitions.
+/// How often the thread checks whether to end, or whether its consumer has given up its partitions.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How often a member beats before the run, so that the group settles soon.
+/// The heartbeat interval before the run, so that the group settles soon.
 pub(super) const SETTLING_BEAT: Duration = Duration::from_millis(50);
 
-/// After a coordinator could not be reached, Kafka's default of `retry.backoff.ms`.
+/// After a coordinator could not be reached: Kafka's default of `retry.backoff.ms`.
 pub(super) const UNSURE_BEAT: Duration = Duration::from_millis(100);
 
-/// Why a member no longer reads what it was assigned.
+/// Why a member no longer reads its assignment.
 enum RevocationCause {
-    /// The others wait for it: it may commit.
+    /// The other members wait for it: it may commit.
     Rebalance,
-    /// The group went on without it.
+    /// The group continued without it.
     Lost(String),
     Stop,
     Failed(GroupError),
@@ -40,7 +40,7 @@ pub(super) struct GroupThread {
     pub(super) presence: Arc<Presence>,
     pub(super) stop: Interrupt,
     pub(super) give_up: Interrupt,
-    /// The places of the partitions that it has.
+    /// The places of its partitions.
     pub(super) held: Vec<u32>,
     pub(super) outcome: GroupRecord,
 }
@@ -64,7 +64,7 @@ impl GroupThread {
         {
             self.report(MemberEvent::Failed(format!("{error}; {}", error.fix())));
         }
-        // From now on only the runner's patience counts.
+        // From now on only the runner's deadline applies.
         member.set_interrupt(&self.give_up.clone());
         self.commit(&mut member);
         if let Err(error) = member.leave() {
@@ -75,7 +75,7 @@ impl GroupThread {
         self.outcome
     }
 
-    /// The same under the new protocol.
+    /// The same with the new protocol.
     fn run_anew(mut self, cluster: Cluster) -> GroupRecord {
         let assignor = self.setup.remote_assignor.as_deref();
         let mut member = ConsumerMember::new(cluster, self.setup.settings.clone(), assignor);
@@ -86,7 +86,7 @@ impl GroupThread {
         }
         member.set_interrupt(&self.give_up.clone());
         self.commit(member.offsets());
-        // Static members leave for good as well: theirs is a group that ends with the run.
+        // Static members leave as well: the group ends with the run.
         if let Err(error) = member.leave(false) {
             self.report(MemberEvent::Note(format!(
                 "did not leave its group: {error}"
@@ -95,7 +95,7 @@ impl GroupThread {
         self.outcome
     }
 
-    /// Joins, stays, and joins again, until the end.
+    /// Joins, stays, and rejoins until the end.
     fn belong(&mut self, member: &mut GroupMember) -> Result<(), GroupError> {
         let mut began = Instant::now();
         let mut is_first = true;
@@ -108,7 +108,8 @@ impl GroupThread {
             match parting {
                 RevocationCause::Stop => return Ok(()),
                 RevocationCause::Failed(error) => return Err(error),
-                // It reads on, and commits so that others find what it gives up.
+                // It continues to read, and commits so that others find the positions of the partitions that it gives
+                // up.
                 RevocationCause::Rebalance if member.is_cooperative() => self.commit(member),
                 RevocationCause::Rebalance => {
                     self.revoke("the group rebalances", None);
@@ -123,7 +124,7 @@ impl GroupThread {
         }
     }
 
-    /// Counts the time that joining took, or a rebalance.
+    /// Counts the duration of a join or a rebalance.
     pub(super) fn note_joined(&mut self, began: Instant, is_first: bool) {
         let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         match is_first || !self.presence.reads() {
@@ -135,8 +136,8 @@ impl GroupThread {
         }
     }
 
-    /// Joins until it has what it is to have: a cooperative member that has to give something up
-    /// does so, and joins again, so that others get it.
+    /// Joins until it has its complete assignment: a cooperative member that must give up partitions does so and
+    /// rejoins, so that others get them.
     fn join(&mut self, member: &mut GroupMember) -> Result<(), GroupError> {
         loop {
             let assignment = member.join()?;
@@ -161,7 +162,7 @@ impl GroupThread {
         }
     }
 
-    /// The places of an assignment, as far as they are in the row.
+    /// The places of an assignment, as far as they are known.
     fn places(&self, partitions: &Partitions) -> Vec<u32> {
         let (shared, topics) = (&self.setup.shared, &self.setup.topics);
         let all = partitions.iter().flat_map(|(topic, indices)| {
@@ -172,8 +173,8 @@ impl GroupThread {
         all.filter(|&place| shared.at(place).is_some()).collect()
     }
 
-    /// Lets the consumer give up what is not assigned any more; whether that was anything. It is still
-    /// held, so that it can be committed.
+    /// Revokes partitions that are no longer assigned; returns whether there were any. They are kept until they are
+    /// committed.
     pub(super) fn give_back(&self, assigned: &Partitions) -> bool {
         let places = self.places(assigned);
         let held = self.held.iter().copied();
@@ -185,13 +186,13 @@ impl GroupThread {
         true
     }
 
-    /// Holds no more than is assigned.
+    /// Keeps only assigned partitions.
     pub(super) fn keep(&mut self, assigned: &Partitions) {
         let places = self.places(assigned);
         self.held.retain(|place| places.contains(place));
     }
 
-    /// Where to read on: where it is, what is committed, or where the flow starts.
+    /// The start offset: the current position, the committed one, or the flow's start.
     pub(super) fn positions(
         &mut self,
         member: &mut GroupMember,
@@ -228,7 +229,7 @@ impl GroupThread {
         Ok(positions)
     }
 
-    /// Beats and commits until the group wants something else.
+    /// Sends heartbeats and commits until the group requires something else.
     fn stay(&mut self, member: &mut GroupMember) -> RevocationCause {
         let now = Instant::now();
         let mut next_beat = now + self.beat_interval();
@@ -274,7 +275,7 @@ impl GroupThread {
         }
     }
 
-    /// False when the member is to leave.
+    /// False if the member must leave.
     pub(super) fn wait_until(&self, at: Instant) -> bool {
         loop {
             if self.stop.is_raised() {
@@ -285,20 +286,20 @@ impl GroupThread {
                 return true;
             }
             match self.released.recv_timeout(left.min(LOOK)) {
-                // A word that came too late to be waited for.
+                // A late confirmation.
                 Ok(ReleaseAck) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return false,
             }
         }
     }
 
-    /// Lets the consumer give up its partitions, or these.
+    /// Revokes these partitions of the consumer, or all.
     pub(super) fn revoke(&self, why: &str, partitions: Option<Vec<u32>>) {
         while self.released.try_recv().is_ok() {}
         let why = why.to_owned();
         self.report(MemberEvent::Revoked { why, partitions });
         let limit = Instant::now() + self.setup.settings.rebalance_timeout;
-        // Before the run begins, and once it has ended, nobody reads.
+        // Before the run starts, and after it has ended, nothing is read.
         while self.presence.reads() && !self.stop.is_raised() {
             match self.released.recv_timeout(LOOK) {
                 Ok(ReleaseAck) | Err(RecvTimeoutError::Disconnected) => return,
@@ -308,8 +309,8 @@ impl GroupThread {
         }
     }
 
-    /// Commits how far all partitions are, also those that are where they were, as Kafka's consumer
-    /// does; before the run has begun there is nothing to commit.
+    /// Commits the positions of all partitions, including unchanged ones, as Kafka's consumer does. Before the run
+    /// starts there is nothing to commit.
     pub(super) fn commit(&mut self, member: &mut GroupMember) {
         if self.setup.commit.is_none() || self.held.is_empty() || !self.presence.has_begun() {
             return;
@@ -326,7 +327,7 @@ impl GroupThread {
             .try_for_each(|(topic, offsets)| member.commit(topic, offsets));
         match done {
             Ok(()) => self.outcome.commits += 1,
-            // The flow has ended meanwhile: the last commit, which follows, has all of it.
+            // The flow has ended: the last commit, which follows, covers it.
             Err(error) if error.is_interrupt() && !self.give_up.is_raised() => {}
             Err(error) => {
                 self.outcome.commits_failed += 1;
@@ -338,7 +339,7 @@ impl GroupThread {
     }
 
     pub(super) fn report(&self, word: MemberEvent) {
-        // A consumer that is gone reads nothing.
+        // An ended consumer reads nothing.
         let _ = self.say.send(word);
     }
 }

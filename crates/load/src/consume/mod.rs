@@ -1,8 +1,8 @@
-//! Consumers: fetch requests out, record batches in, checked and counted.
+//! Consumers: send fetch requests, check and count the record batches in the responses.
 //!
-//! One [`Consumer`] reads its partitions as Kafka's consumer does: one Fetch request at a time to each
-//! leader, for all the partitions that it leads. The next request goes out before the records of the
-//! last are checked, so that the broker works meanwhile.
+//! A [`Consumer`] reads its partitions as Kafka's consumer does: one Fetch request at a time to each leader, for all
+//! partitions that it leads. The next request is sent before the records of the last response are checked, so that the
+//! broker works meanwhile.
 
 mod committed;
 mod consumer;

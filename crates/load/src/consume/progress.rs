@@ -1,19 +1,19 @@
-//! How far a group of consumers has read, in numbers that its threads share.
+//! The positions of a consumer group, shared by its threads.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-/// How far a group has read, place by place in the topics' row; written by whoever has the partition.
+/// The positions of a group, by partition; the current owner of a partition writes its position.
 #[derive(Debug)]
 pub(crate) struct GroupShared {
-    /// The next offset to read, up to which all is checked and counted.
+    /// The next offset to read; everything before it is checked and counted.
     pub(super) at: Vec<AtomicI64>,
-    /// The highest that `at` ever was.
+    /// The highest value of `at` so far.
     furthest: Vec<AtomicI64>,
-    /// Where reading starts without a committed offset.
+    /// The start without a committed offset.
     pub(super) starts: Vec<i64>,
-    /// Where it ends, if there is an end.
+    /// The end offset, if there is one.
     ends: Option<Vec<i64>>,
-    /// How many records are enough, if by count.
+    /// The number of records to read, if limited.
     records_max: Option<u64>,
     consumed: AtomicU64,
     pub(super) again: AtomicU64,
@@ -36,7 +36,7 @@ impl GroupShared {
         }
     }
 
-    /// Whether the group as a whole is done.
+    /// Whether the whole group is done.
     pub(super) fn has_read_enough(&self) -> bool {
         let by_count = self
             .records_max
@@ -49,22 +49,22 @@ impl GroupShared {
             })
     }
 
-    /// A partition cannot be read any further: nobody waits for its end.
+    /// A partition cannot be read any further, so its end is not awaited.
     pub(super) fn give_up(&self) {
         self.is_hopeless.store(self.is_limited(), Ordering::Relaxed);
     }
 
-    /// Whether the group ends by itself.
+    /// Whether the group has an end.
     pub(super) fn is_limited(&self) -> bool {
         self.ends.is_some() || self.records_max.is_some()
     }
 
-    /// Where reading of a partition ends.
+    /// The end offset of a partition.
     pub(super) fn end(&self, partition: u32) -> Option<i64> {
         self.ends.as_ref()?.get(partition as usize).copied()
     }
 
-    /// A consumer has read a partition on to `offset`.
+    /// A consumer has read a partition up to `offset`.
     pub(super) fn note(&self, partition: u32, from: i64, offset: i64, records: u64) {
         let Some(at) = self.at.get(partition as usize) else {
             return;
@@ -72,14 +72,14 @@ impl GroupShared {
         at.store(offset, Ordering::Release);
         self.consumed.fetch_add(records, Ordering::Relaxed);
         let furthest = self.furthest[partition as usize].fetch_max(offset, Ordering::Relaxed);
-        // kgauge's topics are neither compacted nor transactional: an offset is a record.
+        // kgauge's topics are neither compacted nor transactional: one offset is one record.
         let again = furthest.min(offset).saturating_sub(from);
         if let Ok(again @ 1..) = u64::try_from(again) {
             self.again.fetch_add(again.min(records), Ordering::Relaxed);
         }
     }
 
-    /// How many partitions there are.
+    /// The number of partitions.
     pub(crate) fn partitions(&self) -> usize {
         self.starts.len()
     }
@@ -99,7 +99,7 @@ mod tests {
         let shared = GroupShared::new(vec![0, 10], Some(vec![100, 10]), None);
         shared.note(0, 0, 60, 60);
         assert!(!shared.has_read_enough());
-        // Another member begins at the last commit, 40.
+        // Another member starts at the last commit, 40.
         shared.at[0].store(40, Ordering::Relaxed);
         shared.note(0, 40, 50, 10);
         assert_eq!(shared.again.load(Ordering::Relaxed), 10);

@@ -1,5 +1,5 @@
-//! A group member's thread under Kafka's new protocol (KIP-848): the coordinator says what the member
-//! is to have; it gives up the rest, says so, and takes what is new.
+//! A group member's thread with Kafka's new protocol (KIP-848): the coordinator sends the target assignment; the member
+//! gives up the other partitions, confirms, and takes the new ones.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use super::group::MemberEvent;
 use super::member::{GroupThread, SETTLING_BEAT, UNSURE_BEAT};
 
 impl GroupThread {
-    /// Joins and beats until the end; what the coordinator wants is done at once.
+    /// Joins and sends heartbeats until the end; new assignments are applied at once.
     pub(super) fn belong_anew(&mut self, member: &mut ConsumerMember) -> Result<(), GroupError> {
         let mut began = Instant::now();
         let mut is_first = true;
@@ -23,7 +23,7 @@ impl GroupThread {
             }
             let mut pause = self.pause(member.interval());
             match heard {
-                // Told again, as after an answer that was lost.
+                // Sent again, for example after a lost response.
                 HeartbeatAnswer::Assigned(partitions) if !is_first && partitions == assigned => {
                     member.acknowledge(&partitions);
                     pause = Duration::ZERO;
@@ -37,7 +37,7 @@ impl GroupThread {
                     is_first = false;
                     assigned = partitions;
                     told_epoch = member.epoch();
-                    // The coordinator waits to hear that it is done.
+                    // The coordinator waits for the confirmation.
                     pause = Duration::ZERO;
                 }
                 HeartbeatAnswer::Stable => {}
@@ -50,7 +50,7 @@ impl GroupThread {
                     pause = Duration::ZERO;
                 }
             }
-            // Before the run the runner waits until all are in one epoch.
+            // Before the run, the runner waits until all members are in one epoch.
             if member.epoch() != told_epoch && !is_first && !self.presence.reads() {
                 told_epoch = member.epoch();
                 let positions = self.positions(member.offsets(), &assigned)?;
@@ -62,7 +62,7 @@ impl GroupThread {
         }
     }
 
-    /// Gives up what others will read, and reads what is new.
+    /// Gives up partitions for other members, and reads new ones.
     fn reconcile(
         &mut self,
         member: &mut ConsumerMember,
@@ -86,7 +86,7 @@ impl GroupThread {
         });
     }
 
-    /// Waits for the next heartbeat, and commits meanwhile; false when the member is to leave.
+    /// Waits for the next heartbeat and commits meanwhile; false if the member must leave.
     fn wait_and_commit(
         &mut self,
         member: &mut ConsumerMember,

@@ -1,5 +1,5 @@
-//! Writes Fetch requests, versions 0 to 12: until 3 they bring message sets, 13 names topics by id and
-//! brings nothing that load needs.
+//! Encodes Fetch requests, versions 0 to 12. Up to 3 they carry message sets; 13 identifies topics by id and offers
+//! nothing that load needs.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use kgauge_wire::codec::{
 use crate::hand_codec::no_tags;
 use crate::topics::Topics;
 
-/// The versions that [`FetchHead`] writes and `response` reads.
+/// The versions that [`FetchHead`] encodes and `response` decodes.
 pub(crate) const VERSIONS: RangeInclusive<i16> = 0..=12;
 
 /// The first version with compact lengths and tagged fields.
 pub(super) const FLEXIBLE_FROM: i16 = 12;
 
-/// What is the same in every Fetch request of one consumer.
+/// The constant parts of a consumer's Fetch requests.
 #[derive(Debug, Clone)]
 pub(crate) struct FetchHead {
     /// Kafka's `client.id`.
     pub(crate) client_id: String,
-    /// The topics whose partitions are asked for by their places.
+    /// The topics, to translate places into partitions.
     pub(crate) topics: Arc<Topics>,
     /// `fetch.max.wait.ms`.
     pub(crate) wait_ms_max: i32,
@@ -38,8 +38,8 @@ pub(crate) struct FetchHead {
 }
 
 impl FetchHead {
-    /// Writes a whole request, size prefix included, for pairs of a partition's place and an offset.
-    /// Neighbours of one topic stand together, and their order is kept.
+    /// Encodes a complete request with its size prefix, for pairs of a partition's place and an offset. Adjacent
+    /// partitions of one topic are grouped; the order is kept.
     pub(crate) fn write(
         &self,
         out: &mut Vec<u8>,
@@ -94,7 +94,7 @@ impl FetchHead {
             put_i8(out, i8::from(self.read_committed));
         }
         if version >= 7 {
-            // Session 0, epoch -1: a full request outside of any fetch session (KIP-227).
+            // Session 0, epoch -1: a full request outside any fetch session (KIP-227).
             put_i32(out, 0);
             put_i32(out, -1);
         }
@@ -148,7 +148,7 @@ mod tests {
             let request = FetchRequest::decode(&mut reader, version).unwrap();
             assert!(reader.is_empty(), "version {version} leaves bytes over");
             assert_eq!((request.replica_id, request.max_wait_ms), (-1, 500));
-            // Before version 3 a response has no limit but those of its partitions.
+            // Before version 3 a response is limited only per partition.
             let max_bytes = if version >= 3 { 52_428_800 } else { i32::MAX };
             assert_eq!((request.min_bytes, request.max_bytes), (1, max_bytes));
             assert_eq!(request.isolation_level, i8::from(version >= 4));
@@ -183,7 +183,7 @@ mod tests {
             read_committed: false,
         };
         let mut bytes = Vec::new();
-        // The turn begins in the middle of a: its rest comes last.
+        // The rotation starts in the middle of a: its rest comes last.
         let asked = [(1, 10), (2, 20), (3, 30), (0, 0)];
         head.write(&mut bytes, 11, 3, &asked).unwrap();
         let mut reader = Reader::new(&bytes[20..]);

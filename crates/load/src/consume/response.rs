@@ -1,4 +1,4 @@
-//! Reads Fetch responses without building them.
+//! Decodes Fetch responses without building them.
 
 use kgauge_scenario::ConsumerSettings;
 use kgauge_wire::codec::{DecodeError, Lengths, Reader};
@@ -6,7 +6,7 @@ use kgauge_wire::codec::{DecodeError, Lengths, Reader};
 use super::request::FLEXIBLE_FROM;
 use crate::hand_codec::{read_count, skip_tags};
 
-/// What a Fetch response says of one partition.
+/// One partition of a Fetch response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PartitionData<'a> {
     /// The partition.
@@ -15,32 +15,32 @@ pub(crate) struct PartitionData<'a> {
     pub(crate) error: i16,
     /// The first offset that consumers cannot read yet.
     pub(crate) high_watermark: i64,
-    /// Before it every transaction has ended; -1 where the version does not say.
+    /// Every transaction before it has ended; -1 if the version lacks it.
     pub(crate) last_stable_offset: i64,
-    /// With `read_committed`: what was aborted.
+    /// With `read_committed`: the aborted transactions.
     pub(crate) aborted: Vec<AbortedRange>,
-    /// Record batches as they lie in the log; the last may be cut off.
+    /// Record batches as stored in the log; the last one may be cut off.
     pub(crate) records: &'a [u8],
 }
 
-/// A transaction whose records are not to be read.
+/// An aborted transaction, whose records are skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AbortedRange {
     pub(crate) producer_id: i64,
     pub(crate) first_offset: i64,
 }
 
-/// What a Fetch response says as a whole.
+/// The response-level fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FetchOutcome {
     pub(crate) throttle_ms: u32,
     pub(crate) error: i16,
 }
 
-/// The longest answer that is accepted, for a consumer of up to so many partitions.
+/// Size limit of a response, for a consumer of up to this many partitions.
 ///
-/// It may be longer than `fetch.max.bytes` by its first batch, and by what stands around the
-/// records. Before Fetch 3 (KIP-74) there is no such limit, only that of each partition.
+/// It may exceed `fetch.max.bytes` by its first batch and by its framing. Before Fetch 3 (KIP-74) there is no such
+/// limit, only one per partition.
 pub(crate) fn response_bytes_max(settings: &ConsumerSettings, partitions: u32) -> usize {
     const EXTRA: usize = 64 << 20;
     let each = settings.partition_fetch_bytes_max as usize;
@@ -49,7 +49,7 @@ pub(crate) fn response_bytes_max(settings: &ConsumerSettings, partitions: u32) -
         .saturating_add(EXTRA)
 }
 
-/// Reads the body of a response (after its correlation id) and calls `each` for every partition, with its topic.
+/// Decodes the body of a response (after its correlation id) and calls `each` for every partition, with its topic.
 pub(crate) fn read<'a>(
     body: &'a [u8],
     version: i16,
@@ -65,7 +65,7 @@ pub(crate) fn read<'a>(
     let mut error = 0;
     if version >= 7 {
         error = reader.read_i16()?;
-        reader.read_i32()?; // The session that was not asked for.
+        reader.read_i32()?; // The session id; none was requested.
     }
     for _ in 0..read_count(&mut reader, lengths)? {
         let topic = reader.read_nullable_string(lengths)?.unwrap_or_default();
@@ -106,7 +106,7 @@ fn partition<'a>(
         skip_tags(reader, lengths)?;
     }
     if version >= 11 {
-        reader.read_i32()?; // A replica that would rather be read from.
+        reader.read_i32()?; // The preferred read replica.
     }
     let bytes = read_count(reader, lengths)?;
     let records = reader.read_slice(bytes)?;

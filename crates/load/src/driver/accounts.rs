@@ -1,4 +1,4 @@
-//! Books what became of records: each outcome into the recorder and the totals, once.
+//! Records the outcome of each record, once, in the recorder and the totals.
 
 use kgauge_results::{Recorder, client_code};
 use kgauge_scenario::Schedule;
@@ -8,11 +8,11 @@ use super::frames::{Fate, Outcomes, RecordOutcome};
 use super::ledger::{FedRecord, Ledger};
 use crate::tally::Totals;
 
-/// Where outcomes are booked.
+/// Destination of the outcomes.
 pub(super) struct Accounts<'a> {
     pub(super) recorder: &'a mut Recorder,
     pub(super) totals: &'a mut Totals,
-    /// CLOCK_MONOTONIC at the run's zero.
+    /// CLOCK_MONOTONIC at the run's time 0.
     pub(super) origin_ns: i64,
 }
 
@@ -21,7 +21,7 @@ impl Accounts<'_> {
         u64::try_from(at_ns.saturating_sub(self.origin_ns)).unwrap_or(0)
     }
 
-    /// In words what makes no sense.
+    /// An error for an outcome that is impossible.
     pub(super) fn book_all(
         &mut self,
         outcomes: Outcomes<'_>,
@@ -45,7 +45,7 @@ impl Accounts<'_> {
 
     fn book(&mut self, outcome: &RecordOutcome, fed: FedRecord) {
         let (sent_ns, end_ns) = (self.since(outcome.sent_ns), self.since(outcome.end_ns));
-        // In a closed loop a record is wanted when it is taken.
+        // In a closed loop, a record is scheduled when it is accepted.
         let intended_ns = fed.intended_ns.unwrap_or(sent_ns);
         if outcome.fate == Fate::Untaken {
             return;
@@ -82,7 +82,7 @@ impl Accounts<'_> {
         }
     }
 
-    /// Nobody knows how far the child came with it.
+    /// It is unknown how far the child got with it.
     pub(super) fn lose(&mut self, fed: FedRecord, now_ns: u64) {
         let intended_ns = fed.intended_ns.unwrap_or(now_ns);
         self.totals.scheduled += 1;
@@ -92,7 +92,7 @@ impl Accounts<'_> {
         self.recorder.indeterminate(intended_ns, now_ns, 1, code);
     }
 
-    /// What the schedule wanted and the child was never given.
+    /// Due records that were never sent to the child.
     pub(super) fn skip_rest(
         &mut self,
         mut schedule: Schedule,

@@ -1,4 +1,4 @@
-//! A driver's process: started, spoken to, ended. Nothing of it outlives its [`DriverChild`].
+//! A driver's process: start, communication, end. Nothing of it outlives its [`DriverChild`].
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -15,23 +15,22 @@ use super::error::DriverError;
 use super::frames::{self, DriverFrame, FRAME_BYTES_MAX, HEAD_BYTES};
 use super::{DriverProgram, settings};
 
-/// How long a child may take until its producer is there: a Java machine on a busy one takes seconds.
+/// Limit on the start of a producer: a JVM on a busy machine takes seconds.
 const BEGIN_MAX: Duration = Duration::from_secs(60);
 
-/// A child that has done all it was asked to goes at once; one that does not is ended.
+/// A child that has finished exits at once; otherwise it is killed.
 const GO: Duration = Duration::from_secs(3);
 
-/// How often waits look whether they should end.
+/// Interval at which waits check for the end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What the kernel keeps for a reader who is late. Linux's default is 64 KiB, its limit for ordinary
-/// users 1 MiB.
+/// Pipe capacity, for a reader that is briefly late. Linux's default is 64 KiB, its limit for ordinary users 1 MiB.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Lines of its standard error that are kept.
+/// Number of stderr lines that are kept.
 const LINES_MAX: usize = 12;
 
-/// Everything that a child is made from.
+/// The setup of a child.
 pub(crate) struct DriverSetup<'a> {
     pub(crate) flow: &'a ProduceFlow,
     pub(crate) program: &'a DriverProgram,
@@ -39,7 +38,7 @@ pub(crate) struct DriverSetup<'a> {
     pub(crate) client: &'a ClientConfig,
 }
 
-/// A child that has been started.
+/// A running child.
 pub(crate) struct DriverChild {
     driver: String,
     child: Child,
@@ -51,7 +50,7 @@ pub(crate) struct DriverChild {
 }
 
 impl DriverChild {
-    /// Starts the process and tells it its settings.
+    /// Starts the process and sends its settings.
     pub(crate) fn start(setup: &DriverSetup<'_>) -> Result<Self, DriverError> {
         let driver = setup.flow.driver.to_string();
         let properties = settings::properties(setup.flow, setup.client).map_err(|what| {
@@ -68,7 +67,7 @@ impl DriverChild {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        // Ctrl-C reaches it through this process only, which has to end it in good order.
+        // A process group of its own: Ctrl-C must reach it only through this process, which ends it in order.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let started_ns = monotonic_ns();
@@ -93,19 +92,19 @@ impl DriverChild {
             Some(stdin) => stdin.write_all(&settings),
             None => Ok(()),
         };
-        // A child that is gone already has said why.
+        // A child that has already ended has printed why.
         match written {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(system(error)),
             _ => Ok(started),
         }
     }
 
-    /// The number of its process.
+    /// The process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits until its producer is there; gives what client it has.
+    /// Waits until its producer is ready; returns the client's name and release.
     pub(crate) fn wait_until_ready(
         &mut self,
         interrupt: &Interrupt,
@@ -128,7 +127,7 @@ impl DriverChild {
                 };
                 match said {
                     DriverFrame::Ready { now_ns, client } => {
-                        // Its clock must be this machine's: all latencies are differences of both.
+                        // Its clock must be this machine's: all latencies are differences between both.
                         let here = self.started_ns..=monotonic_ns();
                         if !here.contains(&now_ns) {
                             let what = "its clock is not the machine's monotonic one".to_owned();
@@ -153,17 +152,17 @@ impl DriverChild {
         }
     }
 
-    /// What it reads from, for whoever feeds it.
+    /// Its standard input, for the feeder.
     pub(super) fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.stdin.take()
     }
 
-    /// What it says.
+    /// Its standard output.
     pub(super) fn frames(&mut self) -> &mut FrameReader {
         &mut self.said
     }
 
-    /// It ended although nobody wanted it to.
+    /// It ended unexpectedly.
     pub(super) fn died(&mut self) -> DriverError {
         let status = match self.end(GO) {
             Some(status) => words_of(status),
@@ -176,7 +175,7 @@ impl DriverChild {
         }
     }
 
-    /// It says nothing any more, and is ended.
+    /// It stopped answering, and is killed.
     pub(super) fn silent(&mut self, waited: Duration) -> DriverError {
         self.end(Duration::ZERO);
         DriverError::Silent {
@@ -200,8 +199,7 @@ impl DriverChild {
         }
     }
 
-    /// Lets it go, and ends it when it has not gone after `patience`. Gives how it ended, unless it
-    /// had to be killed.
+    /// Ends it: kills it if it has not exited after `patience`. Returns its exit status unless it was killed.
     pub(super) fn end(&mut self, patience: Duration) -> Option<ExitStatus> {
         drop(self.stdin.take());
         let deadline = Instant::now() + patience;
@@ -234,17 +232,17 @@ impl Drop for DriverChild {
     }
 }
 
-/// A clock that both sides read.
+/// A clock that both sides can read.
 pub(super) fn monotonic_ns() -> i64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec * 1_000_000_000 + i64::from(now.tv_nsec as i32)
 }
 
-/// A child that is late for a moment should not hold up its feeder, nor the other way round.
+/// A short delay of the child should not block its feeder, nor the reverse.
 fn widen(stdin: &ChildStdin, stdout: &ChildStdout) {
     #[cfg(target_os = "linux")]
     {
-        // Where it is not allowed the default does.
+        // Where this is not allowed, the default is enough.
         let _ = rustix::pipe::fcntl_setpipe_size(stdin, PIPE_BYTES);
         let _ = rustix::pipe::fcntl_setpipe_size(stdout, PIPE_BYTES);
     }
@@ -263,7 +261,7 @@ fn words_of(status: ExitStatus) -> String {
     }
 }
 
-/// What a look at the pipe brought.
+/// The result of reading the pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PipeRead {
     Bytes,
@@ -271,7 +269,7 @@ pub(super) enum PipeRead {
     End,
 }
 
-/// Cuts what a child says into frames.
+/// Splits a child's output into frames.
 pub(super) struct FrameReader {
     stdout: ChildStdout,
     buffer: Vec<u8>,
@@ -291,7 +289,7 @@ impl FrameReader {
         }
     }
 
-    /// Waits for bytes, at most so long, and reads what is there.
+    /// Waits for bytes, at most this long, and reads them.
     pub(super) fn fill(&mut self, wait: Duration) -> io::Result<PipeRead> {
         self.buffer.copy_within(self.from..self.to, 0);
         (self.from, self.to) = (0, self.to - self.from);
@@ -318,7 +316,7 @@ impl FrameReader {
         })
     }
 
-    /// The next whole frame.
+    /// The next complete frame.
     pub(super) fn next(&mut self) -> Result<Option<DriverFrame<'_>>, String> {
         let found = frames::read(&self.buffer[self.from..self.to])?;
         Ok(found.map(|(said, bytes)| {
@@ -336,7 +334,7 @@ struct Tail {
 
 impl Tail {
     fn start(stderr: ChildStderr) -> io::Result<Self> {
-        /// A line beyond it is cut into several.
+        /// Longer lines are split.
         const LINE_BYTES_MAX: u64 = 8 << 10;
         let lines = Arc::new(Mutex::new(VecDeque::new()));
         let kept = Arc::clone(&lines);

@@ -1,5 +1,5 @@
-//! Collects what a child says of its records and gives it to the recorder: the same samples that the
-//! engine makes of its own answers.
+//! Reads the outcomes that a child reports and records them: the same samples that the engine makes from its own
+//! responses.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -23,47 +23,47 @@ use crate::payload::Payload;
 use crate::tally::Totals;
 use crate::worker::{STOP_NS, WorkerShared};
 
-/// How often it is looked whether the run is over.
+/// How often the end of the run is checked.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A child gives a sign of life ten times a second. One that gave none for so long hangs; Java's
-/// longest pauses are far below.
+/// A child sends a heartbeat ten times per second. One without a heartbeat for this long hangs; Java's longest pauses
+/// are much shorter.
 const SILENCE_MAX_NS: u64 = 30_000_000_000;
 
-/// A child that has told of every record has nothing left to do.
+/// A child that has reported every record has nothing left to do.
 const GO: Duration = Duration::from_secs(3);
 
 /// A producer of a flow in a child that is ready.
 pub(crate) struct DrivenProducer {
     pub(crate) child: DriverChild,
-    /// Position of its flow in the trial.
+    /// Index of its flow in the trial.
     pub(crate) flow: usize,
     pub(crate) plan: ProduceFlow,
     pub(crate) member: Stripe,
     pub(crate) seed: u64,
     pub(crate) payload: Arc<Payload>,
-    /// What client it has.
+    /// The client's name and release.
     pub(crate) client: String,
     pub(crate) sink: SliceSink,
 }
 
-/// What a driven producer leaves behind.
+/// The results of a driven producer.
 #[derive(Debug, Default)]
 pub(crate) struct DrivenOutcome {
     pub(crate) flow: usize,
     pub(crate) client: String,
     pub(crate) totals: Totals,
-    /// CPU time of the threads that fed it and collected from it, within the hold.
+    /// CPU time of the threads that fed it and read from it, within the hold.
     pub(crate) feeding_cpu_ns: u64,
     pub(crate) starved_ns: u64,
     pub(crate) abandoned: bool,
-    /// What was done over time.
+    /// Records over time.
     pub(crate) pace: PaceSeries,
-    /// Why it ended too early.
+    /// Why it ended early.
     pub(crate) trouble: Option<DriverError>,
 }
 
-/// A driven producer that runs.
+/// A running driven producer.
 pub(crate) struct DrivenRun {
     child: DriverChild,
     flow: usize,
@@ -72,13 +72,13 @@ pub(crate) struct DrivenRun {
     is_closed: bool,
     client: String,
     shared: Arc<WorkerShared>,
-    /// Its place among the threads that ship.
+    /// Its index among the threads that ship slices.
     thread: usize,
     recorder: Recorder,
     ledger: Arc<Ledger>,
     stop: Arc<AtomicBool>,
     feeder: JoinHandle<FedAll>,
-    /// CLOCK_MONOTONIC at the run's zero.
+    /// CLOCK_MONOTONIC at the run's time 0.
     origin_ns: i64,
     hold_start_ns: u64,
     hold_end_seen_ns: u64,
@@ -93,7 +93,7 @@ pub(crate) struct DrivenRun {
 }
 
 impl DrivenRun {
-    /// Begins to feed.
+    /// Starts to feed.
     pub(crate) fn start(
         driven: DrivenProducer,
         (shared, thread): (&Arc<WorkerShared>, usize),
@@ -126,7 +126,7 @@ impl DrivenRun {
             skip_after_ns: i64::try_from(plan.skip_after_ns).unwrap_or(i64::MAX),
             records_max,
         };
-        // A child that is gone already is noticed by whoever listens to it.
+        // The collector notices a child that has already ended.
         let _ = stdin.write_all(&frames::start(&start));
         let is_closed = plan.shape == Shape::Max;
         let schedule = (!is_closed).then(|| Schedule::new(plan.pace(stages), seed, member));
@@ -172,11 +172,11 @@ impl DrivenRun {
         })
     }
 
-    /// Collects until every record has its outcome.
+    /// Reads until every record has its outcome.
     pub(crate) fn run(mut self) -> DrivenOutcome {
         if let Err(trouble) = self.collect() {
             self.outcome.trouble = Some(trouble);
-            // The load without this producer would be another one.
+            // Without this producer, the load would be a different one.
             self.shared.interrupt.raise();
         }
         self.finish()
@@ -188,7 +188,7 @@ impl DrivenRun {
             let arrived = arrived.map_err(|error| self.child.system(error))?;
             let now_ns = self.shared.clock.now_ns();
             self.cpu.sample(now_ns);
-            // Before what came after it is recorded.
+            // Before later samples are recorded.
             self.poll(now_ns);
             self.listen(now_ns)?;
             if self.has_ended {
@@ -207,7 +207,7 @@ impl DrivenRun {
         }
     }
 
-    /// Has the hold ended, does the user want to stop, is it time to write slices?
+    /// Checks whether the hold has ended, the user wants to stop, or slices are due.
     fn poll(&mut self, now_ns: u64) {
         if self.shared.interrupt.is_raised() {
             self.shared.hold_end_ns.fetch_min(now_ns, Ordering::Relaxed);
@@ -231,7 +231,7 @@ impl DrivenRun {
         }
     }
 
-    /// Takes every whole frame that is there.
+    /// Handles all complete frames.
     fn listen(&mut self, now_ns: u64) -> Result<(), DriverError> {
         let ledger = Arc::clone(&self.ledger);
         let origin_ns = self.origin_ns;
@@ -263,7 +263,7 @@ impl DrivenRun {
                     self.shared.incidents.note(incident);
                 }
                 DriverFrame::Ended { starved_ns } => {
-                    // Whoever follows a schedule waits for records that are not due.
+                    // A scheduled flow waits for records that are not due yet.
                     self.outcome.starved_ns = if self.is_closed { starved_ns } else { 0 };
                     self.has_ended = true;
                 }
@@ -299,7 +299,7 @@ impl DrivenRun {
         self.child.end(patience);
         let now_ns = self.shared.clock.now_ns();
         self.stop_taking(now_ns);
-        // With the child gone its pipe is broken, so that the feeder has ended too.
+        // Its pipe broke with the child, so the feeder has ended too.
         let fed = self.feeder.join().ok();
         let mut accounts = Accounts {
             recorder: &mut self.recorder,
@@ -328,7 +328,7 @@ impl DrivenRun {
     }
 }
 
-/// CLOCK_MONOTONIC at the zero of the run's clock, as exact as the shortest of some looks.
+/// CLOCK_MONOTONIC at time 0 of the run's clock, from the shortest of several readings.
 fn origin_ns(clock: &Clock) -> i64 {
     const LOOKS: u32 = 20;
     let looks = (0..LOOKS).map(|_| {

@@ -1,12 +1,12 @@
-//! What goes wrong with a driver's process.
+//! Errors of a driver's process.
 
 use std::io;
 use std::time::Duration;
 
-/// Why a driver cannot go on.
+/// Why a driver cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
-    /// Nobody said which program it is.
+    /// No program was given for the driver.
     #[error("driver {driver} has no program")]
     NoProgram {
         /// The driver.
@@ -17,36 +17,36 @@ pub enum DriverError {
     System {
         /// The driver.
         driver: String,
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
     },
-    /// It cannot do what the settings ask for.
+    /// The client does not support the settings.
     #[error("driver {driver}: {what}")]
     Refused {
         /// The driver.
         driver: String,
-        /// What it has not, or does not take.
+        /// The unsupported setting or value.
         what: String,
     },
-    /// It gets no producer on this cluster.
+    /// The client cannot create a producer on this cluster.
     #[error("driver {driver} cannot start: {what}")]
     Failed {
         /// The driver.
         driver: String,
-        /// Its own words.
+        /// The client's message.
         what: String,
     },
-    /// The process ended too early.
+    /// The process ended early.
     #[error("the process of driver {driver} exited ({status}){}", words(last))]
     Died {
         /// The driver.
         driver: String,
         /// How it ended.
         status: String,
-        /// The last lines that it said.
+        /// Its last lines of output.
         last: String,
     },
-    /// It says nothing any more.
+    /// The process no longer answers.
     #[error(
         "the process of driver {driver} sent nothing for {waited:.0?} and was killed{}",
         words(last)
@@ -54,17 +54,17 @@ pub enum DriverError {
     Silent {
         /// The driver.
         driver: String,
-        /// How long.
+        /// For how long.
         waited: Duration,
-        /// The last lines that it said.
+        /// Its last lines of output.
         last: String,
     },
-    /// What it says makes no sense.
+    /// The process sent an invalid frame or outcome.
     #[error("the process of driver {driver} broke the protocol: {what}")]
     Nonsense {
         /// The driver.
         driver: String,
-        /// What it did.
+        /// What was invalid.
         what: String,
     },
     /// The user wants to stop.
@@ -76,7 +76,7 @@ pub enum DriverError {
 }
 
 impl DriverError {
-    /// Whether it is the user's words that are wrong, and not the world.
+    /// Whether the user's settings are the cause.
     pub fn is_bad_input(&self) -> bool {
         matches!(
             self,

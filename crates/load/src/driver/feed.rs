@@ -1,5 +1,5 @@
-//! Feeds a child: makes the records of its producer, a moment before they are due, and writes them
-//! into its pipe. A thread of its own, since a full pipe holds it up.
+//! Feeds a child: makes the records of its producer shortly before they are due, and writes them to its pipe. It has
+//! its own thread, because a full pipe blocks it.
 
 use std::io::Write;
 use std::process::ChildStdin;
@@ -15,38 +15,38 @@ use crate::hold_delta::HoldCpu;
 use crate::payload::Payload;
 use crate::worker::WorkerShared;
 
-/// So long before they are due records go into the pipe: far longer than this thread may have to wait
-/// for a core, and short beside the second within which a run has to stop.
+/// Records are written this long before they are due: far longer than this thread may wait for a core, and short
+/// compared with the second within which a run must stop.
 const AHEAD_NS: u64 = 100_000_000;
 
-/// How often it is looked what has become due, and whether it is over.
+/// How often new due records and the end are checked.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Bytes that are made before they are written.
+/// Bytes to collect before a write.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Everything that a feeder needs.
+/// The setup of a feeder.
 pub(super) struct Feeder {
     pub(super) flow: ProduceFlow,
     pub(super) member: Stripe,
     pub(super) payload: Arc<Payload>,
     /// `None` in a closed loop.
     pub(super) schedule: Option<Schedule>,
-    /// Records of a schedule that the hold may still take.
+    /// Scheduled records that the hold may still take.
     pub(super) records_left: u64,
     pub(super) hold_start_ns: u64,
     pub(super) shared: Arc<WorkerShared>,
     pub(super) ledger: Arc<Ledger>,
-    /// The child takes no more, or is gone.
+    /// The child accepts no more records, or has ended.
     pub(super) stop: Arc<AtomicBool>,
-    /// CLOCK_MONOTONIC at the run's zero.
+    /// CLOCK_MONOTONIC at the run's time 0.
     pub(super) origin_ns: i64,
     pub(super) cpu: HoldCpu,
 }
 
-/// What a feeder leaves behind.
+/// The result of a feeder.
 pub(super) struct FedAll {
-    /// Where it stopped: what the schedule wanted and the child was never given follows.
+    /// Where it stopped: later records were due but never sent to the child.
     pub(super) schedule: Option<Schedule>,
     pub(super) records_left: u64,
     /// CPU time of its thread within the hold.
@@ -54,9 +54,9 @@ pub(super) struct FedAll {
 }
 
 impl Feeder {
-    /// Feeds until the hold ends, the records do, or the child is gone.
+    /// Feeds until the hold ends, the records end, or the child has ended.
     pub(super) fn run(mut self, mut stdin: ChildStdin) -> FedAll {
-        // A pipe that breaks has a child at its other end that is gone, of which the collector tells.
+        // A broken pipe means that the child has ended, which the collector reports.
         if self.feed(&mut stdin).is_ok() {
             let _ = stdin.write_all(&frames::end());
         }
@@ -114,7 +114,7 @@ impl Feeder {
         self.shared.hold_end_ns.load(Ordering::Relaxed)
     }
 
-    /// The intended time of the next record, if it is to be fed now; a closed loop has none.
+    /// The intended time of the next record, if it must be fed now; a closed loop has none.
     #[allow(clippy::option_option)] // The outer one says whether there is a record.
     fn next_due(&mut self, now_ns: u64) -> Option<Option<u64>> {
         let hold_end_ns = self.hold_end_ns();

@@ -1,8 +1,7 @@
-//! What goes over the two pipes of a driver's process: frames of length (4 bytes), type (1 byte) and
-//! body, all numbers big-endian, all times CLOCK_MONOTONIC.
+//! The protocol of a driver's two pipes: frames of length (4 bytes), type (1 byte) and body. All numbers are
+//! big-endian, all times CLOCK_MONOTONIC.
 //!
-//! The other side of it stands in `drivers/java/KgaugeDriver.java` and
-//! `drivers/librdkafka/kgauge_driver.c`.
+//! The other side is in `drivers/java/KgaugeDriver.java` and `drivers/librdkafka/kgauge_driver.c`.
 
 use kgauge_client::Secret;
 use kgauge_scenario::HeadersPlan;
@@ -26,11 +25,11 @@ const FROM_FAILED: u8 = 9;
 
 /// Length and type.
 pub(super) const HEAD_BYTES: usize = 5;
-/// The largest frame that is taken: 32,768 outcomes and then some.
+/// The largest accepted frame: 32,768 outcomes and some overhead.
 pub(super) const FRAME_BYTES_MAX: usize = 1 << 20;
 const OUTCOME_BYTES: usize = 27;
 
-/// In place of an intended time: as soon as the client takes it.
+/// Replaces an intended time: as soon as the client takes it.
 const AT_WILL: i64 = -1;
 const NULL: i32 = -1;
 
@@ -38,17 +37,17 @@ const NULL: i32 = -1;
 pub(super) struct Property {
     pub(super) key: String,
     pub(super) value: Secret,
-    /// It is Kafka's default: a client that has no such key goes without.
+    /// The value is Kafka's default: a client without such a key omits it.
     pub(super) is_default: bool,
 }
 
-/// When the stages begin and end, and what else limits a producer.
+/// The stages' times, and other limits of a producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DriverStart {
     pub(super) hold_start_ns: i64,
     pub(super) hold_end_ns: i64,
     pub(super) skip_after_ns: i64,
-    /// Records that a closed loop takes within the hold.
+    /// Number of records that a closed loop takes within the hold.
     pub(super) records_max: Option<u64>,
 }
 
@@ -68,7 +67,7 @@ pub(super) fn settings(topic: &str, properties: &[Property]) -> Vec<u8> {
     frame
 }
 
-/// The frame that begins the run.
+/// The frame that starts the run.
 pub(super) fn start(start: &DriverStart) -> Vec<u8> {
     let mut frame = begin(TO_START);
     let records_max = start.records_max.map_or(-1, |records| records as i64);
@@ -91,16 +90,16 @@ pub(super) fn end() -> Vec<u8> {
     frame
 }
 
-/// Where a record goes and when.
+/// The partition and time of a record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DueRecord {
     /// On CLOCK_MONOTONIC; `None` in a closed loop.
     pub(super) intended_ns: Option<i64>,
-    /// `None` leaves it to the client.
+    /// `None` leaves the choice to the client.
     pub(super) partition: Option<u32>,
 }
 
-/// Makes records of a flow, one after another.
+/// Encodes records of a flow, one after another.
 pub(super) struct RecordMaker<'a> {
     payload: &'a Payload,
     draft: RecordDraft,
@@ -114,8 +113,8 @@ impl<'a> RecordMaker<'a> {
         }
     }
 
-    /// Appends the frame of record `number` of the flow, the producer's `n`-th; gives the bytes of
-    /// its key, value and headers.
+    /// Appends the frame of record `number` of the flow, the producer's `n`-th; returns the bytes of its key, value and
+    /// headers.
     pub(super) fn push(&mut self, to: &mut Vec<u8>, due: DueRecord, number: u64, n: u64) -> u32 {
         let at = to.len();
         to.extend_from_slice(&[0, 0, 0, 0, TO_RECORD]);
@@ -147,7 +146,7 @@ impl<'a> RecordMaker<'a> {
     }
 }
 
-/// Lengths of key and value and the number of headers; then all of them. Gives their bytes.
+/// Lengths of key and value and the number of headers; then their contents. Returns their bytes.
 fn put_whole(to: &mut Vec<u8>, draft: &RecordDraft, headers: &[HeaderBytes<'_>]) -> usize {
     let length = |part: Option<&[u8]>| part.map_or(NULL, |part| part.len() as i32);
     let (key, value) = (draft.key(), draft.value());
@@ -188,7 +187,7 @@ fn put_short(to: &mut Vec<u8>, text: &str) {
 /// A frame from the child.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum DriverFrame<'a> {
-    /// The producer is there; by the child's clock it is so late.
+    /// The producer is ready; with the child's clock reading.
     Ready {
         now_ns: i64,
         client: String,
@@ -196,18 +195,18 @@ pub(super) enum DriverFrame<'a> {
     Refused(String),
     Failed(String),
     Outcomes(Outcomes<'a>),
-    /// A sign of life, and how many records have been dealt with.
+    /// A heartbeat, with the number of records that have been handled.
     Status {
         handled: u64,
     },
-    /// A send waited for room so long.
+    /// A send waited this long for buffer space.
     Blocked {
         at_ns: i64,
         ns: u64,
     },
     /// The last record has been taken.
     StoppedTaking,
-    /// What the records of a code died of.
+    /// The message of an error code.
     Words {
         code: i16,
         words: String,
@@ -218,7 +217,7 @@ pub(super) enum DriverFrame<'a> {
     },
 }
 
-/// The frame at the start of `bytes` with its length; `None` when more has to come.
+/// The frame at the start of `bytes` with its length; `None` if it is incomplete.
 pub(super) fn read(bytes: &[u8]) -> Result<Option<(DriverFrame<'_>, usize)>, String> {
     let Some((head, rest)) = bytes.split_at_checked(HEAD_BYTES) else {
         return Ok(None);
@@ -270,27 +269,27 @@ fn parse(kind: u8, body: &[u8]) -> Option<DriverFrame<'_>> {
     })
 }
 
-/// Text from outside, for people: bounded, without control characters.
+/// Text from outside for messages: bounded, without control characters.
 pub(super) fn clean(bytes: &[u8]) -> String {
-    /// Enough to see what it is.
+    /// Enough to recognise it.
     const CHARS_MAX: usize = 1_000;
     let text = String::from_utf8_lossy(bytes);
     let kept = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     kept.take(CHARS_MAX).collect()
 }
 
-/// What became of some records.
+/// The outcomes of some records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Outcomes<'a>(&'a [u8]);
 
-/// What became of one record.
+/// The outcome of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RecordOutcome {
-    /// Which of the records that were fed, from 0.
+    /// The index of the fed record, from 0.
     pub(super) index: u64,
-    /// When the client had taken it.
+    /// When the client accepted it.
     pub(super) sent_ns: i64,
-    /// When the client told of its end.
+    /// When the client reported its outcome.
     pub(super) end_ns: i64,
     pub(super) fate: Fate,
     /// Kafka's error code, or one of kgauge's own.
@@ -309,7 +308,7 @@ pub(super) enum Fate {
 }
 
 impl Outcomes<'_> {
-    /// Each of them; `None` for one that makes no sense.
+    /// Each of them; `None` for an invalid one.
     pub(super) fn iter(&self) -> impl Iterator<Item = Option<RecordOutcome>> + '_ {
         let (entries, _) = self.0.as_chunks::<OUTCOME_BYTES>();
         entries.iter().map(|entry| {

@@ -1,4 +1,4 @@
-//! What was fed to a child and has no outcome yet. Every record has exactly one.
+//! Records that were sent to a child and have no outcome yet. Every record has exactly one outcome.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ pub(super) struct FedRecord {
     pub(super) bytes: u32,
 }
 
-/// An entry in as little room as it takes.
+/// A compact entry.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     intended_ns: u64,
@@ -31,11 +31,11 @@ impl Entry {
     }
 }
 
-/// Shared by who feeds and who collects: each takes it for a whole chunk of records.
+/// Shared by feeder and collector; each locks it once per chunk of records.
 #[derive(Debug, Default)]
 pub(super) struct Ledger(Mutex<OpenEntries>);
 
-/// The entries from the oldest open one on.
+/// The entries, starting with the oldest open one.
 #[derive(Debug, Default)]
 pub(super) struct OpenEntries {
     first: u64,
@@ -43,7 +43,7 @@ pub(super) struct OpenEntries {
 }
 
 impl Ledger {
-    /// Notes records before they are fed.
+    /// Adds records before they are fed.
     pub(super) fn note(&self, chunk: &[FedRecord]) {
         self.open().entries.extend(chunk.iter().map(|fed| Entry {
             intended_ns: fed.intended_ns.unwrap_or(AT_WILL),
@@ -59,7 +59,7 @@ impl Ledger {
 }
 
 impl OpenEntries {
-    /// Closes a record's entry; `None` when it has none, or not any more.
+    /// Closes a record's entry; `None` if it has none, or no longer.
     pub(super) fn close(&mut self, index: u64) -> Option<FedRecord> {
         let at = usize::try_from(index.checked_sub(self.first)?).ok()?;
         let entry = self.entries.get_mut(at)?;
@@ -74,7 +74,7 @@ impl OpenEntries {
         Some(fed)
     }
 
-    /// Closes all that is open.
+    /// Closes all open entries.
     pub(super) fn close_all(&mut self) -> Vec<FedRecord> {
         let open = self.entries.drain(..).filter(|entry| entry.is_open);
         open.map(Entry::fed).collect()

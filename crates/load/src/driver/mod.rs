@@ -1,13 +1,13 @@
-//! Flows that another client sends: a child process with Kafka's Java client or librdkafka in it, fed
-//! with the same records at the same times.
+//! Flows that another client sends: a child process with Kafka's Java client or librdkafka gets the same records at the
+//! same times.
 //!
 //! ```text
 //! Schedule, Payload -> feed -> [stdin  child: waits, send(), callback  stdout] -> collect -> Recorder
 //!                        \------------- ledger: what was fed -------------------/
 //! ```
 //!
-//! The child only waits, sends and tells times. What a record is, when it is due and what a figure
-//! means is decided here, by the same code that serves the engine. Each producer has a child.
+//! The child only waits, sends and reports times. This crate decides the contents and times of records and the meaning
+//! of figures, with the code of the engine. Each producer has a child.
 
 mod accounts;
 mod child;
@@ -27,24 +27,24 @@ pub use error::DriverError;
 pub(crate) use child::{DriverChild, DriverSetup};
 pub(crate) use collect::{DrivenOutcome, DrivenProducer, DrivenRun};
 
-/// How a driver's program is started. It takes settings and records on its standard input.
+/// How to start a driver's program. It reads settings and records from its standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriverProgram {
     /// The file to execute.
     pub program: PathBuf,
-    /// Its arguments; nothing secret is among them.
+    /// Its arguments, without secrets.
     pub arguments: Vec<OsString>,
 }
 
-/// What a flow's driver was and did.
+/// The results of a flow's driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriverUse {
-    /// Position of the flow in the trial.
+    /// Index of the flow in the trial.
     pub flow: usize,
-    /// The client and its release, as it says itself.
+    /// The client and its release, as it reports them.
     pub client: String,
-    /// How many processes it had, one a producer.
+    /// Number of processes, one per producer.
     pub processes: u32,
-    /// How long these processes, together, had no record to send although they would have taken one.
+    /// How long these processes, in total, had no record to send although they would have taken one.
     pub starved_ns: u64,
 }

@@ -1,4 +1,4 @@
-//! What the client properties of the target say, for other clients: TLS, SASL, connections.
+//! Translates the target's client properties for other clients: TLS, SASL, connections.
 
 use kgauge_client::ClientConfig;
 use kgauge_client::config::{KeyRole, Setting, key_role};
@@ -6,7 +6,7 @@ use kgauge_client::security::{Login, SaslSettings};
 
 use super::settings::DriverProperties;
 
-/// Keys of the connection that the flow's own settings say, or that no producer has.
+/// Connection keys that the flow's settings determine, or that no producer has.
 const SAID_BY_FLOW: &[&str] = &[
     "bootstrap.servers",
     "client.id",
@@ -20,7 +20,7 @@ const SAID_BY_FLOW: &[&str] = &[
     "send.buffer.bytes",
 ];
 
-/// The login of a mechanism that both clients know.
+/// The login of a mechanism that both clients support.
 fn login(client: &ClientConfig) -> Result<Option<&Login>, String> {
     match &client.security.sasl {
         None => Ok(None),
@@ -31,7 +31,7 @@ fn login(client: &ClientConfig) -> Result<Option<&Login>, String> {
     }
 }
 
-/// Kafka's Java client takes everything as it was written.
+/// Kafka's Java client takes everything unchanged.
 pub(super) fn java(client: &ClientConfig, properties: &mut DriverProperties) -> Result<(), String> {
     login(client)?;
     for setting in own_keys(client) {
@@ -45,7 +45,7 @@ fn own_keys(client: &ClientConfig) -> impl Iterator<Item = &Setting> {
     settings.filter(|setting| !SAID_BY_FLOW.contains(&setting.key.as_str()))
 }
 
-/// librdkafka has other names for much of it.
+/// librdkafka has other names for many keys.
 pub(super) fn librdkafka(
     client: &ClientConfig,
     properties: &mut DriverProperties,

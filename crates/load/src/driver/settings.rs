@@ -1,7 +1,7 @@
-//! A flow's settings under the names of the client that is to obey them.
+//! Translates a flow's settings to the names of the client.
 //!
-//! What a client has not is refused when the scenario is read (`Driver::refusals`), or by the client
-//! itself when only its release knows.
+//! A setting that the client lacks is refused when the scenario is read (`Driver::refusals`), or by the client itself
+//! if that depends on its release.
 
 use kgauge_client::{ClientConfig, Secret};
 use kgauge_scenario::{
@@ -18,12 +18,12 @@ const MS: u64 = 1_000_000;
 pub(super) struct DriverProperties(pub(super) Vec<Property>);
 
 impl DriverProperties {
-    /// A setting that somebody asked for.
+    /// A setting that was requested.
     pub(super) fn set(&mut self, key: &str, value: impl Into<String>) {
         self.put(key, value.into(), false);
     }
 
-    /// A setting that a client may lack as long as it is Kafka's default.
+    /// A setting that a client may lack if it has Kafka's default.
     fn put(&mut self, key: &str, value: String, is_default: bool) {
         self.0.push(Property {
             key: key.to_owned(),
@@ -33,7 +33,7 @@ impl DriverProperties {
     }
 }
 
-/// All settings of a producer of the flow; in words what cannot be translated.
+/// All settings of a producer of the flow, or a message about what cannot be translated.
 pub(super) fn properties(
     flow: &ProduceFlow,
     client: &ClientConfig,
@@ -58,7 +58,7 @@ pub(super) fn properties(
     Ok(properties.0)
 }
 
-/// What both have under one name.
+/// Settings with the same name in both clients.
 fn shared(settings: &ProducerSettings, properties: &mut DriverProperties) {
     let default = ProducerSettings::default();
     let acks = match settings.acks {
@@ -136,7 +136,7 @@ fn java(settings: &ProducerSettings, properties: &mut DriverProperties) {
     );
 }
 
-/// The key of a codec's level, the level, and Kafka's default of it (KIP-390, 3.8).
+/// The key of a codec's level, the level, and Kafka's default (KIP-390, 3.8).
 fn level(compression: Compression) -> Option<(&'static str, i32, i32)> {
     let (key, usual) = match compression.codec {
         CompressionCodec::Gzip => ("compression.gzip.level", -1),
@@ -147,18 +147,18 @@ fn level(compression: Compression) -> Option<(&'static str, i32, i32)> {
     Some((key, compression.level?, usual))
 }
 
-/// Names and ranges: librdkafka's CONFIGURATION.md.
+/// Source of names and ranges: librdkafka's CONFIGURATION.md.
 fn librdkafka(settings: &ProducerSettings, properties: &mut DriverProperties) {
     shared(settings, properties);
     let socket = |bytes: Option<u32>| bytes.unwrap_or(0).to_string();
-    // Kafka's 0: one record a batch.
+    // Kafka's 0: one record per batch.
     let records_max = match settings.batch_bytes {
         0 => 1,
         _ => 1_000_000,
     };
     for (key, value) in [
         ("batch.size", settings.batch_bytes.max(1).to_string()),
-        // As in Kafka bytes alone end a batch, and fill the buffer.
+        // As in Kafka, only bytes end a batch and fill the buffer.
         ("batch.num.messages", records_max.to_string()),
         (
             "queue.buffering.max.kbytes",
@@ -180,7 +180,7 @@ fn librdkafka(settings: &ProducerSettings, properties: &mut DriverProperties) {
         ),
         // Kafka's own hash for records with keys.
         ("partitioner", "murmur2_random".to_owned()),
-        // The library never waits in a send; the program does, for so long.
+        // The library never blocks in a send; the program implements this wait.
         (
             "kgauge.max.block.ms",
             (settings.block_ns_max / MS).to_string(),
@@ -188,7 +188,7 @@ fn librdkafka(settings: &ProducerSettings, properties: &mut DriverProperties) {
     ] {
         properties.set(key, value);
     }
-    // Kafka's 9 of lz4 is the fast compressor, which is librdkafka's default.
+    // Kafka's lz4 level 9 is the fast compressor, which is librdkafka's default.
     if let Some((key, level, _)) = level(settings.compression)
         && key != "compression.lz4.level"
     {

@@ -1,34 +1,33 @@
-//! Whether other threads of this machine wait for processors: then a load thread that spins takes time from them.
+//! Detects whether other threads of this machine wait for processors: a spinning load thread would take time from them.
 //!
-//! The kernel counts how long threads have waited for a processor: of all threads together in `/proc/pressure/cpu`
-//! (PSI), and of one in its `schedstat`. Both are read ten times a second, and never while a send is due within the
-//! margin.
+//! The kernel counts how long threads waited for a processor: all threads together in `/proc/pressure/cpu` (PSI), and
+//! one thread in its `schedstat`. Both are read ten times per second, and never when a send is due within the margin.
 
 use std::fs::File;
 
-/// How often the kernel's counts are read.
+/// How often the kernel's counters are read.
 const LOOK_NS: u64 = 100_000_000;
 
-/// Spinning stops where somebody waited for more than this part of the time.
+/// Spinning stops above this share of waiting time.
 const BUSY: f64 = 0.10;
 
-/// Spinning begins again where nobody waited for more than this part of the time.
+/// Spinning resumes below this share of waiting time.
 const CALM: f64 = 0.03;
 
-/// A thread gives way for at least this long, so that it does not alternate with those that it makes wait.
+/// A thread gives way for at least this long, so that it does not alternate with the threads that it delays.
 const GIVE_WAY_NS_MIN: u64 = 1_000_000_000;
 
-/// Whether to give way, and for how long that was so.
+/// Whether to give way, and for how long that lasted.
 #[derive(Debug, Default)]
 struct SpinDecision {
-    /// When counts were read last, and how long somebody had waited by then.
+    /// The last reading: its time, and the waiting time by then.
     last: Option<(u64, u64)>,
     gives_way_since_ns: Option<u64>,
     gave_way_ns: u64,
 }
 
 impl SpinDecision {
-    /// The kernel counts so many nanoseconds of waiting by now.
+    /// Adds a reading of the kernel's waiting time in nanoseconds.
     fn note(&mut self, now_ns: u64, waited_ns: u64) {
         let Some((then_ns, before_ns)) = self.last.replace((now_ns, waited_ns)) else {
             return;
@@ -49,10 +48,10 @@ impl SpinDecision {
     }
 }
 
-/// The competition for processors as one load thread sees it.
+/// The competition for processors as seen by one load thread.
 #[derive(Debug)]
 pub(super) struct Competition {
-    /// Of all threads, and where the kernel does not count that, of this thread.
+    /// The counter of all threads; if the kernel has none, that of this thread.
     counts: Option<Counts>,
     next_look_ns: u64,
     judgement: SpinDecision,
@@ -65,7 +64,7 @@ enum Counts {
 }
 
 impl Competition {
-    /// Nothing has been read yet; the first look opens the files, because they are those of the thread that looks.
+    /// Before the first reading, which opens the files: they belong to the reading thread.
     pub(super) fn new() -> Self {
         Self {
             counts: None,
@@ -74,7 +73,7 @@ impl Competition {
         }
     }
 
-    /// Reads the counts if that is due. It takes some 20 us.
+    /// Reads the counters if due. It takes some 20 us.
     pub(super) fn sample(&mut self, now_ns: u64) {
         if now_ns < self.next_look_ns {
             return;
@@ -93,7 +92,7 @@ impl Competition {
         self.judgement.gives_way_since_ns.is_some()
     }
 
-    /// For how long that was so.
+    /// For how long that lasted.
     pub(super) fn gave_way_ns(&self) -> u64 {
         self.judgement.gave_way_ns
     }
@@ -138,7 +137,7 @@ fn pressure_ns(text: &str) -> Option<u64> {
     Some(total.parse::<u64>().ok()?.saturating_mul(1_000))
 }
 
-/// Time on a processor, time that a processor was waited for, and how often it got one.
+/// Time on a processor, time waiting for one, and number of turns.
 fn own_waits_ns(text: &str) -> Option<u64> {
     text.split_whitespace().nth(1)?.parse().ok()
 }

@@ -1,8 +1,7 @@
-//! Finds, before the run, how much of the values has to be random for a wanted compression ratio.
+//! Finds, before the run, how much of the values must be random for a compression ratio.
 //!
-//! Batches of the flow's own records are made as its producers will make them, and compressed by
-//! its own codec and level. Their size is nearly a straight line over the random part, so that the
-//! search takes a handful of tries.
+//! It makes batches of the flow's records as the producers will, and compresses them with the flow's codec and level.
+//! Their size is nearly linear in the random part, so the search takes a handful of tries.
 
 use kgauge_scenario::{Compression, CompressionCodec, HeadersPlan, ProduceFlow, RecordPlan};
 use kgauge_wire::compress::{CompressError, Compressor};
@@ -11,23 +10,23 @@ use kgauge_wire::record_batch::{BatchEncoder, HEADER_BYTES, ProducerState};
 use super::pool::POOL_BYTES;
 use super::{Payload, PayloadError, RecordDraft};
 
-/// The search ends this near to the wanted ratio; it is promised to ± 5 %.
+/// The search ends this close to the ratio; the promise is ± 5 %.
 const NEAR_ENOUGH: f64 = 0.01;
-/// A ratio that cannot be reached may be missed by so much before it is refused.
+/// A ratio that cannot be reached may be missed by this much before it is refused.
 const TOLERATED: f64 = 0.04;
 const TRIES_MAX: u32 = 24;
-/// A try compresses at least so much, in whole batches.
+/// Minimum size of a try, in whole batches.
 const SAMPLE_BYTES: usize = 256 << 10;
-/// The largest pool: a batch of more than this sees its values again.
+/// The largest pool: a larger batch repeats its values.
 const POOL_BYTES_MAX: usize = 64 << 20;
 /// As the producer's own estimate (`COMPRESSION_RATE_ESTIMATION_FACTOR`).
 const CAUTION: f64 = 1.05;
 
-/// A flow's records, and what was found on the way.
+/// A flow's records, and the ratio found.
 #[derive(Debug)]
 pub(crate) struct CalibratedPayload {
     pub(crate) payload: Payload,
-    /// Uncompressed by compressed bytes of full batches, where a ratio was wanted.
+    /// Uncompressed ÷ compressed bytes of full batches, if a ratio was requested.
     #[allow(dead_code, reason = "tests compare it with what a run shows")]
     pub(crate) ratio: Option<f64>,
 }
@@ -56,7 +55,7 @@ pub(crate) fn payload_for(
     search.run()
 }
 
-/// Without a codec records are made as for lz4: somebody may compress them later.
+/// Without a codec, records are made as for lz4: they may be compressed later.
 fn with_codec(compression: Compression) -> Compression {
     match compression.codec {
         CompressionCodec::None => Compression {
@@ -67,7 +66,7 @@ fn with_codec(compression: Compression) -> Compression {
     }
 }
 
-/// An end of the bracket.
+/// One end of the bracket.
 #[derive(Clone, Copy, PartialEq)]
 enum End {
     Low,
@@ -88,7 +87,7 @@ impl Search<'_> {
         let failed = |error: CompressError| PayloadError(error.to_string());
         let compressor = crate::settings::compressor(self.compression).map_err(failed)?;
         let mut compressor = compressor.unwrap_or_default();
-        // Bounds of the random part, each with compressed by uncompressed bytes, less the wanted.
+        // Bounds of the random part, each with compressed ÷ uncompressed bytes minus the requested value.
         let aim = 1.0 / self.wanted;
         let least = self.at(0.0, &mut compressor)?;
         if least.1 / self.wanted < 1.0 {
@@ -97,7 +96,7 @@ impl Search<'_> {
         let (mut low, mut high) = ((0.0, 1.0 / least.1 - aim), (1.0, 1.0 - aim));
         let (mut best, mut stayed): (Option<(Payload, f64)>, Option<End>) = (None, None);
         for _ in 0..TRIES_MAX {
-            // Regula falsi; an end that stays twice counts half (the Illinois rule).
+            // Regula falsi; an end that does not move counts half (the Illinois rule).
             let part = low.0 - low.1 * (high.0 - low.0) / (high.1 - low.1);
             let (payload, ratio) = self.at(part.clamp(0.0, 1.0), &mut compressor)?;
             let is_better = |best: &(Payload, f64)| self.off(ratio) < self.off(best.1);
@@ -129,7 +128,7 @@ impl Search<'_> {
         }
     }
 
-    /// Nothing but what makes records unique is random, and it is still too much.
+    /// Only the unique part is random, and that is still too much.
     fn least(&self, (payload, ratio): (Payload, f64)) -> Result<CalibratedPayload, PayloadError> {
         match self.off(ratio) <= TOLERATED {
             true => Ok(CalibratedPayload {
@@ -148,12 +147,12 @@ impl Search<'_> {
         ))
     }
 
-    /// By what part of the wanted ratio one is off.
+    /// Relative deviation from the requested ratio.
     fn off(&self, ratio: f64) -> f64 {
         (ratio / self.wanted - 1.0).abs()
     }
 
-    /// The records with so much random in them, and the ratio that their batches have.
+    /// The records with this random part, and the ratio of their batches.
     fn at(
         &self,
         random_part: f64,
@@ -179,7 +178,7 @@ impl Search<'_> {
         Ok((payload, plain as f64 / packed as f64))
     }
 
-    /// Makes the next record and says whether the batch has room for it.
+    /// Makes the next record; returns whether the batch has space for it.
     fn takes_another(
         &self,
         payload: &Payload,

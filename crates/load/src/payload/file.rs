@@ -1,4 +1,4 @@
-//! Values from a file, as they stand there.
+//! Values from a file, unchanged.
 
 use kgauge_scenario::{RecordFile, file_digest};
 
@@ -8,13 +8,13 @@ use super::{PayloadError, mix};
 #[derive(Debug)]
 pub(super) struct FileValues {
     bytes: Vec<u8>,
-    /// Where each record begins and ends.
+    /// Start and end of each record.
     cuts: Vec<(usize, usize)>,
     at_random: bool,
 }
 
 impl FileValues {
-    /// Reads a plan's file, which must be the one that the plan was made with.
+    /// Reads a plan's file, which must be unchanged since the plan was made.
     pub(super) fn read(plan: &RecordFile) -> Result<Self, PayloadError> {
         let path = &plan.path;
         let bytes = std::fs::read(path).map_err(|error| {
@@ -43,7 +43,7 @@ impl FileValues {
         }
     }
 
-    /// The value of a record: after the last one the first comes again, or any of them.
+    /// The value of a record: in order and then from the start again, or at random.
     #[inline]
     pub(super) fn value(&self, number: u64, seed: u64) -> &[u8] {
         let number = match self.at_random {

@@ -1,31 +1,30 @@
-//! The pool of bytes that values are cut from: unique, seeded, and cheap enough for the hot path.
+//! The pool of bytes from which values are cut: unique, seeded, and cheap enough for the hot path.
 //!
-//! A pool of random bytes is made once, before the run. A producer's values are consecutive pieces of the
-//! pool, with the record's index, mixed, written over their first bytes. So no two records are equal (as
-//! far as their size can tell them apart), and nothing can be won by compressing them: random bytes have 8
-//! bits of entropy a byte, and the pool begins anew only after a mebibyte, further than a batch reaches.
-//! Walking through the pool, instead of jumping, lets the processor fetch what comes next: with jumps the
-//! copy of a 100-byte value took 100 ns, most of them waiting for memory.
+//! A pool of random bytes is made before the run. A producer's values are consecutive pieces of it, with a mix of the
+//! record's index written over their first bytes. No two records are equal, as far as their size can distinguish them.
+//! They are incompressible: random bytes have 8 bits of entropy each, and the pool repeats only after a mebibyte, which
+//! is longer than a batch. Reading the pool sequentially lets the processor prefetch; with random positions, the copy
+//! of a 100-byte value took 100 ns, mostly waiting for memory.
 
-/// Bytes that a producer's values walk through before they come again, at least.
+/// Minimum length before a producer's values repeat.
 pub(super) const POOL_BYTES: usize = 1 << 20;
 
-/// What repeats in compressible values comes again after so many bytes: near enough for the window
-/// of every codec, and no longer than the longest copy that Snappy knows.
+/// The period of the repeating part of compressible values: short enough for the window of every codec, and at most the
+/// longest copy of Snappy.
 const CHUNK_BYTES: usize = 64;
 
-/// Where values are taken from. Shared by all producers of a flow; never changes after it is made.
+/// The source of values. Shared by all producers of a flow; immutable.
 #[derive(Debug)]
 pub(crate) struct PayloadPool {
     bytes: Vec<u8>,
-    /// Start of values within the pool: its size, a power of two, less one.
+    /// Mask for the start of values: the pool's size, a power of two, minus one.
     mask: usize,
     value_bytes: usize,
     seed: u64,
     letters: bool,
 }
 
-/// What a pool is made from.
+/// The parameters of a pool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PoolSetup {
     pub(crate) seed: u64,
@@ -33,9 +32,9 @@ pub(crate) struct PoolSetup {
     pub(crate) value_bytes: usize,
     /// Size of the largest.
     pub(crate) value_bytes_max: usize,
-    /// Bytes before it begins again: a power of two.
+    /// Bytes before it repeats: a power of two.
     pub(crate) pool_bytes: usize,
-    /// The part of the bytes that is random; the rest repeats.
+    /// The share of random bytes; the rest repeats.
     pub(crate) random_part: f64,
     /// Letters A to Z instead of bytes.
     pub(crate) letters: bool,
@@ -55,7 +54,7 @@ impl PayloadPool {
         })
     }
 
-    /// A pool as it is asked for.
+    /// A pool with these parameters.
     pub(crate) fn of(setup: &PoolSetup) -> Self {
         let length = setup.pool_bytes + setup.value_bytes_max;
         let mut bytes = Vec::with_capacity(length + 8);
@@ -79,7 +78,7 @@ impl PayloadPool {
         }
     }
 
-    /// Bytes of the pool from where the producer's `n`-th value begins.
+    /// Bytes of the pool from the start of the producer's `n`-th value.
     #[inline]
     pub(super) fn piece(&self, n: u64, bytes: usize) -> &[u8] {
         let start = (n as usize).wrapping_mul(self.value_bytes) & self.mask;
@@ -91,8 +90,8 @@ impl PayloadPool {
         self.value_bytes
     }
 
-    /// Writes the value of record `index` of the flow, the producer's `n`-th, over `to`, which is at most
-    /// as long as the largest value.
+    /// Writes the value of record `index` of the flow, the producer's `n`-th, over `to`, which is at most as long as
+    /// the largest value.
     #[inline]
     pub(crate) fn fill(&self, index: u64, n: u64, to: &mut [u8]) {
         to.copy_from_slice(self.piece(n, to.len()));
@@ -100,7 +99,7 @@ impl PayloadPool {
         if self.letters {
             return write_letters(mark, index, to);
         }
-        // Mixing is a bijection of 64 bits: eight bytes of it tell any two records apart.
+        // The mix is a bijection of 64 bits: eight bytes of it distinguish any two records.
         if let Some(first) = to.first_chunk_mut::<8>() {
             *first = mark.to_le_bytes();
         } else {
@@ -115,8 +114,8 @@ fn letter(byte: u8) -> u8 {
     b'A' + ((u16::from(byte) * 26) >> 8) as u8
 }
 
-/// Tells records apart in letters: fourteen of them hold any mark of 64 bits, fewer as much of the
-/// record's index as they can.
+/// Makes records distinct in letters: fourteen of them encode any mark of 64 bits; fewer encode as much of the record's
+/// index as they can.
 fn write_letters(mark: u64, index: u64, to: &mut [u8]) {
     const LETTERS: usize = 14;
     let (mut rest, count) = match to.len() {
@@ -129,17 +128,17 @@ fn write_letters(mark: u64, index: u64, to: &mut [u8]) {
     }
 }
 
-/// Leaves the first bytes of each chunk random and makes the rest the same everywhere, so that in all
-/// `random_part` of the bytes are random.
+/// Leaves the first bytes of each chunk random and makes the rest the same everywhere, so that in total `random_part`
+/// of the bytes are random.
 ///
-/// That is how text of machines looks: what changes stands between words that do not.
+/// Machine-generated text is similar: variable parts between constant words.
 fn repeat(bytes: &mut [u8], seed: u64, random_part: f64) {
     let phrase: Vec<u8> = (0..CHUNK_BYTES as u64)
         .map(|at| b'a' + (mix(seed ^ !at) % 26) as u8)
         .collect();
     let random = CHUNK_BYTES as f64 * random_part.max(0.0);
     for (index, chunk) in bytes.chunks_mut(CHUNK_BYTES).enumerate() {
-        // Whole bytes, whose sum over all chunks is right.
+        // Whole bytes, with the correct sum over all chunks.
         let before = (index as f64 * random) as usize;
         let kept = (((index + 1) as f64 * random) as usize - before).min(chunk.len());
         let length = chunk.len();
