@@ -59,7 +59,7 @@ pub use outage::{Outage, OutageChange, OutageKind};
 pub use payload::PayloadError;
 pub use preload::{PreloadError, preload};
 pub use prepare::{CopySetup, LoadSetup, PrepareError, PreparedLoad};
-pub use produce::TransactionStartError;
+pub use produce::{TransactionStartError, partition_for_key};
 pub use refusals::{MissingFeature, refusals};
 pub use run::{FlowOutcome, LoadError, LoadOutcome, LoadProgress};
 pub use settings::codec;

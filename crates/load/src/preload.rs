@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
-    Arrivals, ClusterNeeds, FlowPlan, Partitioner, Preload, ProduceFlow, ProducerSettings, Shape,
-    Share, Stages, TopicPlan, Trial,
+    Arrivals, FlowPlan, Partitioner, Preload, ProduceFlow, ProducerSettings, Shape, Share, Stages,
+    TopicPlan,
 };
 
 use crate::clock::Clock;
@@ -132,39 +132,16 @@ pub(crate) fn flow_of(preload: &Preload) -> ProduceFlow {
 }
 
 fn share_of(plan: &TopicPlan, preload: &Preload) -> Share {
-    let flow = flow_of(preload);
-    let trial = Trial {
-        changes: Vec::new(),
-        cluster: ClusterNeeds::default(),
-        index: 0,
-        scenario: String::new(),
-        question: String::new(),
-        name: String::new(),
-        factors: Vec::new(),
-        topic: TopicPlan {
-            config: BTreeMap::new(),
-            preload: None,
-            ..plan.clone()
-        },
-        flows: vec![FlowPlan::Produce(flow)],
-        stages: Stages {
-            warm_up_ns: 0,
-            warm_up_ns_max: 0,
-            hold_ns: None,
-            drain_ns_max: DRAIN_NS_MAX,
-        },
-        faults: Vec::new(),
-        repeats: 1,
-        goals: Vec::new(),
-        published: Vec::new(),
+    let topic = TopicPlan {
+        config: BTreeMap::new(),
+        preload: None,
+        ..plan.clone()
     };
-    let run_id = String::new();
-    Share {
-        run_id,
-        agent_index: 0,
-        agent_count: 1,
-        trial,
-        repeat: 0,
-        seed: 0,
-    }
+    let stages = Stages {
+        warm_up_ns: 0,
+        warm_up_ns_max: 0,
+        hold_ns: None,
+        drain_ns_max: DRAIN_NS_MAX,
+    };
+    Share::of_flows(vec![FlowPlan::Produce(flow_of(preload))], topic, stages, 0)
 }

@@ -16,7 +16,7 @@ use kgauge_results::{Counts, Slice, SliceSink, Stage, TimeKind};
 use kgauge_scenario::{
     Acks, Arrivals, Compression, CompressionCodec, ConsumeEnd, ConsumeFlow, ConsumerSettings,
     FlowPlan, PartitionShare, Partitioner, Preload, ProduceFlow, ProducerSettings, RecordPlan,
-    Shape, Share, Stages, StartOffset, TopicPlan, Trial,
+    Shape, Share, Stages, StartOffset, TopicPlan,
 };
 
 const MS: u64 = 1_000_000;
@@ -132,39 +132,11 @@ impl Drop for Bench {
 }
 
 fn share(flows: Vec<FlowPlan>, stages: Stages) -> Share {
-    let trial = Trial {
-        changes: Vec::new(),
-        cluster: Default::default(),
-        index: 0,
-        scenario: "test".into(),
-        question: String::new(),
-        name: String::new(),
-        factors: Vec::new(),
-        topic: topic_plan(),
-        flows,
-        stages,
-        faults: Vec::new(),
-        repeats: 1,
-        goals: Vec::new(),
-        published: Vec::new(),
-    };
-    Share {
-        run_id: "test".into(),
-        agent_index: 0,
-        agent_count: 1,
-        trial,
-        repeat: 0,
-        seed: 7,
-    }
+    Share::of_flows(flows, topic_plan(), stages, 7)
 }
 
 fn topic_plan() -> TopicPlan {
-    TopicPlan {
-        partitions: PARTITIONS,
-        replication: 1,
-        config: BTreeMap::new(),
-        preload: None,
-    }
+    TopicPlan::of_partitions(PARTITIONS)
 }
 
 fn stages(warm_up_ms: u64, hold_ms: Option<u64>) -> Stages {

@@ -17,7 +17,7 @@ use kgauge_load::{
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
     Acks, Arrivals, ConsumeEnd, ConsumeFlow, ConsumerSettings, FlowPlan, PartitionShare,
-    ProduceFlow, ProducerSettings, RecordPlan, Shape, Share, Stages, StartOffset, TopicPlan, Trial,
+    ProduceFlow, ProducerSettings, RecordPlan, Shape, Share, Stages, StartOffset, TopicPlan,
 };
 use kgauge_wire::api::ApiKey;
 
@@ -86,40 +86,13 @@ impl Bench {
 }
 
 fn share(flows: Vec<FlowPlan>, hold_s: u64) -> Share {
-    let trial = Trial {
-        changes: Vec::new(),
-        cluster: Default::default(),
-        index: 0,
-        scenario: "test".into(),
-        question: String::new(),
-        name: String::new(),
-        factors: Vec::new(),
-        topic: TopicPlan {
-            partitions: PARTITIONS,
-            replication: 1,
-            config: BTreeMap::new(),
-            preload: None,
-        },
-        flows,
-        stages: Stages {
-            warm_up_ns: 0,
-            warm_up_ns_max: 0,
-            hold_ns: Some(hold_s * SECOND_NS),
-            drain_ns_max: SECOND_NS,
-        },
-        faults: Vec::new(),
-        repeats: 1,
-        goals: Vec::new(),
-        published: Vec::new(),
+    let stages = Stages {
+        warm_up_ns: 0,
+        warm_up_ns_max: 0,
+        hold_ns: Some(hold_s * SECOND_NS),
+        drain_ns_max: SECOND_NS,
     };
-    Share {
-        run_id: "test".into(),
-        agent_index: 0,
-        agent_count: 1,
-        trial,
-        repeat: 0,
-        seed: 7,
-    }
+    Share::of_flows(flows, TopicPlan::of_partitions(PARTITIONS), stages, 7)
 }
 
 fn writers() -> FlowPlan {

@@ -33,6 +33,7 @@ mod path;
 mod plan;
 mod planning;
 mod problem;
+mod properties;
 mod random;
 mod read;
 mod reader;

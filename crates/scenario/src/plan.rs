@@ -169,6 +169,18 @@ pub struct TopicPlan {
     pub preload: Option<Preload>,
 }
 
+impl TopicPlan {
+    /// An empty topic with one replica and no settings.
+    pub fn of_partitions(partitions: u32) -> TopicPlan {
+        TopicPlan {
+            partitions,
+            replication: 1,
+            config: BTreeMap::new(),
+            preload: None,
+        }
+    }
+}
+
 /// Records that stand in the topic before a trial starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

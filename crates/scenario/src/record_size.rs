@@ -1,6 +1,8 @@
 //! What a record takes beside its value, in Kafka's record batch format v2.
 
 use crate::record::RecordPlan;
+use crate::settings::ProducerSettings;
+use crate::units::ByteSize;
 
 /// A batch's own head, from base offset to record count.
 pub(crate) const BATCH_HEAD_BYTES: u64 = 61;
@@ -12,6 +14,25 @@ pub(crate) fn record_bytes_max(record: &RecordPlan) -> u64 {
     const LONGEST_HEAD_BYTES: u64 = 21;
     let value = u64::from(record.value_bytes_max());
     BATCH_HEAD_BYTES + LONGEST_HEAD_BYTES + key_bytes(record) + field_bytes(value) + headers(record)
+}
+
+/// What a record exceeds, and the setting that limits it.
+pub(crate) fn exceeded_limits(
+    record: &RecordPlan,
+    settings: &ProducerSettings,
+) -> impl Iterator<Item = (String, &'static str)> {
+    let bytes = record_bytes_max(record);
+    let request = u64::from(settings.request_bytes_max);
+    let limits = [
+        (request, "max.request.size"),
+        (settings.buffer_bytes, "buffer.memory"),
+    ];
+    let exceeded = limits.into_iter().filter(move |(limit, _)| bytes > *limit);
+    exceeded.map(move |(limit, key)| {
+        let limit = ByteSize(limit);
+        let what = format!("a record takes up to {bytes} bytes, more than `{key}` ({limit})");
+        (what, key)
+    })
 }
 
 /// What such a record takes on average inside a batch that lives less than 17 minutes and holds

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Plan, Trial};
+use crate::cluster_needs::ClusterNeeds;
+use crate::plan::{FlowPlan, Plan, Stages, TopicPlan, Trial};
 use crate::random::derive_seed;
 use crate::schedule::Stripe;
 
@@ -45,6 +46,33 @@ impl Plan {
 }
 
 impl Share {
+    /// These flows without a scenario, all of them for the only agent.
+    pub fn of_flows(flows: Vec<FlowPlan>, topic: TopicPlan, stages: Stages, seed: u64) -> Share {
+        Share {
+            run_id: String::new(),
+            agent_index: 0,
+            agent_count: 1,
+            trial: Trial {
+                index: 0,
+                scenario: String::new(),
+                question: String::new(),
+                name: String::new(),
+                factors: Vec::new(),
+                changes: Vec::new(),
+                cluster: ClusterNeeds::default(),
+                topic,
+                flows,
+                stages,
+                faults: Vec::new(),
+                repeats: 1,
+                goals: Vec::new(),
+                published: Vec::new(),
+            },
+            repeat: 0,
+            seed,
+        }
+    }
+
     /// The seed of a flow's schedule and payload: the same in every agent's share.
     pub fn flow_seed(&self, flow: &str) -> u64 {
         derive_seed(self.seed, flow)

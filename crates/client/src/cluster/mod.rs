@@ -5,8 +5,10 @@ mod error;
 mod metadata;
 mod pool;
 mod retry;
+mod topics;
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use kgauge_wire::api::ApiKey;
@@ -203,8 +205,19 @@ impl Cluster {
             Some(_) => self.request_limit(deadline),
             None => self.config.request_timeout,
         };
-        let connection = self.connection(broker_id, deadline)?;
-        Ok(connection.call_between(request, R::VERSIONS, limit)?)
+        self.call_between(broker_id, request, R::VERSIONS, limit)
+    }
+
+    /// The same in one of these versions. The broker has to answer within `limit`.
+    pub fn call_between<'a, R: Request<'a>>(
+        &mut self,
+        broker_id: i32,
+        request: &R,
+        versions: RangeInclusive<i16>,
+        limit: Duration,
+    ) -> Result<Decoded<R>, ClusterError> {
+        let connection = self.connection(broker_id, self.deadline())?;
+        Ok(connection.call_between(request, versions, limit)?)
     }
 
     pub(crate) fn is_interrupted(&self) -> bool {

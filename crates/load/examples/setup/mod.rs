@@ -1,10 +1,8 @@
 //! Plans for the examples: one flow on a topic of [`PARTITIONS`] partitions.
 
-use std::collections::BTreeMap;
-
 use kgauge_scenario::{
-    Acks, Arrivals, ClusterNeeds, FlowPlan, KeyChoice, KeyPlan, ProduceFlow, ProducerSettings,
-    RecordPlan, Shape, Share, Stages, TopicPlan, Trial,
+    Acks, Arrivals, FlowPlan, KeyChoice, KeyPlan, ProduceFlow, ProducerSettings, RecordPlan, Shape,
+    Share, Stages, TopicPlan,
 };
 
 /// Partitions of every topic.
@@ -12,40 +10,13 @@ pub(crate) const PARTITIONS: u32 = 6;
 
 /// The only agent's part of a plan with one flow, without warm-up.
 pub(crate) fn share(flow: FlowPlan) -> Share {
-    let trial = Trial {
-        changes: Vec::new(),
-        cluster: ClusterNeeds::default(),
-        index: 0,
-        scenario: "example".into(),
-        question: String::new(),
-        name: String::new(),
-        factors: Vec::new(),
-        topic: TopicPlan {
-            partitions: PARTITIONS,
-            replication: 1,
-            config: BTreeMap::new(),
-            preload: None,
-        },
-        flows: vec![flow],
-        stages: Stages {
-            warm_up_ns: 0,
-            warm_up_ns_max: 0,
-            hold_ns: None,
-            drain_ns_max: 60_000_000_000,
-        },
-        faults: Vec::new(),
-        repeats: 1,
-        goals: Vec::new(),
-        published: Vec::new(),
+    let stages = Stages {
+        warm_up_ns: 0,
+        warm_up_ns_max: 0,
+        hold_ns: None,
+        drain_ns_max: 60_000_000_000,
     };
-    Share {
-        run_id: "example".into(),
-        agent_index: 0,
-        agent_count: 1,
-        trial,
-        repeat: 0,
-        seed: 1,
-    }
+    Share::of_flows(vec![flow], TopicPlan::of_partitions(PARTITIONS), stages, 1)
 }
 
 /// One producer that sends so many records with values of one size.

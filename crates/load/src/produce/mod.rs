@@ -28,6 +28,7 @@ mod waiting;
 pub use coordinator::TransactionStartError;
 pub(crate) use coordinator::{TransactionSetup, TransactionThread};
 pub(crate) use encoder::RecordsFormat;
+pub use murmur::partition_for_key;
 pub(crate) use producer::{Producer, ProducerIdentity, ProducerSetup};
 pub(crate) use request::{VERSIONS, versions_of};
 pub(crate) use transaction::Transaction;

@@ -10,7 +10,7 @@ pub(super) fn follows_keys(settings: &ProducerSettings) -> bool {
 /// The partition of a key: the hash without its sign, modulo the number of partitions
 /// (`BuiltInPartitioner.partitionForKey`).
 #[inline]
-pub(super) fn partition_for_key(key: &[u8], partitions: u32) -> u32 {
+pub fn partition_for_key(key: &[u8], partitions: u32) -> u32 {
     (murmur2(key) & 0x7fff_ffff) % partitions.max(1)
 }
 

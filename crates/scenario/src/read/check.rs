@@ -8,11 +8,10 @@ use crate::plan::{
     ConsumeEnd, ConsumeFlow, EchoFlow, FlowPlan, PartitionShare, ProduceFlow, StartOffset,
 };
 use crate::reader::{ValueReader, shorten};
-use crate::record_size::record_bytes_max;
+use crate::record_size::exceeded_limits;
 use crate::settings::{Acks, Partitioner};
 use crate::shape::Shape;
 use crate::tree::YamlNode;
-use crate::units::ByteSize;
 
 /// Reports every contradiction.
 pub(super) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
@@ -149,25 +148,12 @@ fn produce(
     flow: &ProduceFlow,
 ) {
     let size_path = format!("{}.record.size", flow.name);
-    let bytes = record_bytes_max(&flow.record);
-    for (limit, key) in [
-        (
-            u64::from(flow.settings.request_bytes_max),
-            "max.request.size",
-        ),
-        (flow.settings.buffer_bytes, "buffer.memory"),
-    ] {
-        if bytes > limit {
-            let what = format!(
-                "a record takes up to {bytes} bytes, more than `{key}` ({})",
-                ByteSize(limit)
-            );
-            let cure = format!(
-                "make the record smaller or `{}.settings.{key}` larger",
-                flow.name
-            );
-            note(reader, tree, &size_path, what, cure);
-        }
+    for (what, key) in exceeded_limits(&flow.record, &flow.settings) {
+        let cure = format!(
+            "make the record smaller or `{}.settings.{key}` larger",
+            flow.name
+        );
+        note(reader, tree, &size_path, what, cure);
     }
     for refusal in flow.driver.refusals(flow) {
         let path = format!("{}.{}", flow.name, refusal.key);

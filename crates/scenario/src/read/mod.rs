@@ -20,6 +20,7 @@ use crate::reader::ValueReader;
 use crate::tree::YamlNode;
 use crate::vary::FactorGroup;
 
+pub(crate) use settings::{consumer_settings, producer_settings};
 pub(crate) use target::TargetNeeds;
 
 /// The contents of a scenario after its overrides have been applied.

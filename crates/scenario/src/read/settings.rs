@@ -18,7 +18,7 @@ const NS_PER_MS: u64 = 1_000_000;
 const IN_FLIGHT_IDEMPOTENT_MAX: i64 = 5;
 
 /// Reads producer settings. `varied` says which of the flow's keys `vary` changes.
-pub(super) fn producer_settings(
+pub(crate) fn producer_settings(
     reader: &mut ValueReader<'_>,
     node: &YamlNode,
     flow: &str,
@@ -91,7 +91,7 @@ pub(super) fn producer_settings(
 }
 
 /// Reads consumer settings, and those of a group's members, which `without_group` mean nothing.
-pub(super) fn consumer_settings(
+pub(crate) fn consumer_settings(
     reader: &mut ValueReader<'_>,
     node: &YamlNode,
     flow: &str,
