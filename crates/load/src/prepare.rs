@@ -1,5 +1,5 @@
-//! Before the start: who leads what, connections, producer ids, offsets. Everything that can be refused
-//! is refused here, in words, and nothing of it falls into the measured time.
+//! Before the start: leaders, connections, producer ids, offsets. Everything that can be refused is refused here, with
+//! a message, and none of it takes measured time.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -33,27 +33,27 @@ use crate::topic_lookup::LoadTopics;
 use crate::worker::{Client, TICK_NS, WorkerMember, token};
 use crate::{consume, produce};
 
-/// What a load is made from.
+/// The inputs of a load.
 pub struct LoadSetup<'a> {
-    /// What to do.
+    /// What to execute.
     pub share: &'a Share,
     /// The topic, which exists.
     pub topic: &'a str,
-    /// Other topics that consumers read along with it; producers write to `topic` alone. A trial's
-    /// partitions are then those of all of them.
+    /// Other topics that consumers also read; producers write only to `topic`. A trial's partitions are those of all
+    /// topics.
     pub also: &'a [String],
-    /// Where `from: earliest` begins, an offset for each partition; `None`: at the first record that
-    /// is there. In a topic that was there before, a run reads only what it wrote.
+    /// The start of `from: earliest`, an offset for each partition; `None`: the first existing record. In an existing
+    /// topic, a run reads only what it wrote.
     pub earliest: Option<&'a [i64]>,
     /// How to reach the cluster.
     pub client: &'a ClientConfig,
-    /// For the label of each group in the trial its `group.id`, which nobody else uses.
+    /// For the label of each group in the trial its unique `group.id`.
     pub groups: &'a BTreeMap<String, String>,
-    /// The programs of the drivers that flows name.
+    /// The programs of the drivers that flows use.
     pub drivers: &'a [(Driver, DriverProgram)],
     /// Where slices go: a sink for each recorder.
     pub sink: &'a dyn Fn() -> SliceSink,
-    /// Raised when the load has to stop within a second.
+    /// Raised when the load must stop within a second.
     pub interrupt: &'a Interrupt,
     /// The copy of the topic on another cluster, which echo flows read.
     pub copy: Option<CopySetup<'a>>,
@@ -62,22 +62,22 @@ pub struct LoadSetup<'a> {
 /// A copy of a topic that a replicator makes on another cluster.
 #[derive(Clone, Copy)]
 pub struct CopySetup<'a> {
-    /// Its name, which need not be that of the topic.
+    /// Its name, which may differ from the topic's.
     pub topic: &'a str,
     /// How to reach its cluster.
     pub client: &'a ClientConfig,
 }
 
-/// Why a load cannot begin.
+/// Why a load cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
-    /// The cluster did not answer, or not as hoped.
+    /// The cluster did not answer, or returned an error.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
-    /// Where partitions begin and end cannot be told.
+    /// The start or end of partitions is unknown.
     #[error(transparent)]
     Offsets(#[from] OffsetsError),
-    /// No producer id is given.
+    /// There is no producer id.
     #[error(transparent)]
     ProducerId(#[from] ProducerIdError),
     /// A partition has no leader.
@@ -88,7 +88,7 @@ pub enum PrepareError {
         /// The partition.
         partition: u32,
     },
-    /// The broker does not speak what load needs.
+    /// The broker does not support a version that load needs.
     #[error(
         "broker {broker_id} does not support {api} versions {first} to {last}, which kgauge needs"
     )]
@@ -102,7 +102,7 @@ pub enum PrepareError {
         /// The last version that would do.
         last: i16,
     },
-    /// Some brokers take message sets, others record batches.
+    /// Some brokers need message sets, others record batches.
     #[error(
         "the brokers run incompatible Kafka releases: some use message sets, others record \
          batches (0.11 and later); finish the upgrade first"
@@ -124,7 +124,7 @@ pub enum PrepareError {
         /// What is wrong.
         error: PayloadError,
     },
-    /// The broker that all records are to go to leads nothing.
+    /// The broker for all records leads no partition.
     #[error(
         "flow {flow}: broker {broker_id}, which `partitioner` names, leads no partition of the topic"
     )]
@@ -142,15 +142,15 @@ pub enum PrepareError {
         /// What is wrong.
         error: Box<TransactionStartError>,
     },
-    /// A flow's consumers do not get together.
+    /// A flow's consumers cannot join their group.
     #[error("flow {flow}: its group: {why}")]
     Group {
         /// The flow.
         flow: String,
-        /// What went wrong, and what to do about it.
+        /// The problem and the fix.
         why: String,
     },
-    /// A flow's driver does not begin.
+    /// A flow's driver does not start.
     #[error("flow {flow}: {error}")]
     Driver {
         /// The flow.
@@ -166,22 +166,22 @@ pub enum PrepareError {
 /// A load that is ready to start.
 pub struct PreparedLoad {
     pub(crate) share: Share,
-    /// Where the flows write, and read if they read no copy.
+    /// Where flows write, and read unless they read a copy.
     pub(crate) ground: ControlSetup,
     /// Where echo flows read.
     pub(crate) copy: Option<ControlSetup>,
     pub(crate) interrupt: Interrupt,
-    /// For each flow its board, if it reads back what it writes.
+    /// The tracker of each flow that reads back what it writes.
     pub(crate) boards: Vec<Option<Arc<EchoTracker>>>,
-    /// For each worker its members.
+    /// The clients of each worker.
     pub(crate) workers: Vec<Vec<WorkerMember>>,
-    /// For each worker and flow a sink, where the worker has a member of the flow.
+    /// A sink for each worker and flow, if the worker has a client of the flow.
     pub(crate) sinks: Vec<Vec<Option<SliceSink>>>,
-    /// Producers in processes of their own, which are ready.
+    /// Producers in separate processes, which are ready.
     pub(crate) driven: Vec<DrivenProducer>,
     /// The members of consumer groups, which have joined.
     pub(crate) members: Vec<MemberThread>,
-    /// How often slices are shipped.
+    /// The interval at which slices are shipped.
     pub(crate) tick_ns: u64,
 }
 
@@ -258,7 +258,7 @@ impl PreparedLoad {
     }
 }
 
-/// A thread for each client, as far as there are cores; none where others send it all.
+/// A thread for each client, up to the number of cores; none if other clients send everything.
 fn empty_workers(share: &Share) -> Vec<Vec<WorkerMember>> {
     let clients: usize = share
         .trial
@@ -277,7 +277,7 @@ fn empty_workers(share: &Share) -> Vec<Vec<WorkerMember>> {
     (0..clients.min(cores())).map(|_| Vec::new()).collect()
 }
 
-/// Cores that this process may use; one where nobody knows.
+/// Cores that this process may use; one if unknown.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get())
 }
@@ -295,7 +295,7 @@ fn sinks_of(
     workers.iter().map(of_worker).collect()
 }
 
-/// Where one client is set up.
+/// The context in which one client is set up.
 struct ClientSetup<'a> {
     setup: &'a LoadSetup<'a>,
     ground: &'a mut LoadTopics,
@@ -353,7 +353,7 @@ impl ClientSetup<'_> {
         Ok(Client::Produce(Box::new(producer)))
     }
 
-    /// A producer's transactions, and their id, if it is to have some.
+    /// A producer's transactions and their id, if it has any.
     fn transaction(
         &self,
         flow: &ProduceFlow,
@@ -384,7 +384,7 @@ impl ClientSetup<'_> {
         Ok(Some((id, Transaction::new(thread, length, partitions))))
     }
 
-    /// What makes a producer idempotent, if it is to be.
+    /// The producer id of an idempotent producer.
     fn identity(
         &mut self,
         settings: &ProducerSettings,
@@ -418,7 +418,7 @@ impl ClientSetup<'_> {
             Some((seat, from)) => (Some(seat), from),
             None => {
                 let starts = match self.ground.side {
-                    // What was there before is none of this repeat's.
+                    // Existing records are not part of this repeat.
                     ClientSide::Copy => self.ground.ends.clone(),
                     ClientSide::Source => starts(self.setup, self.ground, flow)?,
                 };
@@ -459,7 +459,7 @@ impl ClientSetup<'_> {
                 ConsumeEnd::Count(records) => Some(member.records_of(records)),
                 ConsumeEnd::Backlog | ConsumeEnd::StageEnd => None,
             },
-            // What is on its way when the hold ends is yet to be read back.
+            // Records in flight at the end of the hold must still be read back.
             hold_end_ns: match self.echo {
                 Some(_) => None,
                 None => stages.hold_end_limit_ns(),
@@ -471,8 +471,8 @@ impl ClientSetup<'_> {
         }))))
     }
 
-    /// A connection of the client's own to every broker that leads one of the partitions, and for
-    /// each partition the place of its leader's link.
+    /// A separate connection of the client to every leader of the partitions, and for each partition the index of its
+    /// leader's link.
     fn connect(
         &mut self,
         partitions: &[u32],
@@ -534,7 +534,7 @@ impl ClientSetup<'_> {
     }
 }
 
-/// The records' layout that all brokers take.
+/// The record format that all brokers accept.
 fn format_of(links: &[BrokerLink]) -> Result<RecordsFormat, PrepareError> {
     let mut formats = links.iter().map(|link| RecordsFormat::of(link.version()));
     let first = formats.next().unwrap_or(RecordsFormat::Batch);
@@ -544,7 +544,7 @@ fn format_of(links: &[BrokerLink]) -> Result<RecordsFormat, PrepareError> {
     }
 }
 
-/// What a link is for.
+/// The purpose of a link.
 struct LinkPurpose {
     api: ApiKey,
     versions: std::ops::RangeInclusive<i16>,

@@ -1,5 +1,5 @@
-//! What a trial asks for and a cluster cannot do, by the requests that its brokers know: said before
-//! anything is made on it.
+//! Features of a trial that a cluster does not support, by the API versions of its brokers. This runs before anything
+//! is created on the cluster.
 
 use kgauge_client::connection::ApiVersions;
 use kgauge_scenario::{
@@ -8,26 +8,26 @@ use kgauge_scenario::{
 };
 use kgauge_wire::api::ApiKey;
 
-/// Something that the cluster cannot do.
+/// A feature that the cluster does not support.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{scenario}: flow {flow}: {what}")]
 pub struct MissingFeature {
     /// The scenario.
     pub scenario: String,
-    /// Its flow.
+    /// Its flow, if any.
     pub flow: String,
-    /// What cannot be done, since when Kafka can, and what to change.
+    /// The feature, the release that introduced it, and the fix.
     pub what: String,
 }
 
-/// What a message of format 0 takes beside its value: offset and size (`LOG_OVERHEAD`), CRC, magic,
-/// attributes, and the lengths of key and value.
+/// Overhead of a message of format 0: offset and size (`LOG_OVERHEAD`), CRC, magic, attributes, and the lengths of key
+/// and value.
 const MESSAGE_HEAD_BYTES: u64 = 12 + 14;
 
-/// `fetch.max.bytes`, where nobody sets it.
+/// `fetch.max.bytes`, if it is not set.
 const FETCH_BYTES_DEFAULT: u32 = 50 << 20;
 
-/// Everything of a trial that brokers with these versions cannot do.
+/// All features of a trial that brokers with these versions do not support.
 pub fn refusals(trial: &Trial, kind: TargetKind, versions: &ApiVersions) -> Vec<MissingFeature> {
     let mut found = Vec::new();
     for flow in &trial.flows {
@@ -105,7 +105,7 @@ fn of_consumers(
              {name}.settings.isolation.level=read_uncommitted"
         ));
     }
-    // Since Fetch 3 an answer has a limit of its own, and the first record comes at any size.
+    // Since Fetch 3 a response has its own limit, and the first record is sent whatever its size.
     if !knows(versions, ApiKey::Fetch, 3) {
         if settings.fetch_bytes_max != FETCH_BYTES_DEFAULT {
             words.push(
@@ -125,7 +125,7 @@ fn of_consumers(
     words
 }
 
-/// What a release cannot do of a consumer group.
+/// Consumer group features that a release does not support.
 fn of_group(flow: &ConsumeFlow, kind: TargetKind, versions: &ApiVersions) -> Option<String> {
     /// The first version of JoinGroup with static members (KIP-345).
     const STATIC_FROM: i16 = 5;
@@ -135,7 +135,7 @@ fn of_group(flow: &ConsumeFlow, kind: TargetKind, versions: &ApiVersions) -> Opt
             "consumer groups need Kafka 0.9 or newer: --set {name}.group=false"
         ));
     }
-    // The embedded cluster announces the API to refuse it in words.
+    // The embedded cluster announces the API in order to refuse it with a message.
     let has_protocol =
         kind != TargetKind::Embedded && versions.range(ApiKey::ConsumerGroupHeartbeat).is_some();
     if group.protocol == GroupProtocol::Consumer && !has_protocol {
@@ -151,8 +151,7 @@ fn of_group(flow: &ConsumeFlow, kind: TargetKind, versions: &ApiVersions) -> Opt
     })
 }
 
-/// The largest value that the trial writes, as far as it is not compressed: what it shrinks to
-/// is known only afterwards.
+/// The largest value that the trial writes, before compression: the compressed size is known only afterwards.
 fn value_bytes_max(trial: &Trial) -> u64 {
     let written = trial.flows.iter().filter_map(|flow| match flow {
         FlowPlan::Produce(flow) if flow.settings.compression.codec == CompressionCodec::None => {
@@ -177,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    /// What Kafka 0.10.1 and 2.1 know of what matters here.
+    /// The relevant versions of Kafka 0.10.1 and 2.1.
     fn versions(produce: i16, idempotent: bool) -> ApiVersions {
         let mut ranges = vec![(0, 0, produce), (1, 0, 3), (18, 0, 0)];
         if idempotent {

@@ -1,4 +1,4 @@
-//! From the start to the outcome: threads, the stages' borders, progress.
+//! Runs a load from start to end: threads, the stages' borders, progress.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -27,64 +27,64 @@ use crate::tally::{LiveTotals, Totals};
 use crate::worker::{CLERK_TOKEN, Client, Over, Worker, WorkerOutcome, WorkerSetup, WorkerShared};
 use crate::worker_context::ControlSenders;
 
-/// How often progress is told.
+/// The progress interval.
 const PROGRESS: Duration = Duration::from_millis(100);
 
-/// How long the members of consumer groups may take to commit and leave, the load being over.
+/// Time limit for consumer groups to commit and leave after the load.
 const LEAVE: Duration = Duration::from_secs(5);
 
-/// The same when brokers do not answer.
+/// The same if brokers do not answer.
 const LEAVE_DEAD: Duration = Duration::from_secs(1);
 
-/// The same when the user wants to stop.
+/// The same if the user wants to stop.
 const LEAVE_INTERRUPTED: Duration = Duration::from_millis(300);
 
-/// Where a running load is.
+/// The progress of a running load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadProgress {
     /// Since the start.
     pub elapsed_ns: u64,
-    /// Up to when all threads have shipped what they recorded; `u64::MAX` when none records any more.
+    /// Time up to which all threads have shipped their samples; `u64::MAX` when none records any more.
     pub shipped_ns: u64,
     /// For each flow, in the order of the trial.
     pub flows: Vec<Totals>,
-    /// For each flow the records that were acked and not yet read, where it reads back what it writes.
+    /// For each flow the records that were acked and not yet read, if it reads back what it writes.
     pub behind: Vec<Option<u64>>,
-    /// For each flow what its producers held at all looks so far, if they are kgauge's own.
+    /// For each flow the samples of its producers, if they are kgauge's own.
     pub held: Vec<ClientSample>,
-    /// For each load thread what it has spun away before scheduled sends.
+    /// For each load thread its time spent spinning before scheduled sends.
     pub spun_ns: Vec<u64>,
-    /// What went wrong since the last time.
+    /// Incidents since the last report.
     pub incidents: Vec<Incident>,
     /// Brokers that do not answer.
     pub outages: Vec<Outage>,
-    /// Outages that were found, or were over, since the last time.
+    /// Starts and ends of outages since the last report.
     pub outage_changes: Vec<OutageChange>,
 }
 
-/// What became of one flow.
+/// The results of one flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowOutcome {
     /// Its name in the scenario.
     pub name: String,
     /// Its records, all stages together.
     pub totals: Totals,
-    /// What it did over time.
+    /// Its records over time.
     pub pace: PaceSeries,
-    /// What its consumer group did, if it has one.
+    /// Its consumer group, if it has one.
     pub group: Option<GroupRecord>,
     /// How complete the copy was that it read, if it read one.
     pub copy: Option<CopyTally>,
-    /// Which kind of transactions its producers spoke, if they wrote in some.
+    /// The transaction protocol of its producers, if they write in transactions.
     pub transactions: Option<TransactionKind>,
 }
 
-/// What a load leaves behind, beside the slices.
+/// The results of a load, besides the slices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadOutcome {
     /// For each flow, in the order of the trial.
     pub flows: Vec<FlowOutcome>,
-    /// Where the hold really began and ended, and where the last answer came.
+    /// The actual start of the hold.
     pub hold_start_ns: u64,
     /// The end of the hold.
     pub hold_end_ns: u64,
@@ -92,34 +92,34 @@ pub struct LoadOutcome {
     pub end_ns: u64,
     /// CPU time of each worker thread within the hold.
     pub worker_hold_cpu_ns: Vec<u64>,
-    /// Of it, what each thread spun away before scheduled sends: time that no record needed.
+    /// The part that each thread spent spinning before scheduled sends, which no record needed.
     pub worker_hold_spun_ns: Vec<u64>,
-    /// For how long of the hold each thread did not spin, because others waited for processors.
+    /// For how much of the hold each thread did not spin, because others waited for processors.
     pub worker_hold_gave_way_ns: Vec<u64>,
-    /// CPU time within the hold of the threads that fed drivers; it is none of theirs.
+    /// CPU time within the hold of the threads that feed drivers; it is not the drivers'.
     pub feeding_hold_cpu_ns: u64,
-    /// What flows of other clients had; nothing without any.
+    /// Results of other clients; empty without any.
     pub drivers: Vec<DriverUse>,
     /// Why a driver ended before the load did, and the load with it.
     pub driver_trouble: Option<String>,
-    /// Records were given up because the drain's time was over.
+    /// Records were given up because the drain was over.
     pub abandoned: bool,
-    /// Somebody raised the interrupt.
+    /// The user interrupted.
     pub interrupted: bool,
-    /// Something happened that makes the result bad, such as a corrupt record.
+    /// Something made the result bad, such as a corrupt record.
     pub broken: bool,
     /// Brokers that did not answer when the load ended.
     pub outages: Vec<Outage>,
-    /// By then no partition had a leader that answers.
+    /// At that time no partition had a leader that answers.
     pub is_target_gone: bool,
-    /// Incidents that came after the first two hundred between two reports.
+    /// Incidents after the first two hundred between two reports.
     pub incidents_dropped: u64,
 }
 
-/// Why a load did not end well.
+/// Why a load failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// Threads or sockets could not be had, or broke.
+    /// Threads or sockets could not be created, or broke.
     #[error("the load engine failed: {0}")]
     System(#[from] std::io::Error),
     /// A thread panicked: a bug.
@@ -128,21 +128,20 @@ pub enum LoadError {
 }
 
 impl PreparedLoad {
-    /// Ships slices so often, instead of once a second: what a sink gets between two ticks is what
-    /// was recorded meanwhile. Finer than a twentieth of a second it does not get.
+    /// Ships slices at this interval instead of once per second; at least a twentieth of a second.
     #[must_use]
     pub fn ship_every(mut self, tick: Duration) -> Self {
         self.tick_ns = u64::try_from(tick.as_nanos()).unwrap_or(u64::MAX);
         self
     }
 
-    /// The processes of other clients that send flows: the flow's position in the trial, and the pid.
+    /// The processes of other clients that send flows: the flow's index in the trial, and the pid.
     pub fn driver_pids(&self) -> Vec<(usize, u32)> {
         let driven = self.driven.iter();
         driven.map(|one| (one.flow, one.child.pid())).collect()
     }
 
-    /// Which kind of transactions a flow's producers speak. All ask the same cluster.
+    /// The transaction protocol of a flow's producers. All ask the same cluster.
     fn kind_of(&self, flow: usize) -> Option<TransactionKind> {
         let members = self.workers.iter().flatten();
         let mut own = members.filter(|member| member.flow == flow);
@@ -152,7 +151,7 @@ impl PreparedLoad {
         })
     }
 
-    /// Clients that have a record count of their own.
+    /// Clients that have their own record count.
     fn limited(&self) -> usize {
         let clients = self.workers.iter().flatten();
         let driven = self.driven.iter();
@@ -160,7 +159,7 @@ impl PreparedLoad {
             + driven.filter(|one| one.plan.records_max.is_some()).count()
     }
 
-    /// What its threads will share.
+    /// The state that its threads will share.
     fn shared(&self, clock: Clock, flows: usize) -> WorkerShared {
         let stages = &self.share.trial.stages;
         let threads = self.workers.len() + self.driven.len();
@@ -185,7 +184,7 @@ impl PreparedLoad {
         }
     }
 
-    /// Runs the load on `clock`, which has just been started; `on_progress` is called ten times a second.
+    /// Runs the load on `clock`, which has just been started; calls `on_progress` ten times per second.
     pub fn run(
         self,
         clock: Clock,
@@ -225,7 +224,7 @@ impl PreparedLoad {
         };
         watch.until_over(&running, &mut |progress| on_progress(progress, &control));
         let (outcomes, driven) = running.join()?;
-        // Producers that end a transaction at the very end have something to say yet.
+        // Producers that end a transaction at the very end may still report something.
         on_progress(&watch.progress(), &control);
         let (broken, dropped, watch) = (watch.broken, watch.dropped, watch.outages);
         let (outages, is_target_gone) = (watch.current(), watch.is_total());
@@ -271,7 +270,7 @@ impl PreparedLoad {
     }
 }
 
-/// What became of a flow's records, in all threads together.
+/// The outcomes of a flow's records, in all threads together.
 fn total(flow: usize, workers: &[WorkerOutcome], driven: &[DrivenOutcome]) -> Totals {
     let own = workers.iter().map(|worker| worker.totals[flow]);
     let others = driven.iter().filter(|one| one.flow == flow);
@@ -279,7 +278,7 @@ fn total(flow: usize, workers: &[WorkerOutcome], driven: &[DrivenOutcome]) -> To
         .fold(Totals::default(), |sum, part| sum.plus(&part))
 }
 
-/// What a flow did over time, in all threads together.
+/// A flow's records over time, in all threads together.
 fn pace(flow: usize, workers: &[WorkerOutcome], driven: &[DrivenOutcome]) -> PaceSeries {
     let own = workers.iter().filter_map(|worker| worker.paces.get(flow));
     let others = driven.iter().filter(|one| one.flow == flow);
@@ -289,7 +288,7 @@ fn pace(flow: usize, workers: &[WorkerOutcome], driven: &[DrivenOutcome]) -> Pac
     sum
 }
 
-/// What each flow's driver was, and what its processes did together.
+/// The driver of each flow, and the combined results of its processes.
 fn uses(driven: &[DrivenOutcome]) -> Vec<DriverUse> {
     let mut uses: Vec<DriverUse> = Vec::new();
     for one in driven {
@@ -318,9 +317,9 @@ fn trouble(driven: &[DrivenOutcome]) -> Option<String> {
 struct LoadThreads {
     workers: Vec<JoinHandle<std::io::Result<WorkerOutcome>>>,
     driven: Vec<JoinHandle<DrivenOutcome>>,
-    /// Their threads, and the ways to them.
+    /// The control threads, and the channels to them.
     clerks: (Vec<JoinHandle<()>>, ControlSenders),
-    /// Ends the clerks, also in the midst of a question.
+    /// Ends the control threads, even during a request.
     clerks_stop: Interrupt,
     said: Receiver<Over>,
 }
@@ -385,7 +384,7 @@ impl LoadThreads {
             let worker = std::thread::Builder::new().name(name);
             workers.push(worker.spawn(move || Worker::new(setup).run())?);
         }
-        // They come after the workers among those who ship.
+        // They follow the workers among the threads that ship slices.
         let driven = (workers_count..).zip(load.driven);
         let driven =
             driven.map(|(thread, one)| drive(one, (shared, thread), stages, borders, say.clone()));
@@ -398,7 +397,7 @@ impl LoadThreads {
         })
     }
 
-    /// Waits for the threads, which are all at their end.
+    /// Waits for the threads, which are all about to end.
     fn join(self) -> Result<(Vec<WorkerOutcome>, Vec<DrivenOutcome>), LoadError> {
         let (threads, clerks) = self.clerks;
         self.clerks_stop.raise();
@@ -417,7 +416,7 @@ impl LoadThreads {
     }
 }
 
-/// Begins a producer in a process of its own; its thread collects what became of the records.
+/// Starts a producer in a separate process; its thread collects the outcomes of its records.
 fn drive(
     driven: DrivenProducer,
     (shared, thread): (&Arc<WorkerShared>, usize),
@@ -429,7 +428,7 @@ fn drive(
     let builder = std::thread::Builder::new().name("driver".to_owned());
     builder.spawn(move || {
         let outcome = run.run();
-        // The runner waits for this word.
+        // The runner waits for this message.
         let _ = say.send(Over);
         outcome
     })
@@ -450,7 +449,7 @@ impl Watch<'_> {
         while left > 0 {
             match running.said.recv_timeout(PROGRESS) {
                 Ok(Over) => left -= 1,
-                // A worker that panicked says nothing any more.
+                // A worker that panicked sends no more messages.
                 Err(RecvTimeoutError::Timeout)
                     if running.workers.iter().all(JoinHandle::is_finished)
                         && running.driven.iter().all(JoinHandle::is_finished) =>

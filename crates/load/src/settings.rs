@@ -1,9 +1,9 @@
-//! Settings of the plan in the terms of the wire.
+//! Converts settings of the plan to types of `wire`.
 
 use kgauge_scenario::{Compression, CompressionCodec};
 use kgauge_wire::compress::{Codec, CompressError, Compressor};
 
-/// The wire's codec of a scenario's: both have Kafka's names.
+/// The codec of `wire`: both use Kafka's names.
 pub fn codec(codec: CompressionCodec) -> Codec {
     Codec::from_name(codec.name()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Running totals of a client, for progress and for the sum at the end.
+//! Running totals of a client, for progress and for the final sum.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,16 +6,16 @@ use kgauge_results::run::ConnectionRecord;
 
 use crate::broker_link::Loss;
 
-/// What became of records so far.
+/// The outcomes of records so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Records that the schedule wanted, or a closed loop took in.
+    /// Records that were due, or that a closed loop accepted.
     pub scheduled: u64,
     /// Records that a broker has acked (with acks=0: that were written to the socket).
     pub acked: u64,
     /// Records that are certainly not in the log.
     pub failed: u64,
-    /// Records of which nobody knows.
+    /// Records whose outcome is unknown.
     pub indeterminate: u64,
     /// Records that were too late to be sent.
     pub skipped: u64,
@@ -23,14 +23,14 @@ pub struct Totals {
     pub consumed: u64,
     /// Key and value bytes acked or read.
     pub logical_bytes: u64,
-    /// Markers that the ends of transactions left in the partitions, where they take an offset each.
+    /// Transaction markers in the partitions; each takes an offset.
     pub markers: u64,
-    /// How the connections fared.
+    /// Totals of the connections.
     pub connections: ConnectionRecord,
 }
 
 impl Totals {
-    /// Every part added to its like.
+    /// Adds each field to its counterpart.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Totals {
         }
     }
 
-    /// A connection is lost.
+    /// A connection was lost.
     pub(crate) fn note_loss(&mut self, loss: &Loss) {
         self.connections.lost += 1;
         match loss {
@@ -57,7 +57,7 @@ impl Totals {
     }
 }
 
-/// Totals of one flow that another thread may look at while the run goes on.
+/// Totals of one flow that other threads may read during the run.
 #[derive(Debug, Default)]
 pub(crate) struct LiveTotals {
     acked: AtomicU64,
@@ -68,7 +68,7 @@ pub(crate) struct LiveTotals {
 }
 
 impl LiveTotals {
-    /// Adds what has happened since `before`.
+    /// Adds the change since `before`.
     pub(crate) fn add(&self, before: &Totals, now: &Totals) {
         let add = |to: &AtomicU64, part: u64| to.fetch_add(part, Ordering::Relaxed);
         add(&self.acked, now.acked - before.acked);
@@ -84,7 +84,7 @@ impl LiveTotals {
         );
     }
 
-    /// The totals as of about a tenth of a second ago. Failed counts indeterminate ones too.
+    /// The totals as of about a tenth of a second ago. Failed includes indeterminate ones.
     pub(crate) fn totals(&self) -> Totals {
         Totals {
             acked: self.acked.load(Ordering::Relaxed),

@@ -1,4 +1,4 @@
-//! What clients find before the start: topics, who leads their partitions, where those end.
+//! Looks up topics before the start: the leaders of their partitions, and their offsets.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::control::{ClientSide, ControlSetup, Leaders, leaders};
 use crate::prepare::{LoadSetup, PrepareError};
 use crate::topics::Topics;
 
-/// The topics, where clients find them.
+/// The topics, and the connection to them.
 pub(crate) struct LoadTopics {
     pub(crate) side: ClientSide,
-    /// Where producers write.
+    /// The topic of the producers.
     pub(crate) topic: String,
     pub(crate) topics: Arc<Topics>,
     pub(crate) cluster: Cluster,
@@ -21,7 +21,7 @@ pub(crate) struct LoadTopics {
 }
 
 impl LoadTopics {
-    /// What is on the cluster under load.
+    /// The topics on the cluster under load.
     pub(crate) fn source(setup: &LoadSetup<'_>) -> Result<Self, PrepareError> {
         let (topic, also) = (setup.topic, setup.also);
         LoadTopics::find(
@@ -33,7 +33,7 @@ impl LoadTopics {
         )
     }
 
-    /// Looks at a topic and others beside it.
+    /// Looks up a topic and additional ones.
     pub(crate) fn find(
         topic: &str,
         also: &[String],
@@ -42,8 +42,8 @@ impl LoadTopics {
         interrupt: &Interrupt,
     ) -> Result<Self, PrepareError> {
         let mut cluster = Cluster::bootstrap_until(client.clone(), interrupt.clone())?;
-        // Every leader has to answer for its partition: right after a topic was created metadata names
-        // leaders that do not know it yet, and a run should not begin with their refusals.
+        // Every leader must answer for its partition: right after a topic was created, metadata may name leaders that
+        // do not know it yet, and a run should not start with their refusals.
         let (mut ends, mut counted) = (Vec::new(), Vec::new());
         for name in std::iter::once(topic).chain(also.iter().map(String::as_str)) {
             let of_topic = cluster.end_offsets(name)?;
@@ -62,13 +62,13 @@ impl LoadTopics {
         })
     }
 
-    /// One offset of every partition of the row.
+    /// One offset for every partition.
     pub(crate) fn offsets(&mut self, at: OffsetAt) -> Result<Vec<i64>, PrepareError> {
         let mut all = vec![0; self.ends.len()];
         for name in self.topics.names() {
             for (partition, offset) in (0..).zip(self.cluster.offsets(name, at)?) {
                 let place = self.topics.place(name, partition);
-                // A partition that came meanwhile has none.
+                // A partition that was added meanwhile has none.
                 if let Some(of_place) = place.and_then(|place| all.get_mut(place as usize)) {
                     *of_place = offset;
                 }
@@ -77,12 +77,12 @@ impl LoadTopics {
         Ok(all)
     }
 
-    /// How many partitions there are.
+    /// The number of partitions.
     pub(crate) fn partitions(&self) -> u32 {
         u32::try_from(self.leaders.0.len()).unwrap_or(u32::MAX)
     }
 
-    /// What is left for the clerk.
+    /// The remaining parts, for the control thread.
     pub(crate) fn into_clerk(self, config: &ClientConfig) -> ControlSetup {
         ControlSetup {
             side: self.side,

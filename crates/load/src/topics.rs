@@ -1,9 +1,9 @@
-//! The topics of a load as one row of partitions: whoever counts by partition need not know that
-//! there are several.
+//! The partitions of all topics of a load, numbered consecutively, so that code that counts by partition need not
+//! distinguish topics.
 
 use std::collections::HashMap;
 
-/// One topic or several, their partitions side by side; a partition's number in the row is its place.
+/// One or several topics with consecutively numbered partitions; that number is a partition's place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Topics {
     names: Vec<String>,
@@ -13,7 +13,7 @@ pub(crate) struct Topics {
 }
 
 impl Topics {
-    /// The topics in their order, each with its number of partitions.
+    /// The topics in order, each with its number of partitions.
     pub(crate) fn new(counted: impl IntoIterator<Item = (String, usize)>) -> Topics {
         let mut topics = Topics::default();
         let mut next = 0;
@@ -26,7 +26,7 @@ impl Topics {
         topics
     }
 
-    /// A single topic, of however many partitions.
+    /// A single topic with any number of partitions.
     #[cfg(test)]
     pub(crate) fn one(name: &str) -> Topics {
         Topics::new([(name.to_owned(), 0)])
@@ -37,8 +37,8 @@ impl Topics {
         &self.names
     }
 
-    /// The place of a topic's partition; `None` for what is not in the row. Partitions that the last
-    /// topic got later stand behind the row.
+    /// The place of a topic's partition; `None` for an unknown one. Partitions that the last topic got later have
+    /// higher places.
     pub(crate) fn place(&self, topic: &str, partition: i32) -> Option<u32> {
         let index = match self.names.as_slice() {
             [only] => (only == topic).then_some(0),
@@ -49,21 +49,21 @@ impl Topics {
         end.is_none_or(|&end| place < end).then_some(place)
     }
 
-    /// The topic's number and the partition at a place.
+    /// The topic's index and the partition at a place.
     pub(crate) fn at(&self, place: u32) -> (usize, u32) {
         let index = self.firsts.partition_point(|&first| first <= place);
         let index = index.saturating_sub(1);
         (index, place - self.firsts.get(index).copied().unwrap_or(0))
     }
 
-    /// The topic's name and the partition at a place, as the protocol has them.
+    /// The topic's name and the partition at a place, as in the protocol.
     pub(crate) fn of(&self, place: u32) -> (&str, i32) {
         let (index, partition) = self.at(place);
         let name = self.names.get(index).map_or("", String::as_str);
         (name, i32::try_from(partition).unwrap_or(i32::MAX))
     }
 
-    /// A partition for people: where there is one topic its number says all.
+    /// A partition for messages: with one topic, its number is enough.
     pub(crate) fn describe(&self, place: u32) -> String {
         match self.of(place) {
             (_, partition) if self.names.len() == 1 => format!("partition {partition}"),

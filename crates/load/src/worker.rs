@@ -21,19 +21,19 @@ use crate::produce::Producer;
 use crate::tally::{LiveTotals, Totals};
 use crate::worker_context::{ControlSenders, WorkerContext};
 
-/// Connections that a client may have: a token is the client's place times this, plus the link's.
+/// Maximum number of connections of a client: a token is the client's index times this, plus the link's.
 const LINKS_MAX: usize = 1 << 20;
 
-/// The token under which the clerk's answers report.
+/// The token of the control thread's results.
 const CLERK: Token = Token(usize::MAX - 1);
 
-/// How often live totals and signals to stop are looked at.
+/// How often live totals and stop signals are checked.
 const LOOK_NS: u64 = 50_000_000;
 
-/// How often slices go to disk, where nobody wants it otherwise.
+/// The default interval at which slices are written.
 pub(crate) const TICK_NS: u64 = 1_000_000_000;
 
-/// How long a drain may take once the user wants to stop: load must be silent within a second.
+/// Time limit of a drain once the user wants to stop: the load must end within a second.
 pub(crate) const STOP_NS: u64 = 700_000_000;
 
 /// Sockets handled in one turn.
@@ -50,13 +50,13 @@ pub(crate) enum Client {
     Consume(Box<Consumer>),
 }
 
-/// A client, the flow that it belongs to, and what was last told of its totals.
+/// A client, its flow, and its last reported totals.
 pub(crate) struct WorkerMember {
     pub(crate) client: Client,
     pub(crate) flow: usize,
     side: ClientSide,
     told: Totals,
-    /// It has a record count of its own.
+    /// It has its own record count.
     is_limited: bool,
     has_ended: bool,
 }
@@ -73,7 +73,7 @@ impl WorkerMember {
         }
     }
 
-    /// Whether it has a record count of its own.
+    /// Whether it has its own record count.
     pub(crate) fn is_limited(&self) -> bool {
         self.is_limited
     }
@@ -121,7 +121,7 @@ impl WorkerMember {
     }
 }
 
-/// What workers and their runner share.
+/// State shared by workers and their runner.
 pub(crate) struct WorkerShared {
     pub(crate) clock: Clock,
     pub(crate) live: Vec<Arc<LiveTotals>>,
@@ -132,28 +132,28 @@ pub(crate) struct WorkerShared {
     pub(crate) interrupt: Interrupt,
     /// Which brokers answer.
     pub(crate) brokers: Arc<OutageTracker>,
-    /// When the hold begins: at the end of the longest warm-up, or earlier once the load is steady.
+    /// When the hold starts: at the end of the longest warm-up, or earlier once the load is steady.
     pub(crate) hold_start_ns: AtomicU64,
     /// Whether that may still change.
     pub(crate) is_adaptive: bool,
-    /// For each worker and each of its flows what was done over time, while that decides when the hold begins.
+    /// For each worker and each of its flows the records over time, until the start of the hold is decided.
     pub(crate) paces: Vec<Mutex<Vec<(usize, PaceSeries)>>>,
-    /// When the hold ends; lowered when all record counts are done.
+    /// When the hold ends; lowered when all record counts are complete.
     pub(crate) hold_end_ns: AtomicU64,
-    /// Clients with a record count that is not done yet.
+    /// Clients whose record count is not complete.
     pub(crate) limited_left: AtomicUsize,
-    /// How long a drain may take.
+    /// Time limit of a drain.
     pub(crate) drain_ns_max: u64,
-    /// How often slices are shipped.
+    /// Interval at which slices are shipped.
     pub(crate) tick_ns: u64,
-    /// For each thread that records: all that it has recorded before was shipped.
+    /// For each recording thread: the time up to which all samples were shipped.
     pub(crate) shipped_ns: Vec<AtomicU64>,
-    /// For each worker: what it has spun away so far.
+    /// For each worker: its time spent spinning so far.
     pub(crate) spun_ns: Vec<AtomicU64>,
 }
 
 impl WorkerShared {
-    /// A thread has shipped all that it recorded before a moment; `u64::MAX`: and will record no more.
+    /// A thread has shipped all samples up to a time; `u64::MAX`: and will record no more.
     pub(crate) fn note_shipped(&self, thread: usize, at_ns: u64) {
         if let Some(shipped_ns) = self.shipped_ns.get(thread) {
             shipped_ns.store(at_ns, Ordering::Release);
@@ -161,33 +161,33 @@ impl WorkerShared {
     }
 }
 
-/// A worker's last word to its runner: the thread is over.
+/// A worker's last message to its runner: the thread has ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Over;
 
-/// What a worker leaves behind.
+/// The results of a worker.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WorkerOutcome {
     /// For each flow.
     pub(crate) totals: Vec<Totals>,
-    /// For each flow what was done over time.
+    /// For each flow the records over time.
     pub(crate) paces: Vec<PaceSeries>,
     /// CPU time of the thread within the hold.
     pub(crate) hold_cpu_ns: u64,
-    /// Of it, what was spun away before scheduled sends.
+    /// The part spent spinning before scheduled sends.
     pub(crate) hold_spun_ns: u64,
-    /// For how long of the hold nothing was spun, because others waited for processors.
+    /// For how much of the hold it did not spin, because others waited for processors.
     pub(crate) hold_gave_way_ns: u64,
-    /// Records were given up when the drain's time was over.
+    /// Records were given up when the drain was over.
     pub(crate) abandoned: bool,
 }
 
-/// Everything that a worker is made from.
+/// The setup of a worker.
 pub(crate) struct WorkerSetup {
     pub(crate) index: usize,
     pub(crate) shared: Arc<WorkerShared>,
     pub(crate) members: Vec<WorkerMember>,
-    /// One for each flow that has a member here.
+    /// One for each flow that has a client here.
     pub(crate) recorders: Vec<Option<Recorder>>,
     pub(crate) clerks: ControlSenders,
     pub(crate) told: Receiver<ControlReply>,
@@ -196,10 +196,10 @@ pub(crate) struct WorkerSetup {
     pub(crate) waker: Arc<mio::Waker>,
 }
 
-/// The token for the clerk's waker.
+/// The token of the control thread's waker.
 pub(crate) const CLERK_TOKEN: Token = CLERK;
 
-/// The event loop's own state.
+/// The state of the event loop.
 pub(crate) struct Worker {
     setup: WorkerSetup,
     hold_start_seen_ns: u64,
@@ -213,7 +213,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// A worker that has not begun.
+    /// A worker that has not started.
     pub(crate) fn new(setup: WorkerSetup) -> Self {
         let flows = setup.recorders.len();
         let hold_start_ns = setup.shared.hold_start_ns.load(Ordering::Acquire);
@@ -237,7 +237,7 @@ impl Worker {
     /// Runs until every client is done.
     pub(crate) fn run(mut self) -> io::Result<WorkerOutcome> {
         let result = self.run_loop();
-        // The runner waits for this word, also when the loop broke.
+        // The runner waits for this message, even if the loop failed.
         let _ = self.setup.said.send(Over);
         result.map(|()| self.finish())
     }
@@ -277,7 +277,7 @@ impl Worker {
         }
     }
 
-    /// The runner may have decided when the hold begins.
+    /// The runner may have decided when the hold starts.
     fn note_hold_start(&mut self) {
         let start_ns = self.setup.shared.hold_start_ns.load(Ordering::Acquire);
         if start_ns == self.hold_start_seen_ns {
@@ -344,7 +344,7 @@ impl Worker {
                 continue;
             }
             let (client, link) = (token.0 / LINKS_MAX, token.0 % LINKS_MAX);
-            // Nothing in here fails: a lost connection is the client's own affair.
+            // Nothing here fails: a lost connection is handled by the client.
             let _ = self.with(client, |member, recorder, around| {
                 match &mut member.client {
                     Client::Produce(producer) => producer.on_event(link, recorder, around),
@@ -408,7 +408,7 @@ impl Worker {
         }
     }
 
-    /// Now and then: does the user want to stop, is it time to write slices?
+    /// Periodic checks: whether the user wants to stop, and whether slices are due.
     fn poll(&mut self, now_ns: u64) -> io::Result<()> {
         self.next_look_ns = now_ns + LOOK_NS;
         let stop_end_ns = now_ns + self.setup.shared.brokers.patience_ns(STOP_NS);
@@ -431,7 +431,7 @@ impl Worker {
         Ok(())
     }
 
-    /// The hold ends with the last record count of all flows, at the moment when it is done.
+    /// The hold ends when the last record count of all flows is complete.
     fn note_ends(&mut self, now_ns: u64) {
         for member in &mut self.setup.members {
             if member.has_ended || !member.has_stopped_taking() {
@@ -451,7 +451,7 @@ impl Worker {
         self.cpu.end();
         self.spin.end(&self.setup.waiter);
         self.drain_end_ns = now_ns.saturating_add(self.setup.shared.drain_ns_max);
-        // Whoever wants to stop does not want what was due sent first.
+        // After a stop, records that were due are no longer sent.
         let is_interrupted = self.setup.shared.interrupt.is_raised();
         self.for_each(|member, recorder, around| {
             match &mut member.client {
@@ -469,7 +469,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Brings live totals up to date, and the slices on disk with a tick.
+    /// Updates live totals, and ships slices with a tick.
     fn report(&mut self, now_ns: u64, is_tick: bool) {
         let setup = &mut self.setup;
         if let Some(spun_ns) = setup.shared.spun_ns.get(setup.index) {
@@ -529,7 +529,7 @@ impl Worker {
         self.outcome.abandoned |= abandoned;
     }
 
-    /// The earliest moment at which any client, or the worker itself, has something to do.
+    /// The earliest time at which any client, or the worker itself, has something to do.
     fn until(&self, now_ns: u64) -> Until {
         let mut first = Until::Deadline(self.next_look_ns);
         for member in self.setup.members.iter().filter(|member| !member.is_done()) {
@@ -553,7 +553,7 @@ impl Worker {
             }
         }
         for client in 0..self.setup.members.len() {
-            // Nothing in here fails.
+            // Nothing here fails.
             let _ = self.with(client, |member, recorder, around| {
                 if let Client::Produce(producer) = &mut member.client {
                     producer.settle_transaction(recorder, around);
@@ -581,7 +581,7 @@ impl Worker {
     }
 }
 
-/// Lets the runner see what was done so far.
+/// Publishes the records so far for the runner.
 fn show_paces(setup: &WorkerSetup) {
     let Some(shown) = setup.shared.paces.get(setup.index) else {
         return;

@@ -1,4 +1,4 @@
-//! What a client may use of its worker: the clock, the poll, the way to the clerks.
+//! The parts of a worker that its clients may use: clock, poll, and channels to the control threads.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -10,40 +10,40 @@ use crate::control::{ClientSide, ControlRequest};
 use crate::incident::{Incident, Incidents};
 use crate::worker::token;
 
-/// What a client may use of its worker.
+/// The parts of a worker that its clients may use.
 pub(crate) struct WorkerContext<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) registry: &'a Registry,
     pub(crate) incidents: &'a Incidents,
-    /// What wakes this worker.
+    /// Wakes this worker.
     pub(crate) waker: &'a Arc<mio::Waker>,
-    /// Of the cluster that the client is on.
+    /// For the client's cluster.
     pub(crate) clerk: &'a Sender<ControlRequest>,
     pub(crate) worker: usize,
     pub(crate) client: usize,
 }
 
 impl WorkerContext<'_> {
-    /// Says that something went wrong that the client can live with.
+    /// Reports a problem that the client can handle.
     pub(crate) fn incident(&self, at_ns: u64, flow: &str, what: impl FnOnce() -> String) {
         self.incidents
             .note(Incident::new(at_ns, flow, what(), false));
     }
 
-    /// Says that something went wrong that makes the run's result bad.
+    /// Reports a problem that makes the run's result bad.
     pub(crate) fn broken(&self, at_ns: u64, flow: &str, what: impl FnOnce() -> String) {
         self.incidents
             .note(Incident::new(at_ns, flow, what(), true));
     }
 
-    /// Wants to know who leads the partitions now.
+    /// Requests the current leaders.
     pub(crate) fn ask_for_leaders(&self) {
         self.ask(ControlRequest::Leaders {
             worker: self.worker,
         });
     }
 
-    /// Wants a new connection for a link.
+    /// Requests a new connection for a link.
     pub(crate) fn ask_to_connect(&self, link: usize, broker_id: i32) {
         self.ask(ControlRequest::Connect {
             worker: self.worker,
@@ -53,7 +53,7 @@ impl WorkerContext<'_> {
         });
     }
 
-    /// Wants a new producer id.
+    /// Requests a new producer id.
     pub(crate) fn ask_for_producer_id(&self) {
         self.ask(ControlRequest::ProducerId {
             worker: self.worker,
@@ -67,12 +67,12 @@ impl WorkerContext<'_> {
     }
 
     fn ask(&self, ask: ControlRequest) {
-        // A clerk that is gone has been stopped: the run is over, and so is this client soon.
+        // A stopped control thread means that the run is over, and soon this client.
         let _ = self.clerk.send(ask);
     }
 }
 
-/// The ways to the clerks.
+/// The channels to the control threads.
 #[derive(Debug, Clone)]
 pub(crate) struct ControlSenders {
     pub(crate) source: Sender<ControlRequest>,
@@ -81,7 +81,7 @@ pub(crate) struct ControlSenders {
 }
 
 impl ControlSenders {
-    /// The one of a cluster.
+    /// The channel for a cluster.
     pub(crate) fn of(&self, side: ClientSide) -> &Sender<ControlRequest> {
         match (side, &self.copy) {
             (ClientSide::Copy, Some(copy)) => copy,

@@ -1,4 +1,4 @@
-//! Answers come in: every record of an answered batch becomes a sample.
+//! Handles responses: every record of an answered batch becomes a sample.
 
 use kgauge_results::Recorder;
 use kgauge_wire::error_code::ErrorCode;
@@ -11,18 +11,18 @@ use crate::worker_context::WorkerContext;
 /// Bytes of a response before its body: the correlation id.
 const CORRELATION_BYTES: usize = 4;
 
-/// What a refusal means for the batch.
+/// What an error means for the batch.
 enum Refusal {
     /// It can be sent again.
     Retry { refresh_metadata: bool },
-    /// It can be sent again under a new producer id: the sequence of the old one is broken.
+    /// It can be sent again with a new producer id: the old one's sequence is broken.
     RetryRenamed,
     /// It is lost.
     Fail,
 }
 
 impl Producer {
-    /// A connection has something to read or room to write.
+    /// A connection is readable or writable.
     pub(crate) fn on_event(
         &mut self,
         link: usize,
@@ -93,7 +93,7 @@ impl Producer {
         let (is_echo, offsets) = (self.echo.is_some(), &mut self.offsets);
         offsets.clear();
         let outcome = response::read(body, version, |answer| {
-            // Brokers answer in the order of the request, so the first place looked at is right.
+            // Brokers answer in the order of the request, so the first guess is right.
             let found = entry.batches[acked..]
                 .iter()
                 .position(|&place| pool[place].partition as i32 == answer.partition);
@@ -132,7 +132,7 @@ impl Producer {
         Ok(())
     }
 
-    /// In an echo flow: where the acked batches lie, and how long each record waited for what.
+    /// In an echo flow: where the acked batches are, and how long each record waited for what.
     fn record_echo(&mut self, written_ns: u64, now_ns: u64, recorder: &mut Recorder) {
         if self.echo.is_none() {
             return;
@@ -204,7 +204,7 @@ impl Producer {
         self.partition_of(place).in_flight -= 1;
         let code = ErrorCode::from_i16(error);
         if code == ErrorCode::DuplicateSequenceNumber {
-            // A retry of what had arrived before: the broker has it, once.
+            // A retry of a batch that had arrived: the broker has it once.
             let batch = &self.pool[place];
             let (partition, records) = (batch.partition, batch.encoder.records().into());
             self.post(partition, -1, records, now_ns);
@@ -239,8 +239,8 @@ impl Producer {
             ErrorCode::OutOfOrderSequenceNumber if self.is_overtaking(place) => Refusal::Retry {
                 refresh_metadata: false,
             },
-            // What went before is missing at the broker, or it has forgotten the producer. As Kafka's
-            // producer does since 2.5 (KIP-360), a new identity numbers what is left from zero.
+            // An earlier batch is missing at the broker, or it has forgotten the producer. As in Kafka's producer since
+            // 2.5 (KIP-360), a new identity numbers the remaining batches from zero.
             ErrorCode::OutOfOrderSequenceNumber
             | ErrorCode::UnknownProducerId
             | ErrorCode::InvalidProducerEpoch

@@ -1,27 +1,27 @@
-//! Batches and the pool that they come from: `buffer.memory`.
+//! Batches and their pool: `buffer.memory`.
 
 use std::ops::{Index, IndexMut};
 
 use super::encoder::{RecordsEncoder, RecordsFormat};
 use crate::link::Bodies;
 
-/// Records of a batch that were handed over at one moment.
+/// Records of a batch that were accepted at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SendRun {
     pub(crate) sent_ns: u64,
     pub(crate) records: u32,
-    /// They were intended at that very moment, as all of a closed loop are. The others' intended
-    /// times stand beside.
+    /// They were intended at that time, as all records of a closed loop are. Other intended times are stored
+    /// separately.
     pub(crate) is_immediate: bool,
     /// Bytes of their keys, values and headers.
     pub(crate) logical_bytes: u64,
 }
 
-/// The times of a batch's records, in their order.
+/// The times of a batch's records, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Times {
     handed: Vec<SendRun>,
-    /// For each record that was not intended when it was handed over.
+    /// For each record that was not accepted when intended.
     intended_ns: Vec<u64>,
 }
 
@@ -31,20 +31,20 @@ impl Times {
         self.intended_ns.clear();
     }
 
-    /// Adds records that were handed over at `sent_ns`, when they were intended.
+    /// Adds records that were accepted at `sent_ns`, when they were intended.
     #[inline]
     pub(crate) fn add_immediate(&mut self, sent_ns: u64, records: u32, bytes: u64) {
         self.add(sent_ns, records, true, bytes);
     }
 
-    /// Adds records that were handed over at `sent_ns` and intended at these moments.
+    /// Adds records that were accepted at `sent_ns` and intended at these times.
     #[inline]
     pub(crate) fn add_due(&mut self, intended_ns: &[u64], sent_ns: u64, bytes: u64) {
         self.intended_ns.extend_from_slice(intended_ns);
         self.add(sent_ns, intended_ns.len() as u32, false, bytes);
     }
 
-    /// The same of moments that stand apart.
+    /// The same for times that are not adjacent in memory.
     #[inline]
     pub(crate) fn add_some_due(
         &mut self,
@@ -75,8 +75,7 @@ impl Times {
         }
     }
 
-    /// Each group of records with the moments for which they were intended: one for all of them, or one
-    /// for each.
+    /// Each group of records with its intended times: one for all of them, or one each.
     pub(crate) fn each(&self) -> impl Iterator<Item = (SendRun, &[u64])> {
         let mut rest = self.intended_ns.as_slice();
         self.handed.iter().map(move |handed| {
@@ -93,7 +92,7 @@ impl Times {
         })
     }
 
-    /// Calls `each` with an intended time and how many records have it, for all of them.
+    /// Calls `each` with every intended time and the number of records that have it.
     pub(crate) fn each_intended(&self, mut each: impl FnMut(u64, u64)) {
         for (handed, intended_ns) in self.each() {
             let records = match handed.is_immediate {
@@ -107,35 +106,35 @@ impl Times {
     }
 }
 
-/// A batch from its first record until its answer.
+/// A batch, from its first record until its response.
 #[derive(Debug)]
 pub(crate) struct OpenBatch {
     pub(crate) encoder: RecordsEncoder,
     pub(crate) times: Times,
     pub(crate) partition: u32,
-    /// Its place among the batches of its partition, which retries must not change.
+    /// Its position among the batches of its partition, which retries must not change.
     pub(crate) order: u64,
     pub(crate) created_ns: u64,
-    /// Sequence of the first record, from the first sending on, -1 before.
+    /// Sequence of the first record, fixed when it is first sent; -1 before.
     pub(crate) base_sequence: i32,
     pub(crate) attempts: u32,
-    /// Why it has to be sent again.
+    /// Why it must be sent again.
     pub(crate) last_error: i16,
-    /// Header and CRC are written: what stands in the encoder can go out again as it is.
+    /// Header and CRC are written: the encoder's contents can be sent again unchanged.
     pub(crate) is_finished: bool,
-    /// Its size before it was compressed; 0 if it was not.
+    /// Its size before compression; 0 if it was not compressed.
     pub(crate) plain_bytes: usize,
-    /// What it takes of `buffer.memory`.
+    /// Its share of `buffer.memory`.
     pool_bytes: u64,
 }
 
-/// All batches of one producer. A place in here is a batch's name until it is given back.
+/// All batches of one producer. A batch is identified by its index until it is returned.
 #[derive(Debug)]
 pub(crate) struct BatchPool {
     batches: Vec<OpenBatch>,
     /// `buffer.memory`.
     bytes_max: u64,
-    /// Places that are free, the warmest last.
+    /// Free indexes, the most recently used last.
     free: Vec<u32>,
     bytes_free: u64,
     batch_bytes: usize,
@@ -155,10 +154,10 @@ impl BatchPool {
         }
     }
 
-    /// A batch with room for at least `bytes`, or `None` when `buffer.memory` is used up.
+    /// A batch with space for at least `bytes`, or `None` when `buffer.memory` is used up.
     ///
-    /// As Kafka's producer does, a batch takes `batch.size` of the memory however little is put into
-    /// it, and more for a record that is larger than that.
+    /// As in Kafka's producer, a batch takes `batch.size` of the memory however little it contains, and more for a
+    /// larger record.
     pub(crate) fn take(&mut self, bytes: usize, partition: u32, now_ns: u64) -> Option<u32> {
         let pool_bytes = self.batch_bytes.max(bytes) as u64;
         self.bytes_free = self.bytes_free.checked_sub(pool_bytes)?;
@@ -190,17 +189,17 @@ impl BatchPool {
         Some(place)
     }
 
-    /// Bytes of the memory that batches have taken.
+    /// Bytes of memory that batches have taken.
     pub(crate) fn bytes_used(&self) -> u64 {
         self.bytes_max - self.bytes_free
     }
 
-    /// How the records of its batches are laid out.
+    /// The format of the records in its batches.
     pub(crate) fn format(&self) -> RecordsFormat {
         self.format
     }
 
-    /// Gives a batch back.
+    /// Returns a batch.
     pub(crate) fn give_back(&mut self, place: u32) {
         self.bytes_free += self[place].pool_bytes;
         self.free.push(place);

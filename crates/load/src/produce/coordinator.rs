@@ -1,4 +1,4 @@
-//! A transactional producer's thread: it speaks with the coordinator while the worker goes on.
+//! A transactional producer's thread: it talks to the coordinator while the worker continues.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
@@ -11,67 +11,67 @@ use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
 
 use super::producer::ProducerIdentity;
 
-/// How long the last transaction of a producer may take to end, the load being over.
+/// Time limit for ending a producer's last transaction after the load.
 const LEAVE: Duration = Duration::from_secs(10);
 
 /// The same when the user wants to stop.
 const LEAVE_INTERRUPTED: Duration = Duration::from_secs(1);
 
-/// How often it is looked whether the user wants that.
+/// How often the thread checks whether the user wants to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What the producer wants.
+/// A request of the producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TransactionRequest {
-    /// The partition becomes part of the transaction. Only of the first kind.
+    /// Adds the partition to the transaction. Only with KIP-98.
     Add(u32),
-    /// There is a transaction from now on: its first batch goes out. Only of the second kind.
+    /// A transaction starts: its first batch is sent. Only with KIP-890.
     Begin,
-    /// The transaction ends.
+    /// Ends the transaction.
     End { commits: bool },
 }
 
-/// What became of it.
+/// The result of a request.
 #[derive(Debug)]
 pub(super) enum TransactionReply {
-    /// The partition may be written to.
+    /// The producer may write to the partition.
     Added(u32),
-    /// It may not.
+    /// The producer must not write to it.
     NotAdded { partition: u32, why: String },
-    /// The producer goes on as this one, which need not be new.
+    /// The producer continues with this identity, which may be unchanged.
     Committed(ProducerIdentity),
-    /// The producer goes on as somebody new: what it was is fenced.
+    /// The producer continues with a new identity: the old one is fenced.
     Aborted {
         why: String,
         identity: ProducerIdentity,
     },
-    /// The coordinator has not ended the transaction yet; it is asked again.
+    /// The coordinator has not ended the transaction yet; the request is repeated.
     Waits(String),
-    /// The coordinator may be another broker now.
+    /// The coordinator may have moved to another broker.
     Moved,
-    /// It cannot go on.
+    /// The producer cannot continue.
     Failed(String),
 }
 
-/// How a producer left the coordinator.
+/// The state that a producer left at the coordinator.
 #[derive(Debug)]
 pub(super) enum CoordinatorExit {
-    /// Nothing was open any more.
+    /// No transaction was open.
     Clean,
-    /// What was open has been aborted.
+    /// The open transaction was aborted.
     Aborted,
-    /// Nobody knows whether the last transaction was committed.
+    /// It is unknown whether the last transaction was committed.
     Unknown(String),
-    /// What was open is open still, until the coordinator finds it too old.
+    /// The transaction remains open until the coordinator's timeout.
     Hanging(String),
 }
 
-/// The thread, from outside.
+/// Handle of the thread.
 #[derive(Debug)]
 pub(crate) struct TransactionThread {
-    /// Who the producer was at first.
+    /// The producer's initial identity.
     pub(super) identity: ProducerIdentity,
-    /// What it speaks.
+    /// The transaction protocol.
     pub(super) kind: TransactionKind,
     orders: Option<Sender<TransactionRequest>>,
     words: Receiver<TransactionReply>,
@@ -90,16 +90,16 @@ pub enum TransactionStartError {
     /// The cluster cannot be reached.
     #[error("{0}")]
     Cluster(#[from] ClusterError),
-    /// The coordinator does not want it.
+    /// The coordinator refuses the producer.
     #[error("{0}")]
     Coordinator(#[from] TransactionError),
-    /// The operating system gives no thread.
+    /// The operating system refuses a thread.
     #[error("cannot start a thread: {0}")]
     System(#[from] std::io::Error),
 }
 
 impl TransactionStartError {
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             Self::Cluster(error) => error.fix(),
@@ -109,7 +109,7 @@ impl TransactionStartError {
     }
 }
 
-/// What such a producer is made from.
+/// The setup of a transactional producer.
 pub(crate) struct TransactionSetup<'a> {
     pub(crate) client: &'a ClientConfig,
     pub(crate) topic: String,
@@ -119,7 +119,7 @@ pub(crate) struct TransactionSetup<'a> {
 }
 
 impl TransactionThread {
-    /// Introduces the producer, and starts its thread.
+    /// Initialises the producer, and starts its thread.
     pub(crate) fn start(setup: &TransactionSetup<'_>) -> Result<Self, TransactionStartError> {
         let client = setup.client.clone();
         let cluster = Cluster::bootstrap_until(client, setup.interrupt.clone())?;
@@ -145,7 +145,7 @@ impl TransactionThread {
         let thread = std::thread::Builder::new()
             .name("load-transact".to_owned())
             .spawn(move || {
-                // Who has left needs no word.
+                // An ended thread needs no message.
                 let _ = tell_over.send(body.serve(&ordered));
             })?;
         Ok(Self {
@@ -162,20 +162,20 @@ impl TransactionThread {
         })
     }
 
-    /// Whom to wake when there is something to hear.
+    /// Whom to wake when there is a result.
     pub(super) fn wakes(&self, waker: &Arc<mio::Waker>) {
-        // Only the first worker counts: a producer stays where it is.
+        // Only the first worker counts: a producer stays with its worker.
         let _ = self.waker.set(Arc::clone(waker));
     }
 
     pub(super) fn order(&self, order: TransactionRequest) {
         if let Some(orders) = &self.orders {
-            // A thread that is gone has said why.
+            // An ended thread has reported why.
             let _ = orders.send(order);
         }
     }
 
-    /// No more orders: the thread aborts what is open, and ends.
+    /// No more requests: the thread aborts the open transaction, and ends.
     pub(super) fn leave(&mut self) {
         self.orders = None;
         self.left_at.get_or_insert_with(Instant::now);
@@ -185,8 +185,7 @@ impl TransactionThread {
         self.words.try_recv().ok()
     }
 
-    /// Waits until the thread has ended what was open, as long as there is patience; the second time it
-    /// has nothing to say.
+    /// Waits until the thread has ended the open transaction, within the time limit; the second call returns nothing.
     pub(super) fn wait_left(&mut self) -> CoordinatorExit {
         self.leave();
         let Some(thread) = self.thread.take() else {
@@ -207,7 +206,7 @@ impl TransactionThread {
                 Err(RecvTimeoutError::Disconnected) => break None,
             }
         };
-        // A panic has been told by the hook.
+        // The panic hook has reported a panic.
         let _ = thread.join();
         left.unwrap_or(CoordinatorExit::Clean)
     }
@@ -238,18 +237,18 @@ struct Body {
     give_up: Interrupt,
     /// Since when the coordinator may know of a transaction.
     open_since: Option<Instant>,
-    /// Another producer has begun with its id, as the coordinator said when something was to be added.
+    /// Another producer has started with its id, as the coordinator reported when something was to be added.
     fenced: Option<TransactionError>,
-    /// Connections to coordinators that the producer has heard of.
+    /// Connections to coordinators of this producer.
     links: u64,
 }
 
-/// How the end of a transaction went.
+/// How a request to end the transaction went.
 enum TransactionEnd {
     AsWanted(ProducerId),
-    /// The coordinator has said no, or cannot be understood.
+    /// The coordinator refused, or its response cannot be decoded.
     Refused(TransactionError),
-    /// Nobody waits any longer for its answer.
+    /// Nobody waits any longer for its response.
     GivenUp(TransactionError),
 }
 
@@ -286,10 +285,10 @@ impl Body {
         if self.open_since.is_none() {
             return CoordinatorExit::Clean;
         }
-        // Without it the coordinator would wait for transaction.timeout.ms, and readers with it.
+        // Otherwise the coordinator would wait for transaction.timeout.ms, and readers with it.
         match self.producer.end(false) {
             Ok(_) => CoordinatorExit::Aborted,
-            // The coordinator has ended it, or somebody new has.
+            // The coordinator has ended it, or a new producer has.
             Err(error) if error.is_of_the_past() => CoordinatorExit::Aborted,
             Err(error) => CoordinatorExit::Hanging(error.to_string()),
         }
@@ -310,7 +309,7 @@ impl Body {
                 }
             }
             Err(error) => {
-                // Without an answer it may be open all the same.
+                // Without a response it may still be open.
                 if error.may_pass() {
                     self.open_since.get_or_insert(at);
                 }
@@ -319,7 +318,7 @@ impl Body {
                     let why = why.clone();
                     self.report(TransactionReply::NotAdded { partition, why });
                 }
-                // With something open its end tells whether it was too old.
+                // If a transaction is open, ending it shows whether it was too old.
                 if error.is_of_the_past() && self.open_since.is_none() {
                     self.fenced = Some(error.into_fenced());
                 }
@@ -327,15 +326,15 @@ impl Body {
         }
     }
 
-    /// Ends what is open; gives why nobody knows how, if so.
+    /// Ends the open transaction; returns the reason if the outcome is unknown.
     fn end(&mut self, commits: bool) -> Option<String> {
         if let Some(fenced) = self.fenced.take() {
             self.fail(&fenced);
             return None;
         }
         let Some(since) = self.open_since.take() else {
-            // Nothing got as far as being added: there is nothing to end. In the second kind nothing was
-            // written under this epoch either, so that its sequences begin at 0.
+            // Nothing was added, so there is nothing to end. With KIP-890 nothing was written with this epoch either,
+            // so its sequences start at 0.
             self.go_on(
                 "nothing of it could be written".to_owned(),
                 self.producer.known(),
@@ -363,8 +362,8 @@ impl Body {
         None
     }
 
-    /// The coordinator does not end the transaction as it was asked to. To introduce oneself again is the last
-    /// that may be done: it strikes whatever is open under this id, also if it is another producer's.
+    /// The coordinator refuses to end the transaction. InitProducerId must be the last resort: it aborts any open
+    /// transaction of this id, even another producer's.
     fn end_badly(&mut self, refused: TransactionError, commits: bool, is_old: bool) {
         let mut why = refused.to_string();
         if is_old {
@@ -373,7 +372,7 @@ impl Body {
             );
         }
         match refused.is_of_the_past() {
-            // Coordinators treat who was too late as they treat who is locked out; this is what it was.
+            // Coordinators answer a producer that was too late like a fenced one; this is the actual cause.
             true if is_old => self.begin_anew(why),
             true => self.fail(&refused.into_fenced()),
             false if commits => match self.insist(false) {
@@ -387,8 +386,8 @@ impl Body {
         }
     }
 
-    /// Asks for the end until there is an answer: a commit that was asked for may have happened, and
-    /// only its coordinator knows.
+    /// Requests the end until there is a response: a requested commit may have happened, and only its coordinator
+    /// knows.
     fn insist(&mut self, commits: bool) -> TransactionEnd {
         loop {
             match self.producer.end(commits) {
@@ -405,8 +404,8 @@ impl Body {
         }
     }
 
-    /// The transaction was aborted. In the second kind its end has named the producer anew; in the first one
-    /// sequences and epoch may be out of step.
+    /// The transaction was aborted. With KIP-890 its end has renewed the producer's identity; with KIP-98 sequences and
+    /// epoch may be out of step.
     fn go_on(&mut self, why: String, identity: ProducerId) {
         match self.producer.kind() {
             TransactionKind::First => self.renew(why),
@@ -450,7 +449,7 @@ impl Body {
     }
 
     fn report(&self, word: TransactionReply) {
-        // A producer that is gone needs no answer.
+        // An ended producer needs no answer.
         if self.say.send(word).is_ok()
             && let Some(waker) = self.waker.get()
         {

@@ -1,15 +1,15 @@
-//! A producer whose batches go nowhere: what generating costs, without requests and sockets.
+//! A producer whose batches are discarded: the cost of generating records, without requests and sockets.
 
 use kgauge_results::Recorder;
 
 use super::producer::Producer;
 use crate::clock::Clock;
 
-/// Turns without a finished batch after which there will be none: a batch that never fills up.
+/// Turns without a finished batch after which there will be none: the batch never fills up.
 const TURNS_MAX: u32 = 100_000;
 
 impl Producer {
-    /// Takes the records that are due, and acks every batch that would be sent now.
+    /// Accepts the records that are due, and acks every batch that would be sent now.
     pub(crate) fn produce_to_null(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
         self.take_records(now_ns, recorder, clock);
         let now_ns = clock.now_ns();
@@ -18,7 +18,7 @@ impl Producer {
         });
     }
 
-    /// Batches of records, one behind the other, of about so many bytes: one at least, if there is any.
+    /// Consecutive batches of records, of about this many bytes: at least one, if there is any.
     pub(crate) fn finished_batches(
         &mut self,
         bytes: usize,
@@ -44,7 +44,7 @@ impl Producer {
         batches
     }
 
-    /// Finishes what would be sent now, and hands it over.
+    /// Finishes the batches that would be sent now, and returns them.
     fn each_finished(&mut self, now_ns: u64, mut take: impl FnMut(&mut Producer, u32)) {
         self.drained_at_ns = now_ns;
         self.end_lingers(now_ns);

@@ -1,4 +1,4 @@
-//! Batches go out: one a partition in each request, as many requests as may be in flight.
+//! Sends batches: one per partition in each request, and as many requests as may be in flight.
 
 use kgauge_results::Recorder;
 use kgauge_wire::record_batch::ProducerState;
@@ -10,13 +10,13 @@ use crate::worker_context::WorkerContext;
 /// Bytes of a request beside its batches: header, topic, and for each partition index, length, tags.
 const REQUEST_OVERHEAD_BYTES: usize = 512;
 
-/// By how much the estimate of the compression ratio falls and rises towards what is seen
-/// (`CompressionRatioEstimator`: improving and deteriorating step).
+/// Steps by which the estimated compression ratio follows the actual one (`CompressionRatioEstimator`: improving and
+/// deteriorating step).
 const RATIO_IMPROVING: f32 = 0.005;
 const RATIO_DETERIORATING: f32 = 0.05;
 
 impl Producer {
-    /// Sends what is ready and finds room.
+    /// Sends what is ready, as far as the limits allow.
     pub(super) fn drain(&mut self, recorder: &mut Recorder, around: &WorkerContext<'_>) {
         let now_ns = around.clock.now_ns();
         self.drained_at_ns = now_ns;
@@ -61,7 +61,7 @@ impl Producer {
             .unwrap_or(u64::MAX);
     }
 
-    /// Notes that a partition has something to send.
+    /// Marks a partition as having something to send.
     pub(super) fn list_ready(&mut self, index: u32) {
         let partition = &mut self.partitions[index as usize];
         if let (false, Some(leader)) = (partition.is_listed, partition.leader) {
@@ -88,7 +88,7 @@ impl Producer {
         any
     }
 
-    /// Takes a batch of each partition that is ready, up to `max.request.size`.
+    /// Takes a batch of each ready partition, up to `max.request.size`.
     pub(super) fn pick(&mut self, link: usize, now_ns: u64, picked: &mut Vec<u32>) {
         let bytes_max = self.flow.settings.request_bytes_max as usize;
         let mut bytes = REQUEST_OVERHEAD_BYTES;
@@ -97,7 +97,7 @@ impl Producer {
                 break;
             };
             if !self.may_pick(index, now_ns) {
-                // It keeps its turn for later.
+                // It keeps its turn.
                 self.ready[link].push_back(index);
                 continue;
             }
@@ -125,7 +125,7 @@ impl Producer {
         }
     }
 
-    /// After a batch was taken: does the partition have more that is ready?
+    /// After a batch was taken: whether the partition has more that is ready.
     fn relist(&mut self, link: usize, index: u32) {
         let flushing = self.is_flushing();
         let partition = &mut self.partitions[index as usize];
@@ -144,8 +144,8 @@ impl Producer {
             return false;
         }
         let partition = &self.partitions[index as usize];
-        // A retried batch of an idempotent producer goes alone: what overtook it was refused as out
-        // of order, and comes after it.
+        // A retried batch of an idempotent producer is sent alone: batches that overtook it were refused as out of
+        // order, and follow it.
         let is_retry = partition
             .front()
             .is_some_and(|place| self.pool[place].attempts > 0);
@@ -201,7 +201,7 @@ impl Producer {
         });
     }
 
-    /// Writes header and CRC, and compresses: when the batch is full, or when it goes out before that.
+    /// Compresses, and writes header and CRC: when the batch is full, or when it is sent before that.
     pub(super) fn finish_batch(&mut self, place: u32) {
         let overhead_bytes = self.pool.format().overhead_bytes();
         let is_transactional = self.is_transactional();
@@ -226,7 +226,7 @@ impl Producer {
         batch.plain_bytes = batch.encoder.bytes_so_far();
         let plain_bytes = batch.plain_bytes - overhead_bytes;
         if batch.encoder.finish_compressed(&state, compressor).is_err() {
-            // Memory for the codec ran out: what is sent uncompressed is still right.
+            // The codec ran out of memory: an uncompressed batch is still correct.
             batch.encoder.finish(&state);
         }
         let seen =
@@ -239,7 +239,7 @@ impl Producer {
         };
     }
 
-    /// Hands queued requests to the kernel.
+    /// Writes queued requests to the sockets.
     pub(super) fn write(
         &mut self,
         link: usize,

@@ -1,16 +1,16 @@
-//! What is due: a schedule, looked at some records ahead.
+//! Due records: a schedule, evaluated some records ahead.
 
 use kgauge_scenario::Schedule;
 
-/// Records that are looked at together: so many share one reading of the clock.
+/// Records that are evaluated together: they share one reading of the clock.
 pub(super) const AHEAD: usize = 64;
 
-/// A schedule, with the moments of the next few records at hand.
+/// A schedule, with the times of the next few records.
 #[derive(Debug)]
 pub(crate) struct ScheduleCursor {
     schedule: Schedule,
     ahead: [u64; AHEAD],
-    /// Those from `first` up to `end` are at hand.
+    /// The times from `first` to `end` are available.
     first: usize,
     end: usize,
 }
@@ -34,8 +34,8 @@ impl ScheduleCursor {
         }
     }
 
-    /// The moments of the next records that are intended before `end_ns`, in their order: at least one
-    /// if there is any, at most [`AHEAD`].
+    /// The times of the next records that are intended before `end_ns`, in order: at least one if there is any, at most
+    /// [`AHEAD`].
     #[inline]
     pub(super) fn before(&mut self, end_ns: u64) -> &[u64] {
         if self.first == self.end {
@@ -54,7 +54,7 @@ impl ScheduleCursor {
         &at_hand[..due]
     }
 
-    /// Goes on by so many records, at most those that [`ScheduleCursor::before`] gave.
+    /// Advances by this many records, at most those that [`ScheduleCursor::before`] returned.
     #[inline]
     pub(super) fn advance(&mut self, records: usize) {
         match self.end - self.first {
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    /// A record each microsecond.
+    /// One record per microsecond.
     fn due() -> ScheduleCursor {
         let shape = Shape::Constant {
             per_second: 1_000_000.0,

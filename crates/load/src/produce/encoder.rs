@@ -1,5 +1,4 @@
-//! The records of a batch as the broker wants them: a record batch, or before Kafka 0.11 a message
-//! set.
+//! Encodes the records of a batch in the broker's format: a record batch, or a message set before Kafka 0.11.
 
 use kgauge_wire::compress::{CompressError, Compressor};
 use kgauge_wire::message_set::{Format, MessageSetEncoder};
@@ -7,7 +6,7 @@ use kgauge_wire::record_batch::{BatchEncoder, HEADER_BYTES, ProducerState, recor
 
 use crate::payload::HeaderBytes;
 
-/// How records are laid out; it follows from the version of Produce.
+/// The record format, determined by the version of Produce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordsFormat {
     /// A message set of format 0 or 1.
@@ -17,8 +16,8 @@ pub(crate) enum RecordsFormat {
 }
 
 impl RecordsFormat {
-    /// The format that a version of Produce carries: 0 and 1 format 0, 2 format 1, 3 and later record
-    /// batches (KIP-32, KIP-98).
+    /// The format of a Produce version: format 0 for versions 0 and 1, format 1 for 2, and record batches from 3 on
+    /// (KIP-32, KIP-98).
     pub(crate) fn of(produce_version: i16) -> Self {
         match produce_version {
             ..=1 => Self::Set(Format::V0),
@@ -36,7 +35,7 @@ impl RecordsFormat {
         }
     }
 
-    /// What a record takes as the first of its batch.
+    /// Size of a record as the first of its batch.
     pub(crate) fn record_bytes(self, record: &FullRecord<'_>) -> usize {
         let length = |part: Option<&[u8]>| part.map(<[u8]>::len);
         let (key, value) = (length(record.key), length(record.value));
@@ -55,7 +54,7 @@ impl RecordsFormat {
     }
 }
 
-/// Builds the records of one batch at a time.
+/// Encodes the records of one batch at a time.
 #[derive(Debug)]
 pub(crate) enum RecordsEncoder {
     /// Before Kafka 0.11.
@@ -72,7 +71,7 @@ impl RecordsEncoder {
         }
     }
 
-    /// Begins anew.
+    /// Starts over.
     pub(crate) fn start(&mut self, timestamp_ms: i64) {
         match self {
             Self::Set(set) => set.start(timestamp_ms),
@@ -98,7 +97,7 @@ impl RecordsEncoder {
         }
     }
 
-    /// What was finished.
+    /// The finished batch.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
@@ -107,7 +106,7 @@ impl RecordsEncoder {
         }
     }
 
-    /// What was finished, where an idempotent producer's state can be written anew: record batches.
+    /// The finished batch, if an idempotent producer's state can be rewritten: record batches only.
     pub(crate) fn batch_mut(&mut self) -> Option<&mut [u8]> {
         match self {
             Self::Set(_) => None,
@@ -115,7 +114,7 @@ impl RecordsEncoder {
         }
     }
 
-    /// Completes it as it stands.
+    /// Completes the batch uncompressed.
     pub(crate) fn finish(&mut self, state: &ProducerState) {
         match self {
             Self::Set(set) => set.finish(),
@@ -123,7 +122,7 @@ impl RecordsEncoder {
         };
     }
 
-    /// Completes it compressed; on an error it stands as it was.
+    /// Completes the batch compressed; on an error it is unchanged.
     pub(crate) fn finish_compressed(
         &mut self,
         state: &ProducerState,
@@ -136,7 +135,7 @@ impl RecordsEncoder {
     }
 }
 
-/// What the innermost loop of the generator asks of either encoder, so that it is compiled for each.
+/// What the innermost loop of the generator needs of either encoder, so that it is compiled for each.
 pub(crate) trait TakeRecords {
     /// Bytes of an empty batch.
     const OVERHEAD_BYTES: usize;
@@ -144,12 +143,12 @@ pub(crate) trait TakeRecords {
     fn count(&self) -> u32;
     fn base_ms(&self) -> i64;
     fn total_bytes(&self) -> usize;
-    /// Bytes that a record without key would add, if it came next.
+    /// Bytes that a record without a key would add, if it came next.
     fn next_bytes(&self, timestamp_ms: i64, value_bytes: usize) -> usize;
     fn push(&mut self, delta_ms: i64, value_bytes: usize, fill: impl FnOnce(&mut [u8]));
 }
 
-/// A record with everything that it may have.
+/// A record with all its parts.
 pub(crate) struct FullRecord<'a> {
     pub(crate) timestamp_ms: i64,
     pub(crate) key: Option<&'a [u8]>,
@@ -197,7 +196,7 @@ impl RecordsEncoder {
         }
     }
 
-    /// Appends a record. Message sets have no headers; nobody may ask for them there.
+    /// Appends a record. Message sets have no headers; callers must not request them there.
     pub(crate) fn push_whole(&mut self, record: &FullRecord<'_>) {
         match self {
             Self::Set(set) => set.append(record.timestamp_ms, record.key, record.value),

@@ -1,4 +1,4 @@
-//! Records that are more than a value of one size: with keys, headers, sizes that differ, nulls.
+//! Records that are more than a value of one size: with keys, headers, varying sizes, nulls.
 
 use kgauge_scenario::HeadersPlan;
 
@@ -7,10 +7,10 @@ use super::murmur::partition_for_key;
 use super::producer::Producer;
 use crate::payload::{Payload, RecordDraft};
 
-/// More than what stands around key and value of a record without headers, in any format.
+/// More than the overhead of a record without headers, in any format.
 pub(super) const AROUND_BYTES_MAX: usize = 64;
 
-/// When a record is handed over, and when it was to be.
+/// When a record is accepted, and when it was intended.
 #[derive(Debug, Clone, Copy)]
 struct RecordTime {
     intended_ns: Option<u64>,
@@ -18,7 +18,7 @@ struct RecordTime {
     timestamp_ms: i64,
 }
 
-/// When records are handed over, and when each was to be.
+/// When records are accepted, and when each was intended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RecordTimes<'a> {
     /// `None` if now.
@@ -28,7 +28,7 @@ pub(super) struct RecordTimes<'a> {
 }
 
 impl RecordTimes<'_> {
-    /// Those of the records that are left when so many are taken.
+    /// The times of the remaining records after taking this many.
     fn after(&self, taken: u32) -> Self {
         let all = self.intended;
         Self {
@@ -37,7 +37,7 @@ impl RecordTimes<'_> {
         }
     }
 
-    /// That of the first.
+    /// The times of the first.
     fn first(&self) -> RecordTime {
         RecordTime {
             intended_ns: self.intended.and_then(|all| all.first().copied()),
@@ -48,10 +48,9 @@ impl RecordTimes<'_> {
 }
 
 impl Producer {
-    /// Puts up to `wanted` records into batches, which were intended at these moments, or now; returns
-    /// how many found room.
+    /// Puts up to `wanted` records with these intended times, or now, into batches; returns how many fit.
     ///
-    /// A record that finds none is made again when there is: it is a function of its number.
+    /// A record that does not fit is generated again later: it is a function of its number.
     pub(super) fn take_whole(&mut self, wanted: u32, moments: RecordTimes<'_>) -> u32 {
         // All are put back: taking them costs less than counting references.
         let Some(payload) = self.whole.take() else {
@@ -86,7 +85,7 @@ impl Producer {
         taken
     }
 
-    /// A record whose value is written where it will be sent from; false when memory is used up.
+    /// A record whose value is generated in the batch's buffer; false when memory is used up.
     fn take_filled(
         &mut self,
         payload: &Payload,
@@ -150,7 +149,7 @@ impl Producer {
         }
     }
 
-    /// A record that is made first; false when memory is used up.
+    /// A record that is generated first; false when memory is used up.
     fn take_made(
         &mut self,
         payload: &Payload,
@@ -197,7 +196,7 @@ impl Producer {
         }
     }
 
-    /// Where a record goes: by its key, if it has one and the partitioner looks at it.
+    /// The partition of a record: by its key, if it has one and the partitioner considers it.
     #[inline]
     fn partition_of_key(&self, key: Option<&[u8]>) -> u32 {
         match key {
@@ -229,7 +228,7 @@ impl Producer {
         }
     }
 
-    /// What a record takes in the batch that it would go to.
+    /// The size of a record in its batch.
     fn bytes_in(&self, index: u32, record: &FullRecord<'_>) -> usize {
         match self.partitions[index as usize].open {
             Some(place) => self.pool[place].encoder.whole_bytes(record),
@@ -237,13 +236,13 @@ impl Producer {
         }
     }
 
-    /// As in Kafka's producer the first record always has room, however large it is.
+    /// As in Kafka's producer, the first record always fits, however large it is.
     #[inline]
     fn has_room(&self, place: u32, record_bytes: usize) -> bool {
         self.room_bytes(place) >= record_bytes || self.pool[place].encoder.records() == 0
     }
 
-    /// What an open batch has left for records.
+    /// The remaining space of an open batch.
     #[inline]
     pub(super) fn room_bytes(&self, place: u32) -> usize {
         let so_far = self.pool[place].encoder.bytes_so_far();

@@ -1,4 +1,4 @@
-//! Records come in: by the schedule when there is one, as fast as memory allows when there is none.
+//! Accepts records: by the schedule, or in a closed loop as fast as memory allows.
 
 use kgauge_results::{LATE_AFTER_NS, RecordLateness, Recorder};
 use kgauge_scenario::Stripe;
@@ -11,23 +11,22 @@ use super::producer::{LingeringBatch, Phase, Producer};
 use crate::clock::Clock;
 use crate::payload::Payload;
 
-/// Bytes taken in before the sockets are looked at again. Looking costs about a microsecond, and
-/// 64 KiB of 100-byte records take about ten.
+/// Bytes accepted between two socket polls. A poll takes about a microsecond, and 64 KiB of 100-byte records about ten.
 const TURN_BYTES: usize = 64 * 1024;
 
-/// Records between two looks at the clock: in a closed loop so many share one time. They are handed
-/// over within a microsecond, which is the resolution that such a sample has.
+/// Records between two clock readings: in a closed loop they share one time. They are accepted within a microsecond,
+/// which is the resolution of such a sample.
 const CLOCK_RECORDS: u32 = AHEAD as u32;
 
 /// Kafka multiplies its estimate of a batch's compressed size by this
 /// (`MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR`).
 const RATIO_CAUTION: f32 = 1.05;
 
-/// Room for the varints of any record that only has a value.
+/// Space for the varints of any record that only has a value.
 const RECORD_OVERHEAD_BYTES_MAX: usize = 32;
 
-/// The offset delta from which on a record's size must be computed anew: the zigzag varint of a delta
-/// grows by a byte at 2^6, 2^13, 2^20 and so on, and with it, perhaps, the varint of the length.
+/// The offset delta from which a record's size must be recomputed: the zigzag varint of a delta grows by a byte at 2^6,
+/// 2^13, 2^20 and so on, and with it possibly the varint of the length.
 fn next_longer_delta(records: u32) -> u32 {
     let mut border = 1 << 6;
     while border <= records {
@@ -37,7 +36,7 @@ fn next_longer_delta(records: u32) -> u32 {
 }
 
 impl Producer {
-    /// Takes the records that are due.
+    /// Accepts the due records.
     pub(super) fn take_records(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
         if self.next_intended_ns(now_ns) >= self.hold_end_ns || self.records_left == 0 {
             self.stop_taking();
@@ -55,7 +54,7 @@ impl Producer {
         self.due.as_ref().map_or(now_ns, ScheduleCursor::peek_ns)
     }
 
-    /// Closed loop: as much as a turn allows.
+    /// Closed loop: as many as a turn allows.
     fn take_at_will(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
         let turn_records = (TURN_BYTES / self.payload.record_bytes()).max(1) as u32;
         let (mut turn_left, mut now_ns) = (turn_records, now_ns);
@@ -90,7 +89,7 @@ impl Producer {
         self.note_unblocked(clock.now_ns(), recorder);
     }
 
-    /// Open loop: what the schedule says is due, late or not; too late is skipped and counted.
+    /// Open loop: the due records, late or not; records that are too late are skipped and counted.
     fn take_due(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
         let (mut now_ns, mut turn_left) = (now_ns, TURN_BYTES);
         let mut run = [0; AHEAD];
@@ -103,7 +102,7 @@ impl Producer {
             };
             let times = due.before(end_ns);
             let Some(&first_ns) = times.first() else {
-                // The schedule is caught up with: whatever is late from now on did not wait for room.
+                // The schedule is caught up: later delays are not caused by missing buffer space.
                 self.waiting_from_ns = u64::MAX;
                 break;
             };
@@ -128,13 +127,13 @@ impl Producer {
         self.note_unblocked(now_ns, recorder);
     }
 
-    /// These records were handed over.
+    /// These records were accepted.
     fn note_taken(&mut self, intended_ns: &[u64], now_ns: u64, recorder: &mut Recorder) {
         let records = intended_ns.len() as u64;
         if records == 0 {
             return;
         }
-        // The one that waited for room has found it, whether or not the next one has to wait again.
+        // The record that waited for buffer space has found it, even if the next one must wait again.
         self.note_unblocked(now_ns, recorder);
         if let Some(due) = &mut self.due {
             due.advance(intended_ns.len());
@@ -151,8 +150,8 @@ impl Producer {
         self.records_left -= records - before as u64;
     }
 
-    /// Some of these records are handed over late. Who was due before the wait for room began was late for other
-    /// reasons.
+    /// Some of these records are accepted late. Those that were due before the wait for buffer space started were late
+    /// for other reasons.
     fn note_late(&self, intended_ns: &[u64], now_ns: u64, recorder: &mut Recorder) {
         let is_late = |&at_ns: &u64| at_ns.saturating_add(LATE_AFTER_NS) < now_ns;
         let late = &intended_ns[..intended_ns.partition_point(is_late)];
@@ -161,7 +160,7 @@ impl Producer {
         recorder.late_each(&late[before..], RecordLateness::Waited);
     }
 
-    /// Whether a record that was due then had to wait because there was no room, then or shortly after.
+    /// Whether a record that was due then had to wait because there was no buffer space, then or shortly after.
     fn waited(&self, intended_ns: u64) -> bool {
         intended_ns.saturating_add(LATE_AFTER_NS) >= self.waiting_from_ns
     }
@@ -183,8 +182,8 @@ impl Producer {
         }
     }
 
-    /// The hold has ended: what was due before is taken in, however late, and what finds no room any
-    /// more is counted as skipped. Nothing that the schedule asked for goes unsaid.
+    /// The hold has ended: records that were due before are accepted, however late. Those that find no buffer space are
+    /// counted as skipped. Every scheduled record is thus accounted for.
     pub(crate) fn end_taking(
         &mut self,
         hold_end_ns: u64,
@@ -194,7 +193,7 @@ impl Producer {
     ) {
         self.hold_end_ns = self.hold_end_ns.min(hold_end_ns);
         if self.transaction_room() == 0 && self.due.is_some() {
-            // What was due is taken in once the transaction has ended.
+            // Due records are accepted once the transaction has ended.
             return;
         }
         if self.phase == Phase::Running && self.due.is_some() {
@@ -205,12 +204,12 @@ impl Producer {
             }
             self.skip_rest(now_ns, recorder);
         }
-        // Who still waits has waited within the hold.
+        // A record that still waits has waited within the hold.
         self.note_unblocked(now_ns.min(hold_end_ns.saturating_sub(1)), recorder);
         self.stop_taking();
     }
 
-    /// Skips all that is due.
+    /// Skips all due records.
     fn skip_rest(&mut self, now_ns: u64, recorder: &mut Recorder) {
         let end_ns = self.hold_end_ns.min(now_ns.saturating_add(1));
         while let Some(due) = &mut self.due {
@@ -222,8 +221,7 @@ impl Producer {
         }
     }
 
-    /// Puts up to `wanted` records into batches, which were intended at these moments, or now; returns
-    /// how many found room.
+    /// Puts up to `wanted` records with these intended times, or now, into batches; returns how many fit.
     fn take(&mut self, wanted: u32, intended: Option<&[u64]>, sent_ns: u64, clock: &Clock) -> u32 {
         let timestamp_ms = clock.unix_ms(sent_ns);
         if self.whole.is_some() {
@@ -296,7 +294,7 @@ impl Producer {
         appended
     }
 
-    /// What a batch is taken to shrink to: compressed by uncompressed bytes, with Kafka's caution.
+    /// The expected compression ratio of a batch: compressed ÷ uncompressed bytes, with Kafka's safety factor.
     pub(super) fn ratio(&self) -> f32 {
         match self.compressor {
             Some(_) => self.compression_ratio * RATIO_CAUTION,
@@ -304,8 +302,7 @@ impl Producer {
         }
     }
 
-    /// The open batch of a partition; if there is none, a new one with room for a record of so many
-    /// bytes.
+    /// The open batch of a partition; if there is none, a new one with space for a record of this size.
     pub(super) fn open_batch(
         &mut self,
         index: u32,
@@ -337,14 +334,14 @@ impl Producer {
     pub(super) fn complete_open(&mut self, partition: u32) {
         let closed = self.partitions[partition as usize].close_open(&mut self.pool);
         if let Some(place) = closed {
-            // The records are still in the cache: the checksum costs a third of what it does later.
+            // The records are still in the cache: the checksum costs a third of what it would later.
             self.finish_batch(place);
         }
         self.list_ready(partition);
         self.batch_complete(partition);
     }
 
-    /// Memory is used up for the next record, perhaps `again`. As in Kafka, nothing lingers any more then.
+    /// There is no memory for the next record, possibly `again`. As in Kafka, batches then no longer linger.
     fn note_blocked(&mut self, now_ns: u64, again: bool) {
         if self.blocked_since_ns.is_none() {
             self.blocked_since_ns = Some(now_ns);
@@ -355,14 +352,14 @@ impl Producer {
         }
     }
 
-    /// The record that waited for room waits no longer.
+    /// The record that waited for buffer space no longer waits.
     fn note_unblocked(&mut self, now_ns: u64, recorder: &mut Recorder) {
         if let Some(since_ns) = self.blocked_since_ns.take() {
             recorder.buffer_wait(now_ns, now_ns.saturating_sub(since_ns));
         }
     }
 
-    /// Makes everything ready that waits for company.
+    /// Makes all lingering batches ready.
     pub(super) fn flush(&mut self) {
         for partition in 0..self.partitions.len() as u32 {
             if self.partitions[partition as usize].has_work() {
@@ -379,7 +376,7 @@ impl Producer {
             }
             let (partition, batch, created_ns) = (first.partition, first.batch, first.created_ns);
             self.lingering.pop_front();
-            // A batch that went out full has left its entry behind; its place may be taken anew.
+            // A batch that was sent full has left its entry behind; its index may be in use again.
             let is_same = self.partitions[partition as usize].open == Some(batch)
                 && self.pool[batch].created_ns == created_ns;
             if is_same {
@@ -388,17 +385,17 @@ impl Producer {
         }
     }
 
-    /// Whether nothing is to be held back for company any more.
+    /// Whether batches no longer linger.
     pub(super) fn is_flushing(&self) -> bool {
         self.phase != Phase::Running || self.blocked_since_ns.is_some() || self.ends_transaction()
     }
 }
 
-/// What the innermost loop needs, without the producer around it.
+/// The fields that the innermost loop needs, without the producer around them.
 struct BatchFiller<'a> {
     value_bytes: usize,
     batch_bytes_max: usize,
-    /// Compressed by uncompressed bytes, with Kafka's caution.
+    /// Compressed ÷ uncompressed bytes, with Kafka's safety factor.
     ratio: f32,
     timestamp_ms: i64,
     next_record: u64,
@@ -407,7 +404,7 @@ struct BatchFiller<'a> {
 }
 
 impl BatchFiller<'_> {
-    /// Appends up to `wanted` records, until the batch is full; gives how many.
+    /// Appends up to `wanted` records, until the batch is full; returns how many.
     fn fill<E: TakeRecords>(&mut self, encoder: &mut E, wanted: u32) -> u32 {
         let (value_bytes, batch_bytes_max) = (self.value_bytes, self.batch_bytes_max);
         let delta_ms = self.timestamp_ms - encoder.base_ms();
@@ -418,7 +415,7 @@ impl BatchFiller<'_> {
                 size_changes_at = next_longer_delta(encoder.count());
             }
             let so_far = encoder.total_bytes();
-            // As in Kafka's producer the first record always has room, however large it is.
+            // As in Kafka's producer, the first record always fits, however large it is.
             let has_room = encoder.count() == 0
                 || if self.ratio == 1.0 {
                     so_far + record <= batch_bytes_max

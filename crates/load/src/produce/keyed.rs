@@ -1,9 +1,8 @@
-//! Keyed records in blocks: the keys of the next records and their partitions are made together, and the
-//! records of one partition are appended together.
+//! Keyed records in blocks: the keys of the next records and their partitions are computed together, and the records of
+//! one partition are appended together.
 //!
-//! A record by itself waits for its own key: the digits, the hash over them, the remainder, the batch that this
-//! names. In a block none waits for another, and what a batch's encoder holds stays in registers from one
-//! record to the next.
+//! A single record is one dependency chain: its key's digits, their hash, the remainder, the batch. In a block, chains
+//! overlap, and the state of a batch's encoder stays in registers between records.
 
 use kgauge_wire::record_batch::KeySlot;
 
@@ -14,12 +13,12 @@ use super::murmur::{follows_keys, partition_for_key};
 use super::producer::{Producer, ProducerSetup};
 use crate::payload::Payload;
 
-/// Keys and partitions of the next records of a producer.
+/// Keys and partitions of a producer's next records.
 #[derive(Debug)]
 pub(super) struct KeyBlock {
-    /// The producer's record whose key stands first.
+    /// The number of the producer's record with the first key.
     first: u64,
-    /// How many there are: none at the beginning.
+    /// Number of keys: none at the start.
     made: u64,
     keys: [KeySlot; AHEAD],
     key_bytes: usize,
@@ -33,19 +32,19 @@ pub(super) struct KeyBlock {
     chained: Vec<u32>,
 }
 
-/// The records of a block that go to one partition.
+/// The records of a block for one partition.
 #[derive(Debug, Clone, Copy, Default)]
 struct Chain {
     first: u8,
     last: u8,
     records: u8,
-    /// What the partition's batch has left.
+    /// The remaining space of the partition's batch.
     room_bytes: usize,
 }
 
 impl KeyBlock {
-    /// A block for a producer whose records all go where their keys say and have short keys and values of one
-    /// size; `None` for others.
+    /// A block for a producer whose records all go to the partitions of their keys and have short keys and values of
+    /// one size; `None` for others.
     pub(super) fn of(setup: &ProducerSetup) -> Option<Self> {
         let is_keyed = follows_keys(&setup.flow.settings) && setup.echo.is_none();
         is_keyed
@@ -77,7 +76,7 @@ impl KeyBlock {
     fn make(&mut self, payload: &Payload, first: u64, number: impl Fn(u64) -> u64) {
         (self.first, self.made) = (first, AHEAD as u64);
         let partitions = self.chains.len() as u32;
-        // Keys of eight bytes are common, and a hash over a length that is known takes half of the time.
+        // Keys of eight bytes are common, and a hash of known length takes half of the time.
         if self.key_bytes == 8 {
             for (n, key) in (first..).zip(&mut self.keys) {
                 payload.write_key(number(n), &mut key[..8]);
@@ -95,7 +94,7 @@ impl KeyBlock {
         }
     }
 
-    /// The places of a chain's records.
+    /// The indexes of a chain's records.
     #[inline]
     fn records_of(&self, chain: Chain) -> impl ExactSizeIterator<Item = usize> + Clone {
         let mut at = chain.first;
@@ -108,8 +107,8 @@ impl KeyBlock {
 }
 
 impl Producer {
-    /// Puts up to `wanted` records into batches that are open, in a block; returns how many. The next one
-    /// finds its batch full or none at all, or begins a new block: it has to be taken by itself.
+    /// Puts up to `wanted` records of a block into open batches; returns how many. The next record finds its batch full
+    /// or missing, or starts a new block: it must be appended separately.
     pub(super) fn take_block(
         &mut self,
         block: &mut KeyBlock,
@@ -134,8 +133,7 @@ impl Producer {
         (end - from) as u32
     }
 
-    /// Sorts records by partition, from `from` on, up to `end` or the first that finds no room; gives
-    /// where that is.
+    /// Sorts records by partition, from `from` to `end` or the first that does not fit; returns where that is.
     fn chain(&self, block: &mut KeyBlock, from: usize, end: usize) -> usize {
         let ratio = self.ratio().max(1.0);
         let most = block.logical_bytes() + AROUND_BYTES_MAX;
@@ -168,7 +166,7 @@ impl Producer {
         end
     }
 
-    /// Appends the records of a chain; the first of the moments is that of the record at `from`.
+    /// Appends the records of a chain; the first of the times is that of the record at `from`.
     fn append_chain(
         &mut self,
         block: &KeyBlock,

@@ -1,7 +1,9 @@
-//! Producers: records into batches, batches into requests, answers into samples.
+//! Producers: put records into batches, send batches in requests, turn responses into samples.
 //!
-//! One [`Producer`] does what one Kafka producer in one application does: its own `buffer.memory`, its
-//! own connections, its own sequence numbers. It is a state machine on its worker's thread: `intake`
+//! A [`Producer`] does what one Kafka producer in one application does, with its own `buffer.memory`, connections and
+//! sequence numbers. It is a state machine on its worker's thread: `intake` accepts due records, `drain` sends ready
+//! batches, `answers` handles responses, and `recovery` handles lost connections, retries and expiry. Nothing in it
+//! blocks.
 //! takes records when they are due, `drain` sends batches that are ready, `answers` reads what brokers
 //! say, `recovery` handles lost connections, retries and expiry. Nothing in it blocks.
 
@@ -33,5 +35,5 @@ pub(crate) use producer::{Producer, ProducerIdentity, ProducerSetup};
 pub(crate) use request::{VERSIONS, versions_of};
 pub(crate) use transaction::Transaction;
 
-/// The largest answer to a Produce request that is accepted: some hundred bytes a partition.
+/// Size limit of a Produce response: some hundred bytes per partition.
 pub(crate) const RESPONSE_BYTES_MAX: usize = 16 << 20;

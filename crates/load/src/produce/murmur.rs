@@ -1,8 +1,8 @@
-//! Kafka's hash of keys: 32-bit MurmurHash2 with the seed and the byte order of `Utils.murmur2`.
+//! Kafka's key hash: 32-bit MurmurHash2 with the seed and the byte order of `Utils.murmur2`.
 
 use kgauge_scenario::{Partitioner, ProducerSettings};
 
-/// Whether records with a key go where it says.
+/// Whether a record's key determines its partition.
 pub(super) fn follows_keys(settings: &ProducerSettings) -> bool {
     settings.partitioner == Partitioner::Sticky && !settings.partitioner_ignores_keys
 }

@@ -1,4 +1,4 @@
-//! A partition as its producer sees it: the open batch, the closed ones, their order.
+//! A partition as its producer sees it: the open batch, the closed ones, and their order.
 
 use std::collections::VecDeque;
 
@@ -7,19 +7,19 @@ use super::batch::BatchPool;
 /// One partition of the topic.
 #[derive(Debug)]
 pub(crate) struct PartitionQueue {
-    /// The link to its leader, once one is known.
+    /// The link to its leader, if known.
     pub(crate) leader: Option<usize>,
-    /// The batch that takes records.
+    /// The batch that accepts records.
     pub(crate) open: Option<u32>,
-    /// Batches that wait to be sent, in order; retried ones come back to their place.
+    /// Batches that wait to be sent, in order; retried ones return to their position.
     queue: VecDeque<u32>,
-    /// It stands in its leader's list of partitions that have something to send.
+    /// It is in its leader's list of partitions with something to send.
     pub(crate) is_listed: bool,
-    /// Batches on their way.
+    /// Batches in flight.
     pub(crate) in_flight: u32,
     /// Sequence of the next record of an idempotent producer.
     pub(crate) next_sequence: i32,
-    /// Sequence after the last record that was acked, of a producer with transactions.
+    /// Sequence after the last acked record of a transactional producer.
     pub(crate) acked_sequence: i32,
     /// No sending before this, after an error.
     pub(crate) retry_at_ns: u64,
@@ -41,7 +41,7 @@ impl PartitionQueue {
         }
     }
 
-    /// Closes the open batch: it takes no more records and waits to be sent.
+    /// Closes the open batch: it accepts no more records and waits to be sent.
     pub(crate) fn close_open(&mut self, pool: &mut BatchPool) -> Option<u32> {
         let place = self.open.take()?;
         pool[place].order = self.next_order;
@@ -50,7 +50,7 @@ impl PartitionQueue {
         Some(place)
     }
 
-    /// Puts a batch that must be sent again back to where it belongs.
+    /// Returns a batch that must be sent again to its position.
     pub(crate) fn put_back(&mut self, place: u32, pool: &BatchPool) {
         let order = pool[place].order;
         let at = self
@@ -74,12 +74,12 @@ impl PartitionQueue {
         self.queue.pop_front()
     }
 
-    /// How many batches are here, the open one among them.
+    /// Number of batches, including the open one.
     pub(crate) fn batches(&self) -> usize {
         self.queue.len() + usize::from(self.open.is_some())
     }
 
-    /// Batches that wait, the oldest first.
+    /// Waiting batches, the oldest first.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
         self.queue.iter().copied()
     }

@@ -1,4 +1,4 @@
-//! The state of one producer, and what its worker asks of it.
+//! The state of one producer, and its interface to the worker.
 
 use std::collections::VecDeque;
 use std::io;
@@ -26,22 +26,22 @@ use crate::payload::{Payload, RecordDraft};
 use crate::tally::Totals;
 use crate::worker_context::WorkerContext;
 
-/// How often deadlines of waiting batches are looked at; they are whole seconds.
+/// How often deadlines of waiting batches are checked; they are whole seconds.
 const EXPIRY_NS: u64 = 100_000_000;
 
-/// What InitProducerId gave.
+/// The result of InitProducerId.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProducerIdentity {
     pub(crate) id: i64,
     pub(crate) epoch: i16,
 }
 
-/// Everything that a producer is made from.
+/// The setup of a producer.
 pub(crate) struct ProducerSetup {
     pub(crate) flow: ProduceFlow,
-    /// How the records are laid out.
+    /// The format of its records.
     pub(crate) format: RecordsFormat,
-    /// Which of the flow's producers it is: its stripe of the schedule.
+    /// Its index among the flow's producers, which selects its records of the schedule.
     pub(crate) member: Stripe,
     pub(crate) seed: u64,
     pub(crate) topic: String,
@@ -50,26 +50,26 @@ pub(crate) struct ProducerSetup {
     /// For each partition the link to its leader.
     pub(crate) leaders: Vec<Option<usize>>,
     pub(crate) identity: Option<ProducerIdentity>,
-    /// Where the hold begins and ends: records before it don't count towards the flow's limit.
+    /// The hold's start and end: records outside it do not count towards the flow's limit.
     pub(crate) stages: Stages,
-    /// The board of its flow, if somebody reads back what it writes.
+    /// The tracker of its flow, if consumers read back what it writes.
     pub(crate) echo: Option<Arc<EchoTracker>>,
-    /// Its transactions, and their id, if it writes in some.
+    /// Its transactions and their id, if it has any.
     pub(crate) transaction: Option<(String, Transaction)>,
 }
 
-/// How far a producer is.
+/// The state of a producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// It takes records.
+    /// It accepts records.
     Running,
-    /// It takes no more, and sends what it has.
+    /// It accepts no more, and sends what it has.
     Draining,
     /// Every record has its outcome.
     Done,
 }
 
-/// A request whose answer is awaited.
+/// A request that awaits its response.
 #[derive(Debug, Default)]
 pub(crate) struct ProduceInFlight {
     pub(crate) correlation_id: i32,
@@ -80,7 +80,7 @@ pub(crate) struct ProduceInFlight {
 }
 
 impl ProduceInFlight {
-    /// What the recorder is told of it.
+    /// What it reports to the recorder.
     pub(super) fn as_request(&self, round_trip_ns: Option<u64>) -> AnsweredRequest {
         AnsweredRequest {
             batches: self.batches.len() as u64,
@@ -97,19 +97,19 @@ pub(crate) struct Producer {
     pub(super) flow: ProduceFlow,
     pub(super) member: Stripe,
     pub(super) payload: Arc<Payload>,
-    /// Its transactions, if it writes in some.
+    /// Its transactions, if it has any.
     pub(super) transaction: Option<Transaction>,
-    /// The board of an echo flow.
+    /// The tracker of an echo flow.
     pub(super) echo: Option<Arc<EchoTracker>>,
-    /// Batches that an answer names, with their offsets; used again and again.
+    /// Batches in a response, with their offsets; reused.
     pub(super) offsets: Vec<(u32, i64)>,
-    /// The same, if records are more than values of one size.
+    /// The same for records that are more than values of one size.
     pub(super) whole: Option<Arc<Payload>>,
     pub(super) head: ProduceHead,
     pub(super) hold_start_ns: u64,
     pub(super) hold_end_ns: u64,
 
-    // Records coming in
+    // Intake
     pub(super) phase: Phase,
     /// `None` in a closed loop.
     pub(super) due: Option<ScheduleCursor>,
@@ -117,16 +117,16 @@ pub(crate) struct Producer {
     /// Records that the hold may still take.
     pub(super) records_left: u64,
     pub(super) choice: PartitionChoice,
-    /// Records with a key go where it says.
+    /// A record's key determines its partition.
     pub(super) is_keyed: bool,
-    /// The record in the making.
+    /// The record being made.
     pub(super) draft: RecordDraft,
     /// Keys of the next records, if all have keys and values of one size.
     pub(super) key_block: Option<KeyBlock>,
     pub(super) blocked_since_ns: Option<u64>,
-    /// When it first waited for room since it was last up with its schedule; `u64::MAX` if it has not.
+    /// Since when it has waited for buffer space, after it was last up to date; `u64::MAX` if it does not wait.
     pub(super) waiting_from_ns: u64,
-    /// Compressed by uncompressed bytes, as seen lately: Kafka's estimate of what still fits.
+    /// Compressed ÷ uncompressed bytes of recent batches: Kafka's estimate of what still fits.
     pub(super) compression_ratio: f32,
 
     // Batches
@@ -136,7 +136,7 @@ pub(crate) struct Producer {
     pub(super) lingering: VecDeque<LingeringBatch>,
     pub(super) compressor: Option<Compressor>,
     pub(super) identity: Option<ProducerIdentity>,
-    /// The identity has been used up by an error; nothing is sent until there is a new one.
+    /// An error has invalidated the identity; nothing is sent until there is a new one.
     pub(super) identity_wanted: bool,
 
     // Requests
@@ -146,22 +146,22 @@ pub(crate) struct Producer {
     pub(super) ready: Vec<VecDeque<u32>>,
     pub(super) spare_in_flight: Vec<ProduceInFlight>,
     pub(super) picked: Vec<u32>,
-    /// For each link since when what is ready for it could not be sent; `u64::MAX` if it can.
+    /// For each link since when ready batches could not be sent; `u64::MAX` if they can.
     pub(super) stuck_since_ns: Vec<u64>,
-    /// When it was last looked.
+    /// Time of the last check.
     pub(super) drained_at_ns: u64,
     pub(super) next_expiry_ns: u64,
-    /// When the leaders are to be asked for anew: `metadata.max.age.ms`.
+    /// When the leaders must be requested again: `metadata.max.age.ms`.
     pub(super) next_metadata_ns: u64,
-    /// When the first partition may send again that waits after an error; `u64::MAX` without one.
+    /// When the first partition that waits after an error may send again; `u64::MAX` without one.
     pub(super) next_retry_ns: u64,
 
-    /// Records taken in and not yet answered, integrated over time: Little's L.
+    /// Unanswered records, integrated over time: L in Little's law.
     pub(super) outstanding: Outstanding,
     pub(super) totals: Totals,
 }
 
-/// An open batch that is sent at the latest when its linger ends.
+/// An open batch, which is sent at the latest when its linger ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LingeringBatch {
     pub(super) deadline_ns: u64,
@@ -170,18 +170,18 @@ pub(super) struct LingeringBatch {
     pub(super) created_ns: u64,
 }
 
-/// Counts records in the system and integrates the count over time.
+/// Counts records in flight and integrates the count over time.
 #[derive(Debug, Default)]
 pub(crate) struct Outstanding {
     records: u64,
     since_ns: u64,
-    /// Since the last report. A million records for a second are 10^15; it is reported each second.
+    /// Since the last report, once per second. A million records for one second are 10^15.
     record_ns: u64,
     reported_ns: u64,
 }
 
 impl Outstanding {
-    /// So many more, or fewer, from now on.
+    /// Changes the count from now on.
     #[inline]
     pub(super) fn change(&mut self, now_ns: u64, taken: u64, answered: u64) {
         self.settle(now_ns);
@@ -194,21 +194,21 @@ impl Outstanding {
         self.since_ns = self.since_ns.max(now_ns);
     }
 
-    /// Where the last report ended, and the integral since then in record-nanoseconds.
+    /// The end of the last report, and the integral since then in record-nanoseconds.
     pub(crate) fn report(&mut self, now_ns: u64) -> (u64, u64) {
         self.settle(now_ns);
         let from_ns = std::mem::replace(&mut self.reported_ns, now_ns);
         (from_ns, std::mem::take(&mut self.record_ns))
     }
 
-    /// How many there are.
+    /// The current count.
     pub(super) fn records(&self) -> u64 {
         self.records
     }
 }
 
 impl Producer {
-    /// A producer that has not sent anything yet.
+    /// A producer before its first send.
     pub(crate) fn new(setup: ProducerSetup) -> Result<Self, kgauge_wire::compress::CompressError> {
         let settings = &setup.flow.settings;
         let pace = setup.flow.pace(&setup.stages);
@@ -302,7 +302,7 @@ impl Producer {
             .try_for_each(|link| link.register(around.registry))
     }
 
-    /// Does what can be done without waiting: takes records that are due, sends batches that are ready.
+    /// Does everything that needs no waiting: accepts due records, sends ready batches.
     pub(crate) fn step(&mut self, recorder: &mut Recorder, around: &WorkerContext<'_>) {
         let now_ns = around.clock.now_ns();
         if self.transaction.is_some() {
@@ -332,12 +332,12 @@ impl Producer {
         self.phase = Phase::Done;
     }
 
-    /// The hold begins and ends elsewhere than was said at first.
+    /// The hold starts and ends at other times than announced.
     pub(crate) fn move_hold(&mut self, start_ns: u64, end_ns: u64) {
         (self.hold_start_ns, self.hold_end_ns) = (start_ns, end_ns);
     }
 
-    /// No more records from now on.
+    /// Accepts no more records.
     pub(crate) fn stop_taking(&mut self) {
         if self.phase == Phase::Running {
             self.phase = Phase::Draining;
@@ -345,12 +345,12 @@ impl Producer {
         }
     }
 
-    /// Whether every record that was taken has its outcome, and no more are taken.
+    /// Whether every accepted record has its outcome, and no more are accepted.
     pub(crate) fn is_done(&self) -> bool {
         self.phase == Phase::Done
     }
 
-    /// Whether it takes no more records.
+    /// Whether it accepts no more records.
     pub(crate) fn has_stopped_taking(&self) -> bool {
         self.phase != Phase::Running
     }
@@ -360,13 +360,13 @@ impl Producer {
         self.totals
     }
 
-    /// Hands over the time-integral of records in the system, at most once a tick and at each border between stages.
+    /// Reports the time integral of records in flight, at most once per tick and at each border between stages.
     pub(crate) fn report_outstanding(&mut self, now_ns: u64, recorder: &mut Recorder) {
         let (from_ns, record_ns) = self.outstanding.report(now_ns);
         recorder.in_flight(from_ns, now_ns, record_ns);
     }
 
-    /// What it holds at this moment.
+    /// Its current use of buffer and requests.
     pub(crate) fn sample(&self) -> ClientSample {
         let in_flight: usize = self.in_flight.iter().map(VecDeque::len).sum();
         let connections = self.links.iter().filter(|link| link.is_open()).count();
@@ -380,7 +380,7 @@ impl Producer {
         }
     }
 
-    /// When [`Producer::step`] has something to do again, if nothing arrives before.
+    /// When [`Producer::step`] is next due, if nothing arrives before.
     pub(crate) fn until(&self, clock: &Clock) -> Until {
         let mut deadline_ns = self.next_expiry_ns.min(self.next_retry_ns);
         deadline_ns = deadline_ns.min(self.transaction_end_ns());
@@ -412,7 +412,7 @@ impl Producer {
         }
     }
 
-    /// A closed loop that is not blocked always has something to do.
+    /// An unblocked closed loop always has something to do.
     fn can_take_at_once(&self) -> bool {
         self.due.is_none()
             && self.phase == Phase::Running
@@ -420,13 +420,13 @@ impl Producer {
             && self.transaction_room() > 0
     }
 
-    /// Whether answers are sent at all.
+    /// Whether the broker sends responses at all.
     pub(super) fn awaits_answers(&self) -> bool {
         self.flow.settings.acks != Acks::None
     }
 }
 
-/// The partitions that the broker which a partitioner names leads now.
+/// The partitions that the partitioner's broker leads now.
 fn candidates(
     partitioner: Partitioner,
     links: &[BrokerLink],

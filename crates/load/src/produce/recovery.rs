@@ -1,4 +1,4 @@
-//! When something goes wrong: lost connections, retries, expiry, a new producer id.
+//! Failures: lost connections, retries, expiry, a new producer id.
 
 use kgauge_results::Recorder;
 use kgauge_wire::error_code::ErrorCode;
@@ -12,7 +12,7 @@ use crate::outage::{BrokerLinkState, add_look};
 use crate::worker_context::WorkerContext;
 
 impl Producer {
-    /// A connection is gone: what was in flight on it is sent again over the next one.
+    /// A connection is lost: batches in flight on it are sent again over the next one.
     pub(super) fn lose_link(
         &mut self,
         link: usize,
@@ -39,7 +39,7 @@ impl Producer {
                         recorder,
                     );
                 } else {
-                    // Without acks nobody ever knows; Kafka's producer does not ask either.
+                    // Without acks the outcome is never known; Kafka's producer does not ask either.
                     self.end_unknown(place, now_ns, recorder);
                 }
             }
@@ -48,7 +48,7 @@ impl Producer {
         around.ask_for_leaders();
     }
 
-    /// What its links show of brokers.
+    /// The state of brokers on its links.
     pub(crate) fn check_brokers(
         &mut self,
         side: ClientSide,
@@ -61,7 +61,7 @@ impl Producer {
         }
     }
 
-    /// Asks for a new connection when the pause is over.
+    /// Requests a new connection when the pause is over.
     pub(super) fn reconnect_if_due(
         &mut self,
         link: usize,
@@ -73,7 +73,7 @@ impl Producer {
         }
     }
 
-    /// A connection that was asked for is there.
+    /// A requested connection is ready.
     pub(crate) fn on_connected(
         &mut self,
         link: usize,
@@ -81,7 +81,7 @@ impl Producer {
         version: i16,
         around: &WorkerContext<'_>,
     ) {
-        // What is encoded already stays as it is, also when the broker came back as a newer release.
+        // Encoded batches stay unchanged, even if the broker returns as a newer release.
         let format = self.pool.format();
         let version = version.min(format.version_max());
         let versions = super::versions_of(self.transaction_kind());
@@ -97,13 +97,13 @@ impl Producer {
         }
     }
 
-    /// A connection that was asked for could not be made.
+    /// A requested connection could not be made.
     pub(crate) fn on_not_connected(&mut self, link: usize, around: &WorkerContext<'_>) {
         self.links[link].lost(around.clock.now_ns(), around.registry);
         around.ask_for_leaders();
     }
 
-    /// New metadata: partitions may have moved to other brokers, also to ones not yet known.
+    /// New metadata: partitions may have moved to other brokers, including unknown ones.
     pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &WorkerContext<'_>) {
         for index in 0..self.partitions.len() as u32 {
             let leader = leaders
@@ -149,7 +149,7 @@ impl Producer {
         &mut self.partitions[self.pool[place].partition as usize]
     }
 
-    /// Puts a batch back to be sent again, if it still may.
+    /// Returns a batch to be sent again, if that is still allowed.
     pub(super) fn retry(&mut self, place: u32, error: i16, now_ns: u64, recorder: &mut Recorder) {
         let settings = &self.flow.settings;
         let batch = &mut self.pool[place];
@@ -162,7 +162,7 @@ impl Producer {
             }
             return self.fail(place, error, now_ns, recorder);
         }
-        // Doubling as in KIP-580, without its jitter: there is one producer a connection here.
+        // Doubles as in KIP-580, without its jitter: each connection has one producer here.
         let pause_ns = (settings.retry_backoff_ns << (batch.attempts - 1).min(10))
             .min(settings.retry_backoff_ns_max);
         let index = batch.partition;
@@ -173,7 +173,7 @@ impl Producer {
         self.list_ready(index);
     }
 
-    /// The leader of a batch's partition is not what was thought.
+    /// The leader of a batch's partition has changed.
     pub(super) fn forget_leader(&mut self, place: u32, around: &WorkerContext<'_>) {
         let index = self.pool[place].partition;
         let known = self.partitions[index as usize].leader;
@@ -203,7 +203,7 @@ impl Producer {
         }
     }
 
-    /// Nobody can know whether the records of a batch are in the log.
+    /// It is unknown whether the records of a batch are in the log.
     fn end_unknown(&mut self, place: u32, now_ns: u64, recorder: &mut Recorder) {
         let (mut records, error) = (0, self.pool[place].last_error);
         self.pool[place].times.each_intended(|intended_ns, count| {
@@ -215,8 +215,8 @@ impl Producer {
         self.release(place, records, now_ns);
     }
 
-    /// A batch with sequence numbers that never arrives leaves a gap which the broker will refuse to
-    /// jump: an idempotent producer goes on under a new identity.
+    /// A batch with sequence numbers that never arrives leaves a gap that the broker refuses. An idempotent producer
+    /// therefore continues with a new identity.
     fn gave_up(&mut self, place: u32) {
         if self.spoil_transaction() {
             return;
@@ -226,8 +226,8 @@ impl Producer {
         }
     }
 
-    /// Ends batches that have waited for `delivery.timeout.ms`, connections whose answer is overdue,
-    /// and records that have waited for memory for `max.block.ms`.
+    /// Ends batches older than `delivery.timeout.ms`, connections with an overdue response, and records that have
+    /// waited for memory for `max.block.ms`.
     pub(super) fn expire(
         &mut self,
         now_ns: u64,
@@ -279,7 +279,7 @@ impl Producer {
         }
     }
 
-    /// The record that waits for memory fails, as Kafka's `send()` would.
+    /// The record that waits for memory fails, as in Kafka's `send()`.
     fn fail_blocked(&mut self, now_ns: u64, recorder: &mut Recorder) {
         let mut intended_ns = now_ns;
         if let Some(due) = &mut self.due {
@@ -295,7 +295,7 @@ impl Producer {
         recorder.failed(intended_ns, now_ns, 1, ErrorCode::RequestTimedOut.as_i16());
     }
 
-    /// Asks for a new producer id once nothing is in flight under the old one.
+    /// Requests a new producer id once nothing is in flight with the old one.
     pub(super) fn renew_identity_if_quiet(&mut self, around: &WorkerContext<'_>) {
         if self.identity_wanted
             && self.identity.is_some()
@@ -306,7 +306,7 @@ impl Producer {
         }
     }
 
-    /// A new producer id is there: sequences start at zero, and what waits gets its numbers anew.
+    /// There is a new producer id: sequences start at zero, and waiting batches get new numbers.
     pub(crate) fn on_identity(&mut self, identity: ProducerIdentity) {
         self.identity = Some(identity);
         self.identity_wanted = false;
@@ -342,7 +342,7 @@ impl Producer {
         );
     }
 
-    /// The run ends here: what has no outcome yet gets one.
+    /// The run ends here: records without an outcome get one.
     pub(crate) fn abandon(&mut self, now_ns: u64, recorder: &mut Recorder) {
         if self.is_done() {
             return;

@@ -1,8 +1,8 @@
-//! Writes Produce requests around batches that stay where they are.
+//! Encodes Produce requests around batches that are not copied.
 //!
-//! The generated `ProduceRequest` of `wire` owns its batches; here only the bytes between them are
-//! written. Tests hold both against each other. Versions 0 to 12: until 2 they carry message sets, 13
-//! names topics by id and brings nothing that load needs.
+//! The generated `ProduceRequest` of `wire` owns its batches; here only the bytes between them are encoded. Tests
+//! compare both. Versions 0 to 12: up to 2 they carry message sets; 13 identifies topics by id and offers nothing that
+//! load needs.
 
 use std::ops::RangeInclusive;
 
@@ -17,14 +17,14 @@ use kgauge_wire::codec::{
 use crate::hand_codec::no_tags;
 use crate::link::{BatchSlot, OutgoingFrame};
 
-/// The versions that [`ProduceHead`] writes and `response` reads.
+/// The versions that [`ProduceHead`] encodes and `response` decodes.
 pub(crate) const VERSIONS: RangeInclusive<i16> = 0..=12;
 
-/// From this version on a broker takes a transactional producer for one of the second kind (KIP-890),
-/// and adds the partitions to its transaction.
+/// From this version on, a broker treats a transactional producer as one of KIP-890, and adds the partitions to its
+/// transaction.
 const ADDS_FROM: i16 = 12;
 
-/// The versions of a producer with transactions of a kind, or without any.
+/// The versions for a producer's transaction protocol, or without transactions.
 pub(crate) fn versions_of(transactions: Option<TransactionKind>) -> RangeInclusive<i16> {
     match transactions {
         None => VERSIONS,
@@ -36,7 +36,7 @@ pub(crate) fn versions_of(transactions: Option<TransactionKind>) -> RangeInclusi
 /// The first version with compact lengths and tagged fields.
 pub(super) const FLEXIBLE_FROM: i16 = 9;
 
-/// What is the same in every Produce request of one producer.
+/// The constant parts of a producer's Produce requests.
 #[derive(Debug, Clone)]
 pub(crate) struct ProduceHead {
     /// Kafka's `client.id`.
@@ -45,7 +45,7 @@ pub(crate) struct ProduceHead {
     pub(crate) topic: String,
     /// Kafka's `transactional.id`, if there is one.
     pub(crate) transactional_id: Option<String>,
-    /// As on the wire: 0, 1 or -1.
+    /// As encoded: 0, 1 or -1.
     pub(crate) acks: i16,
     /// How long the broker may wait for replicas: `request.timeout.ms`.
     pub(crate) timeout_ms: i32,

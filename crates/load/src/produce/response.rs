@@ -1,25 +1,25 @@
-//! Reads Produce responses without building them.
+//! Decodes Produce responses without building them.
 
 use kgauge_wire::codec::{DecodeError, Lengths, Reader, Str};
 
 use super::request::FLEXIBLE_FROM;
 use crate::hand_codec::{read_count, skip_tags};
 
-/// What a broker says of one batch.
+/// One batch of a Produce response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BatchAnswer<'a> {
     /// The partition.
     pub(crate) partition: i32,
     /// Kafka's error code, 0 for none.
     pub(crate) error: i16,
-    /// The offset of the batch's first record; below 0 where there is none.
+    /// The offset of the batch's first record; negative if there is none.
     pub(crate) base_offset: i64,
-    /// The broker's own words, where it has any.
+    /// The broker's message, if any.
     pub(crate) message: Option<Str<'a>>,
 }
 
-/// Reads the body of a response (after its correlation id), calls `each` for every partition, and
-/// returns the throttle time in ms.
+/// Decodes the body of a response (after its correlation id), calls `each` for every partition, and returns the
+/// throttle time in ms.
 pub(crate) fn read<'a>(
     body: &'a [u8],
     version: i16,
@@ -51,7 +51,7 @@ fn partition<'a>(
     let partition = reader.read_i32()?;
     let error = reader.read_i16()?;
     let base_offset = reader.read_i64()?;
-    // The log append time of version 2, the log start offset of version 5.
+    // The log append time since version 2, the log start offset since version 5.
     reader.read_slice(match version {
         ..=1 => 0,
         2..=4 => 8,
@@ -114,7 +114,7 @@ mod tests {
             throttle_time_ms: if version >= 1 { 250 } else { 0 },
             ..Default::default()
         };
-        // The response header's tags come first, where the version has them.
+        // The response header's tags come first, if the version has them.
         let mut bytes = if version >= FLEXIBLE_FROM {
             vec![0]
         } else {

@@ -1,4 +1,4 @@
-//! Which partition a record goes to, where its key does not say.
+//! Chooses the partition of a record whose key does not.
 
 use kgauge_scenario::{Partitioner, ProducerSettings};
 
@@ -7,8 +7,8 @@ use crate::payload::mix;
 
 /// Chooses partitions.
 ///
-/// `sticky` is Kafka's uniform sticky partitioner (KIP-794): a partition is kept until `batch.size`
-/// bytes went to it, then another is drawn, the more likely the fewer batches wait for it.
+/// `sticky` is Kafka's uniform sticky partitioner (KIP-794): a partition is kept until it got `batch.size` bytes. Then
+/// another is drawn; the fewer batches wait for a partition, the more likely.
 #[derive(Debug)]
 pub(crate) struct PartitionChoice {
     way: DrawMethod,
@@ -26,22 +26,22 @@ pub(crate) struct PartitionChoice {
 
 #[derive(Debug)]
 enum DrawMethod {
-    /// Drawn from all partitions, or from some.
+    /// Draws from all partitions, or from some.
     Sticky(Option<Vec<u32>>),
     RoundRobin,
     Fixed,
 }
 
-/// How the partitions stand when one is drawn.
+/// The state of the partitions when one is drawn.
 pub(crate) struct PartitionLoads<'a> {
     pub(crate) partitions: &'a [PartitionQueue],
-    /// For each link since when what is ready for it could not be sent; `u64::MAX` if it can.
+    /// For each link since when ready batches could not be sent; `u64::MAX` if they can.
     pub(crate) stuck_since_ns: &'a [u64],
     pub(crate) now_ns: u64,
 }
 
 impl PartitionChoice {
-    /// `candidates` are the partitions of the broker that [`Partitioner::Broker`] names.
+    /// `candidates` are the partitions of the broker in [`Partitioner::Broker`].
     pub(crate) fn new(
         settings: &ProducerSettings,
         partitions: u32,
@@ -90,7 +90,7 @@ impl PartitionChoice {
         matches!(self.way, DrawMethod::RoundRobin)
     }
 
-    /// Takes note of what went to the current partition.
+    /// Counts bytes for the current partition.
     #[inline]
     pub(crate) fn note(&mut self, bytes: u64) {
         match self.way {
@@ -105,7 +105,7 @@ impl PartitionChoice {
         }
     }
 
-    /// A batch of the current partition is complete: time to go elsewhere, if enough went there.
+    /// A batch of the current partition is complete: moves on, if enough bytes went there.
     pub(crate) fn batch_complete(&mut self, standing: &PartitionLoads<'_>) {
         if matches!(self.way, DrawMethod::Sticky(_)) && self.bytes >= self.bytes_max / 2 {
             self.current = self.draw(standing);
@@ -125,7 +125,7 @@ impl PartitionChoice {
         mix(self.seed ^ self.draws) >> 32
     }
 
-    /// How many partitions there are to draw from.
+    /// The number of partitions to draw from.
     fn count(&self) -> u32 {
         match &self.way {
             DrawMethod::Sticky(Some(some)) => some.len() as u32,
@@ -146,8 +146,8 @@ impl PartitionChoice {
         self.candidate(((random * u64::from(self.count())) >> 32) as u32)
     }
 
-    /// Kafka's `BuiltInPartitioner`: each partition weighs the longest queue plus one, less its own
-    /// queue. Partitions whose broker takes nothing weigh nothing, unless all are like that.
+    /// Kafka's `BuiltInPartitioner`: a partition's weight is the longest queue plus one, minus its own queue.
+    /// Partitions of brokers that accept nothing have weight 0, unless all are like that.
     fn draw(&mut self, standing: &PartitionLoads<'_>) -> u32 {
         if !self.is_adaptive {
             return self.draw_evenly();
@@ -180,7 +180,7 @@ impl PartitionChoice {
         self.draw_evenly()
     }
 
-    /// Batches that wait for a partition; `None` when its broker takes nothing.
+    /// Batches that wait for a partition; `None` if its broker accepts nothing.
     fn queue_of(&self, index: u32, standing: &PartitionLoads<'_>) -> Option<usize> {
         let partition = standing.partitions.get(self.candidate(index) as usize)?;
         let leader = partition.leader;
@@ -315,7 +315,7 @@ mod tests {
             ..standing(&partitions)
         };
         let batches = drawn(&mut choice, &stuck, 40_000);
-        // The first draw was made before. Of the others the weights are 1 and 3.
+        // The first draw was made before. The weights of the others are 1 and 3.
         assert!(
             batches[2] <= 1 && batches[0].abs_diff(10_000) < 600,
             "{batches:?}"

@@ -1,10 +1,9 @@
 //! Transactions: when they begin and end, and what waits meanwhile.
 //!
-//! The words with the coordinator take milliseconds and are spoken by a thread of the producer's own
-//! (`coordinator.rs`); here stands what the producer on its worker does in between. A transaction begins
-//! with the first record after the last commit. A partition's first batch waits until the partition is
-//! part of the transaction; in the second kind (KIP-890) that batch itself makes it one. In the end all batches are
-//! sent and answered, then it is committed; no record is taken until the coordinator has said so, as after
+//! Requests to the coordinator take milliseconds; a separate thread of the producer makes them (`coordinator.rs`). This
+//! file is the producer's side. A transaction begins with the first record after the last commit. A partition's first
+//! batch waits until the partition is part of the transaction; with KIP-890 that batch itself adds it. At the end, all
+//! batches are sent and answered before the commit. No record is accepted until the coordinator has answered, as after
 //! `commitTransaction` of Kafka's producer.
 
 use kgauge_client::transaction::TransactionKind;
@@ -25,34 +24,34 @@ pub(crate) struct Transaction {
     pub(super) thread: TransactionThread,
     length: TransactionLength,
     stage: Stage,
-    /// Records taken in the open one.
+    /// Records accepted in the open transaction.
     records: u64,
-    /// For each partition whether it is part of the open one.
+    /// For each partition whether it is part of the open transaction.
     partitions: Vec<Membership>,
-    /// In the second kind: its thread knows of it.
+    /// With KIP-890: its thread knows of it.
     is_begun: bool,
-    /// Something in it was lost: it will be aborted.
+    /// A batch of it was lost: it will be aborted.
     is_spoilt: bool,
-    /// A broker was lost since the one before it ended: its markers, and those of the one before, may be
+    /// A broker was lost since the previous transaction ended: its markers, and those of the previous one, may be
     /// written again.
     is_shaken: bool,
     markers_before: u64,
-    /// Records that were acked in the open one.
+    /// Records that were acked in the open transaction.
     acked: u64,
-    /// In an echo flow where those are: partition, first offset, how many.
+    /// In an echo flow, their places: partition, first offset, count.
     posted: Vec<(u32, i64, u64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// The next record begins one.
+    /// The next record begins a transaction.
     Ready,
     Open {
         since_ns: u64,
     },
-    /// What it has is sent, and answers are awaited.
+    /// Its batches are being sent, and their responses are awaited.
     Ending,
-    /// The coordinator has the word.
+    /// Waiting for the coordinator.
     Asked {
         since_ns: u64,
         commits: bool,
@@ -63,13 +62,13 @@ enum Stage {
 enum Membership {
     No,
     Asked,
-    /// In the second kind: written to, and nothing heard of it.
+    /// With KIP-890: written to, without a response yet.
     Written,
     Yes,
 }
 
 impl Transaction {
-    /// Transactions of a producer that has introduced itself.
+    /// Transactions of an initialised producer.
     pub(crate) fn new(
         thread: TransactionThread,
         length: TransactionLength,
@@ -90,17 +89,17 @@ impl Transaction {
         }
     }
 
-    /// What it speaks with its coordinator.
+    /// The transaction protocol.
     pub(crate) fn kind(&self) -> TransactionKind {
         self.thread.kind
     }
 
-    /// Who the producer is.
+    /// The producer's identity.
     pub(crate) fn identity(&self) -> ProducerIdentity {
         self.thread.identity
     }
 
-    /// Records that the open one may still take.
+    /// Records that the open transaction may still accept.
     fn room(&self) -> u64 {
         match (self.stage, self.length) {
             (Stage::Ready | Stage::Open { .. }, TransactionLength::Records(records)) => {
@@ -111,7 +110,7 @@ impl Transaction {
         }
     }
 
-    /// When the open one is long enough, if by time.
+    /// When the open transaction is long enough, if by time.
     fn end_ns(&self) -> u64 {
         match (self.stage, self.length) {
             (Stage::Open { since_ns }, TransactionLength::Ns(ns)) => since_ns.saturating_add(ns),
@@ -121,13 +120,13 @@ impl Transaction {
 }
 
 impl Producer {
-    /// Records that may be taken before the transaction has to end; without transactions, any number.
+    /// Records that may be accepted before the transaction must end; without transactions, any number.
     #[inline]
     pub(super) fn transaction_room(&self) -> u64 {
         self.transaction.as_ref().map_or(u64::MAX, |one| one.room())
     }
 
-    /// Records were taken.
+    /// Records were accepted.
     #[inline]
     pub(super) fn note_in_transaction(&mut self, now_ns: u64, records: u64) {
         if let Some(transaction) = &mut self.transaction {
@@ -138,7 +137,7 @@ impl Producer {
         }
     }
 
-    /// Whether everything is sent at once because the transaction is to end.
+    /// Whether everything is sent at once because the transaction must end.
     pub(super) fn ends_transaction(&self) -> bool {
         let transaction = self.transaction.as_ref();
         transaction.is_some_and(|one| one.stage == Stage::Ending)
@@ -150,14 +149,13 @@ impl Producer {
         transaction.is_some_and(|one| one.stage != Stage::Ready)
     }
 
-    /// When the open transaction has to end.
+    /// When the open transaction must end.
     pub(super) fn transaction_end_ns(&self) -> u64 {
         let transaction = self.transaction.as_ref();
         transaction.map_or(u64::MAX, |one| one.end_ns())
     }
 
-    /// Whether a partition's batches may go out; if it is no part of the transaction yet, it is
-    /// made one.
+    /// Whether a partition's batches may be sent; requests to add it to the transaction if necessary.
     pub(super) fn transaction_admits(&mut self, partition: u32) -> bool {
         let Some(transaction) = &mut self.transaction else {
             return true;
@@ -192,8 +190,8 @@ impl Producer {
         partition.acked_sequence = sequence_after(batch.base_sequence, batch.encoder.records());
     }
 
-    /// A batch was refused. The second kind's brokers make the partition part of the transaction first:
-    /// whatever they find wrong after that leaves it one, and it gets its marker.
+    /// A batch was refused. Brokers of KIP-890 add the partition to the transaction first: it stays in it whatever
+    /// error follows, and gets a marker.
     pub(super) fn note_refused(&mut self, partition: u32, code: ErrorCode) {
         let Some(transaction) = &mut self.transaction else {
             return;
@@ -203,7 +201,7 @@ impl Producer {
         }
     }
 
-    /// In an echo flow: records are in the log, at these offsets if they are known.
+    /// In an echo flow: records are in the log, at these offsets if known.
     pub(super) fn post(&mut self, partition: u32, base: i64, records: u64, now_ns: u64) {
         let Some(echo) = &self.echo else { return };
         echo.acked(partition, base, records, now_ns);
@@ -212,15 +210,15 @@ impl Producer {
         }
     }
 
-    /// A broker was lost, with what it was about to write.
+    /// A broker was lost, with everything that it was about to write.
     pub(super) fn shake_transaction(&mut self) {
         if let Some(transaction) = &mut self.transaction {
             transaction.is_shaken = true;
         }
     }
 
-    /// Whether a batch that is out of order only came too early: one before it was refused, and goes out
-    /// again (`TransactionManager.canRetry`).
+    /// Whether an out-of-order batch only arrived too early: one before it was refused, and is sent again
+    /// (`TransactionManager.canRetry`).
     pub(super) fn is_overtaking(&self, place: u32) -> bool {
         let batch = &self.pool[place];
         let next = self.partitions[batch.partition as usize].acked_sequence;
@@ -228,7 +226,7 @@ impl Producer {
         transaction.is_some_and(|one| !one.is_spoilt) && batch.base_sequence != next
     }
 
-    /// A batch was lost: the transaction cannot be committed any more.
+    /// A batch was lost: the transaction can no longer be committed.
     pub(super) fn spoil_transaction(&mut self) -> bool {
         match &mut self.transaction {
             Some(transaction) => {
@@ -239,7 +237,7 @@ impl Producer {
         }
     }
 
-    /// Hears the coordinator, and ends the transaction when it is time.
+    /// Handles the coordinator's results, and ends the transaction when it is time.
     pub(super) fn step_transaction(
         &mut self,
         now_ns: u64,
@@ -308,7 +306,7 @@ impl Producer {
             }
             TransactionReply::Committed(identity) => {
                 self.conclude(true, now_ns, recorder);
-                // The second kind gives another one after each transaction, and sequences begin anew.
+                // KIP-890 gives a new identity after each transaction, and sequences start again.
                 if self.identity != Some(identity) {
                     self.on_identity(identity);
                 }
@@ -325,7 +323,7 @@ impl Producer {
             TransactionReply::Failed(why) => {
                 around.broken(now_ns, &self.flow.name, || why);
                 if self.is_in_transaction() {
-                    // Nobody will commit it.
+                    // It will not be committed.
                     self.conclude(false, now_ns, recorder);
                 }
                 self.abandon(now_ns, recorder);
@@ -369,14 +367,14 @@ impl Producer {
         }
     }
 
-    /// Lets the thread abort what is open, and end.
+    /// Lets the thread abort the open transaction, and end.
     pub(crate) fn leave(&mut self) {
         if let Some(transaction) = &mut self.transaction {
             transaction.thread.leave();
         }
     }
 
-    /// The producer is done: waits until its thread has ended what is open, and counts that.
+    /// The producer is done: waits until its thread has ended the open transaction, and counts that.
     pub(crate) fn settle_transaction(
         &mut self,
         recorder: &mut Recorder,
@@ -410,19 +408,18 @@ impl Producer {
         }
     }
 
-    /// What it speaks with its coordinator, if it writes in transactions.
+    /// The transaction protocol, if it writes in transactions.
     pub(crate) fn transaction_kind(&self) -> Option<TransactionKind> {
         self.transaction.as_ref().map(Transaction::kind)
     }
 
-    /// How the batches say who wrote them: as part of a transaction, or not.
+    /// The transactional marking of its batches.
     pub(super) fn is_transactional(&self) -> bool {
         self.transaction.is_some()
     }
 }
 
-/// Whether an answer to Produce is what the coordinator has said, or may be: the batch did not get as far as
-/// the log.
+/// Whether the coordinator, not the log, may have caused an error of Produce: then the batch did not reach the log.
 fn is_of_coordinator(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -455,7 +452,7 @@ mod tests {
             ErrorCode::TransactionAbortable,
             ErrorCode::ConcurrentTransactions,
             ErrorCode::ProducerFenced,
-            // What brokers make of an unreachable coordinator for older clients.
+            // Brokers return these to older clients if the coordinator is unreachable.
             ErrorCode::NotEnoughReplicas,
         ] {
             assert!(is_of_coordinator(code), "{code}");

@@ -1,6 +1,6 @@
-//! What a producer without room for the next record waits for.
+//! What a producer without buffer space waits for.
 //!
-//! On no record's way: its worker asks some twenty times a second.
+//! Not on a record's path: its worker samples it about twenty times per second.
 
 use kgauge_results::run::ClientSample;
 use kgauge_wire::error_code::ErrorCode;
@@ -9,8 +9,7 @@ use super::partition::PartitionQueue;
 use super::producer::Producer;
 
 impl Producer {
-    /// What keeps the buffer full at this moment: no connection, no leader, a pause that a broker asked for, else
-    /// answers.
+    /// What keeps the buffer full now: no connection, no leader, a throttle, or otherwise responses.
     pub(super) fn sample_wait(&self) -> ClientSample {
         let mut look = ClientSample::default();
         if self.blocked_since_ns.is_none() {
@@ -31,7 +30,7 @@ impl Producer {
         look
     }
 
-    /// Whether a partition has records and nobody is known to lead it: the last broker that was asked said so.
+    /// Whether a partition has records and no known leader, according to the last metadata response.
     fn lacks_leader(&self, partition: &PartitionQueue) -> bool {
         let is_refused = || {
             let front = partition.front().map(|place| &self.pool[place]);
