@@ -1,15 +1,15 @@
-//! Using a topic that was there before: only as it is, and only if it suits the trial.
+//! Uses an existing topic unchanged, if it suits the trial.
 
 use kgauge_client::cluster::Topic;
 use kgauge_client::{Cluster, ClusterError};
 
-/// Kafka's error code for a topic that is not there (protocol guide, "Error Codes").
+/// Kafka's error code for an unknown topic (protocol guide, "Error Codes").
 const UNKNOWN_TOPIC_OR_PARTITION: i16 = 3;
 
 /// Why an existing topic cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AdoptError {
-    /// The cluster does not tell about it.
+    /// The cluster cannot be asked about the topic.
     #[error("topic {topic}: {source}")]
     Cluster {
         /// The topic.
@@ -18,19 +18,19 @@ pub enum AdoptError {
         #[source]
         source: Box<ClusterError>,
     },
-    /// There is none of that name.
+    /// The topic does not exist.
     #[error("topic {topic} does not exist, or this user may not see it")]
     Missing {
         /// The topic.
         topic: String,
     },
-    /// It belongs to Kafka itself.
+    /// It is one of Kafka's internal topics.
     #[error("topic {topic} is internal to Kafka; kgauge never writes to it")]
     Internal {
         /// The topic.
         topic: String,
     },
-    /// The cluster refuses to tell about it.
+    /// The cluster refuses to describe the topic.
     #[error("topic {topic}: the cluster answers {broker_words}")]
     Refused {
         /// The topic.
@@ -38,7 +38,7 @@ pub enum AdoptError {
         /// The broker's error.
         broker_words: String,
     },
-    /// Its layout is not the trial's.
+    /// Its layout differs from the trial's.
     #[error(
         "topic {topic} has {found} {what}, but the trial wants {wanted}; kgauge does not change \
          existing topics"
@@ -48,15 +48,15 @@ pub enum AdoptError {
         topic: String,
         /// What differs: `partitions`, or the replicas of one of them.
         what: String,
-        /// How many there are.
+        /// The actual number.
         found: usize,
-        /// How many the trial wants.
+        /// The number that the trial needs.
         wanted: usize,
     },
 }
 
 impl AdoptError {
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             AdoptError::Cluster { source, .. } => source.fix(),
@@ -72,20 +72,20 @@ impl AdoptError {
     }
 }
 
-/// Partitions and replicas that a trial wants.
+/// Partitions and replicas that a trial needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// How many partitions.
+    /// Number of partitions.
     pub partitions: usize,
-    /// How many replicas each of them has.
+    /// Number of replicas per partition.
     pub replicas: usize,
 }
 
-/// Asks the cluster for a topic that the user allowed by name, and checks that it suits.
+/// Looks up a topic that the user allowed by name, and checks that it suits.
 ///
-/// Nothing is changed: such a topic is never registered with a
-/// [`TopicGuard`](crate::TopicGuard), so that no run deletes it. Its records stay in it. On
-/// brokers before 0.11 with `auto.create.topics.enable` the question alone makes a missing topic.
+/// Nothing is changed: such a topic is never registered with a [`TopicGuard`](crate::TopicGuard), so that no run
+/// deletes it. Its records stay. On brokers before 0.11 with `auto.create.topics.enable`, the request creates a missing
+/// topic.
 pub fn adopt(cluster: &mut Cluster, name: &str, layout: Layout) -> Result<(), AdoptError> {
     let metadata = cluster
         .refresh(&[name])

@@ -1,4 +1,4 @@
-//! Broker settings that come from elsewhere than the target's own text.
+//! Broker settings that are not part of the target's own text.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use kgauge_broker::settings::check_node_config;
 use crate::kafka::{SecurityKind, check_setting};
 use crate::spec::TargetSpec;
 
-/// A broker setting that a target cannot take.
+/// A broker setting that a target does not support.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("broker setting {key}: {words}")]
 pub struct ConfigureError {
@@ -19,8 +19,8 @@ pub struct ConfigureError {
 }
 
 impl TargetSpec {
-    /// Adds broker settings, those of scenarios for instance. What stands in the target's own text
-    /// wins. An existing cluster takes none: whoever uses it has to check that it has them.
+    /// Adds broker settings, for example those of scenarios. The target's own text takes precedence. An existing
+    /// cluster accepts none: the caller must check that it has them.
     pub fn configure(&mut self, wanted: &BTreeMap<String, String>) -> Result<(), ConfigureError> {
         let settings = match self {
             TargetSpec::Embedded(spec) => {
@@ -50,8 +50,8 @@ impl TargetSpec {
         Ok(())
     }
 
-    /// Protects clients' connections in this way, as it is written behind `security=`. The error is the words for the user:
-    /// the target's own text says otherwise, or the cluster is there already.
+    /// Sets the security of client connections, as written after `security=`. The error is a message for the user: the
+    /// target's own text differs, or the cluster exists already.
     pub fn secure(&mut self, wanted: &str) -> Result<(), String> {
         let kind = SecurityKind::of_value(wanted)?;
         let own = match self {
@@ -76,7 +76,7 @@ impl TargetSpec {
         Ok(())
     }
 
-    /// Bounds the memory of each broker's process. The error is the words for the user.
+    /// Limits the memory of each broker's process. The error is a message for the user.
     pub fn limit_memory(&mut self, bytes: u64) -> Result<(), String> {
         let TargetSpec::Kafka(spec) = self else {
             return Err(
@@ -92,8 +92,7 @@ impl TargetSpec {
         spec.check_memory()
     }
 
-    /// Takes Apache Kafka from an unpacked release. False if the target is none that kgauge starts
-    /// from one.
+    /// Uses an unpacked release of Apache Kafka. False if the target is not one that kgauge starts from a release.
     pub fn set_kafka_home(&mut self, home: &Path) -> bool {
         match self {
             TargetSpec::Kafka(spec) => {

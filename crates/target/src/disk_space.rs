@@ -1,4 +1,4 @@
-//! Whether the target's disks have room for what a run writes.
+//! Checks whether a run's data fits on the target's disks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use kgauge_client::admin::LogDirsError;
 use kgauge_client::{CallError, Cluster, ClusterError};
 
-/// A disk keeps this part of its free space for everybody else.
+/// The share of a disk's free space that is left for others.
 const SPARE_PART: u64 = 20;
 
-/// Room on one disk of the target.
+/// Free space on one disk of the target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiskSpace {
     /// The broker whose disk it is; `None` if all brokers share it.
     pub broker_id: Option<i32>,
     /// The directory.
     pub path: String,
-    /// What is free in it; `None` if nobody tells.
+    /// Its free bytes; `None` if unknown.
     pub free_bytes: Option<u64>,
 }
 
@@ -30,11 +30,11 @@ pub struct DiskSpace {
     ", and kgauge keeps 5 % of the free space in reserve"
 )]
 pub struct DiskSpaceError {
-    /// Where.
+    /// The disk.
     pub room: DiskSpace,
-    /// What is free there.
+    /// Its free bytes.
     pub free_bytes: u64,
-    /// What the run writes there.
+    /// The bytes that the run writes there.
     pub needed_bytes: u64,
 }
 
@@ -45,7 +45,7 @@ fn place(room: &DiskSpace) -> String {
     }
 }
 
-/// A number of bytes for people: `512 bytes`, `3.2 MiB`, `54.0 GiB`.
+/// A number of bytes as text: `512 bytes`, `3.2 MiB`, `54.0 GiB`.
 pub fn in_bytes(bytes: u64) -> String {
     const KIB: f64 = 1024.0;
     let value = bytes as f64;
@@ -58,8 +58,7 @@ pub fn in_bytes(bytes: u64) -> String {
     }
 }
 
-/// Bytes that this process may still write on the file system of `path`, or of its nearest parent
-/// that exists.
+/// Bytes available to this process on the file system of `path`, or of its nearest existing parent.
 pub fn free_bytes(path: &Path) -> std::io::Result<u64> {
     let absolute = std::path::absolute(path)?;
     let existing: Option<PathBuf> = absolute
@@ -69,7 +68,7 @@ pub fn free_bytes(path: &Path) -> std::io::Result<u64> {
     Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
 }
 
-/// The disks of an existing cluster, as its brokers tell them (since Kafka 3.3).
+/// The disks of an existing cluster, as its brokers report them (since Kafka 3.3).
 pub(crate) fn of_cluster(cluster: &mut Cluster) -> Result<Vec<DiskSpace>, LogDirsError> {
     let ids: Vec<i32> = cluster
         .metadata()
@@ -97,7 +96,7 @@ pub(crate) fn of_cluster(cluster: &mut Cluster) -> Result<Vec<DiskSpace>, LogDir
     Ok(rooms)
 }
 
-/// Too old to tell, or not willing to tell us.
+/// Too old, or not permitted.
 fn is_kept_secret(error: &ClusterError) -> bool {
     matches!(
         error,
@@ -105,16 +104,16 @@ fn is_kept_secret(error: &ClusterError) -> bool {
     )
 }
 
-/// Whether `bytes` (all copies together) fit, spread evenly over the brokers, or all on one disk if
-/// the brokers share it. Disks that nobody tells about are taken to be large enough.
+/// Whether `bytes` (all replicas together) fit, spread evenly over the brokers, or all on one disk if the brokers share
+/// it. Disks of unknown size count as large enough.
 pub fn check_room(rooms: &[DiskSpace], bytes: u64) -> Result<(), DiskSpaceError> {
     let mut brokers: Vec<Option<i32>> = rooms.iter().map(|room| room.broker_id).collect();
     brokers.sort_unstable();
     brokers.dedup();
     let needed_bytes = bytes.div_ceil(u64::try_from(brokers.len()).unwrap_or(1).max(1));
     for broker in brokers {
-        // A broker puts each new partition into the directory with the fewest; which ones these
-        // will be is its own business, so its largest room counts.
+        // A broker puts each new partition into the directory with the fewest partitions. Which one that will be is
+        // unknown, so the largest free space counts.
         let of_broker = rooms.iter().filter(|room| room.broker_id == broker);
         let told: Option<Vec<(&DiskSpace, u64)>> = of_broker
             .map(|room| Some((room, room.free_bytes?)))

@@ -1,4 +1,4 @@
-//! Why an embedded cluster did not start, or ended too early: with the last lines of its log.
+//! Why an embedded cluster did not start, or ended early; with the last lines of its log.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use kgauge_client::ClientConfigError;
 
-/// Why an embedded cluster did not start, or ended too early.
+/// Why an embedded cluster did not start, or ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
-    /// A file or directory that it needs cannot be made.
+    /// A required file or directory cannot be created.
     #[error("cannot create {}: {error}", path.display())]
     File {
         /// The file or directory.
         path: PathBuf,
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
     },
-    /// Certificates or passwords cannot be made.
+    /// Certificates or passwords cannot be created.
     #[error("cannot set up the embedded cluster's security: {words}")]
     Security {
         /// Why.
@@ -28,28 +28,28 @@ pub enum EmbeddedError {
     Spawn {
         /// The program.
         program: PathBuf,
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
     },
-    /// The child says why it did not start.
+    /// The child reported why it did not start.
     #[error("the embedded cluster did not start: {words}")]
     Refused {
-        /// Its words.
+        /// Its message.
         words: String,
     },
-    /// The child said nothing in time.
+    /// The child did not answer in time.
     #[error(
         "the embedded cluster was not ready within {:.0} s{}",
         waited.as_secs_f64(),
         log_words(log)
     )]
     TimedOut {
-        /// How long was waited.
+        /// The time limit.
         waited: Duration,
         /// The last lines of its log.
         log: String,
     },
-    /// The child ended by itself.
+    /// The child ended unexpectedly.
     #[error(
         "the embedded cluster exited unexpectedly ({status}){}",
         log_words(log)
@@ -60,40 +60,40 @@ pub enum EmbeddedError {
         /// The last lines of its log.
         log: String,
     },
-    /// The child answered with something else than it should.
+    /// The child sent an invalid answer.
     #[error("the embedded cluster answered \"{line}\"{}", log_words(log))]
     Nonsense {
-        /// The beginning of what it said.
+        /// The beginning of its answer.
         line: String,
         /// The last lines of its log.
         log: String,
     },
-    /// The child gave addresses that are none.
+    /// The child sent invalid addresses.
     #[error("the embedded cluster reported unusable addresses: {0}")]
     Addresses(#[source] ClientConfigError),
-    /// Talking to the child failed.
+    /// Communication with the child failed.
     #[error("cannot talk to the embedded cluster: {error}{}", log_words(log))]
     Pipe {
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
         /// The last lines of its log.
         log: String,
     },
-    /// The child did not end when it was told to, and was killed.
+    /// The child did not end in time, and was killed.
     #[error("the embedded cluster did not stop within {:.0} s and was killed", waited.as_secs_f64())]
     Killed {
-        /// How long was waited.
+        /// The time limit.
         waited: Duration,
     },
     /// The data could not be removed.
     #[error("cannot remove the embedded cluster's data in {}: {error}", path.display())]
     DataLeft {
-        /// Where it still lies.
+        /// Where it remains.
         path: PathBuf,
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
     },
-    /// Somebody raised the interrupt.
+    /// The user interrupted.
     #[error("interrupted while the embedded cluster was starting")]
     Interrupted,
 }
@@ -114,7 +114,7 @@ impl EmbeddedError {
         }
     }
 
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             EmbeddedError::File { .. } | EmbeddedError::Refused { .. } => {

@@ -1,4 +1,4 @@
-//! Facts about a cluster that was there before.
+//! Facts about an existing cluster.
 
 use std::net::{ToSocketAddrs, UdpSocket};
 
@@ -32,7 +32,7 @@ mod tests {
     #[test]
     fn loopback_is_this_machine_and_others_are_not() {
         assert_eq!(is_same_machine(&[address("127.0.0.1")]), Some(true));
-        // TEST-NET-3 of RFC 5737 belongs to nobody.
+        // TEST-NET-3 of RFC 5737 is assigned to nobody.
         assert_eq!(is_same_machine(&[address("203.0.113.7")]), Some(false));
         let mixed = [address("127.0.0.1"), address("203.0.113.7")];
         assert_eq!(is_same_machine(&mixed), Some(false));

@@ -1,4 +1,4 @@
-//! What a target says about itself, as far as it bears on figures.
+//! Facts about a target that affect figures, as it reports them.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use kgauge_scenario::{ClusterFacts, TargetKind};
 
 use crate::existing::is_same_machine;
 
-/// Broker settings that bear on throughput, latency or safety.
+/// Broker settings that affect throughput, latency or safety.
 const SETTINGS: &[&str] = &[
     "auto.create.topics.enable",
     "background.threads",
@@ -50,33 +50,33 @@ const SETTINGS: &[&str] = &[
     "unclean.leader.election.enable",
 ];
 
-/// Whether a broker setting bears on figures.
+/// Whether a broker setting affects figures.
 pub(crate) fn is_listed(key: &str) -> bool {
     SETTINGS.contains(&key)
 }
 
-/// A target's own words.
+/// What a target reports about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetFacts {
     /// What kind of target it is.
     pub kind: TargetKind,
     /// Kafka's cluster id; clusters before 0.10.1 have none.
     pub cluster_id: Option<String>,
-    /// The addresses that were asked first.
+    /// The bootstrap addresses.
     pub bootstrap_servers: Vec<String>,
     /// Whether all brokers run on this machine.
     pub same_machine: Option<bool>,
-    /// The release, as far as the brokers' answers tell it.
+    /// The release, as far as the brokers' API versions show it.
     pub version: Option<String>,
     /// Its brokers, sorted by id.
     pub brokers: Vec<BrokerFacts>,
-    /// What could not be found out, and why.
+    /// Facts that could not be read, and why.
     pub missing: Vec<String>,
-    /// The names of all broker settings that the first broker tells.
+    /// The names of all broker settings that the first broker reports.
     pub settings_known: Vec<String>,
 }
 
-/// A broker's own words.
+/// What a broker reports about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokerFacts {
     /// Its id.
@@ -85,12 +85,12 @@ pub struct BrokerFacts {
     pub address: String,
     /// Its rack.
     pub rack: Option<String>,
-    /// The settings in force that bear on figures, as far as it tells them.
+    /// The settings in force that affect figures, as far as it reports them.
     pub settings: BTreeMap<String, String>,
 }
 
 impl TargetFacts {
-    /// Asks every broker of a cluster. Settings `also` of these names are kept.
+    /// Queries every broker of a cluster. `also` names additional settings to keep.
     pub(crate) fn gather(
         kind: TargetKind,
         cluster: &mut Cluster,
@@ -129,7 +129,7 @@ impl TargetFacts {
             same_machine: is_same_machine(&addresses),
             version: match kind {
                 TargetKind::Embedded => Some(format!("kgauge {}", env!("CARGO_PKG_VERSION"))),
-                // Brokers of different releases are all told.
+                // Brokers of different releases are all listed.
                 _ => Some(versions.join(" and ")).filter(|words| !words.is_empty()),
             },
             brokers,
@@ -138,7 +138,7 @@ impl TargetFacts {
         })
     }
 
-    /// What a plan has to know.
+    /// The facts that a plan needs.
     pub fn for_plan(&self) -> ClusterFacts {
         ClusterFacts {
             cluster_id: self.cluster_id.clone().unwrap_or_default(),
@@ -169,7 +169,7 @@ fn broker_facts(
                     settings.insert(entry.name, value);
                 }
             }
-            // log.dir counts only where log.dirs is not set.
+            // log.dir counts only if log.dirs is not set.
             if settings.contains_key("log.dirs") {
                 settings.remove("log.dir");
             }
@@ -177,7 +177,7 @@ fn broker_facts(
         Err(ConfigsError::Cluster(ClusterError::Call(error @ CallError::Unsupported { .. }))) => {
             missing.push(format!("settings of broker {}: {error}", broker.id));
         }
-        // A cluster that keeps its settings to itself can be measured all the same.
+        // A cluster that does not show its settings can still be measured.
         Err(ConfigsError::Cluster(error)) => return Err(error),
         Err(error) => missing.push(error.to_string()),
     }

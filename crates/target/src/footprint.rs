@@ -1,4 +1,4 @@
-//! What a run would do to a cluster, told before it does it.
+//! What a run would do to a cluster, shown before it starts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,42 +8,42 @@ use kgauge_scenario::{ClosedLoopPace, Plan, Trial};
 use crate::disk_space::in_bytes;
 use crate::facts::TargetFacts;
 
-/// What a crashed run leaves is deleted by the brokers this long after its planned end. Long, since
-/// records carry the generator's wall clock, and the brokers' may differ from it.
+/// Brokers delete the remains of a crashed run this long after its planned end. The time is long because records carry
+/// the generator's wall clock, which may differ from the brokers'.
 const RETENTION_MARGIN_MS: u64 = 24 * 3_600 * 1_000;
 
-/// Brokers named one by one; of more than these only the number is told.
+/// Limit on the number of brokers that are listed; beyond it only their number is shown.
 const BROKERS_SHOWN: usize = 2;
 
-/// What a run would touch and write, as far as the plan tells it.
+/// What a run would create and write, as far as the plan determines it.
 ///
 /// Displayed as a few lines of text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Footprint {
     /// Kafka's cluster id; clusters before 0.10.1 have none.
     pub cluster_id: Option<String>,
-    /// The release, as far as it is known.
+    /// The release, if known.
     pub version: Option<String>,
     /// The brokers' advertised addresses.
     pub brokers: Vec<String>,
-    /// How many topics are made, over all trials and repeats.
+    /// Number of topics created, over all trials and repeats.
     pub topics: u64,
-    /// What the names of all these topics begin with.
+    /// Common prefix of their names.
     pub name_prefix: String,
-    /// The most partitions that one of them has.
+    /// Maximum number of partitions of a topic.
     pub partitions_max: u32,
-    /// The most replicas that a partition of them has.
+    /// Maximum number of replicas of a partition.
     pub replication_max: u16,
-    /// Records that are written at most, flows counted in `closed_loop_ns` left out.
+    /// Maximum number of records written, without flows counted in `closed_loop_ns`.
     pub records: u64,
-    /// Their keys and values, bytes.
+    /// Bytes of their keys and values.
     pub logical_bytes: u64,
-    /// What they take on the brokers' disks, every replica, without compression; bytes.
+    /// Their bytes on the brokers' disks, with all replicas, without compression.
     pub stored_bytes: u64,
-    /// How long flows write at full speed with nothing that bounds what they write; 0 if none does.
+    /// How long flows write at full speed without a limit; 0 if none does.
     pub closed_loop_ns: u64,
-    /// The highest planned rate of all flows of a trial together, records a second; `None` if a
-    /// flow goes at full speed. Poisson arrivals count with their mean.
+    /// The highest planned rate of all flows of a trial together, in records per second; `None` if a flow runs at full
+    /// speed. Poisson arrivals count with their mean.
     pub peak_per_second: Option<f64>,
 }
 
@@ -73,7 +73,7 @@ impl Footprint {
     fn add(&mut self, trial: &Trial) {
         let mut volume = trial.bytes_written_max(ClosedLoopPace::ASSUMED);
         if volume.is_assumed {
-            // With a pace of nothing only what the plan bounds itself is counted.
+            // With a pace of 0, only volumes that the plan limits are counted.
             volume = trial.bytes_written_max(ClosedLoopPace {
                 records_per_second: 0.0,
                 bytes_per_second: 0.0,
@@ -102,7 +102,7 @@ impl Footprint {
     }
 }
 
-/// All produce flows together; `None` if one of them goes at full speed.
+/// All produce flows together; `None` if one of them runs at full speed.
 fn peak_per_second(trial: &Trial) -> Option<f64> {
     let mut sum = 0.0;
     for flow in &trial.flows {
@@ -113,11 +113,11 @@ fn peak_per_second(trial: &Trial) -> Option<f64> {
     Some(sum)
 }
 
-/// `retention.ms` for the topic of a trial on a cluster that outlives the run, so that a crashed
-/// run's records do not stay: the trial's planned time and a day.
+/// `retention.ms` for the topic of a trial on an existing cluster, so that a crashed run's records expire: the trial's
+/// planned time and a day.
 ///
-/// `None`, which leaves the cluster's own retention, if the scenario sets one, or if the trial has
-/// no planned end: then any figure could delete what is still to be read.
+/// `None` keeps the cluster's own retention. That applies if the scenario sets one, or if the trial has no planned end:
+/// then any value could delete records that are still to be read.
 pub fn retention_ms(trial: &Trial) -> Option<u64> {
     if has_retention(&trial.topic.config) {
         return None;

@@ -1,5 +1,5 @@
-//! What a run may touch on a target: topics and groups that carry its name, made by itself, and
-//! nothing else. What was made is deleted again.
+//! Protects the target: a run may only touch topics and groups that it created and that carry its name. They are
+//! deleted at the end.
 
 use kgauge_client::admin::{CreateTopicError, DeleteGroupError, DeleteTopicError, TopicSpec};
 use std::time::{Duration, Instant};
@@ -11,29 +11,29 @@ use crate::kafka::{KafkaError, TopicTool};
 /// Kafka's limit for the names of topics.
 const NAME_BYTES_MAX: usize = 249;
 
-/// A run id long enough for anybody leaves this much to the labels.
+/// Maximum length of a run id, which leaves this much for labels.
 const RUN_ID_BYTES_MAX: usize = 100;
 
-/// How long a guard that is dropped may take.
+/// Time limit of a guard that is dropped.
 const DROP_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Everything that a run makes begins with it.
+/// Prefix of all names.
 const PREFIX: &str = "kgauge";
 
-/// A topic that a run wants.
+/// A topic that a run needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicWish {
-    /// What it is for, such as the trial's and the repeat's number: the end of its name.
+    /// Its purpose, such as the numbers of trial and repeat: the end of its name.
     pub label: String,
-    /// How many partitions it gets.
+    /// Number of partitions.
     pub partitions: i32,
-    /// How many replicas each of them gets.
+    /// Number of replicas per partition.
     pub replication_factor: i16,
     /// Topic settings.
     pub configs: Vec<(String, String)>,
 }
 
-/// A run id that cannot stand in the name of a topic.
+/// A run id that is not valid in a topic name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "run id {run_id:?} cannot be part of a topic name; use 1 to {RUN_ID_BYTES_MAX} of the \
@@ -44,7 +44,7 @@ pub struct RunNameError {
     pub run_id: String,
 }
 
-/// Something that the run made and could not delete.
+/// Something that the run created and could not delete.
 #[derive(Debug, thiserror::Error)]
 pub enum Leftover {
     /// A topic.
@@ -53,7 +53,7 @@ pub enum Leftover {
     /// A consumer group.
     #[error(transparent)]
     Group(#[from] DeleteGroupError),
-    /// A topic that was not tried any more.
+    /// A topic whose deletion was no longer tried.
     #[error("topic {topic} was not deleted: timed out")]
     Untried {
         /// Its name.
@@ -62,7 +62,7 @@ pub enum Leftover {
 }
 
 impl Leftover {
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             Leftover::Topic(error) => error.fix(),
@@ -81,18 +81,18 @@ impl Leftover {
     }
 }
 
-/// Knows what a run has made. Dropping it deletes what is left, as well as it can.
+/// Tracks what a run has created. Dropping it deletes the rest, best effort.
 #[derive(Debug)]
 pub struct TopicGuard {
     config: ClientConfig,
     run_id: String,
-    /// For releases that make no topics over the wire.
+    /// For releases that cannot create topics over the wire.
     tool: Option<TopicTool>,
     topics: Vec<String>,
     groups: Vec<String>,
 }
 
-/// Why a topic of the run was not made.
+/// Why a topic of the run was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum MakeTopicError {
     /// Over the wire.
@@ -103,22 +103,22 @@ pub enum MakeTopicError {
     Tool {
         /// Its name.
         topic: String,
-        /// What the tool says.
+        /// The tool's output.
         #[source]
         source: Box<KafkaError>,
     },
-    /// It was made, but is not led yet.
+    /// It was created, but has no leaders yet.
     #[error("topic {topic} was created, but not every partition has a leader after {waited:.0?}")]
     NotReady {
         /// Its name.
         topic: String,
-        /// How long was waited.
+        /// The time limit.
         waited: Duration,
     },
 }
 
 impl MakeTopicError {
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             MakeTopicError::Wire(error) => error.fix(),
@@ -129,7 +129,7 @@ impl MakeTopicError {
 }
 
 impl TopicGuard {
-    /// A guard for a run on the cluster that `config` reaches. Nothing is asked of it yet.
+    /// A guard for a run on the cluster that `config` describes. Sends no request.
     pub fn new(config: ClientConfig, run_id: &str) -> Result<TopicGuard, RunNameError> {
         let fits = (1..=RUN_ID_BYTES_MAX).contains(&run_id.len())
             && run_id
@@ -149,16 +149,16 @@ impl TopicGuard {
         })
     }
 
-    /// Makes and deletes topics by a release's own tool.
+    /// Creates and deletes topics with a release's own tool.
     pub fn with_tool(mut self, tool: Option<TopicTool>) -> TopicGuard {
         self.tool = tool;
         self
     }
 
-    /// The name of the run's topic or group of this label.
+    /// The name of the run's topic or group with this label.
     pub fn name(&self, label: &str) -> String {
         let mut name = format!("{PREFIX}-{}-", self.run_id);
-        // Dots and underscores are allowed, but Kafka's metrics confuse them with each other.
+        // Dots and underscores are allowed, but collide in Kafka's metric names.
         name.extend(
             label
                 .chars()
@@ -168,7 +168,7 @@ impl TopicGuard {
         name
     }
 
-    /// Makes a topic and waits until it can be used. One that exists already is an error and stays
+    /// Creates a topic and waits until it can be used. An existing topic is an error and stays untouched.
     /// untouched.
     pub fn create(
         &mut self,
@@ -216,18 +216,18 @@ impl TopicGuard {
         name
     }
 
-    /// The topics that the run has made and not deleted yet.
+    /// Topics that the run has created and not deleted yet.
     pub fn topics(&self) -> &[String] {
         &self.topics
     }
 
-    /// Deletes one topic that the run has made. Any other stays untouched, without an error.
+    /// Deletes one topic that the run has created. Any other stays untouched, without an error.
     pub fn delete(&mut self, cluster: &mut Cluster, name: &str) -> Result<(), DeleteTopicError> {
         let Some(index) = self.topics.iter().position(|topic| topic == name) else {
             return Ok(());
         };
         match &self.tool {
-            // It says no more than that it will be deleted, and the cluster is gone soon after.
+            // The tool only marks the topic for deletion, and the cluster will be gone soon after.
             Some(tool) => drop(tool.delete(name)),
             None => cluster.delete_topic(name)?,
         }
@@ -235,18 +235,18 @@ impl TopicGuard {
         Ok(())
     }
 
-    /// Deletes everything that the run has made, within `limit` altogether, and returns what could not be deleted.
+    /// Deletes everything that the run has created, within `limit` in total. Returns what could not be deleted.
     pub fn delete_all(mut self, cluster: &mut Cluster, limit: Duration) -> Vec<Leftover> {
         self.delete_rest(cluster, limit)
     }
 
-    /// Leaves everything where it is; gives the names of the topics.
+    /// Keeps everything; returns the names of the topics.
     pub fn keep(mut self) -> Vec<String> {
         self.groups.clear();
         std::mem::take(&mut self.topics)
     }
 
-    /// Forgets what it has made: the cluster goes with all of it.
+    /// Forgets what it has created: the cluster itself is removed.
     pub fn forget(&mut self) {
         self.topics.clear();
         self.groups.clear();
@@ -265,7 +265,7 @@ impl TopicGuard {
                 false => left.push(Leftover::Untried { topic }),
             }
         }
-        // A group without members goes by itself, after offsets.retention.minutes.
+        // A group without members is removed after offsets.retention.minutes.
         for group in std::mem::take(&mut self.groups) {
             if has_time(cluster) {
                 left.extend(cluster.delete_group(&group).err().map(Leftover::from));
@@ -275,7 +275,7 @@ impl TopicGuard {
     }
 }
 
-/// How long a topic may take to get its leaders.
+/// Time limit for a topic to get its leaders.
 const LEADERS_MAX: Duration = Duration::from_secs(30);
 
 fn wait_for_leaders(cluster: &mut Cluster, topic: &TopicSpec) -> Result<(), MakeTopicError> {
@@ -312,7 +312,7 @@ impl Drop for TopicGuard {
         if self.topics.is_empty() && self.groups.is_empty() {
             return;
         }
-        // Nobody is left to tell, and whoever drops is in a hurry.
+        // There is nobody to report to, and a drop must be quick.
         if let Ok(mut cluster) = Cluster::bootstrap(self.config.clone()) {
             self.delete_rest(&mut cluster, DROP_TIME_MAX);
         }

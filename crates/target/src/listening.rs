@@ -1,14 +1,14 @@
-//! Where the nodes of an embedded cluster listen, and what clients are told: `listeners` and
-//! `advertised.listeners` of one node, or `--listen`, `--advertise` and `--port` for several.
+//! Listeners of an embedded cluster: `listeners` and `advertised.listeners` of one node, or `--listen`, `--advertise`
+//! and `--port` for several.
 
 use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs};
 
 use serde::{Deserialize, Serialize};
 
-/// The name of a KRaft controller's listener in Kafka's own server.properties.
+/// The name of a KRaft controller's listener in Kafka's sample server.properties.
 const CONTROLLER: &str = "CONTROLLER";
 
-/// Where nodes listen, and what clients are told. Nothing said: free ports of the loopback address.
+/// Bind and advertised addresses of the nodes. The default is free loopback ports.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListenOptions {
@@ -18,10 +18,10 @@ pub struct ListenOptions {
     /// The first node's port; the others follow it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// The host that clients are told.
+    /// The advertised host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advertised_host: Option<String>,
-    /// The port that clients are told for the first node; the others follow it.
+    /// The advertised port of the first node; the others follow it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advertised_port: Option<u16>,
 }
@@ -36,7 +36,7 @@ impl ListenOptions {
         *self == ListenOptions::default()
     }
 
-    /// Takes `listeners`, as in `PLAINTEXT://0.0.0.0:9092`. The error is the words for the user.
+    /// Parses `listeners`, as in `PLAINTEXT://0.0.0.0:9092`. The error is a message for the user.
     pub(crate) fn set_listeners(&mut self, value: &str, protocol: &str) -> Result<(), String> {
         let listener = client_listener("listeners", value, protocol)?;
         self.address = Some(resolve(listener.host)?);
@@ -44,7 +44,7 @@ impl ListenOptions {
         Ok(())
     }
 
-    /// Takes `advertised.listeners`. The error is the words for the user.
+    /// Parses `advertised.listeners`. The error is a message for the user.
     pub(crate) fn set_advertised(&mut self, value: &str, protocol: &str) -> Result<(), String> {
         let listener = client_listener("advertised.listeners", value, protocol)?;
         if listener.host.is_empty() || listener.port == 0 {
@@ -65,7 +65,7 @@ struct Listener<'a> {
     port: u16,
 }
 
-/// The only listener for clients in a list; one of a controller may be beside it.
+/// The only client listener in a list, which may also contain a controller's.
 fn client_listener<'a>(key: &str, value: &'a str, protocol: &str) -> Result<Listener<'a>, String> {
     let mut found = None;
     for entry in value.split(',').map(str::trim) {
@@ -96,7 +96,7 @@ fn client_listener<'a>(key: &str, value: &'a str, protocol: &str) -> Result<List
     found.ok_or_else(|| format!("{key}={value}: there is no listener for clients"))
 }
 
-/// The address of a host to bind; an empty host stands for all addresses, as in Kafka.
+/// The bind address of a host; an empty host means all addresses, as in Kafka.
 pub fn resolve(host: &str) -> Result<IpAddr, String> {
     if host.is_empty() {
         return Ok(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
@@ -105,7 +105,7 @@ pub fn resolve(host: &str) -> Result<IpAddr, String> {
         Ok(addresses) => addresses.map(|address| address.ip()).collect(),
         Err(error) => return Err(format!("cannot listen on {host}: {error}")),
     };
-    // Clients that are told 127.0.0.1 must find somebody there.
+    // Clients connect to 127.0.0.1, so it must be bound.
     let first = addresses.iter().find(|address| address.is_ipv4());
     let first = first.or(addresses.first()).copied();
     first.ok_or_else(|| format!("cannot listen on {host}: it has no address"))

@@ -1,5 +1,4 @@
-//! What parent and child of an embedded cluster say to each other, in lines of JSON: an order and its
-//! answer, then asks and theirs.
+//! The JSON lines between parent and child of an embedded cluster: an order and its answer, then requests and theirs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,10 +9,10 @@ use crate::instrument::{Done, Instruction};
 use crate::listening::ListenOptions;
 use crate::security::Listeners;
 
-/// The longest line that either side takes.
+/// The longest line that either side accepts.
 pub(crate) const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// The parent's first line: what cluster to start.
+/// The parent's first line: the cluster to start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClusterOrder {
@@ -21,53 +20,52 @@ pub(crate) struct ClusterOrder {
     pub(crate) nodes: u16,
     /// Broker settings under Kafka's names.
     pub(crate) settings: BTreeMap<String, String>,
-    /// Where the data lies.
+    /// Data folder.
     pub(crate) data_dir: PathBuf,
-    /// What becomes of it at the end.
+    /// Whether it is kept at the end.
     pub(crate) data: DataAtEnd,
-    /// Where the nodes listen, and what clients are told.
+    /// Bind and advertised addresses of the nodes.
     #[serde(default, skip_serializing_if = "ListenOptions::is_default")]
     pub(crate) listening: ListenOptions,
-    /// Start of all randomness in the cluster.
+    /// Seed of all randomness in the cluster.
     pub(crate) seed: u64,
     /// Broker settings of single nodes, which are numbered from 1.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) node_settings: BTreeMap<u16, BTreeMap<String, String>>,
-    /// How the listeners are protected; not at all without it.
+    /// Security of the listeners; none without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) listeners: Option<Listeners>,
-    /// Its nodes count nothing.
+    /// Turns off the nodes' counters.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) without_counts: bool,
-    /// A folder with clients' secrets, which the child removes when it ends: its parent may have
-    /// been killed.
+    /// A folder with clients' secrets, which the child removes when it ends, because its parent may have been killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) private_dir: Option<PathBuf>,
-    /// The record of the cluster, which the child removes once nothing of it is left.
+    /// The record of the cluster, which the child removes last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) record: Option<PathBuf>,
-    /// The file that its stderr goes to. The child removes it if it is empty and alone in its folder.
+    /// The file that receives its stderr. The child removes it if it is empty and alone in its folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) log_file: Option<PathBuf>,
 }
 
-/// What becomes of an embedded cluster's data.
+/// What happens to an embedded cluster's data at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum DataAtEnd {
     /// The parent has made the directory, and the child removes it.
     Remove,
-    /// It stays; it may have been there before.
+    /// It is kept; it may have existed before.
     Keep,
 }
 
-/// The parent's further lines: what to do to the cluster.
+/// The parent's further lines: requests to the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClusterRequest {
-    /// The answer repeats it.
+    /// The answer contains it.
     pub(crate) number: u64,
-    /// What.
+    /// The instruction.
     pub(crate) instruction: Instruction,
 }
 
@@ -75,26 +73,26 @@ pub(crate) struct ClusterRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ClusterReply {
-    /// All nodes serve.
+    /// All nodes are ready.
     Ready {
-        /// As clients take them.
+        /// Bootstrap addresses.
         bootstrap_servers: String,
     },
-    /// Nothing was started.
+    /// The cluster did not start.
     Failed {
         /// Why.
         words: String,
     },
-    /// What was asked for is done.
+    /// A request was carried out.
     Done {
-        /// Of the ask.
+        /// The request's number.
         number: u64,
-        /// What came of it.
+        /// Its outcome.
         done: Done,
     },
-    /// What was asked for is not done.
+    /// A request was not carried out.
     Refused {
-        /// Of the ask; `None` when it could not be read.
+        /// The request's number; `None` if it could not be parsed.
         number: Option<u64>,
         /// Why.
         words: String,

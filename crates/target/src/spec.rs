@@ -1,4 +1,4 @@
-//! What a user writes behind `--target`.
+//! Parses the text of `--target`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,32 +7,32 @@ use kgauge_client::{ClientConfig, ClientConfigError};
 use crate::embedded_spec::{EmbeddedSpec, NODES_MAX};
 use crate::kafka::{BROKERS_MAX, KafkaSpec};
 
-/// A target, as it was written.
+/// A target, as written by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TargetSpec {
-    /// kgauge's own cluster, made for the run.
+    /// kgauge's own cluster, started for the run.
     Embedded(EmbeddedSpec),
     /// Apache Kafka, started for the run.
     Kafka(Box<KafkaSpec>),
-    /// A cluster that is there.
+    /// An existing cluster.
     Existing(Box<ClientConfig>),
 }
 
-/// Why a text names no target.
+/// Why a text is not a target.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetSpecError {
-    /// Nothing was written.
+    /// The text is empty.
     #[error(
         "the target is empty: write embedded, embedded:NODES, kafka:VERSION, host:port or a \
          properties file"
     )]
     Empty,
-    /// `embedded:` with something else than a number of nodes.
+    /// `embedded:` with something other than a number of nodes.
     #[error("target {text}: {nodes} is not a number of nodes from 1 to {NODES_MAX}")]
     Nodes {
         /// The whole text.
         text: String,
-        /// What stands where the number should.
+        /// The text in place of the number.
         nodes: String,
     },
     /// A setting without `=`, or one that the embedded cluster refuses.
@@ -43,7 +43,7 @@ pub enum TargetSpecError {
         /// What is wrong.
         words: String,
     },
-    /// `kafka:` with something that cannot be understood.
+    /// `kafka:` with an invalid text.
     #[error("target {text}: {words}")]
     Kafka {
         /// The whole text.
@@ -51,15 +51,15 @@ pub enum TargetSpecError {
         /// What is wrong.
         words: String,
     },
-    /// Something like `embeded`.
+    /// A misspelt word such as `embeded`.
     #[error("target {text}: did you mean {meant}?")]
     Misspelt {
         /// The whole text.
         text: String,
-        /// What was probably meant.
+        /// The most similar word.
         meant: String,
     },
-    /// A file that is not there.
+    /// The file does not exist.
     #[error("target {}: no such file", path.display())]
     NoFile {
         /// The file.
@@ -70,15 +70,15 @@ pub enum TargetSpecError {
     Config {
         /// The whole text.
         text: String,
-        /// All that is wrong.
+        /// All problems.
         #[source]
         error: ClientConfigError,
     },
 }
 
 impl TargetSpec {
-    /// Reads `embedded[:NODES][,key=value...]`, `kafka:VERSION[,key=value...]`, `host:port[,host:port...]`, or the path of a file
-    /// with client properties.
+    /// Parses `embedded[:NODES][,key=value...]`, `kafka:VERSION[,key=value...]`, `host:port[,host:port...]`, or the
+    /// path of a file with client properties.
     pub fn parse(text: &str) -> Result<TargetSpec, TargetSpecError> {
         let text = text.trim();
         let (first, settings) = text.split_once(',').unwrap_or((text, ""));
@@ -90,7 +90,7 @@ impl TargetSpec {
             ("", None) => Err(TargetSpecError::Empty),
             ("embedded", nodes) => embedded(text, nodes, settings),
             ("kafka", None) => kafka(text, settings),
-            // kafka may also be the name of a host: kafka:9092 is an address.
+            // kafka may also be a host name: kafka:9092 is an address.
             ("kafka", Some(rest)) if rest.contains('.') || rest.is_empty() => {
                 kafka(text, text.split_once(':').map_or("", |(_, rest)| rest))
             }
@@ -100,8 +100,8 @@ impl TargetSpec {
 }
 
 impl TargetSpec {
-    /// Gives a cluster that is made for the run as many brokers as the scenarios need, unless the user
-    /// has said how many.
+    /// Sets the number of brokers of a cluster that is started for the run to what the scenarios need, unless the user
+    /// has set it.
     pub fn fit_to(&mut self, brokers: u32) {
         let wanted = u16::try_from(brokers).unwrap_or(u16::MAX);
         match self {
@@ -115,8 +115,8 @@ impl TargetSpec {
         }
     }
 
-    /// Gives a cluster that is made for the run exactly so many brokers, whatever the user has said: their number is
-    /// varied. False when that is more than it can have, or when the cluster is there already.
+    /// Sets the exact number of brokers of a cluster that is started for the run, even if the user has set it: the
+    /// scenario varies it. False if the cluster exists, or cannot have that many.
     pub fn set_brokers(&mut self, brokers: u32) -> bool {
         let wanted = u16::try_from(brokers).unwrap_or(u16::MAX);
         match self {
@@ -127,7 +127,7 @@ impl TargetSpec {
         true
     }
 
-    /// How many brokers it has without more being asked of it; unknown of a cluster that is there.
+    /// Its number of brokers, unless more are requested; unknown for an existing cluster.
     pub fn brokers(&self) -> Option<u32> {
         match self {
             TargetSpec::Embedded(spec) => Some(u32::from(spec.nodes)),
@@ -136,7 +136,7 @@ impl TargetSpec {
         }
     }
 
-    /// Its brokers get nothing that tells their metrics: nobody will ask.
+    /// Turns off its brokers' metrics: nothing will poll them.
     pub fn without_metrics(&mut self) {
         match self {
             TargetSpec::Embedded(spec) => spec.metrics = false,
@@ -145,7 +145,7 @@ impl TargetSpec {
         }
     }
 
-    /// Whether a run can use it. The error is the words for the user.
+    /// Whether a run can use it. The error is a message for the user.
     pub fn check_for_run(&self) -> Result<(), String> {
         match self {
             TargetSpec::Embedded(spec) => spec.check_for_run(),
@@ -163,7 +163,7 @@ impl TargetSpec {
     }
 }
 
-/// `spec` is what stands behind `kafka:`; without a version it starts with a comma or is empty.
+/// `spec` is the text after `kafka:`; without a version it starts with a comma or is empty.
 fn kafka(text: &str, spec: &str) -> Result<TargetSpec, TargetSpecError> {
     let spec = match spec.contains('=') && !spec.starts_with(',') && text.starts_with("kafka,") {
         true => format!(",{spec}"),

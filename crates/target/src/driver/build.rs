@@ -1,4 +1,4 @@
-//! Builds a program in the cache, once for each source and compiler.
+//! Builds a program in the cache, once per source and compiler.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,24 +11,24 @@ use kgauge_client::Interrupt;
 use super::error::DriverBuildError;
 use crate::kafka::{KafkaError, KafkaSetup, fetch};
 
-/// How often a process is looked at.
+/// Polling interval for processes.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A program and how it is built.
+/// A program and how to build it.
 pub(super) struct DriverBuild<'a> {
-    /// Names it in the cache.
+    /// Its name in the cache.
     pub(super) name: String,
     /// The source's file name and text.
     pub(super) source: (&'a str, &'a str),
     pub(super) compiler: &'a Path,
-    /// In the folder where the source lies.
+    /// Arguments, for the source's folder.
     pub(super) arguments: Vec<OsString>,
-    /// The file that comes of it.
+    /// The output file.
     pub(super) product: &'a str,
 }
 
 impl DriverBuild<'_> {
-    /// The folder with the product in it, built unless it was there.
+    /// The folder with the output, which is built if it is missing.
     pub(super) fn made(
         &self,
         setup: &KafkaSetup,
@@ -36,7 +36,7 @@ impl DriverBuild<'_> {
     ) -> Result<PathBuf, DriverBuildError> {
         let (file, text) = self.source;
         let drivers = setup.cache_dir.join("drivers");
-        // Another source or another way to build it is another program.
+        // Another source or another command is another program.
         let mut content = text.as_bytes().to_vec();
         for argument in &self.arguments {
             content.extend_from_slice(argument.as_encoded_bytes());
@@ -52,7 +52,7 @@ impl DriverBuild<'_> {
             return Ok(dir);
         }
         fs::create_dir_all(&drivers).map_err(DriverBuildError::file(&drivers))?;
-        // Whoever comes second waits, and finds it there.
+        // A second process waits, and then finds the output.
         let _lock = fetch::lock(&drivers.join("lock"), interrupt).map_err(of_cache)?;
         if dir.join(self.product).is_file() {
             return Ok(dir);
@@ -83,10 +83,10 @@ fn of_cache(error: KafkaError) -> DriverBuildError {
     }
 }
 
-/// What a process did.
+/// The result of a process.
 struct Ran {
     is_good: bool,
-    /// The first of what it said.
+    /// The beginning of its output.
     said: String,
 }
 
@@ -97,7 +97,7 @@ fn run(
     dir: &Path,
     interrupt: &Interrupt,
 ) -> Result<Ran, DriverBuildError> {
-    // Into a file: nobody has to read a pipe while it runs.
+    // Into a file, so that nobody has to read a pipe meanwhile.
     let path = dir.join("build.log");
     let log = fs::File::create(&path).map_err(DriverBuildError::file(&path))?;
     let log_too = log.try_clone().map_err(DriverBuildError::file(&path))?;
@@ -126,7 +126,7 @@ fn run(
     })
 }
 
-/// Enough of what a program said to see what it is.
+/// Enough of a program's output to recognise the problem.
 pub(super) fn first_lines(said: &[u8]) -> String {
     const LINES_MAX: usize = 12;
     let text = String::from_utf8_lossy(said);

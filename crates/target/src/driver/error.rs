@@ -1,25 +1,25 @@
-//! Why a driver's program cannot be had; each with its cure.
+//! Why a driver's program is not available, each with a fix.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::kafka::{KafkaError, VersionError};
 
-/// Why a driver's program cannot be had.
+/// Why a driver's program is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverBuildError {
-    /// That is no release.
+    /// Not a release number.
     #[error("driver java: {0}")]
     Version(VersionError),
-    /// There is no Java that can be used.
+    /// There is no usable Java.
     #[error("driver java: {0}")]
     Java(KafkaError),
-    /// It is too old.
+    /// Java is too old.
     #[error("driver java needs Java {needed} or newer; this is Java {found}")]
     OldJava {
-        /// What it needs.
+        /// The required version.
         needed: u32,
-        /// What there is.
+        /// The version found.
         found: u32,
     },
     /// There is no compiler.
@@ -27,7 +27,7 @@ pub enum DriverBuildError {
     NoCompiler {
         /// Its name.
         program: &'static str,
-        /// Debian's package with it.
+        /// Debian's package for it.
         package: &'static str,
     },
     /// The client's jars cannot be fetched.
@@ -38,21 +38,21 @@ pub enum DriverBuildError {
     Compiler {
         /// The compiler.
         program: PathBuf,
-        /// Its words.
+        /// Its output.
         said: String,
     },
     /// There is no librdkafka.
     #[error("driver librdkafka: cannot open the library: {said}")]
     NoLibrdkafka {
-        /// The loader's words.
+        /// The loader's message.
         said: String,
     },
-    /// A file or a process.
+    /// A file or process failed.
     #[error("{}: {error}", path.display())]
     File {
-        /// Which.
+        /// The file or process.
         path: PathBuf,
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
     },
     /// The user stopped it.
@@ -61,7 +61,7 @@ pub enum DriverBuildError {
 }
 
 impl DriverBuildError {
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> String {
         let install = |package: &str| format!("install it: apt-get install {package}");
         match self {
@@ -84,7 +84,7 @@ impl DriverBuildError {
         }
     }
 
-    /// Whether it is a stop that the user wanted.
+    /// Whether the user stopped it.
     pub fn is_interrupt(&self) -> bool {
         matches!(
             self,
@@ -98,7 +98,7 @@ impl DriverBuildError {
     }
 }
 
-/// Of the client, and not of Apache Kafka.
+/// A release of the client, not of Apache Kafka.
 fn fetch_words(error: &KafkaError) -> String {
     error.to_string().replace("Apache Kafka", "kafka-clients")
 }

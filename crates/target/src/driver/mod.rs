@@ -1,7 +1,7 @@
 //! The programs that send flows with other clients: fetched and built once, kept in the cache.
 //!
-//! Their sources stand in `drivers/`, and in this program. Kafka's Java client comes through Maven, as
-//! Apache Kafka itself does; librdkafka is the machine's.
+//! Their sources are in `drivers/`, and are embedded in this program. Maven provides Kafka's Java client; librdkafka is
+//! the machine's.
 
 mod build;
 mod error;
@@ -22,14 +22,13 @@ use build::{DriverBuild, first_lines};
 const JAVA_SOURCE: &str = include_str!("../../../../drivers/java/KgaugeDriver.java");
 const C_SOURCE: &str = include_str!("../../../../drivers/librdkafka/kgauge_driver.c");
 
-/// Clients since 4.0 need it (KIP-750), and so does our program with any of them.
+/// Clients since 4.0 require it (KIP-750), and so does our program with any client.
 const JAVA_MIN: u32 = 11;
 
 const JAVA_CLASS: &str = "KgaugeDriver";
 const C_PROGRAM: &str = "kgauge_driver";
 
-/// What the Java machine is told: as Kafka's own `kafka-run-class.sh` of 4.3.1 starts its tools. The
-/// buffer of the largest flows fits as well.
+/// JVM flags, as in Kafka's own `kafka-run-class.sh` of 4.3.1. The heap also fits the buffer of the largest flows.
 const JVM_FLAGS: &[&str] = &[
     "-Xmx512M",
     "-server",
@@ -42,7 +41,7 @@ const JVM_FLAGS: &[&str] = &[
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 ];
 
-/// How a driver's program is started.
+/// How to start a driver's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriverCommand {
     /// The file to execute.
@@ -51,10 +50,10 @@ pub struct DriverCommand {
     pub arguments: Vec<OsString>,
 }
 
-/// Makes a driver's program ready to start; `None` for kgauge's own engine, which needs none.
+/// Prepares a driver's program; `None` for kgauge's own engine, which needs none.
 ///
 /// # Errors
-/// What is missing on this machine, by name, or what did not work.
+/// The missing requirement, or what failed.
 pub fn prepare(
     driver: &Driver,
     setup: &KafkaSetup,
@@ -158,7 +157,7 @@ fn librdkafka(
         product: C_PROGRAM,
     };
     let program = build.made(setup, interrupt)?.join(C_PROGRAM);
-    // It says the library's version, if there is one: better now than in the middle of a run.
+    // It prints the library's version, if there is one: better now than during a run.
     let tried = Command::new(&program).arg("--version").output();
     let tried = tried.map_err(DriverBuildError::file(&program))?;
     match tried.status.success() {
@@ -178,7 +177,7 @@ mod tests {
 
     use super::*;
 
-    /// A machine with nothing on it but the programs in `path`.
+    /// A machine with only the programs in `path`.
     fn setup(dir: &std::path::Path, path: &std::path::Path) -> KafkaSetup {
         KafkaSetup {
             name: String::new(),

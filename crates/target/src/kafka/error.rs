@@ -1,4 +1,4 @@
-//! Why Apache Kafka cannot be started, or is gone; each with its cure.
+//! Why Apache Kafka cannot be started, or has ended; each with a fix.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::version::Version;
 
-/// Why Apache Kafka cannot be started, or is gone.
+/// Why Apache Kafka cannot be started, or has ended.
 #[derive(Debug, thiserror::Error)]
 pub enum KafkaError {
     /// Neither a release nor a folder was named.
@@ -18,24 +18,24 @@ pub enum KafkaError {
         /// `JAVA_HOME`, if it was set.
         looked_at: Option<PathBuf>,
     },
-    /// Java does not say its version.
+    /// Java's version is unknown.
     #[error("{} does not report its Java version{}", path.display(), words(said))]
     StrangeJava {
         /// The program.
         path: PathBuf,
-        /// What it said instead.
+        /// Its output.
         said: String,
     },
-    /// Another Java is needed.
+    /// The release needs another Java.
     #[error("Apache Kafka {release} needs Java {needed}; {} is Java {found}", path.display())]
     WrongJava {
         /// The release.
         release: Version,
-        /// What it needs.
+        /// The required version.
         needed: String,
-        /// What there is.
+        /// The version found.
         found: u32,
-        /// Where.
+        /// Its path.
         path: PathBuf,
     },
     /// There is no Maven.
@@ -44,12 +44,12 @@ pub enum KafkaError {
         /// The release.
         release: Version,
     },
-    /// Maven knows no such release.
+    /// Maven does not find the release.
     #[error("Maven has no Apache Kafka {release}{}", words(said))]
     NoSuchRelease {
         /// The release.
         release: Version,
-        /// Maven's words.
+        /// Maven's output.
         said: String,
     },
     /// The repository cannot be reached.
@@ -60,7 +60,7 @@ pub enum KafkaError {
     Offline {
         /// The release.
         release: Version,
-        /// Maven's words.
+        /// Maven's output.
         said: String,
     },
     /// Maven failed.
@@ -68,7 +68,7 @@ pub enum KafkaError {
     Maven {
         /// The release.
         release: Version,
-        /// Maven's words.
+        /// Maven's output.
         said: String,
     },
     /// Maven took too long.
@@ -76,10 +76,10 @@ pub enum KafkaError {
     Late {
         /// The release.
         release: Version,
-        /// What it was given.
+        /// The time limit.
         limit: Duration,
     },
-    /// A folder that is no release.
+    /// The folder does not contain a release.
     #[error("{} is not an unpacked Apache Kafka release: {what}", path.display())]
     Home {
         /// The folder.
@@ -93,67 +93,67 @@ pub enum KafkaError {
          available"
     )]
     NoMemory {
-        /// How many.
+        /// Number of processes.
         processes: u32,
-        /// What they need.
+        /// The memory that they need.
         needed_mib: u64,
-        /// What there is.
+        /// The available memory.
         available_mib: u64,
     },
-    /// The kernel lets nobody bound what a broker may use.
+    /// The kernel does not allow control groups.
     #[error("cannot limit a broker's resources: {}: {error}", path.display())]
     ControlGroup {
-        /// Where the control group should be.
+        /// The folder of the control group.
         path: PathBuf,
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
     },
-    /// This release cannot do it.
+    /// The release does not support a feature.
     #[error("Apache Kafka {release} does not support this: {what}")]
     Unsupported {
         /// The release.
         release: Version,
-        /// What.
+        /// The feature.
         what: String,
     },
     /// A process did not start.
     #[error("cannot start {role}: {error}")]
     Spawn {
-        /// Which.
+        /// The process.
         role: String,
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
     },
-    /// The storage cannot be formatted.
+    /// A node's storage cannot be formatted.
     #[error("cannot format the storage of {role}{}", words(said))]
     Format {
-        /// Whose.
+        /// The node.
         role: String,
-        /// The tool's words.
+        /// The tool's output.
         said: String,
     },
     /// A process ended.
     #[error("{role} exited ({status}){}", log_words(log, log_file))]
     Ended {
-        /// Which.
+        /// The process.
         role: String,
-        /// How.
+        /// Its exit status.
         status: String,
-        /// The last lines that say something.
+        /// The last meaningful lines of its log.
         log: String,
-        /// Where the rest is.
+        /// The log file.
         log_file: PathBuf,
     },
-    /// Not all serve in time.
+    /// Not all processes are ready in time.
     #[error("{what} after {waited:.0?}{}", log_words(log, log_file))]
     TimedOut {
-        /// Who does not do what.
+        /// The process, and what it lacks.
         what: String,
-        /// How long was waited.
+        /// The time limit.
         waited: Duration,
         /// Its last lines.
         log: String,
-        /// Where the rest is.
+        /// The log file.
         log_file: PathBuf,
     },
     /// The release has no such settings.
@@ -166,16 +166,16 @@ pub enum KafkaError {
         release: Version,
         /// The setting.
         key: String,
-        /// What was probably meant.
+        /// The most similar name.
         meant: Option<String>,
     },
-    /// A topic tool of the release failed.
+    /// The release's topic tool failed.
     #[error("the release's own topic tool failed{}", words(said))]
     TopicTool {
-        /// Its words.
+        /// Its output.
         said: String,
     },
-    /// The user for clients cannot be made.
+    /// The user for clients cannot be created.
     #[error("the cluster rejects the user created for this run{}", words(said))]
     Credentials {
         /// Why.
@@ -186,23 +186,23 @@ pub enum KafkaError {
     NoSuchBroker {
         /// The id.
         id: u16,
-        /// How many there are.
+        /// Number of brokers.
         brokers: u16,
     },
-    /// It is not in the state for that.
+    /// The broker is not in the required state.
     #[error("broker {id} {what}")]
     BrokerState {
         /// The id.
         id: u16,
-        /// What is the matter.
+        /// Its state.
         what: &'static str,
     },
-    /// A file or folder.
+    /// A file or folder failed.
     #[error("{}: {error}", path.display())]
     File {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
     },
     /// The user stopped it.
@@ -211,7 +211,7 @@ pub enum KafkaError {
 }
 
 impl KafkaError {
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             KafkaError::NoVersion => {
@@ -259,7 +259,7 @@ impl KafkaError {
         }
     }
 
-    /// Whether it is the user's words that are wrong, and not the world.
+    /// Whether the user's settings are the cause.
     pub fn is_bad_input(&self) -> bool {
         matches!(self, KafkaError::NoVersion)
     }

@@ -1,4 +1,4 @@
-//! Stopping and starting brokers without waiting for it, so that what is due elsewhere is not late.
+//! Stops and starts brokers without waiting, so that other faults are on time.
 
 use super::cluster::KafkaTarget;
 use super::error::KafkaError;
@@ -7,14 +7,14 @@ use super::ready;
 use crate::instrument::NodeState;
 
 impl KafkaTarget {
-    /// Tells a broker to stop, as its operator would.
+    /// Stops a broker cleanly.
     pub(crate) fn begin_stop(&mut self, id: u16) -> Result<(), KafkaError> {
         self.running(id)?.ask_to_end();
         Ok(())
     }
 
-    /// Starts a broker that has ended; one that runs is told to stop first, and starts when it has
-    /// ended ([`KafkaTarget::sample`]).
+    /// Starts a broker that has ended; a running one is stopped first and starts when it has ended
+    /// ([`KafkaTarget::sample`]).
     pub(crate) fn begin_restart(&mut self, id: u16) -> Result<(), KafkaError> {
         let index = self.index(id)?;
         let Some(process) = self.processes.get_mut(index) else {
@@ -27,7 +27,7 @@ impl KafkaTarget {
         self.start_wanted()
     }
 
-    /// Brokers that are frozen go on, and those that are down start.
+    /// Resumes frozen brokers and starts those that are down.
     pub(crate) fn restore(&mut self) -> Result<(), KafkaError> {
         for (node, process) in self.nodes.iter().zip(&mut self.processes) {
             if process.is_paused {
@@ -38,7 +38,7 @@ impl KafkaTarget {
         self.start_wanted()
     }
 
-    /// How each broker is. Those that are to start again and have ended are started.
+    /// The state of each broker. Starts brokers that have ended and are due to start again.
     pub(crate) fn sample(&mut self) -> Result<Vec<(u16, NodeState)>, KafkaError> {
         self.start_wanted()?;
         self.note_registered();
@@ -67,7 +67,7 @@ impl KafkaTarget {
         }
     }
 
-    /// A broker is registered when it knows as many as there are.
+    /// A broker is registered when it knows all other brokers.
     fn note_registered(&mut self) {
         let modern = self.is_modern();
         let brokers = || self.nodes.iter().zip(&self.processes);
@@ -90,8 +90,7 @@ impl KafkaTarget {
         }
     }
 
-    /// ZooKeeper keeps a killed broker's registration until its session ends; until then the broker
-    /// ends again.
+    /// ZooKeeper keeps a killed broker's registration until its session ends; until then the new broker exits.
     fn start_those_still_registered(&mut self) -> Result<(), KafkaError> {
         for process in self.processes.iter_mut().filter(|one| one.is_starting) {
             match process.check() {

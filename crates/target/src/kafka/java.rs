@@ -10,11 +10,11 @@ use super::setup::KafkaSetup;
 /// A Java that answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Java {
-    /// The program.
+    /// Path of the program.
     pub path: PathBuf,
     /// Its feature release: 8, 11, 17, ...
     pub feature: u32,
-    /// Its full version as it says it.
+    /// Its full version string.
     pub version: String,
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn find(setup: &KafkaSetup) -> Result<Java, KafkaError> {
         role: path.display().to_string(),
         error,
     })?;
-    // It is said on stderr.
+    // Java prints it on stderr.
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     match version(&said) {
         Some((version, feature)) => Ok(Java {
@@ -47,7 +47,7 @@ pub(crate) fn find(setup: &KafkaSetup) -> Result<Java, KafkaError> {
     }
 }
 
-/// Whether a release runs on it.
+/// Whether it runs a release.
 pub(crate) fn check(java: &Java, release: &KafkaDistribution) -> Result<(), KafkaError> {
     let fits =
         java.feature >= release.java_min && release.java_max.is_none_or(|max| java.feature <= max);
@@ -62,7 +62,7 @@ pub(crate) fn check(java: &Java, release: &KafkaDistribution) -> Result<(), Kafk
     }
 }
 
-/// Version and feature release out of `openjdk version "17.0.15" 2025-04-15`; `1.8.0_402` is 8.
+/// Version and feature release from `openjdk version "17.0.15" 2025-04-15`; `1.8.0_402` is 8.
 fn version(said: &str) -> Option<(String, u32)> {
     let (_, rest) = said.split_once(" version \"")?;
     let (version, _) = rest.split_once('"')?;

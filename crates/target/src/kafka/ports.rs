@@ -1,10 +1,10 @@
-//! Free ports of this machine's loopback.
+//! Free loopback ports of this machine.
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 
-/// So many free ports, all different. Kafka must know its ports before it starts, so somebody else
-/// may take one in between: then everything is tried again with others.
+/// This many distinct free ports. Kafka must know its ports before it starts, so another program may take one in
+/// between; then the start is repeated with others.
 pub(crate) fn free(count: usize) -> io::Result<Vec<u16>> {
     // All are held until all are known.
     let held: Vec<TcpListener> = (0..count)

@@ -7,34 +7,34 @@ use std::path::{Path, PathBuf};
 use super::release::{Coordination, KafkaDistribution};
 use super::spec::KafkaSpec;
 
-/// Sixteen bytes in base64, as every cluster id: "kgauge-on-kafka!".
+/// Sixteen bytes in base64, as in every cluster id: "kgauge-on-kafka!".
 pub(crate) const CLUSTER_ID: &str = "a2dhdWdlLW9uLWthZmthIQ";
 
 /// Controllers are numbered from here; brokers from 1.
 const CONTROLLER_ID_FIRST: u16 = 501;
 
-/// Voters beyond this make a quorum slower and no safer on one machine.
+/// More voters make a quorum slower, and no safer on one machine.
 const VOTERS_MAX: u16 = 3;
 
-/// A process that takes part in coordination or serves.
+/// A process of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KafkaNode {
     pub(crate) id: u16,
     pub(crate) is_broker: bool,
     pub(crate) is_controller: bool,
-    /// Where clients connect.
+    /// Address of the listener for clients.
     pub(crate) client_port: u16,
-    /// Where brokers connect to each other; that of the clients if there is no security.
+    /// Address of the listener for brokers; that of the clients without security.
     pub(crate) inner_port: u16,
-    /// Where controllers are asked.
+    /// Address of the controllers' listener.
     pub(crate) controller_port: u16,
-    /// Where its agent tells metrics.
+    /// Address of its metrics agent.
     pub(crate) metrics_port: u16,
     pub(crate) log_dirs: Vec<PathBuf>,
 }
 
 impl KafkaNode {
-    /// What people call it.
+    /// Its name in messages.
     pub(crate) fn role(&self) -> String {
         match self.is_broker {
             true => format!("broker {}", self.id),
@@ -51,7 +51,7 @@ impl KafkaNode {
 /// All nodes of a cluster, without ports and folders.
 pub(crate) fn nodes(spec: &KafkaSpec, release: &KafkaDistribution) -> Vec<KafkaNode> {
     let kraft = release.coordination == Coordination::KRaft;
-    // An even number of voters outlives no more failures than the odd one below.
+    // An even number of voters survives no more failures than the odd number below it.
     let combined = match (kraft, spec.controllers, spec.brokers) {
         (false, ..) | (_, 1.., _) => 0,
         (true, 0, brokers) if brokers < VOTERS_MAX => 1,
@@ -73,18 +73,18 @@ pub(crate) fn nodes(spec: &KafkaSpec, release: &KafkaDistribution) -> Vec<KafkaN
     brokers.chain(controllers).collect()
 }
 
-/// What all nodes share.
+/// Settings shared by all nodes.
 #[derive(Debug)]
 pub(crate) struct SharedProperties<'a> {
     pub(crate) spec: &'a KafkaSpec,
     pub(crate) release: &'a KafkaDistribution,
     /// ZooKeeper's port, where there is one.
     pub(crate) zookeeper_port: Option<u16>,
-    /// Settings of the listener for clients, with secrets in them.
+    /// Settings of the client listener, including secrets.
     pub(crate) security: &'a BTreeMap<String, String>,
 }
 
-/// The settings of a node. What the user gave comes last, and wins over kgauge's own.
+/// The settings of a node. The user's come last and override kgauge's own.
 pub(crate) fn settings(
     shared: &SharedProperties<'_>,
     node: &KafkaNode,
@@ -113,7 +113,7 @@ pub(crate) fn settings(
         // The default since 1.0 (KAFKA-5384); topics of a run are deleted.
         set("delete.topic.enable", "true".to_owned());
     }
-    // Deleted topics give their disk back after a second, not after a minute.
+    // Deleted topics free their disk space after a second, not a minute.
     set("log.segment.delete.delay.ms", "1000".to_owned());
     if shared.release.version.is_at_least(&[0, 11]) {
         set("group.initial.rebalance.delay.ms", "0".to_owned());
@@ -177,7 +177,7 @@ fn listeners(set: &mut impl FnMut(&str, String), shared: &SharedProperties<'_>, 
     }
 }
 
-/// Topics of Kafka's own must fit a small cluster.
+/// Kafka's internal topics must fit a small cluster.
 fn internal_topics(set: &mut impl FnMut(&str, String), shared: &SharedProperties<'_>) {
     let version = &shared.release.version;
     let replicas = shared.spec.brokers.min(3);
@@ -199,7 +199,7 @@ fn internal_topics(set: &mut impl FnMut(&str, String), shared: &SharedProperties
     }
 }
 
-/// Settings as a properties file. Backslashes are written twice, as Java reads them.
+/// Settings as a properties file. Java requires double backslashes.
 pub(crate) fn text(settings: &BTreeMap<String, String>) -> String {
     let mut text = String::new();
     for (key, value) in settings {
@@ -208,7 +208,7 @@ pub(crate) fn text(settings: &BTreeMap<String, String>) -> String {
     text
 }
 
-/// The configuration of a ZooKeeper of one node.
+/// The configuration of a single ZooKeeper node.
 pub(crate) fn zookeeper(data: &Path, port: u16) -> String {
     format!(
         "dataDir={}\nclientPort={port}\nclientPortAddress=127.0.0.1\nmaxClientCnxns=0\n\
@@ -217,7 +217,7 @@ pub(crate) fn zookeeper(data: &Path, port: u16) -> String {
     )
 }
 
-/// log4j, versions 1: everything of INFO and above goes to stdout.
+/// log4j 1: everything of INFO and above goes to stdout.
 pub(crate) const LOG4J: &str = "\
 log4j.rootLogger=INFO, stdout
 log4j.appender.stdout=org.apache.log4j.ConsoleAppender

@@ -1,4 +1,4 @@
-//! Asks a port whether a broker serves there, in a few bytes that every release understands.
+//! Checks whether a broker serves on a port, with a few bytes that every release understands.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The same where other things are due meanwhile.
+/// The time limit if other tasks are waiting.
 const LITTLE_PATIENCE: Duration = Duration::from_millis(100);
 
-/// Answers to this question are far smaller; a larger one comes from something else.
+/// Responses to this request are much smaller; a larger one comes from something else.
 const ANSWER_BYTES_MAX: u32 = 1 << 24;
 
 /// Whether something listens on a port of the loopback.
@@ -18,20 +18,19 @@ pub(crate) fn is_open(port: u16) -> bool {
     connect(port).is_ok()
 }
 
-/// The thread that writes ZooKeeper's transactions (`SyncRequestProcessor`), as the kernel shows it.
+/// The kernel's name of the thread that writes ZooKeeper's transactions (`SyncRequestProcessor`).
 const ZOOKEEPER_WRITER: &str = "SyncThread:";
 
-/// Whether a ZooKeeper process has its database open, told by its threads, so that it is not disturbed.
+/// Whether a ZooKeeper process has opened its database, judged by its threads, so that it is not disturbed.
 ///
-/// It opens its port before its database. A connection which ends in between makes ZooKeeper 3.4 (Kafka
-/// up to 2.3) stumble over the database that is not there (a `NullPointerException` in
-/// `NIOServerCnxn.close`), keep the dead connection, and complain about it without a pause from then on:
-/// a core is busy, and the log fills the disk.
+/// It opens its port before its database. If a connection ends in between, ZooKeeper 3.4 (Kafka up to 2.3) fails on the
+/// missing database (a `NullPointerException` in `NIOServerCnxn.close`). It then keeps the dead connection and logs
+/// about it without a pause: a core is busy, and the log fills the disk.
 pub(crate) fn zookeeper_works(pid: u32) -> bool {
     has_thread(pid, ZOOKEEPER_WRITER)
 }
 
-/// Whether a process has a thread whose name begins so. The kernel keeps 15 bytes of a name.
+/// Whether a process has a thread whose name has this prefix. The kernel keeps 15 bytes of a name.
 fn has_thread(pid: u32, name: &str) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
         return false;
@@ -46,8 +45,8 @@ fn connect(port: u16) -> io::Result<TcpStream> {
     TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), PATIENCE)
 }
 
-/// How many brokers the broker at this port knows; `None` if it does not answer, or is not part of
-/// a whole cluster yet.
+/// The number of brokers that the broker on this port knows; `None` if it does not answer, or is not part of a complete
+/// cluster yet.
 pub(crate) fn brokers_known(port: u16, modern: bool) -> Option<usize> {
     let answer = ask(port, modern, PATIENCE).ok()?;
     count(&answer, modern)
@@ -59,11 +58,11 @@ pub(crate) fn brokers_known_at_once(port: u16, modern: bool) -> Option<usize> {
     count(&answer, modern)
 }
 
-/// Metadata for no topic in particular: version 4, which Kafka 4 still has, or 0, which all of
-/// 0.8 to 3 have (KIP-896 took it away in 4.0). Fields in the order of `MetadataRequest.json`.
+/// A Metadata request for no particular topic: version 4, which Kafka 4 still supports, or 0, which 0.8 to 3 support
+/// (KIP-896 removed it in 4.0). Fields in the order of `MetadataRequest.json`.
 fn question(modern: bool) -> Vec<u8> {
     let (version, rest): (u8, &[u8]) = match modern {
-        // No topics, and none to be made.
+        // No topics, and no automatic creation.
         true => (4, &[0, 0, 0, 0, 0]),
         // No topics, which means all.
         false => (0, &[0, 0, 0, 0]),
@@ -95,7 +94,7 @@ fn ask(port: u16, modern: bool, patience: Duration) -> io::Result<Vec<u8>> {
     Ok(answer)
 }
 
-/// The brokers in an answer. Of a modern one also a controller must be known.
+/// The brokers in a response. A modern one must also know a controller.
 fn count(answer: &[u8], modern: bool) -> Option<usize> {
     let mut rest = answer;
     if take_i32(&mut rest)? != 7 {
@@ -128,7 +127,7 @@ fn take_i32(rest: &mut &[u8]) -> Option<i32> {
     Some(i32::from_be_bytes(*bytes))
 }
 
-/// A text, or none: its length is -1 then.
+/// A nullable string: null has length -1.
 fn skip_text(rest: &mut &[u8]) -> Option<()> {
     let (bytes, after) = rest.split_first_chunk::<2>()?;
     let length = usize::try_from(i16::from_be_bytes(*bytes)).unwrap_or(0);

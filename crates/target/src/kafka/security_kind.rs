@@ -1,4 +1,4 @@
-//! How clients reach a cluster that kgauge starts.
+//! Security of client connections to a cluster that kgauge starts.
 
 use std::fmt;
 

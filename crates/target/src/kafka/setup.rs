@@ -1,4 +1,4 @@
-//! What a start of Apache Kafka needs to know beside the spec.
+//! Parameters of a start of Apache Kafka besides the spec.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,25 +7,25 @@ use std::time::Duration;
 /// Folders, names and limits of a start.
 #[derive(Debug, Clone)]
 pub struct KafkaSetup {
-    /// Names the cluster; no other that runs may have it.
+    /// Name of the cluster, unique among running ones.
     pub name: String,
-    /// Where fetched releases lie, for all runs.
+    /// Cache folder of fetched releases, shared by all runs.
     pub cache_dir: PathBuf,
-    /// Where the records of clusters that run lie, and their configurations with secrets in them.
+    /// Folder of the records of running clusters, and of their configurations with secrets.
     pub state_dir: PathBuf,
-    /// Where the data lies. It must not be there before.
+    /// Data folder. It must not exist.
     pub data_dir: PathBuf,
-    /// Whether the data stays.
+    /// Whether the data is kept.
     pub keep_data: bool,
-    /// Where everything goes that the processes say.
+    /// Log folder for the output of all processes.
     pub log_dir: PathBuf,
-    /// The Java to use; without it the one in `path`.
+    /// The Java to use; otherwise the one in `path`.
     pub java_home: Option<PathBuf>,
-    /// Where programs are looked for, as in the environment variable `PATH`.
+    /// Search path for programs, as in the environment variable `PATH`.
     pub path: Option<OsString>,
-    /// How long the start may take, without fetching.
+    /// Time limit of the start, without fetching.
     pub time_limit: Duration,
-    /// Tells the user what takes long.
+    /// Reports slow steps to the user.
     pub remark: fn(&str),
 }
 

@@ -1,4 +1,4 @@
-//! Topics on releases that make none over the wire (before 0.10.1): by the release's own tool.
+//! Topics on releases that cannot create them over the wire (before 0.10.1), with the release's own tool.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub struct TopicTool {
 }
 
 impl TopicTool {
-    /// Makes a topic. It returns before leaders are known.
+    /// Creates a topic. It returns before leaders are known.
     pub fn create(&self, topic: &TopicSpec) -> Result<(), KafkaError> {
         let mut arguments: Vec<String> = vec![
             "--create".to_owned(),
@@ -56,7 +56,7 @@ impl TopicTool {
         })?;
         let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said).into_owned();
-        // 0.8 says what went wrong and ends with 0.
+        // 0.8 prints the error and exits with 0.
         match output.status.success() && !said.contains("Error while executing") {
             true => Ok(()),
             false => Err(KafkaError::TopicTool {
@@ -66,7 +66,7 @@ impl TopicTool {
     }
 }
 
-/// The flag that tells log4j 1 its configuration.
+/// The flag that sets log4j 1's configuration.
 pub(crate) fn log4j(file: &std::path::Path) -> OsString {
     let mut flag = OsString::from("-Dlog4j.configuration=file:");
     flag.push(file);

@@ -1,13 +1,13 @@
-//! The number of a release.
+//! Release numbers.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A release of Apache Kafka, such as `4.3.1` or `0.8.2.2`. Ordered as numbers, not as text.
+/// A release of Apache Kafka, such as `4.3.1` or `0.8.2.2`. Ordered numerically, not as text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(Vec<u16>);
 
-/// A text that is no release number.
+/// A text that is not a release number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not an Apache Kafka release; write it like 4.3.1 or 0.8.2.2")]
 pub struct VersionError {
@@ -21,7 +21,7 @@ impl Version {
         self.0.as_slice() >= parts
     }
 
-    /// Whether it belongs to a line of releases, such as `[2, 8]`.
+    /// Whether it belongs to a release line, such as `[2, 8]`.
     pub fn is_of(&self, line: &[u16]) -> bool {
         self.0.starts_with(line)
     }
@@ -35,7 +35,7 @@ impl FromStr for Version {
             text: text.chars().take(40).collect(),
         };
         let part = |part: &str| match part {
-            // Neither `+1` nor `01` is written so.
+            // Rejects `+1` and `01`.
             _ if part.len() > 3 || !part.bytes().all(|byte| byte.is_ascii_digit()) => None,
             _ if part.len() > 1 && part.starts_with('0') => None,
             _ => part.parse().ok(),

@@ -1,4 +1,4 @@
-//! Which releases there are to choose from, and what each needs.
+//! The available releases, and the Java that each needs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,17 +20,17 @@ pub struct ReleaseFacts {
     pub checked: bool,
     /// `zookeeper` or `kraft`.
     pub coordination: String,
-    /// The Java that it needs, in words.
+    /// The required Java, as text.
     pub java: String,
-    /// Whether the Java that was found will do; `None`: there is none.
+    /// Whether the Java that was found is suitable; `None` without Java.
     pub java_fits: Option<bool>,
-    /// Where it lies, if it is in the cache.
+    /// Its folder in the cache, if it is there.
     pub cached: Option<PathBuf>,
-    /// What it takes there, bytes.
+    /// Its size there in bytes.
     pub cached_bytes: Option<u64>,
 }
 
-/// All checked releases and all in the cache, oldest first, and the Java that was found, in words.
+/// All checked releases and all in the cache, oldest first; and the Java that was found, as text.
 pub fn versions(setup: &KafkaSetup) -> (Vec<ReleaseFacts>, String) {
     let found = java::find(setup);
     let words = match &found {

@@ -1,4 +1,4 @@
-//! An authority, and the certificates that it gives: to the brokers, and to clients.
+//! A certificate authority, and its certificates for brokers and clients.
 
 use kgauge_client::{jks_with_key, jks_with_trusted};
 use rcgen::{
@@ -6,7 +6,7 @@ use rcgen::{
     KeyUsagePurpose,
 };
 
-/// Names and addresses that brokers are reached by.
+/// Host names and addresses of the brokers.
 const BROKER_NAMES: &[&str] = &["localhost", "127.0.0.1", "::1"];
 
 /// A certificate with its key, and that of its authority.
@@ -18,7 +18,7 @@ pub(crate) struct IssuedCertificate {
     authority_der: Vec<u8>,
 }
 
-/// Everything that was made for a run.
+/// All certificates of a run.
 pub(crate) struct Certificates {
     pub(crate) authority_pem: String,
     authority_der: Vec<u8>,
@@ -27,7 +27,7 @@ pub(crate) struct Certificates {
 }
 
 impl Certificates {
-    /// Makes them, with keys on the curve P-256. The error is in words.
+    /// Creates them, with P-256 keys. The error is a message.
     pub(crate) fn make() -> Result<Certificates, String> {
         let words = |error: rcgen::Error| error.to_string();
         let key = KeyPair::generate().map_err(words)?;
@@ -69,31 +69,31 @@ impl Certificates {
         })
     }
 
-    /// A store for Java that trusts the authority.
+    /// A Java trust store with the authority.
     pub(crate) fn trust_store(&self, password: &str) -> Vec<u8> {
         jks_with_trusted(&self.authority_der, password)
     }
 }
 
 impl IssuedCertificate {
-    /// A store for Java with the key and the certificates up to the authority.
+    /// A Java key store with the key and the certificate chain.
     pub(crate) fn key_store(&self, password: &str) -> Result<Vec<u8>, String> {
         let chain: [&[u8]; 2] = [&self.certificate_der, &self.authority_der];
         jks_with_key(&self.key_der, &chain, password)
             .map_err(|_| "the operating system provides no random numbers".to_owned())
     }
 
-    /// The certificate alone.
+    /// Only the certificate.
     pub(crate) fn certificate_pem(&self) -> &str {
         &self.certificate_pem
     }
 
-    /// The key alone.
+    /// Only the key.
     pub(crate) fn key_pem(&self) -> &str {
         &self.key_pem
     }
 
-    /// Key and certificate, as a key store of type PEM has them.
+    /// Key and certificate, as in a key store of type PEM.
     pub(crate) fn pem(&self) -> String {
         format!("{}{}", self.key_pem, self.certificate_pem)
     }

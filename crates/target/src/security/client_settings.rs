@@ -1,5 +1,4 @@
-//! What clients of a secured cluster are told: a client.properties for Java and kgauge, and the same
-//! for librdkafka.
+//! Settings for clients of a secured cluster: a client.properties for Java and kgauge, and the same for librdkafka.
 
 use std::path::Path;
 
@@ -11,16 +10,15 @@ use crate::kafka::SecurityKind;
 /// The authority that signed the brokers' certificates.
 pub(crate) const AUTHORITY: &str = "ca.pem";
 
-/// A client's key and certificate.
+/// The client's key and certificate.
 pub(crate) const CLIENT: &str = "client.pem";
 
-/// The same settings under two sets of names, without bootstrap servers; empty without security.
-/// Nothing of it is ever printed.
+/// The same settings with two sets of names, without bootstrap servers; empty without security. They are never printed.
 #[derive(Clone, Default)]
 pub(crate) struct ClientSettings {
-    /// Under Java's names, which are kgauge's too.
+    /// Java's names, which kgauge uses too.
     pub(crate) java: String,
-    /// Under those of librdkafka, and so of kcat and many libraries.
+    /// The names of librdkafka, and so of kcat and many libraries.
     pub(crate) librdkafka: String,
 }
 
@@ -31,7 +29,7 @@ impl std::fmt::Debug for ClientSettings {
 }
 
 impl ClientSettings {
-    /// For files that lie in `dir`, and for this password if the kind has one.
+    /// For files in `dir`, and with this password if the kind needs one.
     pub(crate) fn of(kind: SecurityKind, dir: &Path, password: &str) -> ClientSettings {
         let mut told = ClientSettings::default();
         if kind == SecurityKind::Plaintext {
@@ -80,8 +78,8 @@ pub(crate) fn login_module(mechanism: SaslMechanism) -> &'static str {
     }
 }
 
-/// Writes both files for a cluster at these addresses into its private folder, and gives the path of
-/// the one for Java and kgauge.
+/// Writes both files for a cluster at these addresses into its private folder. Returns the path of the one for Java and
+/// kgauge.
 pub(crate) fn write(
     dir: &Path,
     servers: &str,

@@ -1,5 +1,5 @@
-//! Security of an embedded cluster: made by the parent, told to the child through its standard
-//! input, and to clients by files in a private folder.
+//! Security of an embedded cluster: created by the parent, and passed to the child on its standard input and to clients
+//! in files of a private folder.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use super::client_settings::{AUTHORITY, CLIENT, ClientSettings};
 use super::{USER, random_password};
 use crate::kafka::SecurityKind;
 
-/// How the listeners are protected, as the parent tells the child. It holds secrets.
+/// Security of the listeners, as the parent passes it to the child. It contains secrets.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Listeners {
@@ -29,7 +29,7 @@ pub(crate) struct Listeners {
 struct Tls {
     chain_pem: String,
     key_pem: String,
-    /// Whose certificates clients must show; they need not without it.
+    /// The authority for client certificates, which are required if it is set.
     client_authority_pem: Option<String>,
 }
 
@@ -41,7 +41,7 @@ struct Login {
     password: String,
 }
 
-/// Nothing of it is ever printed.
+/// Never prints a secret.
 impl fmt::Debug for Listeners {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Listeners");
@@ -50,7 +50,7 @@ impl fmt::Debug for Listeners {
     }
 }
 
-/// All that was made for an embedded cluster.
+/// All credentials for an embedded cluster.
 #[derive(Debug)]
 pub(crate) struct MadeForEmbedded {
     /// For the child.
@@ -60,8 +60,8 @@ pub(crate) struct MadeForEmbedded {
 }
 
 impl MadeForEmbedded {
-    /// Makes certificates and passwords, and writes what clients need into `dir`. `None` without
-    /// security. The error is in words.
+    /// Creates certificates and passwords, and writes the clients' files to `dir`. `None` without security. The error
+    /// is a message.
     pub(crate) fn make(kind: SecurityKind, dir: &Path) -> Result<MadeForEmbedded, String> {
         let random = |error: io::Error| format!("no random numbers: {error}");
         let mut tls = None;
@@ -101,7 +101,7 @@ impl MadeForEmbedded {
 }
 
 impl Listeners {
-    /// As the broker takes it. The error is in words, and names nothing secret.
+    /// Converts it for the broker. The error is a message without secrets.
     pub(crate) fn security(&self) -> Result<ClusterSecurity, String> {
         let protocol = SecurityProtocol::parse(&self.protocol)
             .ok_or_else(|| format!("unknown protocol {}", self.protocol))?;

@@ -1,8 +1,8 @@
-//! Certificates, users and settings for a cluster that kgauge starts with TLS or SASL: made for the
-//! run, and gone with it.
+//! Certificates, users and settings for a cluster that kgauge starts with TLS or SASL. They are created for the run and
+//! removed with it.
 //!
-//! Everything secret lies in files that only this user can read, in the cluster's own folder of
-//! configurations, or in memory. Nothing of it is an argument of a process.
+//! Secrets are only in memory and in files that only this user can read, in the cluster's own configuration folder.
+//! They are never arguments of a process.
 
 mod certificates;
 pub(crate) mod client_settings;
@@ -26,33 +26,32 @@ pub(crate) const USER: &str = "kgauge";
 /// A file to be written, for this user's eyes only: name and content.
 type SecretFile = (&'static str, Vec<u8>);
 
-/// All that a secured cluster and its clients need.
+/// Everything that a secured cluster and its clients need.
 #[derive(Clone, Default)]
 pub(crate) struct SecurityFiles {
     /// Settings of every broker.
     pub(crate) broker: BTreeMap<String, String>,
-    /// Files that settings and properties name.
+    /// The files to which settings and properties refer.
     pub(crate) files: Vec<SecretFile>,
-    /// The login configuration of the brokers' Java, one of the files.
+    /// The brokers' JAAS configuration, one of the files.
     pub(crate) jaas: Option<PathBuf>,
-    /// What clients need; empty without security.
+    /// The clients' settings; empty without security.
     pub(crate) told: ClientSettings,
-    /// A user whom the cluster has to be told of when it runs: mechanism and password.
+    /// The SCRAM user to create once the cluster runs: mechanism and password.
     pub(crate) scram: Option<(ScramMechanism, String)>,
 }
 
-/// Nothing of it is ever printed.
+/// Never prints a secret.
 impl std::fmt::Debug for SecurityFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Secured").finish_non_exhaustive()
     }
 }
 
-/// Makes what a cluster of this release and this kind of security needs. `dir` is where its files
-/// will lie.
+/// Creates what a cluster of this release and this kind of security needs. `dir` is the folder for its files.
 ///
 /// # Errors
-/// When the release has no such security, in words.
+/// A message, if the release does not support this kind.
 pub(crate) fn make(
     kind: SecurityKind,
     release: &KafkaDistribution,
@@ -84,8 +83,8 @@ fn trouble(release: &KafkaDistribution, words: String) -> KafkaError {
     }
 }
 
-/// What came when: TLS with 0.9 (KAFKA-1690), PLAIN with 0.10.0 (KIP-43), SCRAM with 0.10.2 (KIP-84), and
-/// where controllers keep the users with 3.5 (KIP-900).
+/// TLS came with 0.9 (KAFKA-1690), PLAIN with 0.10.0 (KIP-43), SCRAM with 0.10.2 (KIP-84); controllers store the users
+/// since 3.5 (KIP-900).
 fn check(kind: SecurityKind, release: &KafkaDistribution) -> Result<(), KafkaError> {
     let since = |parts: &[u16], what: &str, number: &str| match release.version.is_at_least(parts) {
         true => Ok(()),
@@ -114,7 +113,7 @@ fn new_password() -> Result<String, KafkaError> {
     })
 }
 
-/// 32 random bytes, in letters that need no quoting anywhere.
+/// 32 random bytes, in characters that need no quoting anywhere.
 fn random_password() -> std::io::Result<String> {
     let mut bytes = [0_u8; 32];
     SystemRandom::new()

@@ -1,22 +1,22 @@
-//! A folder for secrets: only this user may look into it, and it goes with the cluster.
+//! A folder for secrets, which only this user can read. It is removed with the cluster.
 
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// A folder for secrets. Dropping it removes it with all that is in it.
+/// A folder for secrets. Dropping it removes it with its contents.
 #[derive(Debug)]
 pub(crate) struct PrivateDir(PathBuf);
 
 impl PrivateDir {
-    /// Makes one.
+    /// Creates one.
     pub(crate) fn make(path: &Path) -> io::Result<PrivateDir> {
         make(path)?;
         Ok(PrivateDir(path.to_owned()))
     }
 
-    /// Where it is.
+    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
@@ -24,12 +24,12 @@ impl PrivateDir {
 
 impl Drop for PrivateDir {
     fn drop(&mut self) {
-        // A child that ended in order has removed it already.
+        // A child that ended in order has already removed it.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Makes a folder that only this user may look into.
+/// Creates a folder that only this user can read.
 pub(crate) fn make(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
@@ -37,7 +37,7 @@ pub(crate) fn make(path: &Path) -> io::Result<()> {
         .create(path)
 }
 
-/// Writes a file that only this user may read, and gives its path.
+/// Writes a file that only this user can read, and returns its path.
 pub(crate) fn write(dir: &Path, name: &str, content: &[u8]) -> io::Result<PathBuf> {
     let path = dir.join(name);
     let mut file = fs::OpenOptions::new()
