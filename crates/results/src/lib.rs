@@ -1,15 +1,19 @@
-//! Crate `results`: from samples to a run folder, and back from the folder.
+//! Stores samples in a run folder, and reads run folders.
 //!
-//! **Goals.** No sample is dropped, clipped or moved to another stage. Recording costs a few
-//! nanoseconds and neither allocates nor locks. What was measured is on disk within about a second,
-//! and a folder that was cut short can still be read.
+//! # Goals
 //!
-//! **Non-goals.** No socket, no clock, no sampling of hosts (that is `observe`), no conclusions
-//! (that is `analyze`).
+//! * No sample is dropped, clipped or moved to another stage.
+//! * Recording costs a few nanoseconds and neither allocates nor locks.
+//! * Samples are on disk within about a second, and a folder that was cut short is readable.
 //!
-//! **Where to start.** [`Recorder`] is what the load engine calls; [`mod@slice`] is what it makes;
-//! [`recorder::SliceWriter`] brings slices to disk. The layout of a run folder is in
-//! `docs/internals/run-folder.md`.
+//! # Non-goals
+//!
+//! * Sockets, clocks, sampling of hosts (`observe`), conclusions (`analyze`).
+//!
+//! # Where to start
+//!
+//! The load engine calls [`Recorder`], which fills [`mod@slice`]s; [`recorder::SliceWriter`] writes them to disk.
+//! `docs/internals/run-folder.md` describes the run folder.
 
 pub mod folder;
 pub mod histogram;

@@ -1,25 +1,25 @@
-//! How fast a flow went, in short bins of equal length: what its steadiness is judged by.
+//! A flow's records over time, in short bins of equal length. Steadiness is judged by them.
 
 use serde::{Deserialize, Serialize};
 
-/// The width of a bin at the start. A hold of three seconds then has thirty of them.
+/// The initial width of a bin. A hold of three seconds then has thirty of them.
 pub const PACE_BIN_NS: u64 = 100_000_000;
 
-/// With more bins than this, neighbours are added in pairs and the width doubles: a series of any
-/// length takes 8 KiB, and nothing is allocated after the start.
+/// Beyond this number of bins, neighbours are added in pairs and the width doubles. A series of any length takes 8 KiB,
+/// and nothing is allocated after the start.
 const BINS_MAX: usize = 512;
 
-/// Records done per bin, and how long they had waited.
+/// Records per bin, and their delays.
 ///
 /// Series of several threads or load machines add exactly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaceSeries {
-    /// The width of a bin, nanoseconds; the first bin begins at the start of the repeat.
+    /// The width of a bin in nanoseconds; the first bin begins at the start of the repeat.
     pub bin_ns: u64,
     /// Records acked or read in each bin.
     pub records: Vec<u64>,
-    /// For each bin the sum over its records of the time from the intended moment of the oldest
-    /// record of their ack to that ack, nanoseconds; 0 for records that were read.
+    /// For each bin, the sum over its records of the time from the intended time of the oldest record in their ack
+    /// until that ack, in nanoseconds; 0 for records that were read.
     pub delay_ns: Vec<u64>,
 }
 
@@ -34,7 +34,7 @@ impl Default for PaceSeries {
 }
 
 impl PaceSeries {
-    /// `records` were done at `at_ns`, each after `delay_ns`.
+    /// `records` were acked or read at `at_ns`, each after `delay_ns`.
     #[inline]
     pub fn note(&mut self, at_ns: u64, records: u64, delay_ns: u64) {
         let bin = (at_ns / self.bin_ns) as usize;
@@ -48,7 +48,7 @@ impl PaceSeries {
         self.note(at_ns, records, delay_ns);
     }
 
-    /// Makes room for a moment.
+    /// Extends the series to a time.
     #[cold]
     fn grow(&mut self, at_ns: u64) {
         while at_ns / self.bin_ns >= BINS_MAX as u64 {
@@ -90,7 +90,7 @@ impl PaceSeries {
         sums.for_each(|(sum, part)| *sum = sum.saturating_add(*part));
     }
 
-    /// Records per second in each bin that lies within a span, nanoseconds since the start.
+    /// Records per second in each bin within a span, in nanoseconds since the start.
     pub fn rates(&self, from_ns: u64, to_ns: u64) -> Vec<f64> {
         let seconds = self.bin_ns as f64 / 1e9;
         let bins = self.within(from_ns, to_ns);
@@ -98,7 +98,7 @@ impl PaceSeries {
             .collect()
     }
 
-    /// The logarithm of the mean delay in each bin within a span; a bin without a delay repeats the one before it.
+    /// The logarithm of the mean delay in each bin within a span; a bin without a delay repeats the previous one.
     pub fn log_delays(&self, from_ns: u64, to_ns: u64) -> Vec<f64> {
         let mut logs: Vec<f64> = Vec::new();
         for bin in self.within(from_ns, to_ns) {
@@ -113,9 +113,9 @@ impl PaceSeries {
         logs
     }
 
-    /// The bins that lie completely within a span. What was recorded in none of them counts as 0.
+    /// The bins that lie completely within a span. Bins without records count as 0.
     fn within(&self, from_ns: u64, to_ns: u64) -> std::ops::Range<usize> {
-        // A file from elsewhere may say anything.
+        // A file from elsewhere may contain anything.
         let bin_ns = self.bin_ns.max(1);
         let first = from_ns.div_ceil(bin_ns);
         let last = (to_ns / bin_ns).min(first.saturating_add(2 * BINS_MAX as u64));

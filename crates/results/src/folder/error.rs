@@ -1,4 +1,4 @@
-//! What can go wrong with a run folder.
+//! Errors of run folders.
 
 use std::fmt;
 use std::io;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::recorder::WriteError;
 
-/// Why a run folder cannot be made, written or read.
+/// Why a run folder cannot be created, written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// There is something in it already.
+    /// The folder is not empty.
     #[error(
         "{} is not empty: results go into a new or empty folder, choose one with --out",
         dir.display()
@@ -18,7 +18,7 @@ pub enum FolderError {
         /// The folder.
         dir: PathBuf,
     },
-    /// There is no run in it.
+    /// The folder contains no run.
     #[error("{} holds no run: there is no run.json in it", dir.display())]
     NotARun {
         /// The folder.
@@ -33,38 +33,38 @@ pub enum FolderError {
     TooNew {
         /// The folder.
         dir: PathBuf,
-        /// Its format.
+        /// Its format number.
         format: u32,
-        /// The newest that this build reads.
+        /// The newest format that this build reads.
         newest: u32,
     },
     /// The disk is full.
     #[error("no space left for {}: free some or choose another folder with --out", path.display())]
     DiskFull {
-        /// What was written.
+        /// The file being written.
         path: PathBuf,
     },
-    /// The operating system refuses.
+    /// The operating system refused.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// `read`, `write`, ...
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// Its words.
+        /// The operating system's message.
         source: io::Error,
     },
-    /// A file is not what it should be.
+    /// A file has invalid content.
     #[error("{}{}: {what}", path.display(), LineSuffix(*line))]
     Content {
         /// The file.
         path: PathBuf,
-        /// The line, from 1, where there is one.
+        /// The line, from 1, if applicable.
         line: Option<u64>,
-        /// What is wrong.
+        /// What is invalid.
         what: String,
     },
-    /// A name that cannot be a file's.
+    /// A name that is not a valid file name.
     #[error("`{name}` cannot be a file name: letters, digits, dot, dash and underscore only")]
     Name {
         /// The name.
@@ -94,7 +94,7 @@ impl FolderError {
         FolderError::at(path, None, what)
     }
 
-    /// About a line of a file. What is wrong with it may quote the file: it stays one line.
+    /// For an error in a line of a file. Its text may quote the file: it stays on one line.
     pub(super) fn at(path: &Path, line: Option<u64>, what: impl fmt::Display) -> FolderError {
         let one_line = |c: char| if c.is_control() { '\u{fffd}' } else { c };
         FolderError::Content {
@@ -113,14 +113,14 @@ impl fmt::Display for LineSuffix {
     }
 }
 
-/// Something in a run folder that is missing or damaged; the rest is still good.
+/// A missing or damaged part of a run folder; the rest is still valid.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Defect {
     /// The file, relative to the folder, with `/` between names.
     pub file: String,
-    /// The line, from 1, where there is one.
+    /// The line, from 1, if applicable.
     pub line: Option<u64>,
-    /// What is wrong.
+    /// What is missing or damaged.
     pub what: String,
 }
 

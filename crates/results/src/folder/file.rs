@@ -1,4 +1,4 @@
-//! Whole files: written at once or not at all, read up to a bound.
+//! Whole files: written atomically, read up to a size limit.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -10,27 +10,27 @@ use serde::de::DeserializeOwned;
 
 use super::error::FolderError;
 
-/// Beyond it a file is not one of ours: a plan of a thousand trials is a few MiB.
+/// Larger files are not ours: a plan of a thousand trials is a few MiB.
 const WHOLE_BYTES_MAX: u64 = 64 << 20;
 
-/// What the kernel counts the blocks of a file in.
+/// The unit in which the kernel counts a file's blocks.
 const BLOCK_BYTES: u64 = 512;
 
-/// Replaces a file so that a reader sees the old or the new content and never a part of it.
+/// Replaces a file so that a reader sees the old or the new content, never a part of it.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".part");
     let temporary = Path::new(&temporary);
     let written = write_then_rename(temporary, path, bytes);
     if written.is_err() {
-        // A half-written temporary file must not be left in the way.
+        // A partial temporary file must not stay.
         let _ = fs::remove_file(temporary);
     }
     written.map_err(|source| FolderError::io("write", path, source))
 }
 
 fn write_then_rename(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // What an earlier writer left may be something else than a file.
+    // An earlier writer may have left something other than a file.
     let _ = fs::remove_file(temporary);
     let mut file = File::create_new(temporary)?;
     file.write_all(bytes)?;
@@ -38,7 +38,7 @@ fn write_then_rename(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<
     fs::rename(temporary, path)
 }
 
-/// The same for JSON, with line breaks so that people and diffs can read it.
+/// The same for JSON, with line breaks so that people and diff tools can read it.
 pub(super) fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FolderError> {
     let mut bytes =
         serde_json::to_vec_pretty(content).map_err(|error| FolderError::content(path, error))?;
@@ -46,7 +46,7 @@ pub(super) fn write_json(path: &Path, content: &impl Serialize) -> Result<(), Fo
     write_whole(path, &bytes)
 }
 
-/// Replaces JSON on a full disk, within the blocks that the file has.
+/// Replaces JSON on a full disk, within the file's existing blocks.
 pub(super) fn overwrite_json(path: &Path, content: &impl Serialize) -> Result<(), FolderError> {
     let mut bytes =
         serde_json::to_vec(content).map_err(|error| FolderError::content(path, error))?;
@@ -65,7 +65,7 @@ pub(super) fn overwrite_json(path: &Path, content: &impl Serialize) -> Result<()
     overwrite().map_err(|source| FolderError::io("write", path, source))
 }
 
-/// Opens a file to read it. A pipe would keep the reader waiting, and a device may never end: both are refused.
+/// Opens a file for reading. Refuses pipes, which block the reader, and devices, which may never end.
 pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
@@ -73,7 +73,7 @@ pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Reads a file of text; `None` when there is none.
+/// Reads a text file; `None` if it does not exist.
 pub(super) fn read_text(path: &Path) -> Result<Option<String>, FolderError> {
     let file = match open_regular(path) {
         Ok(file) => file,
@@ -91,7 +91,7 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, FolderError> {
     Ok(Some(text))
 }
 
-/// Reads a file of JSON; `None` when there is none.
+/// Reads a JSON file; `None` if it does not exist.
 pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, FolderError> {
     let Some(text) = read_text(path)? else {
         return Ok(None);

@@ -1,8 +1,8 @@
-//! One interval log for each trial, flow and kind of time, as HdrHistogram's tools take them: they
-//! read a whole file as one history, so nothing else may stand in it.
+//! One interval log for each trial, flow and kind of time, for HdrHistogram's tools: they read a whole file as one
+//! history, so it must contain nothing else.
 //!
-//! The intervals are the seconds of the hold stages of all repeats that figures are made from, so a
-//! tool that adds a file up comes to the percentiles of the summary.
+//! The intervals are the seconds of the hold stages of all repeats that count. A tool that adds up a file therefore
+//! gets the percentiles of the summary.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,33 +20,32 @@ use crate::run::RepeatKey;
 use crate::slice::{Slice, SliceKey, TimeKind};
 use crate::stage::{SECOND_NS, Stage};
 
-/// Letters of a flow's name that go into a file name at most.
+/// Maximum number of a flow name's characters in a file name.
 const NAME_MAX: usize = 60;
 
-/// A file that was written.
+/// A written file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntervalLog {
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// How many intervals are in it.
+    /// Number of intervals.
     pub intervals: u64,
-    /// How many times they hold.
+    /// Number of recorded values.
     pub count: u64,
 }
 
-/// A trial whose times are written.
+/// A trial to export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedTrial {
-    /// Its position in the plan.
+    /// Its index in the plan.
     pub index: u32,
-    /// The repeats that its figures are made from.
+    /// The repeats that count.
     pub repeats: Vec<u32>,
-    /// The names of its flows, by their positions.
+    /// The names of its flows, by index.
     pub flows: BTreeMap<u16, String>,
 }
 
-/// Writes `trial-<n>.<flow>.<kind>.hlog` into a folder, which is made if it is not there; what has
-/// the same name is replaced.
+/// Writes `trial-<n>.<flow>.<kind>.hlog` into a folder, which is created if necessary; existing files are replaced.
 pub fn write_interval_logs(
     run: &RunRead,
     trials: &[LoggedTrial],
@@ -77,7 +76,7 @@ pub fn write_interval_logs(
     Ok(logs)
 }
 
-/// The repeats that figures are made from, by the time at which they began: a log goes forward.
+/// The repeats that count, by start time: a log is in ascending order.
 fn measured<'a>(run: &'a RunRead, trial: &LoggedTrial) -> Vec<&'a RepeatRead> {
     let is_measured = |key: RepeatKey| trial.repeats.contains(&key.repeat);
     let repeats = run.repeats_of(trial.index);
@@ -86,7 +85,7 @@ fn measured<'a>(run: &'a RunRead, trial: &LoggedTrial) -> Vec<&'a RepeatRead> {
     repeats
 }
 
-/// One whose record is missing is put where the run began.
+/// A repeat without a record gets the start time of the run.
 fn started_unix_ms(run: &RunRead, repeat: &RepeatRead) -> u64 {
     let record = repeat.record.as_ref();
     record.map_or(run.head.started_unix_ms, |record| record.started_unix_ms)
@@ -97,13 +96,12 @@ struct Files<'a> {
     run: &'a RunRead,
     trial: &'a LoggedTrial,
     out: &'a Path,
-    /// When the first repeat began: intervals count from there.
+    /// When the first repeat started: intervals are relative to it.
     base_unix_ms: Option<u64>,
-    /// Since then, the end of the last interval: none begins before it, even if the clock was set back
-    /// between two repeats.
+    /// The end of the previous interval: none starts before it, even if the clock was set back between two repeats.
     end_ns: u64,
     open: BTreeMap<(u16, TimeKind), (BufWriter<File>, IntervalLog)>,
-    /// What file names call the flows.
+    /// The flows' names in file names.
     names: BTreeMap<u16, String>,
 }
 
@@ -175,7 +173,7 @@ impl Files<'_> {
         }
     }
 
-    /// A plain file name, whatever the flow's is.
+    /// A valid file name, whatever the flow's name.
     fn name(&self, flow: u16, kind: TimeKind) -> String {
         format!(
             "trial-{}.{}.{}.hlog",
@@ -222,7 +220,7 @@ fn line(times: &Histogram, start_ns: u64, length_ns: u64) -> String {
     )
 }
 
-/// The part of a slice's second that lies in its stage, where that is known.
+/// The part of a slice's second that lies in its stage, if known.
 fn span(repeat: &RepeatRead, key: SliceKey) -> (u64, u64) {
     let start_ns = u64::from(key.second) * SECOND_NS;
     let whole = (start_ns, start_ns + SECOND_NS);
@@ -235,7 +233,7 @@ fn span(repeat: &RepeatRead, key: SliceKey) -> (u64, u64) {
     if part.0 < part.1 { part } else { whole }
 }
 
-/// Letters, digits, dash and underscore; what else there is becomes an underscore.
+/// Keeps letters, digits, dash and underscore; anything else becomes an underscore.
 fn plain(name: &str) -> String {
     let plain = |letter: char| match letter.is_ascii_alphanumeric() || "-_".contains(letter) {
         true => letter,
@@ -244,8 +242,8 @@ fn plain(name: &str) -> String {
     name.chars().take(NAME_MAX).map(plain).collect()
 }
 
-/// What file names call the flows of a trial, each differently, even where capitals do not count. If letters alone do
-/// not tell all of them apart, each ends with its number, and numbers differ.
+/// Unique file names of a trial's flows, even if case does not count. If replaced characters make names equal, each
+/// ends with its number.
 fn file_parts<'a>(flows: impl Iterator<Item = (u16, &'a str)>) -> BTreeMap<u16, String> {
     let mut parts: BTreeMap<u16, String> = flows.map(|(flow, name)| (flow, plain(name))).collect();
     let known: BTreeSet<String> = parts
@@ -260,7 +258,7 @@ fn file_parts<'a>(flows: impl Iterator<Item = (u16, &'a str)>) -> BTreeMap<u16, 
     parts
 }
 
-/// A flow that the summary does not know has a dot, which no other has.
+/// A flow that the summary does not know gets a dot, which no other name contains.
 fn file_part(parts: &BTreeMap<u16, String>, flow: u16) -> String {
     let part = parts.get(&flow).cloned();
     part.unwrap_or_else(|| format!("flow.{}", u32::from(flow) + 1))

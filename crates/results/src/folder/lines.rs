@@ -1,4 +1,4 @@
-//! Files that grow by whole lines of JSON, written by several threads, read even when torn.
+//! Files of JSON lines, appended by several threads, and readable with a torn last line.
 
 use std::fmt;
 use std::fs::File;
@@ -11,13 +11,13 @@ use serde::Serialize;
 use super::error::FolderError;
 use super::file::open_regular;
 
-/// Beyond it a line is not one of ours: a slice has at most eight histograms of 600 KiB.
+/// Longer lines are not ours: a slice has at most eight histograms of 600 KiB.
 pub(super) const LINE_BYTES_MAX: u64 = 8 << 20;
 
-/// Sees each line on its way to disk, on the thread that writes it: it must be quick, and must not wait.
+/// Called with each line on the writing thread: it must be fast and must not wait.
 pub type LineTap<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
-/// A file that lines of one kind are appended to. Clones write to the same file.
+/// A file of lines of one type. Clones write to the same file.
 pub struct LineLog<T> {
     shared: Arc<Mutex<SharedFile>>,
     path: Arc<PathBuf>,
@@ -54,7 +54,7 @@ impl<T: Serialize> LineLog<T> {
         Ok(LineLog::over(file, 0, path))
     }
 
-    /// Opens a file of whole lines, to go on with it.
+    /// Opens an existing file to append to it.
     pub(super) fn append(path: &Path) -> Result<LineLog<T>, FolderError> {
         let open = || {
             open_regular(path)?;
@@ -75,13 +75,13 @@ impl<T: Serialize> LineLog<T> {
         }
     }
 
-    /// Has somebody look at what is written from now on, by this log and by clones that are made of it.
+    /// Sets an observer for all lines written from now on, by this log and later clones.
     pub(super) fn set_tap(&mut self, tap: LineTap<T>) {
         self.tap = Some(tap);
     }
 
-    /// Marks the file as being written, until all clones are dropped. Where the file system has
-    /// no locks this does nothing, and a reader takes the running run for one that was cut short.
+    /// Locks the file until all clones are dropped. On a file system without locks this does nothing, and readers
+    /// consider the run cut short.
     pub(super) fn lock(&self) {
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = shared.file.try_lock();
@@ -92,7 +92,7 @@ impl<T: Serialize> LineLog<T> {
         let _ = shared.file.unlock();
     }
 
-    /// Appends a line; it has gone to the operating system when this returns.
+    /// Appends a line and passes it to the operating system.
     pub fn write(&self, content: &T) -> Result<(), FolderError> {
         if let Some(tap) = &self.tap {
             tap(content);
@@ -109,7 +109,7 @@ impl SharedFile {
         serde_json::to_writer(&mut self.line, content)?;
         self.line.push(b'\n');
         if let Err(error) = self.file.write_all(&self.line) {
-            // Half a line is cut off again where possible; readers skip it otherwise.
+            // Removes a partial line if possible; otherwise readers skip it.
             let _ = self.file.set_len(self.bytes);
             return Err(error);
         }
@@ -118,27 +118,27 @@ impl SharedFile {
     }
 }
 
-/// A line of a file that is being read.
+/// A line being read.
 pub(super) struct JsonLine<'a> {
     /// From 1.
     pub(super) number: u64,
-    /// Where it begins.
+    /// Its offset.
     pub(super) offset: u64,
-    /// Without its end.
+    /// Its length without the line end.
     pub(super) content: LineContent<'a>,
 }
 
-/// What a line holds.
+/// The content of a line.
 pub(super) enum LineContent<'a> {
-    /// A whole line.
+    /// A complete line.
     Whole(&'a [u8]),
     /// The last line, without an end: its writer died.
     Torn,
-    /// Longer than any line of ours.
+    /// Longer than any valid line.
     TooLong,
 }
 
-/// Calls `take` for each line of a file. Memory is bounded by the longest line allowed.
+/// Calls `take` for each line of a file. Memory is limited by the longest valid line.
 pub(super) fn each_line(
     path: &Path,
     mut take: impl FnMut(JsonLine<'_>),
@@ -172,7 +172,7 @@ pub(super) fn each_line(
     }
 }
 
-/// Reads on to the end of the line; how many bytes that was.
+/// Reads to the end of the line; returns the number of bytes.
 fn skip_line(reader: &mut impl BufRead) -> io::Result<u64> {
     let mut skipped = 0;
     loop {

@@ -1,7 +1,7 @@
-//! All distributions of a run in HdrHistogram's log format, for other people's tools.
+//! All distributions of a run in HdrHistogram's log format, for other tools.
 //!
-//! Format: HdrHistogram's histogram log 1.3: comments with `#`, then one line an interval with
-//! an optional tag, start and length in seconds, the largest value, and the histogram.
+//! Format: HdrHistogram's histogram log 1.3: comments with `#`, then one line per interval with an optional tag, start
+//! and length in seconds, the largest value, and the histogram.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,16 +15,16 @@ use crate::run::RepeatKey;
 use crate::slice::{Slice, TimeKind};
 use crate::stage::Stage;
 
-/// The names of the columns, as the format wants them.
+/// The column names that the format requires.
 pub(super) const COLUMNS: &str = concat!(
     "\"StartTimestamp\",\"Interval_Length\",",
     "\"Interval_Max\",\"Interval_Compressed_Histogram\""
 );
-/// Nanoseconds in a millisecond, the unit in which logs show their largest value.
+/// Nanoseconds per millisecond, the unit of the largest value in logs.
 pub(super) const LOG_MAX_DIVISOR: f64 = 1_000_000.0;
 
-/// Writes `latency.hlog` into the folder of each repeat: the hold stage, an interval a second,
-/// with the tag `<flow>.<kind>`.
+/// Writes `latency.hlog` into the folder of each repeat: the hold stage, one interval per second, with the tag
+/// `<flow>.<kind>`.
 pub fn write_histogram_logs(run: &RunRead) -> Result<(), FolderError> {
     for repeat in &run.repeats {
         let below = Path::new(layout::REPEATS).join(repeat.key.folder_name());

@@ -1,6 +1,6 @@
-//! The run folder: the files of one run, written while it goes on and read by everything else.
+//! The run folder: the files of one run, written during the run and read by everything else.
 //!
-//! The layout is described in `docs/internals/run-folder.md`.
+//! `docs/internals/run-folder.md` describes the layout.
 
 mod error;
 mod file;

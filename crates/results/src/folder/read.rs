@@ -1,4 +1,4 @@
-//! Reading a run folder: whole, cut short, damaged or hostile.
+//! Reads run folders: complete, cut short, damaged or malicious.
 
 use std::collections::BTreeMap;
 use std::fs::{self, TryLockError};
@@ -14,18 +14,17 @@ use super::lines::{LineContent, each_line};
 use super::slices::{FlowRead, read_flows};
 use crate::run::{Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus};
 
-/// Beyond it defects are only counted: a file of junk would give millions.
+/// More defects are only counted: a junk file would produce millions.
 const DEFECTS_MAX: usize = 100;
 
-/// A run folder, read.
+/// The contents of a run folder.
 #[derive(Clone, Debug)]
 pub struct RunRead {
-    /// Where it is.
+    /// Its path.
     pub dir: PathBuf,
     /// `run.json`.
     pub head: RunHead,
-    /// How the run stands: as [`RunHead::status`], but a run whose process has died is
-    /// [`RunStatus::CutShort`].
+    /// The run's status: [`RunHead::status`], or [`RunStatus::CutShort`] if its process has died.
     pub status: RunStatus,
     /// The scenarios, by name.
     pub scenarios: Vec<ScenarioText>,
@@ -33,44 +32,43 @@ pub struct RunRead {
     pub plan: Option<Plan>,
     /// Machine, build and target.
     pub environment: Option<Environment>,
-    /// What happened, in the order of writing.
+    /// Events, in the order of writing.
     pub events: Vec<Event>,
-    /// What was seen, in the order of writing.
+    /// Samples, in the order of writing.
     pub evidence: Vec<Evidence>,
-    /// The repeats that were begun, by trial and repeat.
+    /// The repeats that were started, by trial and repeat.
     pub repeats: Vec<RepeatRead>,
-    /// What is missing or damaged, at most a hundred of them.
+    /// Missing or damaged parts, at most a hundred.
     pub defects: Vec<Defect>,
 }
 
-/// A scenario as it was written.
+/// A scenario as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioText {
     /// Its name.
     pub name: String,
-    /// The file, verbatim.
+    /// The file's text.
     pub text: String,
 }
 
-/// One repeat, read.
+/// The contents of one repeat.
 #[derive(Clone, Debug)]
 pub struct RepeatRead {
-    /// Which.
+    /// Its trial and number.
     pub key: RepeatKey,
-    /// `repeat.json`; missing when the run was cut short in it.
+    /// `repeat.json`; missing if the run was cut short in it.
     pub record: Option<RepeatRecord>,
-    /// What was measured, by position of the flow in the trial.
+    /// The slices, by flow index in the trial.
     pub flows: BTreeMap<u16, FlowRead>,
 }
 
 impl RunRead {
-    /// Reads what `run.json` says, and nothing else.
+    /// Reads only `run.json`.
     pub fn head(dir: &Path) -> Result<RunHead, FolderError> {
         read_head(dir)
     }
 
-    /// Reads a folder. Damage inside is listed in [`RunRead::defects`]; an error means that
-    /// there is no run to speak of.
+    /// Reads a folder. Damage is listed in [`RunRead::defects`]; an error means that no run can be recognised.
     pub fn open(dir: &Path) -> Result<RunRead, FolderError> {
         let head = read_head(dir)?;
         let mut defects = Vec::new();
@@ -100,7 +98,7 @@ impl RunRead {
         Ok(read)
     }
 
-    /// Reads a folder without what grows while a run goes on: events, evidence and repeats.
+    /// Reads a folder without the parts that grow during a run: events, evidence and repeats.
     pub fn frame(dir: &Path) -> Result<RunRead, FolderError> {
         let head = read_head(dir)?;
         let mut defects = Vec::new();
@@ -143,7 +141,7 @@ impl RunRead {
     }
 }
 
-/// Only the format first: a newer head may look different.
+/// Checks the format first: a newer head may have other fields.
 #[derive(serde::Deserialize)]
 struct Format {
     format: u32,
@@ -165,7 +163,7 @@ fn read_head(dir: &Path) -> Result<RunHead, FolderError> {
     read_json(&path)?.ok_or_else(not_a_run)
 }
 
-/// The process that runs holds a lock on the events; it goes with the process.
+/// The process of the run holds a lock on the events, which disappears with it.
 fn status_of(dir: &Path, head: &RunHead) -> RunStatus {
     if head.status != RunStatus::Running {
         return head.status;
@@ -223,7 +221,7 @@ fn read_repeat(
     Ok(RepeatRead { key, record, flows })
 }
 
-/// Names of plain files and folders, sorted; of a folder that is not there: none.
+/// Sorted names of plain files and folders; empty if the folder does not exist.
 fn names_in(dir: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(dir) else {
         return Vec::new();
@@ -281,7 +279,7 @@ fn lines<T: DeserializeOwned>(dir: &Path, name: &str, defects: &mut Vec<Defect>)
     contents
 }
 
-/// An error of one file becomes a defect of the folder, without the folder's path in it.
+/// Turns an error of one file into a defect, without the folder's path.
 fn defect(file: String, error: FolderError) -> Defect {
     match error {
         FolderError::Content { line, what, .. } => Defect { file, line, what },

@@ -1,4 +1,4 @@
-//! Going on with a run that ended early.
+//! Resumes a run that ended early.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,40 +15,40 @@ use super::read::RunRead;
 use super::write::RunFolder;
 use crate::run::{EventKind, RepeatKey, RepeatOutcome, RunStatus};
 
-/// A run that goes on.
+/// A resumed run.
 #[derive(Debug)]
 pub struct ResumedRun {
-    /// Its folder, without what was cut short.
+    /// Its folder, without incomplete repeats.
     pub folder: RunFolder,
     /// Its plan.
     pub plan: Plan,
-    /// What is done.
+    /// The completed repeats.
     pub done: BTreeSet<RepeatKey>,
 }
 
-/// Why a run cannot go on.
+/// Why a run cannot be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// The folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Another process has it.
+    /// Another process uses it.
     #[error("this run still goes on")]
     Running,
-    /// It is whole.
+    /// The run is complete.
     #[error("this run is complete: there is nothing left to do")]
     Complete,
-    /// It ended before there was a plan, or the plan is damaged.
+    /// It ended before it had a plan, or the plan is damaged.
     #[error("this run has no plan that could go on")]
     NoPlan,
 }
 
 impl RunFolder {
-    /// Opens the folder of a run that was interrupted, cut short, or in which trials failed. Complete repeats stay;
-    /// what is there of others is removed, with their events and evidence.
+    /// Opens the folder of a run that was interrupted, cut short, or had failed trials. Complete repeats stay; others
+    /// are removed with their events and evidence.
     ///
     /// # Errors
-    /// See [`ResumeError`]; the folder is then as it was, unless the disk failed.
+    /// See [`ResumeError`]. The folder is then unchanged, unless the disk failed.
     pub fn resume(dir: &Path, now_unix_ms: u64) -> Result<ResumedRun, ResumeError> {
         let read = RunRead::open(dir)?;
         if read.status == RunStatus::Running {
@@ -73,7 +73,7 @@ impl RunFolder {
             let gone = dir.join(layout::REPEATS).join(repeat.key.folder_name());
             fs::remove_dir_all(&gone).map_err(|source| FolderError::io("remove", &gone, source))?;
         }
-        // What was given up is tried again.
+        // Failed trials are tried again.
         let is_failure = |kind: &EventKind| matches!(kind, EventKind::TrialFailed { .. });
         let events = read
             .events
@@ -94,7 +94,7 @@ impl RunFolder {
     }
 }
 
-/// Only what is whole stays: a torn last line would spoil the one behind it.
+/// Keeps only complete lines: a torn last line would corrupt the next one.
 fn rewrite<T: Serialize>(path: &Path, lines: impl Iterator<Item = T>) -> Result<(), FolderError> {
     let mut text = Vec::new();
     for line in lines {

@@ -1,4 +1,4 @@
-//! Writing a run folder.
+//! Writes run folders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::lines::{LineLog, LineTap};
 use crate::recorder::{SliceSink, SliceTap, SliceWriter, SlicesWritten, WriteError};
 use crate::run::{Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus};
 
-/// A run folder that is being written. One process has it open at a time.
+/// A run folder being written. One process has it open at a time.
 #[derive(Debug)]
 pub struct RunFolder {
     dir: PathBuf,
@@ -24,7 +24,7 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes the folder, or takes an empty one. A folder with anything in it is refused.
+    /// Creates the folder, or uses an empty one. A folder with any content is refused.
     pub fn create(dir: &Path, head: RunHead) -> Result<RunFolder, FolderError> {
         make_empty_dir(dir)?;
         for below in [layout::SCENARIOS, layout::REPEATS] {
@@ -35,7 +35,7 @@ impl RunFolder {
         RunFolder::opened(dir, head, events, evidence)
     }
 
-    /// Takes a folder whose logs are open: from now on it is this process's.
+    /// Takes a folder whose logs are open: it now belongs to this process.
     pub(super) fn opened(
         dir: &Path,
         head: RunHead,
@@ -53,17 +53,17 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// What `run.json` says now.
+    /// The current `run.json`.
     pub fn head(&self) -> &RunHead {
         &self.head
     }
 
-    /// Keeps a scenario verbatim.
+    /// Stores a scenario verbatim.
     pub fn write_scenario(&self, name: &str, text: &str) -> Result<(), FolderError> {
         if !layout::is_plain(name) {
             let name = name.to_owned();
@@ -76,12 +76,12 @@ impl RunFolder {
         write_whole(&path, text.as_bytes())
     }
 
-    /// Keeps the plan.
+    /// Stores the plan.
     pub fn write_plan(&self, plan: &Plan) -> Result<(), FolderError> {
         write_json(&self.dir.join(layout::PLAN), plan)
     }
 
-    /// Keeps what is known of machine and target. May be called again when more is known.
+    /// Stores facts about machine and target. May be called again when more is known.
     pub fn write_environment(&self, environment: &Environment) -> Result<(), FolderError> {
         write_json(&self.dir.join(layout::ENVIRONMENT), environment)
     }
@@ -96,18 +96,18 @@ impl RunFolder {
         self.evidence.clone()
     }
 
-    /// Has somebody look at all evidence and all events that are written from now on, whoever writes them.
+    /// Sets observers for all evidence and events written from now on, by any thread.
     pub fn tap(&mut self, evidence: LineTap<Evidence>, events: LineTap<Event>) {
         self.evidence.set_tap(evidence);
         self.events.set_tap(events);
     }
 
-    /// Makes the folder of a repeat and starts the thread that writes its slices.
+    /// Creates the folder of a repeat and starts the thread that writes its slices.
     pub fn begin_repeat(&self, key: RepeatKey) -> Result<RepeatFolder, FolderError> {
         self.begin_repeat_tapped(key, None)
     }
 
-    /// The same, with somebody who looks at the slices on their way to disk.
+    /// The same, with an observer of the slices.
     pub fn begin_repeat_tapped(
         &self,
         key: RepeatKey,
@@ -121,7 +121,7 @@ impl RunFolder {
         Ok(RepeatFolder { dir, key, writer })
     }
 
-    /// Says how the run ended. Nothing but summary and report comes after it.
+    /// Closes the run with its status. Only summary and report are written afterwards.
     pub fn end(
         &mut self,
         status: RunStatus,
@@ -145,7 +145,7 @@ impl RunFolder {
 }
 
 impl Drop for RunFolder {
-    /// A run that nobody ended does not go on: an error or a panic took its writer away.
+    /// A run that was not closed has failed: an error or a panic dropped its writer.
     fn drop(&mut self) {
         if self.head.status == RunStatus::Running {
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -160,7 +160,7 @@ impl Drop for RunFolder {
     }
 }
 
-/// The folder of a repeat that is going on.
+/// The folder of a running repeat.
 #[derive(Debug)]
 pub struct RepeatFolder {
     dir: PathBuf,
@@ -174,31 +174,31 @@ impl RepeatFolder {
         self.key
     }
 
-    /// A way to disk for one more recorder.
+    /// A sink for one more recorder.
     pub fn sink(&self) -> SliceSink {
         self.writer.sink()
     }
 
-    /// Why slices cannot be written, if so. Look about once a second; the run must stop then.
+    /// Why slices cannot be written, if so. Check about once per second; the run must stop then.
     pub fn failure(&self) -> Option<WriteError> {
         self.writer.failure()
     }
 
-    /// Ends it: waits for the slices, then keeps the record. Finish the recorders first.
+    /// Ends the repeat: waits for the slices, then stores the record. Finish the recorders first.
     pub fn finish(self, record: &RepeatRecord) -> Result<SlicesWritten, FolderError> {
         let slices = self.writer.finish();
-        // The record is worth having even when slices were lost.
+        // The record is useful even if slices were lost.
         write_json(&self.dir.join(layout::REPEAT), record)?;
         Ok(slices?)
     }
 }
 
-/// Keeps the summary of a run in its folder.
+/// Stores the summary of a run in its folder.
 pub fn write_summary(dir: &Path, summary: &impl Serialize) -> Result<(), FolderError> {
     write_json(&dir.join(layout::SUMMARY), summary)
 }
 
-/// Keeps the report of a run in its folder.
+/// Stores the report of a run in its folder.
 pub fn write_report(dir: &Path, html: &str) -> Result<(), FolderError> {
     write_whole(&dir.join(layout::REPORT), html.as_bytes())
 }

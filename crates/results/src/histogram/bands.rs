@@ -1,11 +1,11 @@
-//! Counts in bands that are even on a log axis: what a picture of a distribution needs.
+//! Counts in bands of equal width on a log axis, for charts of a distribution.
 
 use super::Histogram;
 
-/// Bands in each decade: each reaches 26 % further than the one below it.
+/// Bands per decade: each ends 26 % above the one below it.
 pub const BANDS_A_DECADE: u32 = 10;
 
-/// 10^(k/10) for k from 0 to 9, as whole hundred-millionths, so that borders are the same everywhere.
+/// 10^(k/10) for k from 0 to 9, in hundred-millionths: as integers, so that borders are the same everywhere.
 const STEPS: [u64; BANDS_A_DECADE as usize] = [
     100_000_000,
     125_892_541,
@@ -18,11 +18,10 @@ const STEPS: [u64; BANDS_A_DECADE as usize] = [
     630_957_344,
     794_328_235,
 ];
-/// What [`STEPS`] are parts of.
+/// The denominator of [`STEPS`].
 const WHOLE: u128 = 100_000_000;
 
-/// The smallest time that lies in a band, rounded to whole nanoseconds. Below 10 ns borders coincide,
-/// and bands are empty.
+/// The smallest time in a band, rounded to whole nanoseconds. Below 10 ns borders coincide, and bands are empty.
 pub fn band_floor_ns(band: u8) -> u64 {
     let (decade, step) = (
         u32::from(band) / BANDS_A_DECADE,
@@ -33,8 +32,8 @@ pub fn band_floor_ns(band: u8) -> u64 {
 }
 
 impl Histogram {
-    /// How many times lie in each band, ascending, those that hold any. A bucket of the histogram
-    /// lies where its largest time does, so a border is true to 0.1 %. A time of 0 lies in the lowest band.
+    /// The number of times in each non-empty band, ascending. A histogram bucket belongs to the band of its largest
+    /// time, so borders are accurate to 0.1 %. A time of 0 is in the lowest band.
     pub fn bands(&self) -> Vec<(u8, u64)> {
         let mut bands: Vec<(u8, u64)> = Vec::new();
         let (mut band, mut next_ns) = (0_u8, band_floor_ns(1));

@@ -1,10 +1,8 @@
-//! Histograms as bytes: HdrHistogram's V2 encoding, deflated and in base64, as all its libraries
-//! read it.
+//! Histograms as bytes: HdrHistogram's V2 encoding, deflated and in base64, as all its libraries read it.
 //!
-//! Format: HdrHistogram's `V2 Histogram Encoding`: cookie, payload length, normalizing offset 0,
-//! digits, lowest and highest time, ratio 1.0, then the counts as zig-zag LEB128 of at most nine
-//! bytes, a negative number standing for so many empty buckets; wrapped in `cookie, length, zlib
-//! stream`.
+//! Format: HdrHistogram's `V2 Histogram Encoding`: cookie, payload length, normalizing offset 0, digits, lowest and
+//! highest time, ratio 1.0. Then come the counts as zig-zag LEB128 of at most nine bytes; a negative number is a run of
+//! empty buckets. All of it is wrapped in `cookie, length, zlib stream`.
 
 use std::io::{Read, Write};
 
@@ -16,17 +14,17 @@ use flate2::write::ZlibEncoder;
 
 use super::{BUCKET_COUNT, BUCKETS_STEP, Histogram, VALUE_NS_MAX, bucket_index};
 
-/// Base cookie 0x1c849303 with the mark of word size 1 (variable length).
+/// Base cookie 0x1c849303 with the flag of word size 1 (variable length).
 const COOKIE: u32 = 0x1c84_9313;
 const COOKIE_DEFLATED: u32 = 0x1c84_9314;
 const HEADER_BYTES: usize = 40;
 const DIGITS: u32 = 3;
-/// The range stated when nothing larger was counted: one hour. Readers allocate by it.
+/// The stated range if nothing larger was counted: one hour. Readers allocate memory for it.
 const STATED_NS_MIN: u64 = 3_600_000_000_000;
-/// The most that a payload of ours can inflate to: each bucket alone in nine bytes.
+/// The maximum inflated size of a payload: each bucket in nine bytes.
 const INFLATED_BYTES_MAX: u64 = (HEADER_BYTES + BUCKET_COUNT * 9) as u64;
 
-/// Why bytes are no histogram of ours.
+/// Why bytes are not a histogram of ours.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // The sentences say it.
 pub enum HistogramDecodeError {
@@ -85,7 +83,7 @@ impl Histogram {
 
     fn encode_counts(&self, bytes: &mut Vec<u8>) {
         let Some(touched) = self.touched() else {
-            put_signed(bytes, 0); // one bucket without count, as other libraries write it
+            put_signed(bytes, 0); // one empty bucket, as other libraries write it
             return;
         };
         let mut empty = touched.start as i64;
@@ -104,10 +102,10 @@ impl Histogram {
         }
     }
 
-    /// Reads what [`Histogram::to_base64`] wrote, or another library with 3 digits from 1 ns.
+    /// Decodes what [`Histogram::to_base64`] encoded, or another library with 3 digits from 1 ns.
     ///
-    /// The encoding knows times only to their bucket; `exact` brings the rest. Nothing is
-    /// allocated beyond one histogram, whatever the bytes say.
+    /// The encoding has only the times' buckets; `exact` provides the rest. Nothing larger than one histogram is
+    /// allocated, whatever the bytes claim.
     pub fn from_base64(text: &str, exact: ExactTimes) -> Result<Histogram, HistogramDecodeError> {
         let deflated = STANDARD.decode(text)?;
         let cookie = read_u32(&deflated, 0)?;
@@ -165,7 +163,7 @@ impl Histogram {
         Ok(())
     }
 
-    /// Puts the exact times in place of the buckets' borders, if they can be true.
+    /// Replaces the buckets' borders by the exact times, if these are possible.
     fn set_exact(&mut self, exact: ExactTimes) -> Result<(), HistogramDecodeError> {
         if self.count == 0 {
             return Ok(());
@@ -191,20 +189,20 @@ impl Histogram {
     }
 }
 
-/// What the bucket counts of a histogram do not tell.
+/// What the bucket counts of a histogram do not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct ExactTimes {
     /// Smallest time.
     pub min_ns: u64,
     /// Largest time.
     pub max_ns: u64,
-    /// When the largest was.
+    /// When the largest one occurred.
     pub max_at_ns: u64,
-    /// Sum of all.
+    /// Sum of all times.
     pub sum_ns: u128,
 }
 
-/// Zig-zag, then seven bits a byte from below; a ninth byte holds the last eight bits.
+/// Zig-zag, then seven bits per byte from the lowest; a ninth byte has the last eight bits.
 fn put_signed(bytes: &mut Vec<u8>, number: i64) {
     let mut rest = ((number << 1) ^ (number >> 63)) as u64;
     for _ in 0..8 {

@@ -1,10 +1,8 @@
-//! Times counted exactly in HdrHistogram's buckets (3 significant digits), cheap enough for
-//! every single record.
+//! Histograms with HdrHistogram's buckets (3 significant digits), cheap enough for every single record.
 //!
-//! The bucket layout is that of HdrHistogram with a lowest discernible value of 1 ns and three
-//! digits: 2,048 buckets of 1 ns, then 1,024 buckets for each doubling. It covers 292 years, so
-//! nothing is ever clipped. Beside the counts the exact smallest, largest and total time are
-//! kept, and the moment of the largest.
+//! The bucket layout is HdrHistogram's with a lowest discernible value of 1 ns and three digits: 2,048 buckets of 1 ns,
+//! then 1,024 buckets per doubling. It covers 292 years, so nothing is clipped. The exact smallest, largest and total
+//! time are stored as well, and when the largest occurred.
 
 mod bands;
 mod codec;
@@ -15,33 +13,32 @@ pub use bands::{BANDS_A_DECADE, band_floor_ns};
 pub use codec::{ExactTimes, HistogramDecodeError};
 pub use quantile::Quantile;
 
-/// `2^SUB_BUCKET_BITS` buckets of 1 ns come first: 2,048 >= 2 * 10^3 gives three digits.
+/// The first `2^SUB_BUCKET_BITS` buckets have 1 ns: 2,048 >= 2 * 10^3 gives three digits.
 const SUB_BUCKET_BITS: u32 = 11;
 const SUB_BUCKET_MASK: u64 = (1 << SUB_BUCKET_BITS) - 1;
 
-/// The largest time that has a bucket: 2^63 - 1 ns, 292 years, the largest `long` of the
-/// HdrHistogram libraries in Java.
+/// The largest time with a bucket: 2^63 - 1 ns, 292 years, the largest `long` of the Java library.
 pub const VALUE_NS_MAX: u64 = i64::MAX as u64;
 
-/// Buckets up to [`VALUE_NS_MAX`]: 52 doublings beyond the first 2,048, and those.
+/// Buckets up to [`VALUE_NS_MAX`]: 2,048, and 52 doublings.
 const BUCKET_COUNT: usize = bucket_index(VALUE_NS_MAX) + 1;
 
-/// Room for times up to about a minute (2^36 ns) is made when the first one is counted.
+/// The first time allocates buckets up to about a minute (2^36 ns).
 const BUCKETS_LIKELY: usize = bucket_index((1 << 36) - 1) + 1;
-/// Room for sums is made in steps: one doubling.
+/// Sums are allocated in steps of one doubling.
 const BUCKETS_STEP: usize = 1 << (SUB_BUCKET_BITS - 1);
 
 /// The bucket of a time.
 ///
-/// With `e` the number of doublings beyond the first 2,048 ns, the top eleven bits of the value
-/// run from 1,024 to 2,047 and `e * 1,024` buckets lie below: for `e = 0` it is the value itself.
+/// With `e` doublings beyond the first 2,048 ns, the top eleven bits of the value are 1,024 to 2,047, and `e * 1,024`
+/// buckets are below. For `e = 0` the bucket is the value itself.
 #[inline]
 const fn bucket_index(value_ns: u64) -> usize {
     let doublings = (u64::BITS - SUB_BUCKET_BITS) - (value_ns | SUB_BUCKET_MASK).leading_zeros();
     ((doublings as usize) << (SUB_BUCKET_BITS - 1)) + (value_ns >> doublings) as usize
 }
 
-/// The largest time that falls into a bucket.
+/// The largest time in a bucket.
 const fn bucket_top_ns(index: usize) -> u64 {
     let half = 1 << (SUB_BUCKET_BITS - 1);
     if index < 2 * half {
@@ -52,22 +49,22 @@ const fn bucket_top_ns(index: usize) -> u64 {
     (sub_bucket << doublings) + ((1 << doublings) - 1)
 }
 
-/// Counts of times, in nanoseconds. Adding two of them is exact.
+/// Counts of times in nanoseconds. Adding two histograms is exact.
 #[derive(Clone)]
 pub struct Histogram {
-    /// One count a bucket, as far as anything was counted: empty until the first time.
+    /// One count per bucket, allocated as far as needed: empty until the first time.
     counts: Vec<u64>,
     count: u64,
     sum_ns: u128,
     min_ns: u64,
-    /// From the smallest to the largest time; with the smallest at `u64::MAX` nothing was
-    /// counted. Kept so that one comparison tells that a time is no new extreme.
+    /// The smallest and the largest time; the smallest is `u64::MAX` if nothing was counted. Together, so that one
+    /// comparison shows that a time is no new extreme.
     span_ns: u64,
     max_at_ns: u64,
 }
 
 impl Histogram {
-    /// An empty one.
+    /// An empty histogram.
     pub fn new() -> Histogram {
         Histogram {
             counts: Vec::new(),
@@ -79,7 +76,7 @@ impl Histogram {
         }
     }
 
-    /// Counts `records` times of `value_ns`; `at_ns` is when (kept for the largest one).
+    /// Counts `records` times of `value_ns`, which occurred at `at_ns` (stored for the largest one).
     ///
     /// A value beyond [`VALUE_NS_MAX`] can only come from a broken clock; it is counted there.
     #[inline]
@@ -89,7 +86,7 @@ impl Histogram {
         }
     }
 
-    /// The same for `records` above 0: what runs for every record of a load.
+    /// The same for `records` above 0: this runs for every record of a load.
     #[inline]
     pub(crate) fn record_some(&mut self, value_ns: u64, records: u64, at_ns: u64) {
         let Some(count) = self.counts.get_mut(bucket_index(value_ns)) else {
@@ -103,10 +100,10 @@ impl Histogram {
         }
     }
 
-    /// Counts the time from each of these moments, which do not fall and are not after `end_ns`, to `end_ns`;
-    /// each happened at its moment.
+    /// Counts, for each of these ascending times, the duration until `end_ns`, which is not before any of them. Each
+    /// occurred at its time.
     ///
-    /// Records that were due one soon after another mostly share a bucket: it is looked for once.
+    /// Records that are due in close succession mostly share a bucket, which is looked up once.
     #[inline]
     pub(crate) fn record_since(&mut self, moments_ns: &[u64], end_ns: u64) {
         const TOGETHER: usize = 16;
@@ -115,7 +112,7 @@ impl Histogram {
             let [first_ns, .., last_ns] = *group;
             let (most_ns, least_ns) = (end_ns - first_ns, end_ns - last_ns);
             let index = bucket_index(most_ns);
-            // Below this the group's sum fits into 64 bits.
+            // Up to this number the group's sum fits into 64 bits.
             let is_one = index == bucket_index(least_ns) && most_ns < u64::MAX / TOGETHER as u64;
             let Some(count) = self.counts.get_mut(index).filter(|_| is_one) else {
                 group
@@ -136,7 +133,7 @@ impl Histogram {
             .for_each(|&at_ns| self.record_some(end_ns - at_ns, 1, at_ns));
     }
 
-    /// The first time that is so large: makes room at once for all that are likely to follow.
+    /// The first time of this size: allocates all buckets that are likely to follow.
     #[cold]
     fn record_first(&mut self, value_ns: u64, records: u64, at_ns: u64) {
         let value_ns = value_ns.min(VALUE_NS_MAX);
@@ -150,7 +147,7 @@ impl Histogram {
         self.record_some(value_ns, records, at_ns);
     }
 
-    /// Makes room for so many buckets. Fresh zeroed memory is not touched by it.
+    /// Allocates this many buckets. Fresh zeroed memory is not touched.
     fn make_room(&mut self, buckets: usize) {
         if self.counts.is_empty() {
             self.counts = vec![0; buckets];
@@ -159,7 +156,7 @@ impl Histogram {
         }
     }
 
-    /// Of several equal maxima the earliest is kept, whatever the order of recording.
+    /// Of several equal maxima, the earliest is kept, whatever the order of recording.
     #[cold]
     fn note_extreme(&mut self, value_ns: u64, at_ns: u64) {
         let empty = self.min_ns == u64::MAX;
@@ -176,12 +173,12 @@ impl Histogram {
         }
     }
 
-    /// The largest time; meaningless when nothing was counted.
+    /// The largest time; meaningless if nothing was counted.
     fn top_ns(&self) -> u64 {
         self.min_ns.wrapping_add(self.span_ns)
     }
 
-    /// Adds all that `other` has counted. Exact; the order of additions does not matter.
+    /// Adds the counts of `other`. Exact; the order of additions does not matter.
     pub fn add(&mut self, other: &Histogram) {
         let Some(touched) = other.touched() else {
             return;
@@ -200,7 +197,7 @@ impl Histogram {
         }
     }
 
-    /// Forgets everything; only the buckets in use are touched.
+    /// Clears it; touches only the buckets in use.
     pub fn clear(&mut self) {
         if let Some(touched) = self.touched() {
             self.counts[touched].fill(0);
@@ -212,12 +209,12 @@ impl Histogram {
         self.max_at_ns = u64::MAX;
     }
 
-    /// The buckets from that of the smallest to that of the largest time.
+    /// The buckets from the smallest to the largest time.
     fn touched(&self) -> Option<std::ops::Range<usize>> {
         (self.count > 0).then(|| bucket_index(self.min_ns)..bucket_index(self.top_ns()) + 1)
     }
 
-    /// The buckets that hold anything, ascending: their largest time, and their count.
+    /// The non-empty buckets, ascending: their largest time, and their count.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let touched = self.touched().unwrap_or(0..0);
         touched
@@ -225,37 +222,37 @@ impl Histogram {
             .filter(|(_, count)| *count > 0)
     }
 
-    /// How many times were counted.
+    /// The number of times counted.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// True when nothing was counted.
+    /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The smallest time, exact; `None` when nothing was counted.
+    /// The smallest time, exact; `None` if nothing was counted.
     pub fn min_ns(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min_ns)
     }
 
-    /// The largest time, exact; `None` when nothing was counted.
+    /// The largest time, exact; `None` if nothing was counted.
     pub fn max_ns(&self) -> Option<u64> {
         (self.count > 0).then(|| self.top_ns())
     }
 
-    /// The moment given with the largest time; the earliest one of equals.
+    /// When the largest time occurred; the earliest of equal ones.
     pub fn max_at_ns(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max_at_ns)
     }
 
-    /// The sum of all times, exact.
+    /// The exact sum of all times.
     pub fn sum_ns(&self) -> u128 {
         self.sum_ns
     }
 
-    /// The mean, from the exact sum; `None` when nothing was counted.
+    /// The mean, from the exact sum; `None` if nothing was counted.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
     }
@@ -343,7 +340,7 @@ mod tests {
 
     #[test]
     fn times_are_counted_together_as_one_by_one() {
-        // Steps of 0 to some ms, so that groups of sixteen share a bucket, or do not.
+        // Steps of 0 to some ms, so that groups of sixteen share a bucket or not.
         for step_ns in [0, 1, 70, 3_000, 40_000, 7_000_000] {
             for records in [0, 1, 15, 16, 17, 400] {
                 let moments: Vec<u64> = (0..records).map(|n| 5 + n * step_ns).collect();

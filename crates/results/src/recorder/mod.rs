@@ -1,5 +1,5 @@
-//! The recorder: one per thread and flow. It folds every sample into slices, without a lock and
-//! without an allocation per sample.
+//! The recorder: one per thread and flow. It adds every sample to a slice, without a lock, and without an allocation
+//! per sample.
 
 mod sink;
 #[cfg(test)]
@@ -14,10 +14,10 @@ use crate::pace::PaceSeries;
 use crate::slice::{SendOutcome, Slice, SliceKey, TimeKind};
 use crate::stage::StageBorders;
 
-/// Slices beside the two in use at the start: borders just crossed.
+/// Slices besides the two in use at the start: those of recently crossed borders.
 const PARKED_AT_START: usize = 2;
-/// The most of them: beyond it the one that was left longest ago is shipped as a partial. After
-/// a freeze of a minute each second of it gets its answers, in any order.
+/// Limit on their number: beyond it, the one that was unused for longest is shipped as a partial slice. After a freeze
+/// of a minute, each second of it gets its responses in any order.
 const PARKED_MAX: usize = 64;
 
 /// Folds one thread's samples of one flow into slices and ships them to the writer.
@@ -44,24 +44,24 @@ pub struct Recorder {
     flow: u16,
     borders: StageBorders,
     sink: SliceSink,
-    /// Where the last intended time fell: the next one mostly does too.
+    /// The slice of the last intended time, which mostly is that of the next one too.
     intended: OpenSlice,
-    /// The same for what happens. It may be of the same second as `intended`; the two are added
-    /// when they are shipped.
+    /// The same for the times of events. It may have the same second as `intended`; the two are added when they are
+    /// shipped.
     happened: OpenSlice,
-    /// Slices of other seconds, and vacant ones.
+    /// Slices of other seconds, and unused ones.
     parked: Vec<OpenSlice>,
     turn: u64,
-    /// What was acked or read in each tenth of a second.
+    /// Records acked or read in each tenth of a second.
     pace: PaceSeries,
 }
 
-/// Why a record is handed over late.
+/// Why a record is accepted late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordLateness {
-    /// The client had room and did not send.
+    /// The client had buffer space and did not send.
     HadRoom,
-    /// It was due while the client waited for room in its buffer, or was catching up after that.
+    /// It was due while the client waited for buffer space, or was catching up afterwards.
     Waited,
 }
 
@@ -70,7 +70,7 @@ pub enum RecordLateness {
 struct OpenSlice {
     slice: Box<Slice>,
     start_ns: u64,
-    /// 0 while the slice is vacant.
+    /// 0 while the slice is unused.
     length_ns: u64,
     /// When it was parked.
     turn: u64,
@@ -97,7 +97,7 @@ impl OpenSlice {
 }
 
 impl Recorder {
-    /// A recorder for the flow at this position of its trial.
+    /// A recorder for the flow with this index in its trial.
     pub fn new(flow: u16, borders: StageBorders, sink: SliceSink) -> Recorder {
         let mut parked = Vec::with_capacity(PARKED_MAX);
         parked.resize_with(PARKED_AT_START, || OpenSlice::vacant(&sink));
@@ -113,14 +113,13 @@ impl Recorder {
         }
     }
 
-    /// The schedule wanted `records` sent at `intended_ns`. A closed loop calls it when it hands
-    /// records over.
+    /// `records` were due at `intended_ns`. A closed loop calls it when it accepts records.
     #[inline]
     pub fn scheduled(&mut self, intended_ns: u64, records: u64) {
         self.at_intended(intended_ns).counts.records_scheduled += records;
     }
 
-    /// The schedule wanted a record sent at each of these moments, in their order.
+    /// A record was due at each of these times, in order.
     #[inline]
     pub fn scheduled_each(&mut self, intended_ns: &[u64]) {
         let mut rest = intended_ns;
@@ -132,7 +131,7 @@ impl Recorder {
         }
     }
 
-    /// How many of these moments, which do not fall and begin in the open slice, are in it.
+    /// How many of these ascending times, which begin in the open slice, are in it.
     #[inline]
     fn same_slice(&self, moments: &[u64]) -> usize {
         match moments.last() {
@@ -141,13 +140,13 @@ impl Recorder {
         }
     }
 
-    /// Records of the schedule that were too late to be sent at all.
+    /// Scheduled records that were too late to be sent.
     #[inline]
     pub fn skipped(&mut self, intended_ns: u64, records: u64) {
         self.at_intended(intended_ns).counts.records_skipped += records;
     }
 
-    /// The same of records that the client could not take for want of room in its buffer.
+    /// The same for records that the client could not accept for lack of buffer space.
     #[inline]
     pub fn skipped_waiting(&mut self, intended_ns: u64, records: u64) {
         let counts = &mut self.at_intended(intended_ns).counts;
@@ -155,8 +154,8 @@ impl Recorder {
         counts.records_skipped_waiting += records;
     }
 
-    /// A record for each of these intended moments, in their order, is handed over late: because the client waited for
-    /// room in its buffer, or for its own reasons.
+    /// A record for each of these intended times, in order, is accepted late: because the client waited for buffer
+    /// space, or for its own reasons.
     pub fn late_each(&mut self, intended_ns: &[u64], lateness: RecordLateness) {
         let mut rest = intended_ns;
         while let Some(&first_ns) = rest.first() {
@@ -171,13 +170,13 @@ impl Recorder {
         }
     }
 
-    /// Records handed to the producer.
+    /// Records accepted by the producer.
     #[inline]
     pub fn sent(&mut self, sent_ns: u64, records: u64) {
         self.at_happened(sent_ns).counts.records_sent += records;
     }
 
-    /// `records` with equal times were acked; `logical_bytes` are those of all of them.
+    /// `records` with equal times were acked; `logical_bytes` is their sum.
     ///
     /// A clock that ran backwards is counted as an anomaly and as a time of 0, never dropped.
     #[inline]
@@ -212,9 +211,8 @@ impl Recorder {
         lag.record_some(sent_ns - intended_ns, records, intended_ns);
     }
 
-    /// A record for each of these intended moments, in their order, was sent at `sent_ns` and acked at
-    /// `acked_ns`; `logical_bytes` are those of all of them. It is [`Recorder::acked`] for each, at less
-    /// cost.
+    /// A record for each of these intended times, in order, was sent at `sent_ns` and acked at `acked_ns`;
+    /// `logical_bytes` is their sum. This is [`Recorder::acked`] for each, at lower cost.
     #[inline]
     pub fn acked_each(
         &mut self,
@@ -249,7 +247,7 @@ impl Recorder {
         }
     }
 
-    /// Where a clock ran backwards each record is looked at.
+    /// If a clock ran backwards, each record is handled separately.
     #[cold]
     fn acked_one_by_one(
         &mut self,
@@ -265,7 +263,7 @@ impl Recorder {
         }
     }
 
-    /// Times that ran backwards become 0 and are told; no record at all is no sample.
+    /// Times that ran backwards become 0 and are reported; without records there is no sample.
     #[cold]
     fn acked_oddly(&mut self, intended_ns: u64, sent_ns: u64, acked_ns: u64, records: u64) {
         let slice = self.at_intended(intended_ns);
@@ -288,14 +286,14 @@ impl Recorder {
         errors.record(SendOutcome::Failed, error, records);
     }
 
-    /// At `at_ns` it became clear that nobody can say whether the broker has `records`.
+    /// At `at_ns` it became clear that the outcome of `records` cannot be known.
     pub fn indeterminate(&mut self, intended_ns: u64, at_ns: u64, records: u64, error: i16) {
         self.at_intended(intended_ns).counts.records_indeterminate += records;
         let errors = &mut self.at_happened(at_ns).errors;
         errors.record(SendOutcome::Indeterminate, error, records);
     }
 
-    /// `records` will be sent once more because of `error`.
+    /// `records` will be sent again because of `error`.
     pub fn retried(&mut self, at_ns: u64, records: u64, error: i16) {
         let slice = self.at_happened(at_ns);
         slice.counts.records_retried += records;
@@ -316,7 +314,7 @@ impl Recorder {
         }
     }
 
-    /// Batches were sent that compression made `compressed_bytes` of `plain_bytes`.
+    /// Batches were sent that compression reduced from `plain_bytes` to `compressed_bytes`.
     #[inline]
     pub fn compressed(&mut self, at_ns: u64, plain_bytes: u64, compressed_bytes: u64) {
         let counts = &mut self.at_happened(at_ns).counts;
@@ -324,29 +322,29 @@ impl Recorder {
         counts.batch_bytes_compressed += compressed_bytes;
     }
 
-    /// A consumer is so many records behind the ends of its partitions. Call it once a second for
-    /// each consumer: a flow's lag is the sum over its consumers.
+    /// A consumer is this many records behind the ends of its partitions. Call it once per second for each consumer: a
+    /// flow's lag is the sum over its consumers.
     pub fn behind(&mut self, at_ns: u64, records: u64) {
         let counts = &mut self.at_happened(at_ns).counts;
         counts.lag_records += records;
         counts.lag_samples += 1;
     }
 
-    /// A broker asked for a pause of `ns`.
+    /// A broker throttled the client for `ns`.
     pub fn throttled(&mut self, at_ns: u64, ns: u64) {
         let counts = &mut self.at_happened(at_ns).counts;
         counts.throttles += 1;
         counts.throttle_ns += ns;
     }
 
-    /// A record waited `ns` for room in the producer's buffer, until `at_ns`.
+    /// A record waited `ns` for space in the producer's buffer, until `at_ns`.
     #[inline]
     pub fn buffer_wait(&mut self, at_ns: u64, ns: u64) {
         let times = self.at_happened(at_ns).times_mut(TimeKind::BufferWait);
         times.record(ns, 1, at_ns);
     }
 
-    /// Records were read and found whole.
+    /// Records were read and verified.
     #[inline]
     pub fn consumed(&mut self, at_ns: u64, records: u64, logical_bytes: u64) {
         let counts = &mut self.at_happened(at_ns).counts;
@@ -355,12 +353,12 @@ impl Recorder {
         self.pace.note(at_ns, records, 0);
     }
 
-    /// What was acked or read so far, in bins of equal length.
+    /// The records acked or read so far, in bins of equal length.
     pub fn pace(&self) -> &PaceSeries {
         &self.pace
     }
 
-    /// A fetch request was answered, with so many bytes on the wire and so many records.
+    /// A fetch request was answered, with these bytes on the wire and this number of records.
     #[inline]
     pub fn fetch(&mut self, at_ns: u64, round_trip_ns: u64, wire_bytes: u64, records: u64) {
         let slice = self.at_happened(at_ns);
@@ -371,7 +369,7 @@ impl Recorder {
         times.record(round_trip_ns, 1, at_ns);
     }
 
-    /// Records were read whose content is not what its checksum says.
+    /// Records were read whose content does not match its checksum.
     pub fn corrupt(&mut self, at_ns: u64, records: u64) {
         self.at_happened(at_ns).counts.records_corrupt += records;
     }
@@ -389,11 +387,11 @@ impl Recorder {
         times.record(end_to_end_ns, records, intended_ns);
     }
 
-    /// The time integral of the records sent and not yet answered, from `from_ns` to `to_ns`, as
-    /// the load engine kept it. It is what Little's law is checked against.
+    /// The time integral of the records in flight, from `from_ns` to `to_ns`, as kept by the load engine. Little's law
+    /// is checked against it.
     ///
-    /// A span over several seconds or stages is spread evenly over them; hand it over at the
-    /// borders of stages ([`Recorder::border_after`]) and it is exact.
+    /// A span over several seconds or stages is spread evenly over them; report it at the borders of stages
+    /// ([`Recorder::border_after`]) and it is exact.
     pub fn in_flight(&mut self, from_ns: u64, to_ns: u64, record_ns: u64) {
         let whole_ns = u128::from(to_ns.saturating_sub(from_ns));
         let (mut at_ns, mut left) = (from_ns, record_ns);
@@ -414,7 +412,7 @@ impl Recorder {
         }
     }
 
-    /// The next border between stages after a moment, if one is known.
+    /// The next border between stages after a time, if known.
     pub fn border_after(&self, at_ns: u64) -> Option<u64> {
         let borders = [self.borders.warm_up_end_ns, self.borders.hold_end_ns];
         let mut known = borders
@@ -423,29 +421,28 @@ impl Recorder {
         known.find(|end_ns| *end_ns > at_ns)
     }
 
-    /// Ends an open hold at `at_ns`: what is intended or happens from then on is drain.
+    /// Ends an open hold at `at_ns`: later intended times and events belong to the drain.
     ///
-    /// What was already recorded stays where it is, so call it before recording anything later.
+    /// Recorded samples stay where they are, so call it before recording anything later.
     pub fn close_hold(&mut self, at_ns: u64) {
         self.ship_all();
         self.borders.hold_end_ns = at_ns.max(self.borders.warm_up_end_ns);
     }
 
-    /// The hold begins and ends elsewhere than was said at first, and both moments lie ahead.
+    /// The hold starts and ends at other times than announced, both in the future.
     ///
-    /// What was already recorded stays where it is, so call it before recording anything of the hold.
+    /// Recorded samples stay where they are, so call it before recording anything of the hold.
     pub fn move_hold(&mut self, borders: StageBorders) {
         self.ship_all();
         self.borders = borders;
     }
 
-    /// Ships all that is new. Call it about once a second: what is lost when the process is
-    /// killed is what came after the last tick.
+    /// Ships everything new. Call it about once per second: a killed process loses what came after the last tick.
     pub fn tick(&mut self) {
         self.ship_all();
     }
 
-    /// Ships the rest; gives what was acked or read over time.
+    /// Ships the rest; returns the records acked or read over time.
     pub fn finish(mut self) -> PaceSeries {
         self.ship_all();
         self.pace
@@ -471,7 +468,7 @@ impl Recorder {
         &mut self.happened.slice
     }
 
-    /// The parked slice of a moment, or a vacant one made its slice.
+    /// The parked slice of a time, or an unused one.
     #[cold]
     fn take_open(&mut self, at_ns: u64) -> OpenSlice {
         if let Some(known) = self.parked.iter().position(|open| open.holds(at_ns)) {
@@ -489,7 +486,7 @@ impl Recorder {
         open
     }
 
-    /// Keeps a slice for later. When there are too many, the one left longest ago is shipped.
+    /// Parks a slice. If there are too many, the one that was unused for longest is shipped.
     #[cold]
     fn park(&mut self, mut open: OpenSlice) {
         self.turn += 1;
@@ -508,7 +505,7 @@ impl Recorder {
     fn ship_all(&mut self) {
         let same_key = self.intended.slice.key == self.happened.slice.key;
         if same_key && !self.intended.is_vacant() && !self.happened.is_vacant() {
-            // One line instead of two; what happened has few distributions and is quickly added.
+            // One line instead of two; event slices have few distributions and are quickly added.
             self.intended.slice.add(&self.happened.slice);
             self.happened.slice.reset(self.happened.slice.key);
         }
@@ -520,7 +517,7 @@ impl Recorder {
     }
 }
 
-/// Sends a slice off, unless there is nothing in it, and leaves a vacant one.
+/// Ships a slice unless it is empty, and leaves an unused one.
 fn ship(sink: &SliceSink, open: &mut OpenSlice) {
     if open.is_vacant() {
         return;
@@ -531,15 +528,15 @@ fn ship(sink: &SliceSink, open: &mut OpenSlice) {
     }
 }
 
-/// What is known of an answered produce request.
+/// An answered produce request.
 #[derive(Clone, Copy, Debug)]
 pub struct AnsweredRequest {
-    /// Bytes on the wire, frame included.
+    /// Bytes on the wire, including the frame.
     pub wire_bytes: u64,
     /// Record batches in it.
     pub batches: u64,
     /// Records in it.
     pub records: u64,
-    /// Answer read - request written; `None` with acks=0, which is not answered.
+    /// Response read - request written; `None` with acks=0, which has no response.
     pub round_trip_ns: Option<u64>,
 }

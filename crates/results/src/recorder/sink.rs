@@ -1,4 +1,4 @@
-//! Where a recorder ships its slices to, and gets empty ones back from.
+//! The channel from a recorder to the writer, which returns emptied slices.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -7,13 +7,13 @@ use super::writer::WriteFailure;
 use crate::slice::{Slice, SliceKey};
 use crate::stage::Stage;
 
-/// Slices that may wait for the writer. At a hundred recorders with two slices a second that is
-/// ten seconds of a disk that does not answer; then the run must stop.
+/// Slices that may wait for the writer. With a hundred recorders and two slices per second, that is ten seconds of an
+/// unresponsive disk; then the run must stop.
 pub(super) const QUEUE_MAX: usize = 2_048;
-/// Empty slices that wait to be used again, per recorder; more are given back to the system.
+/// Emptied slices kept per recorder; more are freed.
 const SPARE_MAX: usize = 64;
 
-/// One recorder's way to the writer.
+/// One recorder's channel to the writer.
 #[derive(Debug)]
 pub struct SliceSink {
     parcels: SyncSender<Parcel>,
@@ -22,12 +22,12 @@ pub struct SliceSink {
     failure: Arc<WriteFailure>,
 }
 
-/// What goes to the writer.
+/// A message to the writer.
 #[derive(Debug)]
 pub(super) enum Parcel {
-    /// A slice, and where to bring it back, emptied.
+    /// A slice, and where to return it.
     Slice(Box<Slice>, SyncSender<Box<Slice>>),
-    /// There is no more to come.
+    /// The end.
     End,
 }
 
@@ -42,14 +42,14 @@ impl SliceSink {
         }
     }
 
-    /// A sink into memory, for tests and for loads whose results nobody keeps.
+    /// A sink into memory, for tests and for loads without stored results.
     pub fn memory() -> (SliceSink, MemorySlices) {
         let (parcels, received) = sync_channel(65_536);
         let sink = SliceSink::new(parcels, Arc::new(WriteFailure::default()));
         (sink, MemorySlices { received })
     }
 
-    /// An empty slice, used before if there is one.
+    /// An empty slice, reused if possible.
     pub(super) fn fresh(&self) -> Box<Slice> {
         self.spare.try_recv().unwrap_or_else(|_| {
             Box::new(Slice::new(SliceKey {
@@ -60,10 +60,10 @@ impl SliceSink {
         })
     }
 
-    /// Sends the slice off and puts an empty one in its place.
+    /// Ships the slice and replaces it by an empty one.
     ///
-    /// It waits only when the writer is so far behind that the run has to stop anyway; that is
-    /// said first ([`super::SliceWriter::failure`]).
+    /// It blocks only if the writer is so far behind that the run must stop anyway; [`super::SliceWriter::failure`]
+    /// reports that first.
     pub(super) fn ship(&self, slice: &mut Box<Slice>) {
         let full = std::mem::replace(slice, self.fresh());
         let parcel = Parcel::Slice(full, self.spare_back.clone());
@@ -87,7 +87,7 @@ pub struct MemorySlices {
 }
 
 impl MemorySlices {
-    /// All slices shipped so far, partial ones too, in the order of shipping.
+    /// All slices shipped so far, including partial ones, in the order of shipping.
     pub fn take(&self) -> Vec<Slice> {
         let parcels = self.received.try_iter();
         let slices = parcels.filter_map(|parcel| match parcel {

@@ -1,4 +1,4 @@
-//! The recorder against a model that keeps every sample, and its rules one by one.
+//! Tests the recorder against a model that keeps every sample, and each of its rules.
 
 use std::collections::BTreeMap;
 
@@ -79,10 +79,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..300)
 }
 
-/// Value, records and moment of each sample, by kind.
+/// Value, records and time of each sample, by kind.
 type Samples = BTreeMap<TimeKind, Vec<(u64, u64, u64)>>;
 
-/// Keeps everything; slow and plain.
+/// Keeps everything; slow and simple.
 #[derive(Default)]
 struct Model {
     slices: BTreeMap<SliceKey, (Counts, Samples)>,
@@ -129,7 +129,7 @@ impl Model {
                 let counts = self.counts(acked_ns);
                 counts.records_acked += records;
                 counts.logical_bytes_acked += records * 100;
-                // The moment of a lag's maximum is not kept for records sent at once.
+                // The time of a lag's maximum is not kept for records sent at once.
                 self.time(TimeKind::Lag, intended_ns, lag_ns, records);
             }
             Step::Failed(intended_ns, _, records) => {
@@ -346,7 +346,7 @@ fn through_a_commit_a_record_waits_for_its_end_and_then_for_the_fetch() {
     let second = SECOND_NS;
     // Acked at 100, committed at 140, read at 150.
     recorder.commit_waited(Some((second + 100, Some(second + 140))), second + 150, 2);
-    // Read before its commit was heard of, and before its ack was.
+    // Read before its commit was known, and before its ack.
     recorder.commit_waited(Some((second + 100, None)), second + 170, 1);
     recorder.commit_waited(Some((second + 100, Some(second + 180))), second + 170, 1);
     recorder.commit_waited(None, second + 170, 1);

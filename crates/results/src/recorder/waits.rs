@@ -1,11 +1,11 @@
-//! Where the time of echo flows and of transactions went.
+//! The parts of the time of echo flows and transactions.
 
 use super::Recorder;
 use crate::slice::TimeKind;
 
 impl Recorder {
-    /// Echo flows: what the answer to `records` says of the time before it was read at `acked_ns`:
-    /// they were handed over at `sent_ns`, their request was written at `written_ns`.
+    /// Echo flows: the parts of the time of `records` before their ack was read at `acked_ns`: they were accepted at
+    /// `sent_ns`, and their request was written at `written_ns`.
     pub fn ack_waited(
         &mut self,
         (intended_ns, sent_ns): (u64, u64),
@@ -22,8 +22,8 @@ impl Recorder {
         ack.record_some(ack_ns, records, intended_ns);
     }
 
-    /// Echo flows: `records` that were acked at `acked_ns` were read back at `consumed_ns`;
-    /// `None` for those that came before their ack.
+    /// Echo flows: `records` that were acked at `acked_ns` were read back at `consumed_ns`; `None` if they came before
+    /// their ack.
     pub fn fetch_waited(&mut self, acked_ns: Option<u64>, consumed_ns: u64, records: u64) {
         let slice = self.at_happened(consumed_ns);
         let wait_ns = acked_ns.map_or(0, |acked_ns| consumed_ns.saturating_sub(acked_ns));
@@ -57,7 +57,7 @@ impl Recorder {
         fetch.record_some(consumed_ns - seen_ns, records, consumed_ns);
     }
 
-    /// A transaction was aborted, and left so many markers; so many of its records had been acked.
+    /// A transaction was aborted; its number of markers, and of its records that had been acked.
     pub fn aborted(&mut self, at_ns: u64, markers: u64, records: u64) {
         let counts = &mut self.at_happened(at_ns).counts;
         counts.transactions_aborted += 1;
@@ -65,12 +65,12 @@ impl Recorder {
         counts.transaction_markers += markers;
     }
 
-    /// So many markers may have been written a second time.
+    /// This many markers may have been written twice.
     pub fn markers_doubted(&mut self, at_ns: u64, markers: u64) {
         self.at_happened(at_ns).counts.markers_doubted += markers;
     }
 
-    /// A transaction was committed at `at_ns`, and left so many markers; the commit took `ns`.
+    /// A transaction was committed at `at_ns` with this number of markers; the commit took `ns`.
     pub fn committed(&mut self, at_ns: u64, ns: u64, markers: u64) {
         let slice = self.at_happened(at_ns);
         slice.counts.transactions += 1;

@@ -1,4 +1,4 @@
-//! The thread that writes slices to disk as they come.
+//! The thread that writes slices to disk.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,16 +11,16 @@ use super::sink::{Parcel, QUEUE_MAX, SliceSink};
 use crate::slice::line::write_line;
 use crate::slice::{Slice, SliceKey};
 
-/// Sees every slice on its way to disk, on the writer's thread: it must be quick, and must not wait.
+/// Called with every slice on the writer's thread: it must be fast and must not wait.
 pub type SliceTap = Arc<dyn Fn(&Slice) + Send + Sync>;
 
 /// Lines are collected up to this size before they are written.
 const PENDING_BYTES_MAX: usize = 1 << 20;
 
-/// Writes the slices of one repeat to a file while the run goes on.
+/// Writes the slices of one repeat to a file during the run.
 ///
-/// Each line is given to the operating system as soon as nothing else waits, so a killed run
-/// loses what its recorders had not shipped yet and nothing more.
+/// Each line is passed to the operating system as soon as nothing else waits. A killed run therefore loses only what
+/// its recorders had not shipped.
 #[derive(Debug)]
 pub struct SliceWriter {
     path: PathBuf,
@@ -29,16 +29,16 @@ pub struct SliceWriter {
     thread: Option<JoinHandle<SlicesWritten>>,
 }
 
-/// What a writer has done.
+/// Totals of a writer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlicesWritten {
     /// Partial slices.
     pub lines: u64,
-    /// Size of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
 }
 
-/// Why slices could not be written: the run must stop, its figures would lack them.
+/// Why slices could not be written: the run must stop, because its figures would lack them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
     /// The disk is full.
@@ -50,15 +50,15 @@ pub enum WriteError {
         /// The file.
         path: PathBuf,
     },
-    /// Any other refusal.
+    /// Another error.
     #[error("cannot write results to {}: {why}", path.display())]
     Refused {
         /// The file.
         path: PathBuf,
-        /// The operating system's words.
+        /// The operating system's message.
         why: String,
     },
-    /// The disk takes nothing for many seconds.
+    /// The disk has not accepted anything for many seconds.
     #[error(
         "the disk under {} does not keep up: {QUEUE_MAX} slices wait to be written",
         path.display()
@@ -75,7 +75,7 @@ pub enum WriteError {
     },
 }
 
-/// The first thing that went wrong, seen by everybody.
+/// The first error, visible to everybody.
 #[derive(Debug, Default)]
 pub(super) struct WriteFailure {
     first: Mutex<Option<WriteError>>,
@@ -123,7 +123,7 @@ impl SliceWriter {
         SliceWriter::start_tapped(path, None)
     }
 
-    /// The same, with somebody who looks at what is written.
+    /// The same, with an observer.
     pub fn start_tapped(path: &Path, tap: Option<SliceTap>) -> io::Result<SliceWriter> {
         let file = File::create_new(path)?;
         SliceWriter::start_on(path, SliceFile::new(file), tap)
@@ -151,23 +151,23 @@ impl SliceWriter {
         })
     }
 
-    /// A way to this writer for one more recorder.
+    /// A sink for one more recorder.
     pub fn sink(&self) -> SliceSink {
         SliceSink::new(self.parcels.clone(), Arc::clone(&self.failure))
     }
 
-    /// What went wrong, if anything did. Look at it about once a second: a run whose slices
-    /// cannot be written has to stop, in these words.
+    /// The first error, if any. Check it about once per second: a run whose slices cannot be written must stop, with
+    /// this message.
     pub fn failure(&self) -> Option<WriteError> {
         self.failure.get()
     }
 
-    /// The file that is written.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Waits until all that was shipped is on disk. Finish the recorders first.
+    /// Waits until everything shipped is on disk. Finish the recorders first.
     pub fn finish(mut self) -> Result<SlicesWritten, WriteError> {
         let written = self.join();
         match self.failure.get() {
@@ -180,7 +180,7 @@ impl SliceWriter {
         let Some(thread) = self.thread.take() else {
             return SlicesWritten::default();
         };
-        // An error means that the thread has ended; then the join says so.
+        // An error means that the thread has ended; joining it gives the reason.
         let _ = self.parcels.send(Parcel::End);
         thread.join().unwrap_or_else(|_| {
             let path = self.path.clone();
@@ -197,7 +197,7 @@ impl Drop for SliceWriter {
     }
 }
 
-/// What lines are written to: a file, or in tests one that fails.
+/// Destination of the lines: a file, or in tests one that fails.
 trait Target: Write + Send + 'static {
     fn cut(&mut self, length: u64) -> io::Result<()>;
     fn sync(&mut self) -> io::Result<()>;
@@ -213,7 +213,7 @@ impl Target for File {
     }
 }
 
-/// The file, and lines that are not in it yet.
+/// The file, and buffered lines.
 struct SliceFile<F> {
     target: F,
     pending: Vec<u8>,
@@ -240,7 +240,7 @@ impl<F: Target> SliceFile<F> {
 
     fn flush(&mut self) -> io::Result<()> {
         if let Err(error) = self.target.write_all(&self.pending) {
-            // Half a line helps nobody; where it cannot be cut off, readers skip it.
+            // Removes a partial line if possible; otherwise readers skip it.
             let _ = self.target.cut(self.written.bytes);
             return Err(error);
         }
@@ -250,7 +250,7 @@ impl<F: Target> SliceFile<F> {
     }
 }
 
-/// After a failure slices are still taken and given back: the load must not hang on the writer.
+/// After a failure, slices are still accepted and returned: the load must not hang on the writer.
 fn write_all<F: Target>(
     received: &Receiver<Parcel>,
     mut file: SliceFile<F>,
@@ -290,7 +290,7 @@ fn write_all<F: Target>(
             dead = note(file.add(&slice));
         }
         slice.reset(SliceKey { ..slice.key });
-        // A recorder that has gone or has enough spare slices does not want it.
+        // A recorder that has ended, or has enough spare slices, does not need it.
         let _ = back.try_send(slice);
     }
     if !dead && !note(file.flush()) {
@@ -305,7 +305,7 @@ mod tests {
     use crate::recorder::Recorder;
     use crate::stage::StageBorders;
 
-    /// A disk with so much room; what was cut off is free again.
+    /// A disk with this much space; truncated bytes are free again.
     struct SmallDisk {
         content: Arc<Mutex<Vec<u8>>>,
         room: usize,

@@ -1,36 +1,36 @@
-//! What kgauge's own producers know of themselves and slices do not have.
+//! The state of kgauge's own producers, which slices do not contain.
 
 use serde::{Deserialize, Serialize};
 
-/// What a flow's producers held, looked at some twenty times a second; all sums only rise. What two looks differ by,
-/// each sum divided by `looks`, is a mean.
+/// Buffer and in-flight use of a flow's producers, sampled about twenty times per second; all sums only increase. The
+/// mean over a span is the difference of a sum divided by the difference of `looks`.
 ///
-/// What was sent, batched, answered, retried, throttled and read stands in the slices, by second and exactly: it is not
-/// written a second time.
+/// Records sent, batched, answered, retried, throttled and read are in the slices, exactly and per second, and are not
+/// repeated here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientSample {
-    /// How many times one producer was looked at.
+    /// Number of samples of one producer.
     pub looks: u64,
-    /// What of `buffer.memory` was in use, in bytes, summed over looks.
+    /// Used bytes of `buffer.memory`, summed over samples.
     pub buffer_bytes_sum: u64,
-    /// `buffer.memory`, summed over looks.
+    /// `buffer.memory`, summed over samples.
     pub buffer_bytes_allowed_sum: u64,
-    /// Requests whose answers were awaited, summed over looks.
+    /// Requests in flight, summed over samples.
     pub requests_in_flight_sum: u64,
-    /// How many might have been: `max.in.flight.requests.per.connection` for each of the producer's connections, summed
-    /// over looks.
+    /// Their maximum: `max.in.flight.requests.per.connection` for each of the producer's connections, summed over
+    /// samples.
     pub requests_allowed_sum: u64,
-    /// Looks at which a record waited for room in the buffer.
+    /// Samples in which a record waited for buffer space.
     #[serde(skip_serializing_if = "is_zero")]
     pub looks_waiting: u64,
-    /// Of those, the ones at which records were ready for a broker to which there was no connection.
+    /// The part in which records were ready for a broker without a connection.
     #[serde(skip_serializing_if = "is_zero")]
     pub looks_unconnected: u64,
-    /// Of those, the ones at which a partition with records had no leader, or its leader was being looked for.
+    /// The part in which a partition with records had no known leader.
     #[serde(skip_serializing_if = "is_zero")]
     pub looks_leaderless: u64,
-    /// Of those, the ones at which a broker had asked for a pause.
+    /// The part in which a broker throttled the client.
     #[serde(skip_serializing_if = "is_zero")]
     pub looks_throttled: u64,
 }
@@ -41,7 +41,7 @@ fn is_zero(value: &u64) -> bool {
 }
 
 impl ClientSample {
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(&self, other: &ClientSample) -> ClientSample {
         ClientSample {

@@ -1,29 +1,28 @@
-//! What consumer groups did.
+//! Consumer group results.
 
 use serde::{Deserialize, Serialize};
 
-/// What a flow's consumer group did, over all stages of a repeat.
+/// A flow's consumer group, over all stages of a repeat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupRecord {
     /// Its members, all of this flow.
     pub members: u32,
-    /// The longest time that a member took to join before the load began.
+    /// The longest time that a member took to join before the load started.
     pub join_ns_max: u64,
-    /// Rebalances since then, as the member that had the most of them saw it.
+    /// Rebalances since then, as seen by the member with the most of them.
     pub rebalances: u32,
-    /// The time of those, from giving up partitions to having others.
+    /// Their total time, from giving up partitions until having others.
     pub rebalance_ns: u64,
-    /// Commits that the coordinator took, all members together.
+    /// Commits that the coordinator accepted, all members together.
     pub commits: u64,
     /// Commits that it refused.
     pub commits_failed: u64,
-    /// Records that were read a second time, because their offset was not committed when a partition
-    /// changed hands.
+    /// Records that were read twice, because their offset was not committed when a partition moved.
     pub records_again: u64,
 }
 
 impl GroupRecord {
-    /// What a reader of the figures should know, if there is something.
+    /// A remark for readers of the figures, if any.
     pub fn warning(&self) -> Option<String> {
         let mut words = Vec::new();
         if self.rebalances > 0 {
@@ -43,7 +42,7 @@ impl GroupRecord {
         (!words.is_empty()).then(|| format!("its group: {}", words.join("; ")))
     }
 
-    /// Members seen together.
+    /// Combines members.
     pub fn plus(self, other: Self) -> Self {
         Self {
             members: self.members + other.members,

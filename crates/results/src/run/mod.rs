@@ -1,5 +1,4 @@
-//! What the files of a run folder say: the run itself, where it ran, what happened, and what
-//! hosts and processes showed meanwhile.
+//! The contents of a run folder's files: the run, its environment, events, and samples of hosts and processes.
 
 pub mod broker_sample;
 pub mod client;

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Declares the counters once: the struct, its addition and its JSON fields (left out when 0).
+/// Declares the counters once: the struct, its addition and its JSON fields (omitted when 0).
 macro_rules! counters {
     ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
-        /// What is counted of one flow in one second of one stage.
+        /// The counters of one flow in one second of one stage.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct Counts {
@@ -26,31 +26,31 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Records that the schedule wanted sent; for a closed loop those that were handed over. By
-    /// intended second, like all up to `clock_anomalies`.
+    /// Records that were due; in a closed loop, those that were accepted. By intended second, like all up to
+    /// `clock_anomalies`.
     records_scheduled,
-    /// Records that were never sent because they were too late.
+    /// Records that were too late to be sent.
     records_skipped,
-    /// Those of them that the client could not take for want of room in its buffer.
+    /// The part that the client could not accept for lack of buffer space.
     records_skipped_waiting,
-    /// Records that were handed over more than [`LATE_AFTER_NS`](crate::slice::LATE_AFTER_NS) after their time.
+    /// Records that were accepted more than [`LATE_AFTER_NS`](crate::slice::LATE_AFTER_NS) after their time.
     records_late,
-    /// Those of them that were due while the client waited for room in its buffer, or was catching up after that.
+    /// The part that was due while the client waited for buffer space, or was catching up afterwards.
     records_late_waiting,
     /// Records whose send failed permanently.
     records_failed,
-    /// Records of which nobody knows whether the broker has them (no answer in time).
+    /// Records whose outcome is unknown (no response in time).
     records_indeterminate,
     /// Records whose times ran backwards: counted with a time of 0.
     clock_anomalies,
 
-    /// Records handed to the producer. By the second in which it happened, like all below.
+    /// Records accepted by the producer. By the second in which it happened, like all below.
     records_sent,
     /// Records acked.
     records_acked,
     /// Bytes of keys, values and headers of the acked records.
     logical_bytes_acked,
-    /// Records sent once more after a retriable error.
+    /// Records sent again after a retriable error.
     records_retried,
     /// Produce requests answered.
     requests,
@@ -58,47 +58,47 @@ counters! {
     request_batches,
     /// Records in them.
     request_records,
-    /// Bytes of them on the wire, frames included.
+    /// Their bytes on the wire, including frames.
     wire_bytes_sent,
-    /// How often a broker asked for a pause.
+    /// Throttles by brokers.
     throttles,
-    /// How long in all, in nanoseconds.
+    /// Their total duration in nanoseconds.
     throttle_ns,
     /// Records read.
     records_consumed,
     /// Bytes of keys, values and headers of the records read.
     logical_bytes_consumed,
-    /// Bytes of the fetch answers on the wire.
+    /// Bytes of the fetch responses on the wire.
     wire_bytes_consumed,
     /// Fetch requests answered.
     fetches,
-    /// Those that brought no record.
+    /// The part that brought no record.
     fetches_empty,
-    /// Records read whose content is not what its checksum says.
+    /// Records read whose content does not match its checksum.
     records_corrupt,
-    /// Record batches before they were compressed, in bytes; those that were not are not counted.
+    /// Bytes of record batches before compression; uncompressed batches are not counted.
     batch_bytes_plain,
-    /// The same batches after that.
+    /// Bytes of the same batches after compression.
     batch_bytes_compressed,
     /// Records that consumers were behind the ends of their partitions, summed over samples.
     lag_records,
     /// Records of an echo flow that were read back.
     records_echoed,
-    /// Those that were read before their ack had been, or the answer to their transaction's commit.
+    /// The part that was read before its ack, or before the response to its transaction's commit.
     records_echoed_early,
     /// Transactions that were committed.
     transactions,
     /// Transactions that were aborted.
     transactions_aborted,
-    /// Records that had been acked in those.
+    /// Acked records in those.
     records_aborted,
-    /// Markers that their ends left in the partitions, where each takes an offset.
+    /// Their markers in the partitions, each of which takes an offset.
     transaction_markers,
-    /// Markers that may have been written a second time, since a broker was lost meanwhile.
+    /// Markers that may have been written twice, because a broker was lost meanwhile.
     markers_doubted,
-    /// How many samples: one a second of each consumer.
+    /// Number of samples of the lag: one per second and consumer.
     lag_samples,
-    /// Time integral of the records sent and not yet answered, in record nanoseconds.
+    /// Time integral of the records in flight, in record nanoseconds.
     in_flight_record_ns,
 }
 

@@ -6,7 +6,7 @@ use super::{Counts, ErrorCount, Slice, SliceKey, TimeKind};
 use crate::histogram::{ExactTimes, Histogram, HistogramDecodeError};
 use crate::stage::{SECOND_NS, Stage};
 
-/// What stands in a line of `slices.jsonl`.
+/// The contents of a line in `slices.jsonl`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -29,12 +29,12 @@ struct Times {
     min_ns: u64,
     max_ns: u64,
     max_at_ns: u64,
-    /// Whole seconds and the nanoseconds beyond: JSON numbers end at 2^64.
+    /// Whole seconds and remaining nanoseconds: JSON numbers end at 2^64.
     sum: (u64, u32),
     hdr: String,
 }
 
-/// The key of a line, read without the rest.
+/// Only the key of a line.
 #[derive(Debug, Deserialize)]
 pub(crate) struct LineKey {
     flow: u16,
@@ -52,7 +52,7 @@ impl LineKey {
     }
 }
 
-/// Why a line is no slice.
+/// Why a line is not a slice.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // The sentences say it.
 pub enum LineError {
@@ -69,7 +69,7 @@ fn is_default(counts: &Counts) -> bool {
     *counts == Counts::default()
 }
 
-/// Appends `slice` as a line with its end to `text`.
+/// Appends `slice` to `text` as a line.
 pub fn write_line(slice: &Slice, text: &mut Vec<u8>) -> Result<(), serde_json::Error> {
     let filled = TimeKind::ALL
         .iter()
@@ -89,9 +89,9 @@ pub fn write_line(slice: &Slice, text: &mut Vec<u8>) -> Result<(), serde_json::E
     Ok(())
 }
 
-/// Adds the slice in a line to `slice`, whatever the keys; returns the line's key.
+/// Adds the slice in a line to `slice`, whatever their keys; returns the line's key.
 ///
-/// On an error nothing was added.
+/// On an error nothing is added.
 pub fn add_line(text: &[u8], slice: &mut Slice) -> Result<SliceKey, LineError> {
     let line: Line = serde_json::from_slice(text)?;
     let times = line.times.iter().map(|times| {
@@ -126,7 +126,7 @@ impl Times {
             min_ns: times.min_ns().unwrap_or_default(),
             max_ns: times.max_ns().unwrap_or_default(),
             max_at_ns: times.max_at_ns().unwrap_or_default(),
-            // The remainder is below 10^9; seconds end long after the sun.
+            // The remainder is below 10^9, and the seconds cannot overflow in practice.
             sum: (
                 u64::try_from(times.sum_ns() / second_ns).unwrap_or(u64::MAX),
                 (times.sum_ns() % second_ns) as u32,
