@@ -1,13 +1,13 @@
-//! Pauses between attempts: doubled each time, bounded, and spread so that many clients do not
-//! come back at the same instant.
+//! Pauses between attempts: doubled each time, limited, and randomised so that many clients do not return at the same
+//! time.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-/// Kafka spreads each pause by a fifth to both sides (`ExponentialBackoff`, jitter 0.2).
+/// Kafka varies each pause by a fifth in both directions (`ExponentialBackoff`, jitter 0.2).
 const SPREAD_PER_MILLE: u64 = 200;
 
-/// The growing pause of one operation.
+/// The pauses of one operation.
 #[derive(Debug, Clone)]
 pub(crate) struct Backoff {
     next: Duration,
@@ -17,9 +17,9 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// Begins with `first` and doubles up to `longest`.
+    /// Starts with `first` and doubles up to `longest`.
     pub(crate) fn new(first: Duration, longest: Duration) -> Backoff {
-        // Kafka lets a first pause above the longest one win over it.
+        // In Kafka, a first pause above the longest one takes precedence.
         let longest = longest.max(first);
         Backoff {
             next: first,
@@ -29,7 +29,7 @@ impl Backoff {
         }
     }
 
-    /// How many pauses were taken.
+    /// The number of pauses taken.
     pub(crate) fn attempts(&self) -> u32 {
         self.attempts
     }

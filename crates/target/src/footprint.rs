@@ -161,8 +161,8 @@ impl fmt::Display for Footprint {
         } = self;
         writeln!(
             f,
-            "topics   {topics} to create, of up to {partitions_max} partitions x \
-             {replication_max} replicas"
+            "topics   {topics} to create; partitions up to {partitions_max}, replicas up to \
+             {replication_max}"
         )?;
         writeln!(f, "names    {}*", self.name_prefix)?;
         writeln!(
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(footprint.peak_per_second, Some(10_000.0));
         let text = footprint.to_string();
         assert!(text.contains("3: 10.0.0.1:9092, 10.0.0.2:9092 and 1 more"));
-        assert!(text.contains("topics   3 to create, of up to 6 partitions"));
+        assert!(text.contains("topics   3 to create; partitions up to 6"));
         assert!(text.contains("names    kgauge-r1-*"));
         assert!(text.contains("300003 records, 28.6 MiB"), "{text}");
         assert!(text.lines().all(|line| line.len() <= 80), "{text}");

@@ -58,7 +58,7 @@ fn a_cluster_serves_a_run_and_ends_at_ctrl_c() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("would do the following to an existing cluster"));
     assert!(
-        said.contains("topics   1 to create, of up to 2 partitions x 1 replicas"),
+        said.contains("topics   1 to create; partitions up to 2, replicas up to 1"),
         "{said}"
     );
     assert!(said.contains("rate     up to 800 records/s"), "{said}");

@@ -1,4 +1,4 @@
-//! OffsetFetch from outside a group: how far its members have committed.
+//! OffsetFetch from outside a group: its committed offsets.
 
 use kgauge_wire::api::ApiKey;
 
@@ -7,8 +7,8 @@ use crate::group::offsets::{FETCH_VERSIONS, fetch_request, read_offsets};
 use kgauge_wire::error_code::ErrorCode;
 
 impl Cluster {
-    /// The offset that a group has committed of each of these partitions, in their order, as its coordinator tells it;
-    /// `None` where it tells none. Asked once; see [`Cluster::group_coordinator`].
+    /// The committed offset of each of these partitions, in their order, from the group's coordinator; `None` if there
+    /// is none. One attempt; see [`Cluster::group_coordinator`].
     pub fn committed_offsets(
         &mut self,
         coordinator: i32,

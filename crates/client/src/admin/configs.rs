@@ -11,12 +11,12 @@ use kgauge_wire::messages::{DescribeConfigsRequest, IncrementalAlterConfigsReque
 
 use crate::cluster::{Cluster, ClusterError, FailedAttempt, Next, OperationError, broker_words};
 
-/// Whose settings.
+/// The owner of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdminConfigResource<'a> {
-    /// A topic's.
+    /// A topic.
     Topic(&'a str),
-    /// A broker's.
+    /// A broker.
     Broker(i32),
 }
 
@@ -44,20 +44,20 @@ impl AdminConfigResource<'_> {
     }
 }
 
-/// Where a value comes from (`DescribeConfigsResponse.ConfigSource`).
+/// The source of a value (`DescribeConfigsResponse.ConfigSource`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigSource {
     /// Set on the topic.
     Topic,
-    /// Set on this broker while it ran.
+    /// Set on this broker at run time.
     DynamicBroker,
-    /// Set for all brokers while they ran.
+    /// Set for all brokers at run time.
     DynamicDefault,
-    /// Written in the broker's server.properties.
+    /// From the broker's server.properties.
     File,
     /// Kafka's own default.
     Default,
-    /// Brokers before 1.1 only say whether it is a default; newer ones may have more sources.
+    /// Brokers before 1.1 only report whether it is a default; newer ones may have more sources.
     Other,
 }
 
@@ -66,11 +66,11 @@ pub enum ConfigSource {
 pub struct ConfigEntry {
     /// Its key.
     pub name: String,
-    /// Its value; brokers keep those of passwords to themselves.
+    /// Its value; brokers do not return passwords.
     pub value: Option<String>,
     /// Where the value comes from.
     pub source: ConfigSource,
-    /// Whether it is a password or the like.
+    /// Whether it is a secret.
     pub is_sensitive: bool,
 }
 
@@ -79,7 +79,7 @@ pub struct ConfigEntry {
 pub struct ConfigEdit {
     /// The key.
     pub name: String,
-    /// The new value; `None` goes back to the default.
+    /// The new value; `None` restores the default.
     pub value: Option<String>,
 }
 
@@ -89,17 +89,17 @@ pub enum ConfigsError {
     /// The broker refused it.
     #[error("settings of {resource}: {code}{}", broker_words(message))]
     Refused {
-        /// Whose settings.
+        /// The owner of the settings.
         resource: String,
         /// The broker's code.
         code: ErrorCode,
-        /// The broker's words.
+        /// The broker's message.
         message: Option<String>,
     },
-    /// The answer says nothing about them.
+    /// The response does not contain them.
     #[error("settings of {resource}: the broker's response does not mention them")]
     Unanswered {
-        /// Whose settings.
+        /// The owner of the settings.
         resource: String,
     },
     /// The cluster could not be asked.
@@ -130,7 +130,7 @@ impl ConfigsError {
             })
     }
 
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             ConfigsError::Refused { code, .. } => match code {
@@ -156,7 +156,7 @@ impl OperationError for ConfigsError {
 }
 
 impl Cluster {
-    /// All settings of a topic or broker as they take effect, sorted by name.
+    /// All settings in force of a topic or broker, sorted by name.
     pub fn describe_configs(
         &mut self,
         resource: AdminConfigResource<'_>,
@@ -170,7 +170,7 @@ impl Cluster {
         })
     }
 
-    /// Changes some settings of a topic or broker; the others stay. Needs Kafka 2.3.
+    /// Changes some settings of a topic or broker; others are unchanged. Needs Kafka 2.3.
     pub fn alter_configs(
         &mut self,
         resource: AdminConfigResource<'_>,
@@ -185,7 +185,7 @@ impl Cluster {
         })
     }
 
-    /// A broker answers for its own settings only, anybody for a topic's.
+    /// Only a broker itself answers for its settings; any broker answers for a topic's.
     fn answering(&self, resource: AdminConfigResource<'_>) -> Result<i32, ClusterError> {
         match resource {
             AdminConfigResource::Broker(id) => Ok(id),

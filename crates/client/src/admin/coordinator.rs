@@ -1,4 +1,4 @@
-//! FindCoordinator: the broker that keeps a group's or a transactional id's state.
+//! FindCoordinator: the broker that stores a group's or a transactional id's state.
 
 use std::time::Instant;
 
@@ -8,17 +8,17 @@ use kgauge_wire::messages::{FindCoordinatorRequest, FindCoordinatorResponse, Mes
 
 use crate::cluster::{Cluster, ClusterError};
 
-/// Since this version several keys are asked for at once.
+/// From this version on, a request has several keys.
 const VERSION_WITH_LIST: i16 = 4;
-/// The first version that knows of anything but groups.
+/// The first version with a key type.
 const VERSION_WITH_KIND: i16 = 1;
 
-/// Whose coordinator is looked for: FindCoordinator's key type.
+/// FindCoordinator's key type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CoordinatorOf {
-    /// A consumer group's.
+    /// A consumer group.
     Group = 0,
-    /// A transactional id's.
+    /// A transactional id.
     Transactions = 1,
 }
 
@@ -37,7 +37,7 @@ impl Cluster {
         self.coordinator_until(key, of, self.deadline())
     }
 
-    /// The same as a part of an operation that ends at `deadline`.
+    /// The same within an operation that ends at `deadline`.
     pub(crate) fn coordinator_until(
         &mut self,
         key: &str,
@@ -48,7 +48,7 @@ impl Cluster {
         self.retrying_until("find the coordinator", deadline, once)
     }
 
-    /// As [`Cluster::coordinator`], without another attempt.
+    /// As [`Cluster::coordinator`], with one attempt.
     pub(crate) fn coordinator_once(
         &mut self,
         key: &str,

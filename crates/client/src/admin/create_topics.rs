@@ -1,4 +1,4 @@
-//! CreateTopics, and the wait until the new topics can be used.
+//! CreateTopics, and the wait until new topics can be used.
 
 use std::time::Instant;
 
@@ -11,23 +11,23 @@ use super::topic_wait::{SilentBroker, WaitError};
 use crate::cluster::{Cluster, ClusterError, FailedAttempt, Next, OperationError, broker_words};
 use crate::release::ReleaseGuess;
 
-/// A topic to be made.
+/// A topic to be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicSpec {
     /// Its name.
     pub name: String,
-    /// How many partitions it gets.
+    /// Number of partitions.
     pub partitions: i32,
-    /// How many replicas each partition gets.
+    /// Number of replicas per partition.
     pub replication_factor: i16,
     /// Topic settings such as `retention.ms`.
     pub configs: Vec<(String, String)>,
 }
 
-/// Why a topic was not made, or cannot be used yet.
+/// Why a topic was not created, or cannot be used yet.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateTopicError {
-    /// A topic of this name was there before.
+    /// The topic already existed.
     #[error("topic {topic} already exists")]
     Exists {
         /// Its name.
@@ -40,16 +40,16 @@ pub enum CreateTopicError {
         topic: String,
         /// The broker's code.
         code: ErrorCode,
-        /// The broker's words.
+        /// The broker's message.
         message: Option<String>,
     },
-    /// The answer says nothing about the topic.
+    /// The response does not contain the topic.
     #[error("topic {topic}: the broker's response does not mention it")]
     Unanswered {
         /// Its name.
         topic: String,
     },
-    /// The release has no request for it: it came with 0.10.1 (KIP-4).
+    /// The release lacks the request, which came with 0.10.1 (KIP-4).
     #[error(
         "topic {topic} cannot be created over the wire: the cluster ({release}) does not support \
          it"
@@ -57,17 +57,17 @@ pub enum CreateTopicError {
     Unsupported {
         /// Its name.
         topic: String,
-        /// What the broker seems to be.
+        /// The probable release.
         release: ReleaseGuess,
     },
-    /// It was made, but not every broker lists a leader for every partition in time.
+    /// It was created, but in time not every broker listed a leader for every partition.
     #[error("topic {topic} was created, but broker {broker_id} lists no leader for {what}")]
     NotReady {
         /// Its name.
         topic: String,
         /// The broker that does not know it yet.
         broker_id: i32,
-        /// Which partition, or the whole topic, and what the broker says about it.
+        /// The partition or the whole topic, and the broker's error.
         what: String,
     },
     /// The cluster could not be asked.
@@ -78,13 +78,13 @@ pub enum CreateTopicError {
         /// What went wrong.
         #[source]
         error: Box<ClusterError>,
-        /// Whether the topic may exist now all the same.
+        /// Whether the topic may exist nevertheless.
         may_exist: bool,
     },
 }
 
 impl CreateTopicError {
-    /// Whether this call may have left a topic behind.
+    /// Whether this call may have created a topic.
     pub fn may_exist(&self) -> bool {
         match self {
             CreateTopicError::NotReady { .. } | CreateTopicError::Unanswered { .. } => true,
@@ -95,7 +95,7 @@ impl CreateTopicError {
         }
     }
 
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             CreateTopicError::Exists { .. } => "kgauge writes only to topics that it created",
@@ -133,10 +133,10 @@ impl OperationError for CreateTopicError {
 }
 
 impl Cluster {
-    /// Makes one topic and waits until every broker lists a leader for each of its partitions.
+    /// Creates one topic and waits until every broker lists a leader for each of its partitions.
     ///
-    /// A topic that was there before is an error, unless an earlier attempt of this very call got
-    /// no answer: then it is taken as made by that attempt.
+    /// An existing topic is an error, unless an earlier attempt of this call got no response: then that attempt counts
+    /// as its creator.
     pub fn create_topic(&mut self, topic: &TopicSpec) -> Result<(), CreateTopicError> {
         let mut unanswered = false;
         self.retrying("create the topic", |cluster, deadline| {
@@ -145,7 +145,7 @@ impl Cluster {
                 Err(error) => error,
             };
             let next = match &error {
-                // The controller works on it and answered early: the wait for leaders decides.
+                // The controller answered before it was done: the wait for leaders decides.
                 CreateTopicError::Refused {
                     code: ErrorCode::RequestTimedOut,
                     ..
@@ -223,7 +223,7 @@ impl Cluster {
                     partition.index, partition.error
                 ));
             }
-            // -1 partitions means the broker's own default, which nobody else knows.
+            // -1 partitions means the broker's own default, which is unknown here.
             if wanted.is_some_and(|wanted| wanted != found.partitions.len()) {
                 return Err(format!("{} of its partitions", found.partitions.len()));
             }
@@ -254,7 +254,7 @@ impl CreateTopicError {
         }
     }
 
-    /// Keeps in mind that an earlier attempt may have worked.
+    /// Remembers that an earlier attempt may have succeeded.
     fn after_doubt(self, unanswered: bool) -> CreateTopicError {
         match self {
             CreateTopicError::Cluster {

@@ -9,7 +9,7 @@ use kgauge_wire::messages::DeleteGroupsRequest;
 use super::CoordinatorOf;
 use crate::cluster::{Cluster, ClusterError, FailedAttempt, Next, OperationError};
 
-/// Why a group is, or may be, still there.
+/// Why a group still exists, or may still exist.
 #[derive(Debug, thiserror::Error)]
 pub enum DeleteGroupError {
     /// The coordinator refused it.
@@ -20,7 +20,7 @@ pub enum DeleteGroupError {
         /// The broker's code.
         code: ErrorCode,
     },
-    /// The answer says nothing about the group.
+    /// The response does not contain the group.
     #[error("group {group}: the broker's response does not mention it")]
     Unanswered {
         /// Its id.
@@ -46,7 +46,7 @@ impl DeleteGroupError {
         }
     }
 
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             DeleteGroupError::Refused {
@@ -68,9 +68,8 @@ impl OperationError for DeleteGroupError {
 }
 
 impl Cluster {
-    /// Deletes a consumer group and its committed offsets. A group that is not there is fine, and so
-    /// is a release before 1.1, which cannot delete groups: it forgets them by itself, after
-    /// `offsets.retention.minutes`.
+    /// Deletes a consumer group and its committed offsets. A missing group is not an error. Neither is a release before
+    /// 1.1, which cannot delete groups: they expire after `offsets.retention.minutes`.
     pub fn delete_group(&mut self, group: &str) -> Result<(), DeleteGroupError> {
         self.retrying("delete the group", |cluster, deadline| {
             let attempt = cluster.delete_group_once(group, deadline);

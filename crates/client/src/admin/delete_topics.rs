@@ -9,10 +9,10 @@ use kgauge_wire::messages::{DeleteTopicState, DeleteTopicsRequest, Message};
 use super::topic_wait::{SilentBroker, WaitError};
 use crate::cluster::{Cluster, ClusterError, FailedAttempt, Next, OperationError, broker_words};
 
-/// The first version that names topics in structures of their own.
+/// The first version with a structure per topic.
 const VERSION_WITH_STATES: i16 = 6;
 
-/// Why a topic is, or may be, still there.
+/// Why a topic still exists, or may still exist.
 #[derive(Debug, thiserror::Error)]
 pub enum DeleteTopicError {
     /// The cluster refused it.
@@ -22,21 +22,21 @@ pub enum DeleteTopicError {
         topic: String,
         /// The broker's code.
         code: ErrorCode,
-        /// The broker's words.
+        /// The broker's message.
         message: Option<String>,
     },
-    /// The answer says nothing about the topic.
+    /// The response does not contain the topic.
     #[error("topic {topic}: the broker's response does not mention it")]
     Unanswered {
         /// Its name.
         topic: String,
     },
-    /// The cluster agreed, but a broker still lists it.
+    /// The cluster accepted, but a broker still lists it.
     #[error("topic {topic} was deleted, but broker {broker_id} still lists it")]
     StillThere {
         /// Its name.
         topic: String,
-        /// Who lists it.
+        /// The broker that lists it.
         broker_id: i32,
     },
     /// The cluster could not be asked.
@@ -51,7 +51,7 @@ pub enum DeleteTopicError {
 }
 
 impl DeleteTopicError {
-    /// The topic that may still be there.
+    /// The topic that may still exist.
     pub fn topic(&self) -> &str {
         match self {
             DeleteTopicError::Refused { topic, .. }
@@ -61,7 +61,7 @@ impl DeleteTopicError {
         }
     }
 
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             DeleteTopicError::Refused {
@@ -87,7 +87,7 @@ impl OperationError for DeleteTopicError {
 }
 
 impl Cluster {
-    /// Deletes one topic and waits until no broker lists it. A topic that is not there is fine.
+    /// Deletes one topic and waits until no broker lists it. A missing topic is not an error.
     pub fn delete_topic(&mut self, topic: &str) -> Result<(), DeleteTopicError> {
         self.retrying("delete the topic", |cluster, deadline| {
             let error = match cluster.delete_once(topic, deadline) {

@@ -1,4 +1,4 @@
-//! DescribeLogDirs: where a broker keeps its logs, how long they are, how much room is left.
+//! DescribeLogDirs: a broker's log directories, the sizes of their logs, and their free space.
 
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::describe_log_dirs::{DescribableLogDirTopic, DescribeLogDirsResult};
@@ -11,11 +11,11 @@ use crate::cluster::{Cluster, ClusterError};
 pub struct LogDir {
     /// Its path on the broker.
     pub path: String,
-    /// [`ErrorCode::None`], or why it is out of service.
+    /// [`ErrorCode::None`], or why it is offline.
     pub error: ErrorCode,
-    /// Size of its file system in bytes; brokers before 3.3 don't say.
+    /// Size of its file system in bytes; not reported before 3.3.
     pub total_bytes: Option<u64>,
-    /// Room left in its file system in bytes; brokers before 3.3 don't say.
+    /// Free space of its file system in bytes; not reported before 3.3.
     pub usable_bytes: Option<u64>,
     /// The replicas in it.
     pub partitions: Vec<LogDirPartition>,
@@ -30,16 +30,16 @@ pub struct LogDirPartition {
     pub partition: i32,
     /// Length of its segments in bytes.
     pub size_bytes: u64,
-    /// How far it is behind, in records: behind the high watermark for the current replica, behind
-    /// the current replica for one that is being moved.
+    /// Its lag in records: behind the high watermark for the current replica, behind the current replica for one that
+    /// is being moved.
     pub offset_lag: i64,
 }
 
-/// Why a broker does not say.
+/// Why the directories are unknown.
 #[derive(Debug, thiserror::Error)]
 #[error("log directories of broker {broker_id}: {error}")]
 pub struct LogDirsError {
-    /// Who was asked.
+    /// The broker.
     pub broker_id: i32,
     /// What went wrong.
     #[source]
@@ -74,7 +74,7 @@ impl Cluster {
         self.log_dirs_of(broker_id, topics)
     }
 
-    /// A broker's log directories with the replicas of these partitions of a topic, asked once.
+    /// A broker's log directories with the replicas of these partitions of a topic, in one attempt.
     pub fn describe_partition_log_dirs(
         &mut self,
         broker_id: i32,
@@ -105,7 +105,7 @@ impl Cluster {
         Ok(answer.results.iter().map(log_dir).collect())
     }
 
-    /// The request names partitions one by one.
+    /// The request lists single partitions.
     fn all_partitions(
         &mut self,
         topics: &[&str],
@@ -140,7 +140,7 @@ fn log_dir(told: &DescribeLogDirsResult<'_>) -> LogDir {
     LogDir {
         path: told.log_dir.to_string(),
         error: ErrorCode::from(told.error_code),
-        // -1 stands for "not known".
+        // -1 means "unknown".
         total_bytes: u64::try_from(told.total_bytes).ok(),
         usable_bytes: u64::try_from(told.usable_bytes).ok(),
         partitions,

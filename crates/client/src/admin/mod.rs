@@ -1,4 +1,4 @@
-//! What an administrator asks of a cluster: one file for each operation.
+//! Admin operations: one file each.
 
 mod committed;
 mod configs;

@@ -1,4 +1,4 @@
-//! ListOffsets: where the partitions of a topic begin and end.
+//! ListOffsets: start and end offsets of a topic's partitions.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -11,20 +11,20 @@ use kgauge_wire::messages::{ListOffsetsRequest, Message};
 
 use crate::cluster::{Cluster, ClusterError, FailedAttempt, Leader, Next, OperationError};
 
-/// Which offset is asked for.
+/// The offset to look up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OffsetAt {
-    /// The first record that is still there.
+    /// The first existing record.
     Earliest,
-    /// Behind the last record that consumers may read: the high watermark.
+    /// One after the last readable record: the high watermark.
     Latest,
-    /// The first record at or after a time in milliseconds since 1970. Brokers before 0.10.1 know
-    /// no times of records: they tell where the last segment begins that was written to before.
+    /// The first record at or after a time in milliseconds since 1970. Brokers before 0.10.1 do not know records'
+    /// times: they return the start of the last segment that was written before that time.
     TimestampMs(i64),
 }
 
 impl OffsetAt {
-    /// Kafka marks the ends of a log by negative times.
+    /// Kafka encodes the ends of a log as negative times.
     fn timestamp(self) -> i64 {
         match self {
             OffsetAt::Latest => -1,
@@ -34,7 +34,7 @@ impl OffsetAt {
     }
 }
 
-/// Why an offset is not known.
+/// Why an offset is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum OffsetsError {
     /// The leader refused it.
@@ -47,7 +47,7 @@ pub enum OffsetsError {
         /// The leader's code.
         code: ErrorCode,
     },
-    /// The answer says nothing about the partition.
+    /// The response does not contain the partition.
     #[error("offset of {topic}-{partition}: the broker's response does not mention it")]
     Unanswered {
         /// The topic's name.
@@ -61,7 +61,7 @@ pub enum OffsetsError {
 }
 
 impl OffsetsError {
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             OffsetsError::Cluster(error) => error.fix(),
@@ -90,18 +90,18 @@ impl OperationError for OffsetsError {
 }
 
 impl Cluster {
-    /// The end of every partition of a topic; the place in the list is the partition's index.
+    /// The end of every partition of a topic, by partition index.
     pub fn end_offsets(&mut self, topic: &str) -> Result<Vec<i64>, OffsetsError> {
         self.offsets(topic, OffsetAt::Latest)
     }
 
-    /// The beginning of every partition of a topic; the place in the list is its index.
+    /// The start of every partition of a topic, by partition index.
     pub fn earliest_offsets(&mut self, topic: &str) -> Result<Vec<i64>, OffsetsError> {
         self.offsets(topic, OffsetAt::Earliest)
     }
 
-    /// One offset of every partition of a topic; the place in the list is the partition's index.
-    /// A time after the last record gives -1, as in Kafka.
+    /// One offset of every partition of a topic, by partition index. A time after the last record gives -1, as in
+    /// Kafka.
     pub fn offsets(&mut self, topic: &str, at: OffsetAt) -> Result<Vec<i64>, OffsetsError> {
         let mut found: BTreeMap<i32, i64> = BTreeMap::new();
         self.retrying("look up offsets", |cluster, deadline| {
@@ -114,7 +114,7 @@ impl Cluster {
         Ok(found.into_values().collect())
     }
 
-    /// Asks every leader for those partitions that `found` lacks.
+    /// Asks every leader for the partitions that `found` lacks.
     fn offsets_once(
         &mut self,
         topic: &str,
@@ -122,7 +122,7 @@ impl Cluster {
         found: &mut BTreeMap<i32, i64>,
         deadline: Instant,
     ) -> Result<(), OffsetsError> {
-        // The first look makes the topic's partitions known.
+        // The first lookup finds the topic's partitions.
         self.leader(topic, 0)?;
         let count = self
             .metadata()
@@ -148,7 +148,7 @@ impl Cluster {
                 ..ListOffsetsPartition::default()
             };
             let request = ListOffsetsRequest {
-                // -1 says that this is no replica.
+                // -1: not a replica.
                 replica_id: -1,
                 topics: vec![ListOffsetsTopic {
                     name: topic.into(),
@@ -184,7 +184,7 @@ fn offset(
         partition,
     })?;
     match ErrorCode::from(told.error_code) {
-        // Version 0 answers with a list, newest first.
+        // Version 0 returns a list, newest first.
         ErrorCode::None => Ok(told
             .old_style_offsets
             .first()

@@ -6,7 +6,7 @@ use kgauge_wire::messages::InitProducerIdRequest;
 
 use crate::cluster::{Cluster, ClusterError, FailedAttempt};
 
-/// What an idempotent producer writes into its batches.
+/// The identity in an idempotent producer's batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProducerId {
     /// Unique in the cluster.
@@ -25,7 +25,7 @@ pub struct ProducerIdError {
 }
 
 impl ProducerIdError {
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match &self.error {
             ClusterError::Call(crate::CallError::Unsupported { .. }) => {
@@ -45,7 +45,7 @@ impl Cluster {
     pub fn init_producer_id(&mut self) -> Result<ProducerId, ProducerIdError> {
         let request = InitProducerIdRequest {
             transactional_id: None,
-            // Brokers look at it with a transactional id only.
+            // Brokers consider it only with a transactional id.
             transaction_timeout_ms: i32::MAX,
             ..InitProducerIdRequest::default()
         };

@@ -1,4 +1,4 @@
-//! ListOffsets asked at one broker: where the replicas that it has end, whether it leads them or follows.
+//! ListOffsets to one broker: the log ends of its replicas, leaders and followers.
 
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::ListOffsetsRequest;
@@ -6,18 +6,18 @@ use kgauge_wire::messages::list_offsets::{ListOffsetsPartition, ListOffsetsTopic
 
 use crate::cluster::{Cluster, ClusterError};
 
-/// Which end of a partition is asked for.
+/// The kind of end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndOf {
-    /// What consumers may read: the high watermark. Only a partition's leader tells it.
+    /// The high watermark, up to which consumers may read. Only a partition's leader returns it.
     Readable,
-    /// The broker's own log. Followers tell theirs too: behind their leader's is what they have yet to fetch.
+    /// The end of the broker's own log. A follower's is behind its leader's by the records that it has not fetched yet.
     Log,
 }
 
 impl EndOf {
-    /// Consumers call themselves -1. To -2, a debugging consumer, each replica tells the end of its own log, in every
-    /// release since 0.8: Kafka's tool that compares replicas asks so.
+    /// Consumers send replica id -1. To -2, a debugging consumer, each replica returns the end of its own log, in every
+    /// release since 0.8: Kafka's tool that compares replicas does the same.
     fn replica_id(self) -> i32 {
         match self {
             EndOf::Readable => -1,
@@ -26,18 +26,18 @@ impl EndOf {
     }
 }
 
-/// Where one partition ends on the broker that was asked.
+/// The end of one partition on the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplicaEnd {
     /// The partition's index.
     pub partition: i32,
-    /// The offset behind its last record, or why the broker does not tell.
+    /// The offset after its last record, or the broker's error.
     pub end: Result<i64, ErrorCode>,
 }
 
 impl Cluster {
-    /// Where these partitions end at one broker, asked once. Partitions that the answer does not mention are left out,
-    /// and so are those that nobody asked for.
+    /// The ends of these partitions on one broker, in one attempt. Partitions that the response lacks are left out, and
+    /// so are others that it contains.
     pub fn replica_ends(
         &mut self,
         broker_id: i32,
@@ -70,7 +70,7 @@ impl Cluster {
             .map(|told| ReplicaEnd {
                 partition: told.partition_index,
                 end: match ErrorCode::from(told.error_code) {
-                    // Version 0 answers with a list, newest first.
+                    // Version 0 returns a list, newest first.
                     ErrorCode::None => {
                         let newest = told.old_style_offsets.first().copied();
                         Ok(newest.unwrap_or(told.offset))

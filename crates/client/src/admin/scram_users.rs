@@ -1,4 +1,4 @@
-//! AlterUserScramCredentials: users who log in by SCRAM (KIP-554, Kafka 2.7).
+//! AlterUserScramCredentials: SCRAM users (KIP-554, Kafka 2.7).
 
 use std::num::NonZeroU32;
 
@@ -14,8 +14,8 @@ use crate::cluster::{Cluster, ClusterError, FailedAttempt};
 const SALT_BYTES: usize = 24;
 
 impl Cluster {
-    /// Makes a user, or gives one another password. The brokers get a salted hash of it (RFC 5802,
-    /// `SaltedPassword`), not the password.
+    /// Creates a user, or changes its password. The brokers get a salted hash (RFC 5802, `SaltedPassword`), not the
+    /// password.
     pub fn put_scram_user(
         &mut self,
         user: &str,
@@ -30,7 +30,7 @@ impl Cluster {
                 code: ErrorCode::UnknownServerError,
                 message: Some("the operating system provides no random numbers".to_owned()),
             })?;
-        // Kafka's least is enough: the password is random and lives for a run.
+        // Kafka's minimum is enough: the password is random and lives for one run.
         let iterations = NonZeroU32::new(ITERATIONS_MIN).unwrap_or(NonZeroU32::MIN);
         let salted = mechanism.salted(password.as_bytes(), &salt, iterations);
         let request = AlterUserScramCredentialsRequest {
@@ -44,7 +44,7 @@ impl Cluster {
             ..AlterUserScramCredentialsRequest::default()
         };
         self.retrying("add a SCRAM user", |cluster, _| {
-            // With ZooKeeper only the controller does it.
+            // With ZooKeeper, only the controller does it.
             let broker_id = cluster.controller()?;
             let reply = cluster.call(broker_id, &request)?;
             let answer = reply.decode().map_err(ClusterError::from)?;

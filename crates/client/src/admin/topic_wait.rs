@@ -1,5 +1,5 @@
-//! Waiting until every broker's own picture of a topic is as it should be: what the controller has
-//! decided reaches the brokers one after another.
+//! Waits until every broker's metadata of a topic is as expected: the controller's decision reaches the brokers one
+//! after another.
 
 use std::time::{Duration, Instant};
 
@@ -8,33 +8,33 @@ use kgauge_wire::error_code::ErrorCode;
 use crate::backoff::Backoff;
 use crate::cluster::{Cluster, ClusterError, Topic};
 
-/// A new topic is usually known everywhere within milliseconds, so the first look comes soon.
+/// A new topic is usually known everywhere within milliseconds, so the first check comes soon.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
-/// Why the wait ended without success.
+/// Why the wait failed.
 pub(super) enum WaitError {
-    /// Time is up, or somebody raised the interrupt; the broker that still sees it otherwise.
+    /// Time is over, or the user interrupted; with the broker that still differs.
     Over { broker_id: i32, what: String },
-    /// A broker could not be asked.
+    /// A broker did not answer.
     Cluster(ClusterError),
 }
 
-/// What to do about a broker that does not answer.
+/// How to treat a broker that does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SilentBroker {
     /// Ask it again.
     Wait,
-    /// Believe the others: it learns the same when it comes back.
+    /// Rely on the others: it catches up when it returns.
     Skip,
 }
 
-/// How long a broker may take that is skipped afterwards.
+/// The time limit for a broker that is skipped afterwards.
 const SILENCE_MAX: Duration = Duration::from_secs(2);
 
 impl Cluster {
-    /// Asks every broker until `judge` is content with what it says, or the operation's time is
-    /// over. `None` stands for a broker that does not know the topic.
+    /// Polls every broker until `judge` accepts its metadata, or the operation's time is over. `None` means that the
+    /// broker does not know the topic.
     pub(super) fn await_everywhere(
         &mut self,
         topic: &str,

@@ -1,4 +1,4 @@
-//! Why a cluster could not be reached, or would not say what was asked.
+//! Why a cluster could not be reached, or did not answer a request.
 
 use std::time::Duration;
 
@@ -9,48 +9,48 @@ use crate::config::Address;
 use crate::connection::{CallError, ConnectError, time_words};
 use crate::shown;
 
-/// Why an exchange with a cluster did not work out.
+/// Why an exchange with a cluster failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
     /// None of the bootstrap servers could be used.
     #[error("{}", attempt_words(attempts))]
     NoServer {
-        /// One for each server, in the order of the configuration.
+        /// One error per server, in the order of the configuration.
         attempts: Vec<ClusterError>,
     },
     /// A bootstrap server cannot be reached.
     #[error(transparent)]
     Bootstrap(ConnectError),
-    /// A server knows no metadata, so that it is no broker.
+    /// A server does not support Metadata, so it is not a broker.
     #[error("{address} speaks the Kafka protocol but is not a broker: it does not answer Metadata")]
     NoBrokerThere {
-        /// As the user gave it.
+        /// The address as given by the user.
         address: Address,
     },
-    /// A broker cannot be reached where it says that it listens.
+    /// A broker cannot be reached at its advertised address.
     #[error("broker {broker_id}: {error}")]
     Connect {
         /// Its id.
         broker_id: i32,
-        /// It has been reached before.
+        /// It was reached before.
         was_up: bool,
-        /// What went wrong at its advertised address.
+        /// The error at its advertised address.
         error: ConnectError,
     },
-    /// An operation was tried again and again, and its time is over.
+    /// An operation was retried until its time was over.
     #[error("could not {operation} within {}: {first}", time_words(*waited))]
     GaveUp {
-        /// What was to be done.
+        /// The operation.
         operation: &'static str,
         /// How long it was tried.
         waited: Duration,
-        /// Why the first attempt failed.
+        /// The error of the first attempt.
         first: Box<ClusterError>,
     },
-    /// A request went wrong on its way.
+    /// A request failed on the connection.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The cluster does not list a broker of this id.
+    /// The cluster does not list a broker with this id.
     #[error("the cluster has no broker {broker_id}")]
     UnknownBroker {
         /// The id.
@@ -66,10 +66,10 @@ pub enum ClusterError {
         api: ApiKey,
         /// The broker's code.
         code: ErrorCode,
-        /// The broker's words, where it has some.
+        /// The broker's message, if any.
         message: Option<String>,
     },
-    /// A broker says nothing about a topic.
+    /// A broker returned an error for a topic.
     #[error("topic {topic}: {code}")]
     Topic {
         /// Its name.
@@ -82,25 +82,25 @@ pub enum ClusterError {
     UnknownPartition {
         /// The topic's name.
         topic: String,
-        /// The index that was asked for.
+        /// The requested index.
         partition: i32,
     },
-    /// Nobody leads a partition.
+    /// The partition has no leader.
     #[error("partition {topic}-{partition} has no leader ({code})")]
     NoLeader {
         /// The topic's name.
         topic: String,
         /// The partition's index.
         partition: i32,
-        /// What the broker says about the partition.
+        /// The broker's error for the partition.
         code: ErrorCode,
     },
-    /// Somebody raised the [`crate::Interrupt`].
+    /// The user interrupted ([`crate::Interrupt`]).
     #[error("interrupted while waiting for the cluster")]
     Interrupted,
 }
 
-/// A broker's words as they follow its code.
+/// A broker's message after its code.
 pub(crate) fn broker_words(message: &Option<String>) -> String {
     match message {
         Some(words) if !words.is_empty() => format!(" (\"{}\")", shown(words)),
@@ -117,19 +117,19 @@ fn attempt_words(attempts: &[ClusterError]) -> String {
     format!("none of the bootstrap servers is usable:{lines}")
 }
 
-/// Whether and how an operation may go on after an error.
+/// Whether and how an operation may continue after an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Nothing will change.
+    /// Retrying does not help.
     GiveUp,
-    /// The same again may work.
+    /// A retry may succeed.
     Retry,
-    /// The same again may work, with new metadata.
+    /// A retry with new metadata may succeed.
     Refresh,
 }
 
 impl Next {
-    /// What the protocol's table says about a code.
+    /// The class of a code in the protocol's table.
     pub(crate) fn after(code: ErrorCode) -> Next {
         if code.refreshes_metadata() || code == ErrorCode::NotController {
             Next::Refresh
@@ -170,7 +170,7 @@ impl ClusterError {
             | ClusterError::NoBroker
             | ClusterError::NoLeader { .. } => Next::Refresh,
             ClusterError::Refused { code, .. } => Next::after(*code),
-            // A topic that is not there does not appear by waiting: kgauge makes its own.
+            // A missing topic does not appear by waiting: kgauge creates its own.
             ClusterError::Topic {
                 code: ErrorCode::UnknownTopicOrPartition,
                 ..
@@ -183,7 +183,7 @@ impl ClusterError {
         }
     }
 
-    /// Whether the request may have taken effect although no answer came.
+    /// Whether the request may have taken effect without a response.
     pub(crate) fn may_have_been_done(&self) -> bool {
         match self {
             ClusterError::GaveUp { first, .. } => first.may_have_been_done(),
@@ -192,7 +192,7 @@ impl ClusterError {
         }
     }
 
-    /// Whether somebody broke the wait off; it says nothing of the cluster.
+    /// Whether the wait was cancelled; this says nothing about the cluster.
     pub fn is_interruption(&self) -> bool {
         matches!(
             self,
@@ -211,7 +211,7 @@ impl ClusterError {
         self.next() != Next::GiveUp
     }
 
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             ClusterError::NoServer { attempts } => match attempts.as_slice() {

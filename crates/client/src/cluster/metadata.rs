@@ -1,4 +1,4 @@
-//! Who leads what: a cluster's brokers, topics and partitions, as one broker told them.
+//! Metadata of a cluster: brokers, topics and partitions, as returned by one broker.
 
 use std::time::{Duration, Instant};
 
@@ -11,25 +11,25 @@ use kgauge_wire::messages::{
 
 use crate::config::Address;
 
-/// The first version with `AllowAutoTopicCreation`: before it, naming an unknown topic creates it
-/// on brokers with `auto.create.topics.enable`.
+/// The first version with `AllowAutoTopicCreation`: before it, requesting an unknown topic creates it on brokers with
+/// `auto.create.topics.enable`.
 const VERSION_WITHOUT_CREATION: i16 = 4;
 
-/// One broker's picture of the cluster at one moment.
+/// One broker's metadata at one time.
 #[derive(Debug, Clone)]
 pub struct MetadataView {
-    /// The cluster's identity; brokers before 0.10.1 have none.
+    /// The cluster id; brokers before 0.10.1 have none.
     pub cluster_id: Option<String>,
-    /// The broker to send topic changes to. With KRaft it is any live broker, which forwards.
+    /// The broker for topic changes. With KRaft it is any live broker, which forwards them.
     pub controller_id: Option<i32>,
     /// All live brokers, sorted by id.
     pub brokers: Vec<Broker>,
-    /// The topics that were asked for.
+    /// The requested topics.
     pub topics: Vec<Topic>,
     fetched: Instant,
 }
 
-/// A broker as it advertises itself.
+/// A broker with its advertised address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broker {
     /// `node.id` or `broker.id`.
@@ -40,14 +40,14 @@ pub struct Broker {
     pub rack: Option<String>,
 }
 
-/// A topic, or why the broker says nothing about it.
+/// A topic, or the broker's error for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topic {
-    /// Its name; empty where a broker tells an id alone.
+    /// Its name; empty if the broker returned only an id.
     pub name: String,
-    /// Its identity since Kafka 2.8.
+    /// Its id since Kafka 2.8.
     pub id: Option<Uuid>,
-    /// Whether it belongs to Kafka itself.
+    /// Whether it is an internal topic of Kafka.
     pub is_internal: bool,
     /// [`ErrorCode::None`], or why there are no partitions.
     pub error: ErrorCode,
@@ -60,15 +60,15 @@ pub struct Topic {
 pub struct Partition {
     /// Counted from 0.
     pub index: i32,
-    /// [`ErrorCode::None`], or what is wrong with the leader or the replicas.
+    /// [`ErrorCode::None`], or the problem of leader or replicas.
     pub error: ErrorCode,
-    /// Who leads, if anybody does.
+    /// The leader, if there is one.
     pub leader_id: Option<i32>,
     /// The leader's epoch, since Kafka 2.1.
     pub leader_epoch: Option<i32>,
     /// All replicas, the preferred leader first.
     pub replicas: Vec<i32>,
-    /// The replicas in sync.
+    /// The in-sync replicas.
     pub isr: Vec<i32>,
     /// Replicas that are down, since Kafka 1.0.
     pub offline_replicas: Vec<i32>,
@@ -77,8 +77,8 @@ pub struct Partition {
 impl MetadataView {
     /// The request for these topics in a given version; it never creates a topic.
     ///
-    /// `None` asks for all topics. Versions before 4 cannot ask without creating, so in those all
-    /// topics are asked for, and the answer has more than was wanted.
+    /// `None` requests all topics. Versions before 4 always create, so they request all topics, and the response has
+    /// more than requested.
     pub fn request<'a>(topics: Option<&'a [String]>, version: i16) -> MetadataRequest<'a> {
         if version < VERSION_WITHOUT_CREATION {
             // Version 0 has no null; there an empty list means all.
@@ -102,7 +102,7 @@ impl MetadataView {
         }
     }
 
-    /// A broker's answer in kgauge's words. Ports that no TCP has are left out with their broker.
+    /// Decodes a response. Brokers with invalid ports are left out.
     pub fn from_answer(answer: &MetadataResponse<'_>) -> MetadataView {
         let mut brokers: Vec<Broker> = answer
             .brokers
@@ -129,17 +129,17 @@ impl MetadataView {
         }
     }
 
-    /// How old this picture is.
+    /// The age of this metadata.
     pub fn age(&self) -> Duration {
         self.fetched.elapsed()
     }
 
-    /// The broker of that id.
+    /// The broker with this id.
     pub fn broker(&self, id: i32) -> Option<&Broker> {
         self.brokers.iter().find(|broker| broker.id == id)
     }
 
-    /// The topic of that name.
+    /// The topic with this name.
     pub fn topic(&self, name: &str) -> Option<&Topic> {
         self.topics.iter().find(|topic| topic.name == name)
     }
@@ -151,7 +151,7 @@ impl MetadataView {
 }
 
 impl Topic {
-    /// The partition of that index.
+    /// The partition with this index.
     pub fn partition(&self, index: i32) -> Option<&Partition> {
         let found = self
             .partitions

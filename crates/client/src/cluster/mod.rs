@@ -1,5 +1,5 @@
-//! A cluster seen from outside: found through any of its servers, its leaders known and asked for
-//! again when they change, one connection to each broker that is needed.
+//! A cluster as seen by a client: found through any of its servers, with metadata that is refreshed when leaders
+//! change, and one connection to each broker in use.
 
 mod error;
 mod metadata;
@@ -27,21 +27,20 @@ use pool::Pool;
 
 /// A blocking client of one cluster, for everything but the load itself.
 ///
-/// It belongs to one thread; threads of their own take clusters of their own, or connections by
-/// [`Cluster::open`].
+/// It belongs to one thread; other threads need their own, or connections from [`Cluster::open`].
 #[derive(Debug)]
 pub struct Cluster {
     config: ClientConfig,
     interrupt: Interrupt,
     pool: Pool,
     metadata: MetadataView,
-    /// The topics that refreshing asks for.
+    /// The topics of a refresh.
     topics: BTreeSet<String>,
-    /// Operations may take less than the configuration allows.
+    /// A shorter time limit of operations than in the configuration.
     time_limit: Option<Duration>,
 }
 
-/// The least time that one broker gets to answer while others could be asked instead.
+/// The minimum time for one broker's response while others could be asked instead.
 const TURN_MIN: Duration = Duration::from_secs(1);
 
 /// The leader of a partition.
@@ -49,17 +48,17 @@ const TURN_MIN: Duration = Duration::from_secs(1);
 pub struct Leader {
     /// The broker that leads.
     pub broker_id: i32,
-    /// Since when; brokers before 2.1 don't say.
+    /// The leader epoch; brokers before 2.1 do not report it.
     pub epoch: Option<i32>,
 }
 
 impl Cluster {
-    /// Finds the cluster through the first bootstrap server that answers.
+    /// Connects through the first bootstrap server that answers.
     pub fn bootstrap(config: ClientConfig) -> Result<Cluster, ClusterError> {
         Cluster::bootstrap_until(config, Interrupt::new())
     }
 
-    /// The same, and every wait from now on ends when `interrupt` is raised.
+    /// The same; every wait from now on ends when `interrupt` is raised.
     pub fn bootstrap_until(
         config: ClientConfig,
         interrupt: Interrupt,
@@ -82,34 +81,33 @@ impl Cluster {
         &self.config
     }
 
-    /// Lets later waits listen to another flag, for example to clean up after an interrupt.
+    /// Replaces the interrupt flag of later waits, for example to clean up after an interrupt.
     pub fn set_interrupt(&mut self, interrupt: Interrupt) {
         self.pool.set_interrupt(&interrupt);
         self.interrupt = interrupt;
     }
 
-    /// Bounds every operation from now on, where that is less than `default.api.timeout.ms`; `None` lifts the bound.
-    /// For a cluster that is perhaps dead, and a caller that has better things to do than to wait for it.
+    /// Limits every operation from now on, if that is less than `default.api.timeout.ms`; `None` removes the limit. For
+    /// a cluster that may be dead, and a caller that should not wait for it.
     pub fn set_time_limit(&mut self, limit: Option<Duration>) {
         self.time_limit = limit;
     }
 
-    /// The newest picture of the cluster, with the topics that were asked for last.
+    /// The latest metadata, with the topics that were last requested.
     pub fn metadata(&self) -> &MetadataView {
         &self.metadata
     }
 
-    /// Asks for brokers and these topics anew, with retries; unknown topics stand in the answer
-    /// with their error.
+    /// Requests brokers and these topics, with retries; the response contains unknown topics with their error.
     pub fn refresh(&mut self, topics: &[&str]) -> Result<&MetadataView, ClusterError> {
         self.topics = topics.iter().map(|&topic| topic.to_owned()).collect();
         self.refresh_again()?;
         Ok(&self.metadata)
     }
 
-    /// Who leads a partition, from the picture at hand if it is young enough and has a leader.
+    /// The leader of a partition, from the current metadata if it is recent enough and has a leader.
     ///
-    /// A partition without leader is waited for; a topic that does not exist is an error at once.
+    /// Waits for a partition without a leader; a topic that does not exist is an error at once.
     pub fn leader(&mut self, topic: &str, partition: i32) -> Result<Leader, ClusterError> {
         let stale = self.metadata.age() > self.config.metadata_age_max;
         if !stale && let Ok(leader) = self.known_leader(topic, partition) {
@@ -124,7 +122,7 @@ impl Cluster {
         })
     }
 
-    /// Who leads a partition by the picture at hand.
+    /// The leader of a partition in the current metadata.
     pub fn known_leader(&self, topic: &str, partition: i32) -> Result<Leader, ClusterError> {
         let unknown = ErrorCode::UnknownTopicOrPartition;
         let found = self.metadata.topic(topic);
@@ -154,12 +152,12 @@ impl Cluster {
         }
     }
 
-    /// Opens a connection of one's own to a broker, beside the pool.
+    /// Opens a separate connection to a broker, outside the pool.
     pub fn open(&mut self, broker_id: i32) -> Result<Connection, ClusterError> {
         self.open_until(broker_id, self.deadline())
     }
 
-    /// The same as a part of an operation that ends at `deadline`.
+    /// The same within an operation that ends at `deadline`.
     pub(crate) fn open_until(
         &mut self,
         broker_id: i32,
@@ -187,13 +185,13 @@ impl Cluster {
         )
     }
 
-    /// What a broker knows, over the pooled connection to it.
+    /// The API versions of a broker, over its pooled connection.
     pub fn api_versions(&mut self, broker_id: i32) -> Result<ApiVersions, ClusterError> {
         let deadline = self.deadline();
         Ok(self.connection(broker_id, deadline)?.api_versions().clone())
     }
 
-    /// Sends one request to one broker, once. What to do about an error is up to the caller.
+    /// Sends one request to one broker, once. The caller handles errors.
     pub fn call<'a, R: Request<'a>>(
         &mut self,
         broker_id: i32,
@@ -208,7 +206,7 @@ impl Cluster {
         self.call_between(broker_id, request, R::VERSIONS, limit)
     }
 
-    /// The same in one of these versions. The broker has to answer within `limit`.
+    /// The same in one of these versions. The broker must answer within `limit`.
     pub fn call_between<'a, R: Request<'a>>(
         &mut self,
         broker_id: i32,
@@ -228,13 +226,13 @@ impl Cluster {
         self.interrupt.sleep(pause, deadline);
     }
 
-    /// When an operation that begins now has to end.
+    /// When an operation that starts now must end.
     pub(crate) fn deadline(&self) -> Instant {
         let all = self.config.api_timeout;
         Instant::now() + self.time_limit.map_or(all, |limit| limit.min(all))
     }
 
-    /// How long one request may take within an operation that ends at `deadline`.
+    /// The time limit of one request within an operation that ends at `deadline`.
     pub(crate) fn request_limit(&self, deadline: Instant) -> Duration {
         self.config
             .request_timeout
@@ -253,7 +251,7 @@ impl Cluster {
             .connection(broker, &self.config, &self.interrupt, deadline)
     }
 
-    /// Any broker, one with an open connection first.
+    /// Any broker, preferably one with an open connection.
     pub(crate) fn any_broker(&self) -> Result<i32, ClusterError> {
         let mut brokers = self.metadata.brokers.iter().map(|broker| broker.id);
         let connected = self
@@ -267,7 +265,7 @@ impl Cluster {
             .ok_or(ClusterError::NoBroker)
     }
 
-    /// The broker that changes topics.
+    /// The broker for topic changes.
     pub(crate) fn controller(&self) -> Result<i32, ClusterError> {
         let known = self
             .metadata
@@ -276,7 +274,7 @@ impl Cluster {
         known.map_or_else(|| self.any_broker(), Ok)
     }
 
-    /// One broker's own picture of some topics, which [`Cluster::metadata`] does not take over.
+    /// One broker's own metadata of some topics, which does not replace [`Cluster::metadata`].
     pub(crate) fn metadata_of(
         &mut self,
         broker_id: i32,
@@ -287,7 +285,7 @@ impl Cluster {
         ask(self.connection(broker_id, deadline)?, topics, limit)
     }
 
-    /// Asks for the topics of the last refresh again, with retries.
+    /// Requests the topics of the last refresh again, with retries.
     fn refresh_again(&mut self) -> Result<(), ClusterError> {
         self.refresh_until(self.deadline())
     }
@@ -297,8 +295,8 @@ impl Cluster {
         self.retrying_until("ask for metadata", deadline, once)
     }
 
-    /// Asks any broker, then any other, then the bootstrap servers; each once. One that does not answer uses up half of
-    /// the time that is left, so that the others are asked as well.
+    /// Asks any broker, then any other, then the bootstrap servers; each once. A broker that does not answer uses at
+    /// most half of the remaining time, so that others can be asked as well.
     fn refresh_once(&mut self, deadline: Instant) -> Result<(), ClusterError> {
         let topics: Vec<String> = self.topics.iter().cloned().collect();
         let mut ids: Vec<i32> = self
@@ -337,7 +335,8 @@ impl Cluster {
             .bootstrap(&self.config, &self.interrupt, &topics, deadline);
         self.metadata = match (found, last) {
             (Ok(metadata), _) => metadata,
-            // Brokers that were there say more than servers that are asked because they are gone.
+            // Errors of known brokers say more than those of bootstrap servers, which are only asked because the
+            // brokers failed.
             (
                 Err(ClusterError::NoServer { .. }),
                 last @ (ClusterError::Connect { .. } | ClusterError::Call(_)),
@@ -348,7 +347,7 @@ impl Cluster {
     }
 }
 
-/// What follows a failed attempt that begins with a refresh anyway.
+/// After an attempt that starts with a refresh anyway.
 fn refreshing(error: ClusterError) -> FailedAttempt<ClusterError> {
     let failed = FailedAttempt::from(error);
     match failed.next {
@@ -360,7 +359,7 @@ fn refreshing(error: ClusterError) -> FailedAttempt<ClusterError> {
     }
 }
 
-/// One metadata exchange over a connection.
+/// One metadata request over a connection.
 fn ask(
     connection: &mut Connection,
     topics: &[String],
@@ -384,7 +383,7 @@ fn ask(
         });
     }
     let mut metadata = MetadataView::from_answer(&answer);
-    // Old versions tell all topics whatever was asked for.
+    // Old versions return all topics.
     metadata.topics.retain(|topic| topics.contains(&topic.name));
     Ok(metadata)
 }

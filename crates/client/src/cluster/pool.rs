@@ -1,4 +1,4 @@
-//! One open connection to each broker, opened when it is first needed and again when it broke.
+//! One open connection to each broker, opened when first needed and again after it broke.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -19,9 +19,9 @@ pub(super) struct Pool {
 struct Slot {
     address: Address,
     connection: Option<Connection>,
-    /// There was one before, at the same address.
+    /// There was a connection to the same address before.
     was_up: bool,
-    /// Set while the broker cannot be reached: the growing pause, and when it ends.
+    /// Set while the broker cannot be reached: the growing pause, and its end.
     trouble: Option<(Backoff, Instant)>,
 }
 
@@ -33,7 +33,7 @@ impl Pool {
             .is_some_and(|open| !open.is_broken() && !open.is_session_over())
     }
 
-    /// The connection to a broker, opened if need be.
+    /// The connection to a broker, opened if necessary.
     pub(super) fn connection(
         &mut self,
         broker: &Broker,
@@ -66,7 +66,7 @@ impl Pool {
         slot.is_some_and(|slot| slot.was_up && slot.address == *address)
     }
 
-    /// Forgets the brokers that the cluster no longer lists.
+    /// Forgets brokers that the cluster no longer lists.
     pub(super) fn keep(&mut self, metadata: &MetadataView) {
         self.brokers.retain(|&id, _| metadata.broker(id).is_some());
     }
@@ -81,7 +81,7 @@ impl Pool {
         }
     }
 
-    /// The picture that the first answering bootstrap server gives; each is tried once.
+    /// The metadata from the first bootstrap server that answers; each is tried once.
     pub(super) fn bootstrap(
         &mut self,
         config: &ClientConfig,
@@ -112,7 +112,7 @@ impl Pool {
         Err(ClusterError::NoServer { attempts })
     }
 
-    /// Keeps a bootstrap connection if the server advertises the very address that was given.
+    /// Keeps a bootstrap connection if the server advertises the same address.
     fn adopt(&mut self, connection: Connection, metadata: &MetadataView) {
         let same = |broker: &&Broker| broker.address == *connection.address();
         if let Some(broker) = metadata.brokers.iter().find(same) {
@@ -129,7 +129,7 @@ impl Pool {
 }
 
 impl Slot {
-    /// Connects, after the pause that earlier failures demand, with the patience they earned.
+    /// Connects, after the pause that earlier failures require, and with a matching time limit.
     fn open(
         &mut self,
         broker: &Broker,
@@ -165,7 +165,7 @@ impl Slot {
                 Ok(connection)
             }
             Err(ConnectError::Interrupted { .. }) => Err(ClusterError::Interrupted),
-            // Nothing was tried, so nothing was learnt of the broker.
+            // Nothing was tried, so nothing is known about the broker.
             Err(error @ ConnectError::NoTime { .. }) => Err(ClusterError::Connect {
                 broker_id: broker.id,
                 was_up: self.was_up,

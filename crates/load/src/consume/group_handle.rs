@@ -50,8 +50,8 @@ impl Consumer {
         let count = before - self.positions.len();
         let name = self.group_name();
         around.incident(now_ns, self.flow_name(), || match partitions {
-            None => format!("{name}: {why}; {count} partitions are given up"),
-            Some(_) => format!("{name}: {why}; {count} of {before} partitions are given up"),
+            None => format!("{name}: {why}; gave up all partitions ({count})"),
+            Some(_) => format!("{name}: {why}; gave up {count} of {before} partitions"),
         });
         if let Some(seat) = &mut self.seat {
             seat.revoked_at_ns = Some(now_ns);
@@ -96,13 +96,13 @@ impl Consumer {
             around.incident(now_ns, self.flow_name(), || {
                 format!(
                     "{name}: rebalanced in {seconds:.3} s; generation {generation}, \
-                     {count} partitions"
+                     partitions: {count}"
                 )
             });
         } else if kept < count {
             let new = count - kept;
             around.incident(now_ns, self.flow_name(), || {
-                format!("{name}: generation {generation}, {count} partitions, {new} of them new")
+                format!("{name}: generation {generation}, partitions: {count} ({new} new)")
             });
         }
         self.place(around);

@@ -39,7 +39,7 @@ pub enum ResumeError {
     #[error("this run is complete: there is nothing left to do")]
     Complete,
     /// It ended before it had a plan, or the plan is damaged.
-    #[error("this run has no plan that could go on")]
+    #[error("this run has no plan to resume")]
     NoPlan,
 }
 

@@ -27,17 +27,17 @@ impl GroupRecord {
         let mut words = Vec::new();
         if self.rebalances > 0 {
             let seconds = self.rebalance_ns as f64 / 1e9;
-            words.push(format!(
-                "rebalanced {} times, {seconds:.3} s in all",
-                self.rebalances
-            ));
+            words.push(match self.rebalances {
+                1 => format!("rebalanced once, for {seconds:.3} s"),
+                several => format!("rebalanced {several} times, {seconds:.3} s in total"),
+            });
         }
         if self.commits_failed > 0 {
             let all = self.commits + self.commits_failed;
             words.push(format!("{} of {all} commits failed", self.commits_failed));
         }
         if self.records_again > 0 {
-            words.push(format!("{} records were read twice", self.records_again));
+            words.push(format!("records read twice: {}", self.records_again));
         }
         (!words.is_empty()).then(|| format!("its group: {}", words.join("; ")))
     }
