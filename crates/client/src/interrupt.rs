@@ -1,40 +1,40 @@
-//! A word from outside that whoever waits for a broker should stop waiting.
+//! Cancels waits for brokers from outside.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The longest wait that nobody can interrupt: Ctrl-C has to end a run within a second.
+/// The longest uninterruptible wait: Ctrl-C must end a run within a second.
 pub(crate) const WAIT_SLICE: Duration = Duration::from_millis(100);
 
 /// A flag that any thread or signal handler raises; clones share it.
 ///
-/// Every wait of this room, for bytes or between retries, looks at it ten times a second.
+/// Every wait of this crate, for bytes or between retries, checks it ten times per second.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// A flag of its own, which nobody raises before somebody got a clone of it.
+    /// A new flag, which is not raised.
     pub fn new() -> Interrupt {
         Interrupt::default()
     }
 
-    /// Tells all waits on this flag and its clones to end.
+    /// Ends all waits on this flag and its clones.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Takes it back: waits that begin from now on are not told to end.
+    /// Resets it, for later waits.
     pub fn lower(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Whether somebody raised it.
+    /// Whether it is raised.
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Waits for `pause`, or until `deadline`, or until the flag is raised.
+    /// Waits for `pause`, until `deadline`, or until the flag is raised.
     pub(crate) fn sleep(&self, pause: Duration, deadline: Instant) {
         let end = (Instant::now() + pause).min(deadline);
         while !self.is_raised() {

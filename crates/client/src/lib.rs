@@ -1,26 +1,24 @@
-//! A cluster seen from outside, over blocking sockets.
+//! Access to a cluster from outside, over blocking sockets.
 //!
 //! # Goals
 //!
-//! * Kafka's own `client.properties` are taken as they are: each key is honoured, or named with the
-//!   reason why not; all mistakes at once, none with a secret in it.
-//! * Whatever listens on a port gets its own words: no host, no listener, silence, HTTP, TLS. Every
-//!   error knows a cure.
-//! * Brokers of every age since Kafka 0.8.2, also those that know no ApiVersions; what a release does
-//!   not tell is absent, and what it cannot do is said.
-//! * Every wait is bounded in time and ends within a tenth of a second after an [`Interrupt`].
+//! * Kafka's own `client.properties` are read unchanged: each key is applied, or refused with a reason. All mistakes
+//!   are reported at once, without secrets.
+//! * Each kind of peer gets its own message: no host, no listener, silence, HTTP, TLS. Every error has a fix.
+//! * Brokers of every release since Kafka 0.8.2, including those without ApiVersions. What a release does not report is
+//!   absent, and what it does not support is an error.
+//! * Every wait is limited in time and ends within a tenth of a second after an [`Interrupt`].
 //!
 //! # Non-goals
 //!
-//! * The load. The engine's threads take their sockets by [`Connection::into_parts`] and go on
-//!   alone; nothing here is made for speed.
-//! * Producing and consuming; see the room `load`.
-//! * Kerberos (GSSAPI), and asking a token server for OAUTHBEARER's tokens.
+//! * Load. The engine's threads take their sockets with [`Connection::into_parts`]; this crate is not built for speed.
+//! * Producing and consuming (`load`).
+//! * Kerberos (GSSAPI), and requesting OAUTHBEARER tokens from a server.
 //!
 //! # Where to start
 //!
-//! [`ClientConfig`] says how to reach a cluster, [`Cluster`] is one, [`admin`] what can be asked
-//! of it, [`Connection`] one broker of it, [`group::GroupMember`] a member of a consumer group.
+//! [`ClientConfig`] describes how to reach a cluster, [`Cluster`] is a cluster, [`admin`] has its operations,
+//! [`Connection`] is one broker, [`group::GroupMember`] a member of a consumer group.
 
 pub mod admin;
 mod backoff;

@@ -1,9 +1,9 @@
-//! Which release of Apache Kafka a broker probably is. No request asks for that, but each release
-//! has taught the brokers new requests, versions of requests, and feature levels.
+//! Guesses a broker's release of Apache Kafka. There is no request for it, but each release added requests, versions of
+//! requests, and feature levels.
 //!
-//! The table's facts: `MetadataVersion` of kafka-server-common 4.3.1 for the feature levels, the
-//! `validVersions` of Kafka's message definitions and the release notes for the rest. Brokers of
-//! other makes answer as they like; a guess about them means "speaks like Kafka x".
+//! Sources: `MetadataVersion` of kafka-server-common 4.3.1 for the feature levels; the `validVersions` of Kafka's
+//! message definitions and the release notes for the rest. For other implementations, a guess means "supports the same
+//! as Kafka x".
 
 use std::fmt;
 
@@ -16,16 +16,16 @@ pub struct Release {
     pub major: u8,
     /// 3 of 4.3; 10 of 0.10.2.
     pub minor: u8,
-    /// 2 of 0.10.2; 0 elsewhere, since bug fix releases cannot be told apart.
+    /// 2 of 0.10.2; 0 for all others, because bug fix releases cannot be distinguished.
     pub patch: u8,
 }
 
-/// What a broker's answers say about its release.
+/// The release of a broker, as far as its API versions show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReleaseGuess {
-    /// It answers exactly like these: the first and the last release that cannot be told apart.
+    /// Its versions match these releases: the first and the last that cannot be distinguished.
     Between(Release, Release),
-    /// It answers like the newest release of the table, or knows more.
+    /// Its versions match the newest release of the table, or newer ones.
     AtLeast(Release),
     /// It lacks what the oldest release of the table has.
     Before(Release),
@@ -63,8 +63,8 @@ const METADATA_LEVELS: &[(i16, Release)] = &[
     (30, release(4, 3)),
 ];
 
-/// API key and version that a release was the first to have, for brokers that do not tell
-/// `metadata.version`. 3.4 brought clients nothing new.
+/// The API key and version that a release introduced, for brokers without `metadata.version`. 3.4 had no changes for
+/// clients.
 const FIRST_VERSIONS: &[(i16, i16, Release)] = &[
     (10, 0, old(8, 2)),  // FindCoordinator
     (16, 0, old(9, 0)),  // ListGroups
@@ -99,7 +99,7 @@ const FIRST_VERSIONS: &[(i16, i16, Release)] = &[
 ];
 
 impl ReleaseGuess {
-    /// The release whose answers these are.
+    /// The release with these versions.
     pub fn from_api_versions(versions: &ApiVersions) -> ReleaseGuess {
         match versions.supported_feature("metadata.version") {
             Some((_, level)) => ReleaseGuess::from_metadata_level(level),
@@ -124,9 +124,9 @@ impl ReleaseGuess {
                 .range_of_key(key)
                 .is_some_and(|(_, highest)| highest >= version)
         };
-        // A release has all that came before it; the first gap ends the climb, whatever a broker
-        // of another make knows beyond.
-        // Who answers ApiVersions is of 0.10 at least, even if it has no groups.
+        // A release has everything that came before it; the first gap ends the search, even if another implementation
+        // has later versions.
+        // A broker with ApiVersions is at least 0.10, even without groups.
         let is_api_versions = |(key, _, _): &(i16, i16, Release)| *key == 18;
         let floor = FIRST_VERSIONS.iter().position(is_api_versions);
         let floor = floor.filter(|&at| has(&FIRST_VERSIONS[at])).unwrap_or(0);
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn old_brokers_are_recognised_by_what_they_lack() {
         assert_eq!(guess(&[]), "before 0.8.2");
-        // The ranges that Kafka 0.10.1.0 answers with.
+        // The versions of Kafka 0.10.1.0.
         let mut ranges: Vec<(i16, i16, i16)> = (0..=20).map(|key| (key, 0, 0)).collect();
         ranges[1].2 = 3;
         ranges[2].2 = 1;
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_gap_ends_the_climb() {
-        // CreateTopics and much later things, but no InitProducerId.
+        // CreateTopics and much later APIs, but no InitProducerId.
         assert_eq!(
             guess(&[(18, 0, 4), (19, 0, 7), (1, 0, 17), (0, 0, 13)]),
             "0.10.2"

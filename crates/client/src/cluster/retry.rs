@@ -1,4 +1,4 @@
-//! Operations that are tried again: with growing pauses, bounded in attempts and in time.
+//! Operations with retries: growing pauses, limited in number and in time.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use super::Cluster;
 use super::error::{ClusterError, Next};
 use crate::backoff::Backoff;
 
-/// An attempt that failed, and whether another one makes sense.
+/// A failed attempt, and whether another one makes sense.
 #[derive(Debug)]
 pub(crate) struct FailedAttempt<E> {
     pub(crate) error: E,
@@ -22,9 +22,9 @@ impl<E: From<ClusterError>> From<ClusterError> for FailedAttempt<E> {
     }
 }
 
-/// An operation's error, which may stand for trouble on the way to the cluster.
+/// An operation's error, which may be a problem on the way to the cluster.
 pub(crate) trait OperationError {
-    /// That trouble, if it is some.
+    /// That problem, if it is one.
     fn cluster_error(&mut self) -> Option<&mut ClusterError>;
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Retry {
 }
 
 impl Cluster {
-    /// Begins an operation.
+    /// Starts an operation.
     pub(crate) fn retry(&self) -> Retry {
         Retry {
             deadline: self.deadline(),
@@ -52,9 +52,9 @@ impl Cluster {
         }
     }
 
-    /// Tries `attempt` until it works, gives up, or runs out of attempts or time. The error is that of the last
-    /// attempt, also after an interrupt; when time ran out on the way to the cluster, it names the `operation` and the
-    /// first error: the last attempt is often cut short, and its error means nothing.
+    /// Repeats `attempt` until it succeeds, gives up, or runs out of attempts or time. The error is that of the last
+    /// attempt, also after an interrupt. If time ran out on the way to the cluster, it names the `operation` and the
+    /// first error: the last attempt is often cut short, so its error means nothing.
     pub(crate) fn retrying<T, E: OperationError>(
         &mut self,
         operation: &'static str,
@@ -63,7 +63,7 @@ impl Cluster {
         self.retrying_until(operation, self.deadline(), attempt)
     }
 
-    /// The same as a part of an operation that ends at `deadline`.
+    /// The same within an operation that ends at `deadline`.
     pub(crate) fn retrying_until<T, E: OperationError>(
         &mut self,
         operation: &'static str,
@@ -94,7 +94,7 @@ impl Cluster {
             }
             first.get_or_insert(failed.error);
             if failed.next == Next::Refresh {
-                // Failing here is no answer to the caller's question: the next attempt tells.
+                // Failing here does not answer the caller's request: the next attempt does.
                 let _ = self.refresh_once(retry.deadline);
             }
         }
@@ -112,7 +112,7 @@ impl Cluster {
     }
 }
 
-/// Time ran out: the first error of the operation says why, in place of the last.
+/// Time ran out: the first error of the operation replaces the last.
 fn name_first<E: OperationError>(
     last: &mut E,
     first: Option<&mut ClusterError>,
@@ -127,7 +127,7 @@ fn name_first<E: OperationError>(
         None => std::mem::replace(last, ClusterError::Interrupted),
     };
     let first = match first {
-        // A part of the operation has run out of time; who asks knows the whole.
+        // A part of the operation ran out of time; the caller knows the whole operation.
         ClusterError::GaveUp { first, .. } => first,
         first => Box::new(first),
     };

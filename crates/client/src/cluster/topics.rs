@@ -1,4 +1,4 @@
-//! Topics as Kafka's own clients see them: all of a cluster, and those that brokers create on demand.
+//! Topics as Kafka's clients use them: all topics of a cluster, and automatically created ones.
 
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::messages::{Message, MetadataRequest, MetadataRequestTopic};
@@ -6,7 +6,7 @@ use kgauge_wire::messages::{Message, MetadataRequest, MetadataRequestTopic};
 use super::{Cluster, ClusterError, MetadataView};
 
 impl Cluster {
-    /// All topics of the cluster. [`Cluster::metadata`] does not take them over.
+    /// All topics of the cluster. [`Cluster::metadata`] does not keep them.
     pub fn all_topics(&mut self) -> Result<MetadataView, ClusterError> {
         let broker = self.any_broker()?;
         let versions = self.api_versions(broker)?;
@@ -15,7 +15,7 @@ impl Cluster {
         Ok(MetadataView::from_answer(&reply.decode()?))
     }
 
-    /// Asks for a topic as producers do: brokers with `auto.create.topics.enable` then create it, which takes a while.
+    /// Requests a topic as producers do: brokers with `auto.create.topics.enable` then create it, which takes a while.
     pub fn create_on_demand(&mut self, topic: &str) -> Result<(), ClusterError> {
         let broker = self.any_broker()?;
         let request = MetadataRequest {

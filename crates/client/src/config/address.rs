@@ -4,46 +4,46 @@ use std::fmt;
 
 use crate::shown;
 
-/// A broker's address as it was written or told: a name or a literal IP address, and a port.
+/// A broker's address as given or advertised: a name or a literal IP address, and a port.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address {
-    /// Host name, IPv4 or IPv6 literal; an IPv6 literal without its brackets.
+    /// Host name, IPv4 or IPv6 literal; IPv6 without brackets.
     pub host: String,
     /// TCP port, never 0.
     pub port: u16,
 }
 
-/// Why a text is no address. Its `Display` is a clause that follows the text itself.
+/// Why a text is not an address. Its `Display` is a clause that follows the text itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressMistake {
     /// Nothing between two commas.
     #[error("is empty; remove the extra comma")]
     Empty,
-    /// `host` alone.
+    /// Only `host`.
     #[error("has no port: write host:9092")]
     NoPort,
-    /// The port is no number between 1 and 65535.
+    /// The port is not a number between 1 and 65535.
     #[error("needs a port from 1 to 65535 after its colon")]
     BadPort,
     /// `:9092`.
     #[error("has no host before its port")]
     NoHost,
-    /// `::1:9092`, where nobody can say what is host and what is port.
+    /// `::1:9092`, in which host and port cannot be distinguished.
     #[error("is an IPv6 address without brackets: write [address]:port")]
     BareIpv6,
-    /// Something in brackets that is no IPv6 address.
+    /// Something in brackets that is not an IPv6 address.
     #[error("has no IPv6 address between its brackets")]
     BadIpv6,
     /// `https://host:port` and the like.
     #[error("looks like a URL; write only host:port")]
     Url,
-    /// A character that no host name has.
+    /// A character that host names do not have.
     #[error("has a character that is not allowed in a host name")]
     BadHost,
 }
 
 impl Address {
-    /// Reads `host:port` or `[ipv6]:port`. A prefix `PLAINTEXT://` is allowed, as in Kafka.
+    /// Parses `host:port` or `[ipv6]:port`. A prefix `PLAINTEXT://` is allowed, as in Kafka.
     pub fn parse(text: &str) -> Result<Address, AddressMistake> {
         let text = text.trim();
         if text.is_empty() {
@@ -64,7 +64,7 @@ impl Address {
         if host.is_empty() {
             return Err(AddressMistake::NoHost);
         }
-        // Kafka allows underscores, which are no part of DNS names but common in containers.
+        // Kafka allows underscores, which are not valid in DNS names but common in containers.
         if !host
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))

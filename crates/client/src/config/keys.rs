@@ -1,18 +1,18 @@
-//! Every key that Kafka 4.3.1's own clients know, and what kgauge does with it.
+//! Every key of Kafka 4.3.1's own clients, and what kgauge does with it.
 //!
-//! The list was read from the Java classes `AdminClientConfig`, `ProducerConfig` and
-//! `ConsumerConfig` of kafka-clients 4.3.1 (`configNames()`).
+//! Source: the Java classes `AdminClientConfig`, `ProducerConfig` and `ConsumerConfig` of kafka-clients 4.3.1
+//! (`configNames()`).
 
 /// What kgauge does with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyRole {
     /// Sets a field of [`crate::ClientConfig`].
     Client,
-    /// Belongs to TLS or SASL, and has no effect with another `security.protocol`.
+    /// Belongs to TLS or SASL; no effect with another `security.protocol`.
     Security,
-    /// Steers only the inside of the Java client (its metrics, its classes); no effect here.
+    /// Configures only internals of the Java client (metrics, classes); no effect here.
     JavaOnly,
-    /// Would change what happens on the wire, and is not supported.
+    /// Would change the protocol, and is not supported.
     Unsupported,
     /// A producer's setting: it belongs to a flow of the scenario.
     Producer,
@@ -55,7 +55,7 @@ const JAVA_ONLY: &[&str] = &[
 const UNSUPPORTED: &[&str] = &["bootstrap.controllers", "config.providers"];
 
 const SECURITY: &[&str] = &[
-    // kgauge's own; the rest is Kafka's.
+    // kgauge's own; the others are Kafka's.
     "kgauge.oauthbearer.token.command",
     "kgauge.oauthbearer.token.file",
     "sasl.client.callback.handler.class",
@@ -188,7 +188,7 @@ const ROLES: &[(KeyRole, &[&str])] = &[
     (KeyRole::Consumer, CONSUMER),
 ];
 
-/// What kgauge does with `key`; `None` when no client of Kafka has such a key.
+/// What kgauge does with `key`; `None` if no client of Kafka has such a key.
 pub fn role(key: &str) -> Option<KeyRole> {
     // Plug-in settings such as sasl.login.* per listener do not exist on the client's side, but
     // config.providers.<name>.* does.
@@ -201,10 +201,10 @@ pub fn role(key: &str) -> Option<KeyRole> {
         .map(|&(role, _)| role)
 }
 
-/// The known key that `key` most probably was meant to be.
+/// The known key that was probably meant.
 pub(super) fn nearest(key: &str) -> Option<&'static str> {
     let wanted: Vec<char> = key.to_lowercase().replace('_', ".").chars().collect();
-    // A third of the letters may be wrong: more than that is another word.
+    // Up to a third of the letters may differ.
     let distance_max = (wanted.len() / 3).clamp(1, 6);
     ROLES
         .iter()

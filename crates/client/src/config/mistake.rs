@@ -1,9 +1,9 @@
-//! What can be wrong with a client's settings, all of it at once, each with place and cure.
+//! Mistakes in a client's settings, all at once, each with location and fix.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a setting stands.
+/// The location of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingLocation {
     /// A line of a properties file, counted from 1.
@@ -13,9 +13,9 @@ pub enum SettingLocation {
         /// The line on which the key begins.
         line: u32,
     },
-    /// A `key=value` pair given beside the file (on the command line, in a scenario).
+    /// A `key=value` pair in addition to the file (from the command line or a scenario).
     Pair,
-    /// Nowhere: it is missing.
+    /// It is missing.
     Missing,
 }
 
@@ -29,10 +29,10 @@ impl fmt::Display for SettingLocation {
     }
 }
 
-/// One mistake. No text of it ever holds a value that may be a secret.
+/// One mistake. No text in it contains a value that may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigMistake {
-    /// Where it is.
+    /// Its location.
     pub place: SettingLocation,
     /// What is wrong.
     pub what: String,
@@ -46,12 +46,12 @@ impl fmt::Display for ConfigMistake {
     }
 }
 
-/// Something that has no effect, but that the user should know.
+/// A note about something without effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigNote {
-    /// Where it is.
+    /// Its location.
     pub place: SettingLocation,
-    /// What the user should know.
+    /// The note.
     pub what: String,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for ConfigNote {
     }
 }
 
-/// Why no [`crate::ClientConfig`] came out.
+/// Why there is no [`crate::ClientConfig`].
 #[derive(Debug, thiserror::Error)]
 pub enum ClientConfigError {
     /// The file cannot be read.
@@ -69,10 +69,10 @@ pub enum ClientConfigError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// The operating system's words.
+        /// The operating system's message.
         error: std::io::Error,
     },
-    /// The settings are wrong; all mistakes, in the order of their places.
+    /// The settings are wrong; all mistakes, in the order of their locations.
     #[error("{}", lines(mistakes))]
     Mistakes {
         /// At least one.

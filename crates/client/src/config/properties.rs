@@ -1,9 +1,8 @@
-//! Java's properties syntax, as `java.util.Properties.load` documents it.
+//! Java's properties syntax, as documented for `java.util.Properties.load`.
 //!
-//! Kafka's tools read their files with it, so a file that works there has to mean the same here:
-//! comments with `#` and `!`, keys ended by `=`, `:` or white space, continuation lines, and
-//! `\t`, `\n`, `\r`, `\f`, `\uXXXX` escapes. Java reads the bytes as ISO 8859-1; files written
-//! since are mostly UTF-8, so valid UTF-8 is taken as such and everything else as ISO 8859-1.
+//! Kafka's tools use it, so a file must mean the same here: comments with `#` and `!`, keys ended by `=`, `:` or white
+//! space, continuation lines, and `\t`, `\n`, `\r`, `\f`, `\uXXXX` escapes. Java reads the bytes as ISO 8859-1. Newer
+//! files are mostly UTF-8, so valid UTF-8 is read as such, and everything else as ISO 8859-1.
 
 use std::borrow::Cow;
 
@@ -13,13 +12,13 @@ use kgauge_wire::Secret;
 pub(super) struct PropertyLine {
     /// The key, unescaped.
     pub(super) key: String,
-    /// The value, unescaped. Trailing white space belongs to it, as in Java.
+    /// The value, unescaped. Trailing white space is part of it, as in Java.
     pub(super) value: Secret,
-    /// Where the key stands.
+    /// The location of the key.
     pub(super) line: u32,
 }
 
-/// An escape that means nothing.
+/// An invalid escape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SyntaxMistake {
     /// The line on which the entry begins, counted from 1.
@@ -28,8 +27,8 @@ pub(super) struct SyntaxMistake {
     pub(super) what: &'static str,
 }
 
-/// Reads all entries in the order of the file; entries with a broken escape are left out and
-/// told in the second list.
+/// Parses all entries in the order of the file; entries with an invalid escape are left out and returned in the second
+/// list.
 pub(super) fn parse(bytes: &[u8]) -> (Vec<PropertyLine>, Vec<SyntaxMistake>) {
     let text = decode(bytes);
     let mut entries = Vec::new();
@@ -51,7 +50,7 @@ pub(super) fn parse(bytes: &[u8]) -> (Vec<PropertyLine>, Vec<SyntaxMistake>) {
 }
 
 fn decode(bytes: &[u8]) -> Cow<'_, str> {
-    // Editors on Windows begin UTF-8 files with a byte order mark; it is no part of a key.
+    // Editors on Windows start UTF-8 files with a byte order mark, which is not part of a key.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -105,7 +104,7 @@ fn logical_lines(text: &str) -> Vec<(u32, String)> {
     logical
 }
 
-/// Splits at the first `=`, `:` or white space that no backslash protects.
+/// Splits at the first unescaped `=`, `:` or white space.
 fn split_key(line: &str) -> (&str, &str) {
     let mut protected = false;
     let end = line

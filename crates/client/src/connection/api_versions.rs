@@ -1,19 +1,19 @@
-//! Which requests a broker knows, in which versions, and what it says about its features.
+//! The APIs, versions and features of a broker.
 
 use std::ops::RangeInclusive;
 
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::messages::ApiVersionsResponse;
 
-/// A broker's answer to ApiVersions.
+/// A broker's response to ApiVersions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ApiVersions {
-    /// Key, lowest and highest version; sorted by key, one entry each. Keys that kgauge does not
-    /// know are kept: they tell the broker's age.
+    /// Key, lowest and highest version; sorted by key, one entry each. Unknown keys are kept: they show the broker's
+    /// release.
     ranges: Vec<(i16, i16, i16)>,
     /// Name, lowest and highest level that the broker's software supports (KIP-584).
     supported_features: Vec<(String, i16, i16)>,
-    /// Name and level that the cluster has agreed on.
+    /// Name, and the level that the cluster has finalized.
     finalized_features: Vec<(String, i16)>,
 }
 
@@ -31,9 +31,8 @@ impl ApiVersions {
 
     pub(crate) fn from_answer(answer: &ApiVersionsResponse<'_>) -> ApiVersions {
         let ranges = answer.api_keys.iter().map(|api| {
-            // Produce: brokers since 4.0 write 0 as the lowest version although they serve 3 and
-            // above only, because librdkafka looks for it (KAFKA-18659). It does no harm here:
-            // the highest common version is taken.
+            // Produce: brokers since 4.0 report 0 as the lowest version although they only serve 3 and above, because
+            // librdkafka requires it (KAFKA-18659). That is harmless here: the highest common version is used.
             (api.api_key, api.min_version, api.max_version)
         });
         ApiVersions {
@@ -57,12 +56,12 @@ impl ApiVersions {
         }
     }
 
-    /// Lowest and highest version that the broker knows of `api`.
+    /// The broker's lowest and highest version of `api`.
     pub fn range(&self, api: ApiKey) -> Option<(i16, i16)> {
         self.range_of_key(api.as_i16())
     }
 
-    /// The same for a key that kgauge may have no messages for.
+    /// The same for a key that may be unknown to kgauge.
     pub fn range_of_key(&self, key: i16) -> Option<(i16, i16)> {
         let index = self
             .ranges
@@ -72,7 +71,7 @@ impl ApiVersions {
         Some((min, max))
     }
 
-    /// The highest version that both sides know.
+    /// The highest common version.
     pub fn highest_common(&self, api: ApiKey, ours: RangeInclusive<i16>) -> Option<i16> {
         let (min, max) = self.range(api)?;
         let highest = max.min(*ours.end());
@@ -87,7 +86,7 @@ impl ApiVersions {
             .map(|&(_, min, max)| (min, max))
     }
 
-    /// The level of a feature that the cluster has agreed on.
+    /// The level of a feature that the cluster has finalized.
     pub fn finalized_feature(&self, name: &str) -> Option<i16> {
         self.finalized_features
             .iter()

@@ -1,4 +1,4 @@
-//! From an address to a connected socket: names resolved, every address tried, time bounded.
+//! Connects to an address: resolves the name and tries every address, in limited time.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -11,7 +11,7 @@ use super::error::ConnectError;
 use crate::config::{Address, ClientConfig};
 use crate::interrupt::{Interrupt, WAIT_SLICE};
 
-/// Connects to the first address of the host that accepts.
+/// Connects to the host's first address that accepts.
 pub(super) fn dial(
     address: &Address,
     config: &ClientConfig,
@@ -27,7 +27,7 @@ pub(super) fn dial(
     let candidates = resolve(address, deadline, interrupt)?;
     let mut last = None;
     for (index, &candidate) in candidates.iter().enumerate() {
-        // A dead first address must leave time for those after it.
+        // A dead first address must leave time for the others.
         let left = deadline.saturating_duration_since(Instant::now());
         let share = left / u32::try_from(candidates.len() - index).unwrap_or(1);
         match connect(candidate, config, share, interrupt) {
@@ -94,9 +94,9 @@ fn resolve(
     Ok(candidates)
 }
 
-/// Looks a name up. That is the operating system's, keeps time limits of its own, and nobody can break it off: so a
-/// thread waits for it, and is left to itself when the time is over or, with `None` as the error, when the flag is
-/// raised.
+/// Resolves a name. The operating system does that, with its own time limits, and it cannot be cancelled. A separate
+/// thread therefore waits for it. The thread is abandoned when the time is over or, with `None` as the error, when the
+/// flag is raised.
 fn resolve_until(
     look_up: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,
     deadline: Instant,
@@ -104,7 +104,7 @@ fn resolve_until(
 ) -> Result<Vec<SocketAddr>, Option<io::Error>> {
     let (sender, found) = channel();
     let asking = std::thread::Builder::new().name("names".to_owned());
-    // It may come too late for anybody to hear.
+    // The receiver may have given up.
     let asked = asking.spawn(move || drop(sender.send(look_up())));
     asked.map_err(Some)?;
     loop {
@@ -128,8 +128,8 @@ fn connect(
     interrupt: &Interrupt,
 ) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(peer), Type::STREAM, Some(Protocol::TCP))?;
-    // Buffers have to be set before connecting: the window scale is agreed in the handshake.
-    // A system may refuse a size, in which case its own stays, as in Kafka.
+    // Buffers must be set before connecting: the handshake negotiates the window scale. A system may refuse a size and
+    // keep its own, as in Kafka.
     if let Some(bytes) = config.send_buffer_bytes {
         let _ = socket.set_send_buffer_size(bytes as usize);
     }
@@ -142,7 +142,7 @@ fn connect(
     Ok(socket.into())
 }
 
-/// Connects without blocking and waits in slices, so that Ctrl-C is heard.
+/// Connects without blocking and waits in slices, so that an interrupt is noticed.
 fn connect_in_slices(
     socket: &Socket,
     peer: SocketAddr,
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_look_up_that_hangs_is_left_to_itself() {
-        // It answers when the test is over.
+        // It answers after the end of the test.
         let (_held, never) = channel::<()>();
         let hangs = move || {
             let _ = never.recv();

@@ -1,12 +1,11 @@
-//! Recognises what else may listen on a port, from its first bytes, so that a wrong port gets a
-//! helpful word.
+//! Recognises other protocols on a port by their first bytes, for a helpful message about a wrong port.
 
 use std::fmt;
 
-/// The largest part of a foreign answer that is looked at and shown.
+/// The part of a foreign response that is examined and shown.
 pub(crate) const PREVIEW_BYTES_MAX: usize = 64;
 
-/// A protocol that is not Kafka's.
+/// A protocol other than Kafka's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Foreign {
     /// A TLS record, usually the alert "unexpected message" (RFC 8446, section 5.1).
@@ -15,20 +14,20 @@ pub enum Foreign {
     Http,
     /// `SSH-2.0-...` (RFC 4253, section 4.2).
     Ssh,
-    /// A greeting of a mail or file server: `220 ...`, `+OK`, `* OK`.
+    /// A mail or file server's greeting: `220 ...`, `+OK`, `* OK`.
     MailOrFtp,
     /// A Redis reply: `-ERR ...`.
     Redis,
     /// A MySQL or MariaDB greeting.
     MySql,
-    /// Printable text of some other kind.
+    /// Other printable text.
     Text,
     /// Anything else.
     Bytes,
 }
 
 impl Foreign {
-    /// Names the protocol whose answer begins with `bytes`.
+    /// The protocol of a response that starts with `bytes`.
     pub(crate) fn recognise(bytes: &[u8]) -> Foreign {
         let starts = |prefix: &[u8]| bytes.starts_with(prefix);
         match bytes {
@@ -70,7 +69,7 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// The first line of a foreign answer, bounded and with everything unprintable escaped.
+/// The first line of a foreign response, limited, with unprintable characters escaped.
 pub(crate) fn preview(bytes: &[u8]) -> String {
     let bytes = &bytes[..bytes.len().min(PREVIEW_BYTES_MAX)];
     let line = bytes

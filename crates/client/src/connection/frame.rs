@@ -1,4 +1,4 @@
-//! Whole frames over a blocking socket, bounded in bytes and in time.
+//! Complete frames over a blocking socket, limited in size and time.
 
 use std::io::{self, Read, Write};
 use std::time::Instant;
@@ -7,25 +7,25 @@ use super::foreign::PREVIEW_BYTES_MAX;
 use crate::interrupt::{Interrupt, WAIT_SLICE};
 use crate::security::Channel;
 
-/// How much room a body gets at a time: a lying length costs no more memory than bytes arrive.
+/// Memory for a body grows in these steps: a false length allocates no more than the bytes that arrive.
 const READ_STEP_BYTES: usize = 256 * 1024;
 
-/// Why no frame could be moved.
+/// Why no frame was transferred.
 #[derive(Debug)]
 pub(super) enum FrameIoError {
-    /// The peer closed; what it had sent of the frame, length included.
+    /// The peer closed; with the bytes of the frame that it had sent, including the length.
     Closed { received: Vec<u8> },
-    /// Time is up; the first bytes of what had come of the frame.
+    /// Time is over; with the first bytes of the frame that had arrived.
     TimedOut { received: Vec<u8> },
-    /// The first four bytes are no possible length; they and what came right after them.
+    /// The first four bytes are not a valid length; with them and what followed.
     Length { length: i64, received: Vec<u8> },
     /// Somebody raised the flag.
     Interrupted,
-    /// The operating system's words.
+    /// The operating system's message.
     Io(io::Error),
 }
 
-/// Until when, and on whose word, a transfer may wait.
+/// Deadline and interrupt of a transfer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patience<'a> {
     pub(super) deadline: Instant,
@@ -82,7 +82,7 @@ pub(super) fn read_frame(
     body_bytes_max: usize,
     patience: Patience<'_>,
 ) -> Result<Vec<u8>, FrameIoError> {
-    // Every answer begins with a correlation id of 4 bytes.
+    // Every response begins with a correlation id of 4 bytes.
     read_sized(stream, 4..=body_bytes_max, patience)
 }
 
@@ -166,7 +166,7 @@ fn fill(
     Ok(())
 }
 
-/// A reset is a closed connection, only in a worse mood.
+/// A reset counts as a closed connection.
 fn classify(error: io::Error, received: Vec<u8>) -> FrameIoError {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
     match error.kind() {
@@ -175,7 +175,7 @@ fn classify(error: io::Error, received: Vec<u8>) -> FrameIoError {
     }
 }
 
-/// What else has come after bytes that are no frame, to recognise who sent them.
+/// What followed bytes that are not a frame, to recognise the sender.
 fn and_what_follows(stream: &mut Channel, head: Vec<u8>) -> Vec<u8> {
     let mut rest = [0u8; PREVIEW_BYTES_MAX];
     let count = match stream.set_read_timeout(Some(WAIT_SLICE)) {

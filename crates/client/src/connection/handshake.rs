@@ -1,8 +1,8 @@
-//! The first exchange: which requests does the peer know, and is it Kafka at all?
+//! The first exchange: which APIs the peer supports, and whether it is Kafka at all.
 //!
-//! Kafka's rule (KIP-511): ask ApiVersions in the newest version. A broker that does not know it
-//! answers in version 0 with UNSUPPORTED_VERSION and, since 2.4, the range that it does know.
-//! Brokers before 0.10 do not know the request: 0.8 closes the connection, 0.9 never answers.
+//! Kafka's rule (KIP-511): send ApiVersions in the newest version. A broker that does not support it answers in version
+//! 0 with UNSUPPORTED_VERSION and, since 2.4, its own range. Brokers before 0.10 lack the request: 0.8 closes the
+//! connection, 0.9 never answers.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -19,22 +19,22 @@ use super::{ApiVersions, Connection, Failure, probe};
 use crate::config::Address;
 use crate::interrupt::Interrupt;
 
-/// Answers to ApiVersions have a header of version 0, which is the correlation id alone.
+/// Responses to ApiVersions have header version 0, which is only the correlation id.
 const HEADER_BYTES: usize = 4;
 
-/// After so long without an answer it is looked whether the broker is one that never gives any.
+/// After this time without a response, the peer is checked for a release that never answers.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// What the first exchange has shown.
+/// The result of the first exchange.
 pub(super) enum Peer {
-    /// It told what it knows.
+    /// The broker's API versions.
     Tells(ApiVersions),
-    /// It is too old to tell; its connection is of no use any more.
+    /// The broker is too old for ApiVersions; its connection is unusable.
     Old(ApiVersions),
 }
 
-/// Asks until the peer has said what it knows. `recognise` looks, over connections of its own,
-/// whether a peer that keeps silent is an old broker; if not, the wait goes on.
+/// Repeats the request until the peer has answered. `recognise` checks, over separate connections, whether a silent
+/// peer is an old broker; if not, the wait continues.
 pub(super) fn shake(
     connection: &mut Connection,
     deadline: Instant,
@@ -91,7 +91,7 @@ pub(super) fn shake(
     }
 }
 
-/// The version to try after a refusal, whose answer comes in version 0.
+/// The version to try after a refusal, which has version 0.
 fn lower(message: &[u8], refused: i16) -> i16 {
     let answer = ApiVersionsResponse::decode(&mut Reader::new(message), 0).ok();
     let range = answer.and_then(|answer| {
@@ -106,7 +106,7 @@ fn lower(message: &[u8], refused: i16) -> i16 {
     }
 }
 
-/// The answer to one request, its header included.
+/// The response to one request, including its header.
 pub(super) fn ask(
     connection: &mut Connection,
     version: i16,
@@ -120,7 +120,7 @@ pub(super) fn ask(
     connection.exchange(&request, version, deadline)
 }
 
-/// Whether not a single byte came in time.
+/// Whether no byte arrived in time.
 fn is_silence(answer: &Result<Vec<u8>, Failure>) -> bool {
     match answer {
         Err(Failure::Frame(FrameIoError::TimedOut { received })) => received.is_empty(),
@@ -143,7 +143,7 @@ fn in_words(connection: &Connection, failure: Failure, waited: Duration) -> Conn
         Failure::Frame(FrameIoError::TimedOut { .. }) => ConnectError::Silent { address, waited },
         Failure::Frame(FrameIoError::Interrupted) => ConnectError::Interrupted { address },
         Failure::Frame(FrameIoError::Io(error)) => ConnectError::Io { address, error },
-        // Nothing of the request depends on outside but the client id, whose length is checked.
+        // Only the client id of the request comes from outside, and its length is checked.
         Failure::Encode(error) => ConnectError::Io {
             address,
             error: std::io::Error::new(std::io::ErrorKind::InvalidInput, error),
@@ -151,7 +151,7 @@ fn in_words(connection: &Connection, failure: Failure, waited: Duration) -> Conn
     }
 }
 
-/// The beginning of what the peer sent: its frame's length belongs to it.
+/// The first bytes from the peer, including the frame's length.
 fn as_sent(body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
     let shown = &body[..body.len().min(foreign::PREVIEW_BYTES_MAX)];

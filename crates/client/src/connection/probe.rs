@@ -1,5 +1,5 @@
-//! A second look at a port that closed the connection or kept silent: does it answer when it is
-//! greeted as a TLS or a web server? Both are more common mistakes than a port without purpose.
+//! Probes a port that closed the connection or kept silent: does it answer a TLS or an HTTP greeting? Both are common
+//! mistakes.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use super::foreign::{Foreign, PREVIEW_BYTES_MAX};
 use crate::interrupt::{Interrupt, WAIT_SLICE};
 
-/// How long each greeting may take: a live server answers at once.
+/// Time limit per greeting: a running server answers at once.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 const HTTP_GREETING: &[u8] = b"GET / HTTP/1.0\r\n\r\n";
 
-/// A whole TLS 1.2 ClientHello without extensions (RFC 5246, section 7.4.1.2). Whether the server
-/// likes it or not, its answer is a TLS record.
+/// A complete TLS 1.2 ClientHello without extensions (RFC 5246, section 7.4.1.2). Whether the server accepts it or not,
+/// its response is a TLS record.
 #[rustfmt::skip]
 const TLS_GREETING: &[u8] = &[
     0x16, 0x03, 0x01, 0x00, 0x31, // record: handshake, 49 bytes
@@ -27,7 +27,7 @@ const TLS_GREETING: &[u8] = &[
     0x01, 0x00, // no compression
 ];
 
-/// What answers on the port, and the first bytes of its answer; `None` if it stays a riddle.
+/// What answers on the port, and the first bytes of its response; `None` if unknown.
 pub(super) fn second_look(peer: SocketAddr, interrupt: &Interrupt) -> Option<(Foreign, Vec<u8>)> {
     for (greeting, expected) in [(TLS_GREETING, Foreign::Tls), (HTTP_GREETING, Foreign::Http)] {
         if interrupt.is_raised() {

@@ -1,4 +1,4 @@
-//! An answer: its bytes, and what it takes to read them.
+//! A response: its bytes, and the parameters to decode them.
 
 use std::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use kgauge_wire::messages::{Message, Request};
 use super::error::CallError;
 use crate::config::Address;
 
-/// The answer to an `R`: it owns the bytes, and what is decoded borrows from them.
+/// The response to an `R`: it owns the bytes, from which decoded messages borrow.
 #[derive(Debug)]
 pub struct Decoded<R> {
     body: Vec<u8>,
@@ -19,7 +19,7 @@ pub struct Decoded<R> {
 }
 
 impl<R> Decoded<R> {
-    /// `body` is a frame without its length, at least the 4 bytes of the correlation id long.
+    /// `body` is a frame without its length; it has at least the 4 bytes of the correlation id.
     pub(super) fn new(body: Vec<u8>, version: i16, broker: Address) -> Decoded<R> {
         Decoded {
             body,
@@ -29,12 +29,12 @@ impl<R> Decoded<R> {
         }
     }
 
-    /// The version that both sides agreed on.
+    /// The version of request and response.
     pub fn version(&self) -> i16 {
         self.version
     }
 
-    /// Who answered.
+    /// The broker.
     pub fn broker(&self) -> &Address {
         &self.broker
     }
@@ -45,7 +45,7 @@ impl<R> Decoded<R> {
             .map_or(-1, |bytes| i32::from_be_bytes(*bytes))
     }
 
-    /// Reads the answer.
+    /// Decodes the response.
     pub fn decode<'q, 'r>(&'r self) -> Result<R::Response<'r>, CallError>
     where
         R: Request<'q>,

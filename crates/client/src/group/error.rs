@@ -8,10 +8,10 @@ use kgauge_wire::error_code::ErrorCode;
 use crate::cluster::ClusterError;
 use crate::connection::CallError;
 
-/// Why something that a group member wanted did not work out.
+/// Why an operation of a group member failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GroupError {
-    /// The coordinator refuses, and will go on refusing.
+    /// The coordinator refuses permanently.
     #[error("group {group}: {api} was rejected with {code}")]
     Refused {
         /// The group's id.
@@ -21,17 +21,17 @@ pub enum GroupError {
         /// The broker's code.
         code: ErrorCode,
     },
-    /// The coordinator does not take the member, and says why.
+    /// The coordinator rejects the member, with a message.
     #[error("group {group}: the member was rejected with {code}: {why}")]
     RefusedMember {
         /// The group's id.
         group: String,
         /// The broker's code.
         code: ErrorCode,
-        /// The broker's words.
+        /// The broker's message.
         why: String,
     },
-    /// One partition's offset was not committed or not told.
+    /// One partition's offset was not committed or not returned.
     #[error("group {group}: partition {topic}-{partition}: {api} was rejected with {code}")]
     Partition {
         /// The group's id.
@@ -45,7 +45,7 @@ pub enum GroupError {
         /// The broker's code.
         code: ErrorCode,
     },
-    /// The member is not part of the group's present generation: it has to join again.
+    /// The member is not part of the group's current generation: it must rejoin.
     #[error("group {group}: this member's generation has ended ({code})")]
     Outdated {
         /// The group's id.
@@ -53,17 +53,17 @@ pub enum GroupError {
         /// The broker's code.
         code: ErrorCode,
     },
-    /// The group never came to an end with its rebalance.
+    /// The group did not finish its rebalance.
     #[error("group {group} did not settle within {:.0} s; last: {last}", waited.as_secs_f64())]
     NotSettled {
         /// The group's id.
         group: String,
-        /// How long was waited.
+        /// The time limit.
         waited: Duration,
-        /// What happened last.
+        /// The last error.
         last: String,
     },
-    /// The broker answers what nobody asked for.
+    /// A broker's response does not match the request.
     #[error("group {group}: the coordinator's response is invalid: {what}")]
     Nonsense {
         /// The group's id.
@@ -77,7 +77,7 @@ pub enum GroupError {
         /// The group's id.
         group: String,
     },
-    /// The brokers do not know the protocol of KIP-848.
+    /// The brokers do not support the protocol of KIP-848.
     #[error(
         "group {group}: this cluster does not support group.protocol=consumer: it does not \
          announce ConsumerGroupHeartbeat, or rejects it"
@@ -97,14 +97,14 @@ pub enum GroupError {
     Cluster {
         /// The group's id.
         group: String,
-        /// What went wrong.
+        /// The cause.
         #[source]
         error: Box<ClusterError>,
     },
 }
 
 impl GroupError {
-    /// Whether somebody raised the member's interrupt.
+    /// Whether the member was interrupted.
     pub fn is_interrupt(&self) -> bool {
         let GroupError::Cluster { error, .. } = self else {
             return false;
@@ -115,7 +115,7 @@ impl GroupError {
         )
     }
 
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             GroupError::Refused { code, .. }

@@ -1,4 +1,4 @@
-//! How far the group has read: offsets committed, and asked for.
+//! A group's offsets: committing and fetching.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use super::error::GroupError;
 use super::member::{GroupMember, instance_id, passes};
 use crate::backoff::Backoff;
 
-/// Version 2 is the first that a group's member can use; 10 names topics by their id.
+/// Version 2 is the first for group members; 10 identifies topics by id.
 const COMMIT_VERSIONS: RangeInclusive<i16> = 2..=9;
-/// Version 0 reads ZooKeeper; 10 names topics by their id.
+/// Version 0 reads from ZooKeeper; 10 identifies topics by id.
 pub(crate) const FETCH_VERSIONS: RangeInclusive<i16> = 1..=9;
-/// The first version that asks for several groups.
+/// The first version with several groups.
 const FETCH_WITH_GROUPS: i16 = 8;
-/// The first version of OffsetCommit that knows static members.
+/// The first version of OffsetCommit with static members.
 const COMMIT_WITH_INSTANCE: i16 = 7;
 
-/// What came of an attempt that was answered.
+/// The result of an answered attempt.
 enum Outcome<T> {
     Done(T),
     Again(GroupError),
@@ -36,14 +36,13 @@ enum Outcome<T> {
 impl GroupMember {
     /// Commits the next offset to read of each of these partitions.
     ///
-    /// [`GroupError::Outdated`] says that the group has moved on: nothing was committed, and the
-    /// member has to join again.
+    /// [`GroupError::Outdated`] means that the group has moved on: nothing was committed, and the member must rejoin.
     pub fn commit(&mut self, topic: &str, offsets: &[(i32, i64)]) -> Result<(), GroupError> {
         if offsets.is_empty() {
             return Ok(());
         }
         if self.generation < 0 {
-            // The coordinator of an empty group would take it, as from somebody without a group.
+            // The coordinator of an empty group would accept it, as from a client without a group.
             return Err(self.coordinator.outdated(ErrorCode::UnknownMemberId));
         }
         // Heartbeats wait meanwhile.
@@ -64,7 +63,7 @@ impl GroupMember {
         self.insisting(limit, |member| member.committed_once(topic, partitions))
     }
 
-    /// Tries again what may pass, within `limit` and `default.api.timeout.ms`.
+    /// Retries temporary errors within `limit` and `default.api.timeout.ms`.
     fn insisting<T>(
         &mut self,
         limit: Duration,
@@ -194,7 +193,7 @@ impl GroupMember {
             };
             match ErrorCode::from(code) {
                 ErrorCode::None => committed.push(Some(offset).filter(|&offset| offset >= 0)),
-                // What Kafka 0.8.2 and 0.9 say of a partition without offset.
+                // Kafka 0.8.2 and 0.9 return these for a partition without an offset.
                 ErrorCode::UnknownTopicOrPartition => committed.push(None),
                 code => {
                     let error = GroupError::Partition {
@@ -226,7 +225,7 @@ impl GroupMember {
     }
 }
 
-/// The question for a group's offsets, where its version wants them.
+/// The request for a group's offsets, in the form of its version.
 pub(crate) fn fetch_request<'a>(
     version: i16,
     group: &'a str,
@@ -254,7 +253,7 @@ pub(crate) fn fetch_request<'a>(
     request
 }
 
-/// The group's code, and (partition, offset, code) of a topic, wherever the version has them.
+/// The group's code, and (partition, offset, code) of a topic, in the form of the version.
 pub(crate) fn read_offsets(
     answer: &OffsetFetchResponse<'_>,
     topic: &str,

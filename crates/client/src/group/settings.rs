@@ -1,4 +1,4 @@
-//! How a member behaves in its group.
+//! A group member's settings.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use super::assignor::Assignor;
 pub struct GroupSettings {
     /// `group.id`
     pub group: String,
-    /// The topics that it wants to read.
+    /// The topics to read.
     pub topics: Vec<String>,
-    /// `session.timeout.ms`: a member whose heartbeats stay away for so long is out. Brokers before
-    /// 0.10.1, which take at most 30 s, get 30 s in place of the default.
+    /// `session.timeout.ms`: a member without heartbeats for this long is removed. Brokers before 0.10.1, which accept
+    /// at most 30 s, get 30 s instead of the default.
     pub session_timeout: Duration,
-    /// `heartbeat.interval.ms`, at most a third of the session's timeout.
+    /// `heartbeat.interval.ms`, at most a third of the session timeout.
     pub heartbeat_interval: Duration,
-    /// `max.poll.interval.ms`: how long the others wait for a member when the group rebalances.
-    /// Kafka before 0.10.1 waits for the session's timeout.
+    /// `max.poll.interval.ms`: how long a rebalance waits for a member. Kafka before 0.10.1 waits for the session
+    /// timeout.
     pub rebalance_timeout: Duration,
-    /// `partition.assignment.strategy`, the most wanted first.
+    /// `partition.assignment.strategy`, the preferred one first.
     pub assignors: Vec<Assignor>,
-    /// `group.instance.id`: a static member keeps its partitions when it comes back in time.
+    /// `group.instance.id`: a static member keeps its partitions if it returns in time.
     pub instance_id: Option<String>,
 }
 

@@ -12,14 +12,14 @@ use crate::interrupt::{Interrupt, WAIT_SLICE};
 /// A blocking socket and, with TLS, the session that encrypts for it.
 #[derive(Debug)]
 pub struct Channel {
-    /// The socket. With TLS nobody may read or write it but through the session.
+    /// The socket. With TLS, only the session may read or write it.
     pub tcp: TcpStream,
     /// Set with `security.protocol` SSL and SASL_SSL.
     pub tls: Option<Box<TlsSession>>,
 }
 
 impl Channel {
-    /// Over a connected socket, after a whole TLS handshake where settings ask for one.
+    /// Wraps a connected socket, after a complete TLS handshake if configured.
     pub(crate) fn open(
         tcp: TcpStream,
         address: &Address,
@@ -70,7 +70,7 @@ impl Channel {
                 Ok(false) => return Err(closed(address)),
                 Err(error) if is_pause(&error) => {}
                 Err(error) => {
-                    // The alert that says why: the broker's log should have it too.
+                    // Sends the alert, so that the broker's log has the reason too.
                     let _ = session.flush(&mut channel.tcp);
                     return Err(match super::tls::failure(&error) {
                         Some(error) => failed(error),

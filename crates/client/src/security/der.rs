@@ -1,7 +1,7 @@
-//! The little of DER (ITU-T X.690) that keys and stores need: elements with a tag of one byte and a length of at most
+//! The subset of DER (ITU-T X.690) that keys and stores need: elements with a tag of one byte and a length of at most
 //! four.
 
-/// The bytes are not what they should be.
+/// The bytes are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Malformed;
 
@@ -17,7 +17,7 @@ pub(super) const EXPLICIT_0: u8 = 0xa0;
 pub(super) const IMPLICIT_0: u8 = 0x80;
 pub(super) const EXPLICIT_1: u8 = 0xa1;
 
-/// Elements that follow each other. A copy remembers its place.
+/// Consecutive elements. A copy keeps its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Elements<'a>(&'a [u8]);
 
@@ -51,7 +51,7 @@ impl<'a> Elements<'a> {
         Ok((tag, content))
     }
 
-    /// The content of the next element, which has this tag.
+    /// The content of the next element, which must have this tag.
     pub(super) fn take(&mut self, tag: u8) -> Result<&'a [u8], Malformed> {
         match self.next()? {
             (found, content) if found == tag => Ok(content),
@@ -67,12 +67,12 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The elements inside the next one, which has this tag.
+    /// The elements inside the next one, which must have this tag.
     pub(super) fn inside(&mut self, tag: u8) -> Result<Elements<'a>, Malformed> {
         self.take(tag).map(Elements)
     }
 
-    /// The next element: a number that is not negative.
+    /// The next element: a non-negative number.
     pub(super) fn number(&mut self) -> Result<u32, Malformed> {
         let digits = self.take(INTEGER)?;
         let digits = match digits {

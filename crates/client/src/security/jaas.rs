@@ -1,6 +1,6 @@
 //! `sasl.jaas.config`: one login module with its options, as Java's JAAS writes it.
 //!
-//! No message of this file repeats any part of the text.
+//! No message of this file contains any part of the text.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Java's own key stores (JKS), as `sun.security.provider.JavaKeyStore` reads and writes them. Brokers of every release
-//! read them, so that clusters which kgauge starts get theirs in this form.
+//! Java key stores (JKS), as `sun.security.provider.JavaKeyStore` reads and writes them. Brokers of every release read
+//! them, so clusters that kgauge starts get this format.
 
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA1_OUTPUT_LEN};
 use ring::error::Unspecified;
@@ -13,7 +13,7 @@ pub(super) const MAGIC: [u8; 4] = [0xfe, 0xed, 0xfe, 0xed];
 /// Java hashes this between the password and the content.
 const WHITENER: &[u8] = b"Mighty Aphrodite";
 
-/// What a store holds, as DER.
+/// The contents of a store, as DER.
 #[derive(Default)]
 pub(super) struct Jks {
     pub(super) trusted: Vec<Vec<u8>>,
@@ -39,7 +39,7 @@ impl From<Malformed> for JksError {
     }
 }
 
-/// Reads a store. Without a password its integrity is not checked, as in Java.
+/// Reads a store. Without a password its integrity is not verified, as in Java.
 pub(super) fn parse(bytes: &[u8], password: Option<&str>) -> Result<Jks, JksError> {
     let body_bytes = bytes
         .len()
@@ -104,13 +104,13 @@ impl SealedKey {
     }
 }
 
-/// A store with one key and its certificates, the own one first, all as DER. The key has the store's password.
+/// A store with one key and its certificate chain as DER, its own certificate first. The key has the store's password.
 pub fn jks_with_key(
     key_pkcs8: &[u8],
     chain: &[&[u8]],
     password: &str,
 ) -> Result<Vec<u8>, Unspecified> {
-    /// 1.3.6.1.4.1.42.2.17.1.1: what Java calls this way of sealing a key.
+    /// 1.3.6.1.4.1.42.2.17.1.1: Java's key encryption algorithm.
     const JAVA_SEALED: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0x2a, 0x02, 0x11, 0x01, 0x01];
     const NULL: u8 = 0x05;
     let mut salt = [0; SHA1_OUTPUT_LEN];
@@ -138,11 +138,11 @@ pub fn jks_with_trusted(certificate: &[u8], password: &str) -> Vec<u8> {
     store_of(&entry, password)
 }
 
-/// The beginning of the only entry of a store.
+/// The start of the only entry of a store.
 fn entry_of(tag: u32) -> Vec<u8> {
     let mut entry = tag.to_be_bytes().to_vec();
     put_text(&mut entry, "kgauge");
-    // When it was made; nobody looks.
+    // The creation time, which nothing reads.
     entry.extend([0; 8]);
     entry
 }
@@ -174,7 +174,7 @@ fn put_certificate(out: &mut Vec<u8>, der: &[u8]) {
     put_sized(out, der);
 }
 
-/// A key under a stream of hashes, or out from under it.
+/// Encrypts or decrypts a key with a stream of hashes.
 fn crossed(bytes: &[u8], salt: &[u8], password: &[u8]) -> Vec<u8> {
     let mut pad = salt.to_vec();
     let mut crossed = Vec::with_capacity(bytes.len());

@@ -1,4 +1,4 @@
-//! Certificates and keys in PEM, also with a key under a password (PKCS#8, PBES2).
+//! Certificates and keys in PEM, including encrypted keys (PKCS#8, PBES2).
 
 use rustls::pki_types::pem::{PemObject, SectionKind};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -25,7 +25,7 @@ pub(super) fn key(
         return PrivateKeyDer::from_pem_slice(text).map_err(|_| "has no readable PEM PRIVATE KEY");
     }
     let password = password.ok_or("has an encrypted key, but its password is not set")?;
-    // The label is not one that rustls knows: relabelled, its DER comes out unread.
+    // rustls does not know this label: relabelled, the DER is returned undecoded.
     let relabelled = String::from_utf8_lossy(text)
         .replace("BEGIN ENCRYPTED PRIVATE KEY", "BEGIN PRIVATE KEY")
         .replace("END ENCRYPTED PRIVATE KEY", "END PRIVATE KEY");

@@ -1,8 +1,7 @@
 //! PKCS #12 stores (RFC 7292), as keytool and openssl write them.
 //!
-//! Read are certificates and private keys under one password; CRLs and secrets are passed over. What is trusted is what
-//! Java trusts: certificates with its own attribute for that. A store is sealed as a whole by an HMAC, which is checked
-//! first.
+//! Reads certificates and private keys with one password; CRLs and secrets are skipped. Trusted certificates are those
+//! that Java trusts: the ones with its own attribute. An HMAC protects the whole store and is verified first.
 
 use std::num::NonZeroU32;
 
@@ -16,7 +15,7 @@ use super::der::{
 };
 use super::sealed::{self, Purpose, SealedError};
 
-/// What a store holds, in the store's order.
+/// The contents of a store, in order.
 #[derive(Default)]
 pub(super) struct Pkcs12 {
     certificates: Vec<Certificate>,
@@ -34,7 +33,7 @@ struct Key {
     /// PKCS #8.
     der: Zeroizing<Vec<u8>>,
     local_id: Option<Vec<u8>>,
-    /// By which people know it.
+    /// Its alias.
     name: Option<String>,
 }
 
@@ -45,33 +44,33 @@ struct Names<'a> {
     subject: &'a [u8],
 }
 
-/// 1.2.840.113549.1.7: kinds of content, by a last number.
+/// 1.2.840.113549.1.7: content types, by last number.
 const CONTENT: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07];
 const DATA: &[u8] = &[1];
 const ENCRYPTED_DATA: &[u8] = &[6];
-/// 1.2.840.113549.1.12.10.1: kinds of bags, by a last number.
+/// 1.2.840.113549.1.12.10.1: bag types, by last number.
 const BAG: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x0c, 0x0a, 0x01];
 const KEY_BAG: &[u8] = &[1];
 const SEALED_KEY_BAG: &[u8] = &[2];
 const CERTIFICATE_BAG: &[u8] = &[3];
 const NESTED_BAG: &[u8] = &[6];
-/// 1.2.840.113549.1.9: attributes, and the kind of a certificate, by their last numbers.
+/// 1.2.840.113549.1.9: attributes and certificate types, by last number.
 const PKCS9: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09];
 const X509: &[u8] = &[22, 1];
 const FRIENDLY_NAME: &[u8] = &[20];
 const LOCAL_KEY_ID: &[u8] = &[21];
-/// 2.16.840.1.113894.746875.1.1: Java's mark of what it trusts.
+/// 2.16.840.1.113894.746875.1.1: Java's attribute of trusted certificates.
 const JAVA_TRUSTS: &[u8] = &[
     0x60, 0x86, 0x48, 0x01, 0x86, 0xf9, 0x66, 0xad, 0xca, 0x7b, 0x01, 0x01,
 ];
-/// Bags in bags are allowed; nobody writes them deeper than once.
+/// Nested bags are allowed; in practice they have one level.
 const DEPTH_MAX: usize = 4;
 
 /// A certificate chain as DER, the own certificate first, and its key as PKCS #8.
 pub(super) type StoredKey = (Vec<Vec<u8>>, Zeroizing<Vec<u8>>);
 
 impl Pkcs12 {
-    /// Reads a store. Without a seal its integrity is not checked.
+    /// Reads a store. Without an HMAC its integrity is not verified.
     pub(super) fn parse(bytes: &[u8], password: &str) -> Result<Self, SealedError> {
         let mut outer = Elements::new(bytes);
         let mut store = outer.inside(SEQUENCE)?;
@@ -80,7 +79,7 @@ impl Pkcs12 {
         }
         let mut content = store.inside(SEQUENCE)?;
         if kind(content.take(OID)?, CONTENT) != Some(DATA) {
-            // Sealed by a signature instead of a password.
+            // Protected by a signature instead of a password.
             return Err(SealedError::Unknown);
         }
         let safe = content.inside(EXPLICIT_0)?.take(OCTET_STRING)?;
@@ -162,7 +161,7 @@ impl Pkcs12 {
         trusted.map(|one| one.der).collect()
     }
 
-    /// The first key by name that has a certificate: its chain, the own certificate first, and the key as PKCS #8.
+    /// The first key by alias that has a certificate: its chain, its own certificate first, and the key as PKCS #8.
     pub(super) fn identity(mut self) -> Option<StoredKey> {
         self.keys.sort_by(|a, b| a.name.cmp(&b.name));
         let own_of = |key: &Key| {
@@ -179,7 +178,7 @@ impl Pkcs12 {
         Some((chain, self.keys.swap_remove(place).der))
     }
 
-    /// A certificate, who issued it, who issued that one, and so on as far as the store goes.
+    /// A certificate, its issuer, the issuer's issuer, and so on as far as the store has them.
     fn chain(&self, own: &Certificate) -> Vec<Vec<u8>> {
         let mut chain = vec![own.der.clone()];
         while let Some(Ok(last)) = chain.last().map(|der| names(der)) {
@@ -198,7 +197,7 @@ impl Pkcs12 {
     }
 }
 
-/// What a bag says beside its content.
+/// The attributes of a bag.
 #[derive(Default)]
 struct Attributes {
     local_id: Option<Vec<u8>>,
@@ -240,12 +239,12 @@ impl Attributes {
     }
 }
 
-/// What follows a prefix of object identifiers.
+/// The rest of an object identifier after a prefix.
 fn kind<'a>(oid: &'a [u8], of: &[u8]) -> Option<&'a [u8]> {
     oid.strip_prefix(of)
 }
 
-/// Checks the seal (RFC 7292, 4): an HMAC of everything by a key from the password.
+/// Verifies the HMAC (RFC 7292, 4) with a key derived from the password.
 fn check_seal(mut seal: Elements<'_>, content: &[u8], password: &str) -> Result<(), SealedError> {
     let mut digest = seal.inside(SEQUENCE)?;
     let hash = digest.inside(SEQUENCE)?.take(OID)?;
@@ -270,7 +269,7 @@ fn check_seal(mut seal: Elements<'_>, content: &[u8], password: &str) -> Result<
 fn hashes(oid: &[u8]) -> Option<(&'static Algorithm, hmac::Algorithm)> {
     /// 1.3.14.3.2.26
     const SHA1_OID: &[u8] = &[0x2b, 0x0e, 0x03, 0x02, 0x1a];
-    /// 2.16.840.1.101.3.4.2: SHA-2, by a last number.
+    /// 2.16.840.1.101.3.4.2: SHA-2, by last number.
     const SHA2: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02];
     if oid == SHA1_OID {
         return Some((

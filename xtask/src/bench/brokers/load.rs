@@ -12,7 +12,7 @@ use super::super::contender::{BATCH_BYTES, VALUE_BYTES};
 use super::served::ServedCluster;
 use crate::stop;
 
-/// The example `cost` of the room `load`.
+/// The example `cost` of the crate `load`.
 #[derive(Debug, Clone)]
 pub(super) struct Loader {
     pub(super) program: PathBuf,
