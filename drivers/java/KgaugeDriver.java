@@ -1,9 +1,9 @@
-// Sends what kgauge feeds it, with Kafka's own Java client, and says what became of each record.
+// Sends records from kgauge with Kafka's own Java client, and reports the outcome of each.
 //
-// One process is one producer. Settings and records come on standard input, outcomes go to standard
-// output, both as frames: length (4 bytes), type (1 byte), body; all numbers big-endian, all times
-// CLOCK_MONOTONIC, which System.nanoTime() is on Linux. The other side of it is
-// crates/load/src/driver/frames.rs. When either pipe breaks, the process ends at once.
+// One process is one producer. It reads settings and records from standard input and writes outcomes
+// to standard output, as frames: length (4 bytes), type (1 byte), body. All numbers are big-endian, all
+// times CLOCK_MONOTONIC, which System.nanoTime() is on Linux. crates/load/src/driver/frames.rs is the
+// other side. If either pipe breaks, the process ends at once.
 
 import java.io.EOFException;
 import java.io.FileDescriptor;
@@ -32,13 +32,13 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.utils.AppInfoParser;
 
 public final class KgaugeDriver {
-    // What comes.
+    // Incoming frames.
     static final int SETTINGS = 1;
     static final int START = 2;
     static final int RECORD = 3;
     static final int END = 4;
 
-    // What goes.
+    // Outgoing frames.
     static final int READY = 1;
     static final int REFUSED = 2;
     static final int OUTCOMES = 3;
@@ -49,24 +49,24 @@ public final class KgaugeDriver {
     static final int ENDED = 8;
     static final int FAILED = 9;
 
-    // What became of a record.
+    // Outcomes of a record.
     static final byte KIND_ACKED = 0;
     static final byte KIND_FAILED = 1;
     static final byte KIND_INDETERMINATE = 2;
     static final byte KIND_SKIPPED = 3;
     static final byte KIND_UNTAKEN = 4;
 
-    // kgauge's own codes, for what no broker said.
+    // kgauge's own codes, for errors without a broker's code.
     static final int CODE_DELIVERY_TIMEOUT = -103;
     static final int CODE_BUFFER_TIMEOUT = -104;
 
-    /** In place of an intended time: as soon as the client takes it. */
+    /** Replaces an intended time: as soon as the client takes it. */
     static final long AT_WILL = -1;
 
-    /** Parking ends some 60 microseconds late; the last stretch is spun away. */
+    /** Parking ends some 60 microseconds late; the thread spins for the rest. */
     static final long SPIN_NS = 80_000;
 
-    /** A send that took longer than this is told as a wait for the buffer. */
+    /** A send that took longer than this is reported as a wait for the buffer. */
     static final long BLOCKED_NS = 1_000_000;
 
     final In in = new In();
@@ -85,7 +85,7 @@ public final class KgaugeDriver {
             trouble.printStackTrace();
             status = 1;
         }
-        // Whoever fed this process is gone or has all it wanted: nothing is worth waiting for.
+        // The feeder has ended or is done: there is nothing to wait for.
         Runtime.getRuntime().halt(status);
     }
 
@@ -101,13 +101,13 @@ public final class KgaugeDriver {
         untilEnd();
     }
 
-    /** Says the rest and waits to be let go. */
+    /** Reports the rest and waits for the end. */
     void untilEnd() throws IOException {
         out.flush();
         in.untilEnd();
     }
 
-    /** Makes the producer; false when it cannot be, which has been said then. */
+    /** Creates the producer; false if that fails, which has been reported then. */
     boolean begin() throws IOException {
         expect(SETTINGS);
         topic = in.text(in.data().getShort());
@@ -187,7 +187,7 @@ public final class KgaugeDriver {
         }
     }
 
-    /** When the stages of the run begin and end, and what else limits this producer. */
+    /** Start and end of the run's stages, and other limits of this producer. */
     final class Task {
         final long holdStartNs;
         final long holdEndNs;
@@ -208,7 +208,7 @@ public final class KgaugeDriver {
             in.starvedNs = 0;
         }
 
-        /** Whether a closed loop takes a record at this moment. */
+        /** Whether a closed loop takes a record now. */
         boolean takes(long nowNs) {
             if (hasStopped || nowNs >= holdEndNs || recordsLeft == 0) {
                 stopTaking(nowNs);
@@ -273,7 +273,7 @@ public final class KgaugeDriver {
         }
     }
 
-    /** Sends the rest of the frame as a record; gives the time when send() returned. */
+    /** Sends the rest of the frame as a record; returns the time when send() returned. */
     long send(long index, long beganNs, ByteBuffer data) {
         int partition = data.getInt();
         int keyBytes = data.getInt();
@@ -295,7 +295,7 @@ public final class KgaugeDriver {
         try {
             producer.send(new ProducerRecord<>(topic, to, key, value, headers), sent);
         } catch (RuntimeException trouble) {
-            // What the callback is not told of never came into the buffer.
+            // Records without a callback never entered the buffer.
             sent.end(trouble, true);
         }
         long nowNs = System.nanoTime();
@@ -315,7 +315,7 @@ public final class KgaugeDriver {
         return bytes;
     }
 
-    /** A record under way. */
+    /** A record in flight. */
     final class Sent implements Callback {
         final long index;
 
@@ -333,7 +333,7 @@ public final class KgaugeDriver {
         public void onCompletion(RecordMetadata metadata, Exception trouble) {
             if (trouble == null) {
                 long nowNs = System.nanoTime();
-                // The answer may overtake the return of send().
+                // The response may overtake the return of send().
                 out.outcome(index, Math.min(sentNs, nowNs), nowNs, KIND_ACKED, 0);
                 hasEnded = true;
             } else {
@@ -341,7 +341,7 @@ public final class KgaugeDriver {
             }
         }
 
-        /** `atOnce`: within send(), so that the client has not kept the record. */
+        /** `atOnce`: within send(), so the client has not kept the record. */
         void end(Exception trouble, boolean atOnce) {
             if (hasEnded) {
                 return;
@@ -353,7 +353,7 @@ public final class KgaugeDriver {
                 code = atOnce ? CODE_BUFFER_TIMEOUT : CODE_DELIVERY_TIMEOUT;
             }
             if (!atOnce && trouble instanceof RetriableException) {
-                // It may have been sent before, and the client does not say.
+                // It may have been sent before; the client does not report that.
                 kind = KIND_INDETERMINATE;
             }
             long nowNs = System.nanoTime();
@@ -362,27 +362,27 @@ public final class KgaugeDriver {
         }
     }
 
-    /** Frames that come. */
+    /** Incoming frames. */
     static final class In {
         final FileInputStream stream = new FileInputStream(FileDescriptor.in);
         final FileChannel channel = stream.getChannel();
 
-        /** Outside of Java's heap: the kernel writes into it, nothing is copied once more. */
+        /** Outside Java's heap: the kernel writes into it without another copy. */
         ByteBuffer buffer = ByteBuffer.allocateDirect(256 << 10);
 
-        /** Bytes of the buffer up to here have been read from the pipe. */
+        /** End of the bytes that were read from the pipe. */
         int end;
 
-        /** Where the frame ends that is being read. */
+        /** End of the current frame. */
         int frameEnd;
 
-        /** Since the last frame nothing was left to be read from memory. */
+        /** The buffer has been empty since the last frame. */
         boolean hasWaited;
 
-        /** How long the pipe was empty. */
+        /** Total time in which the pipe was empty. */
         long starvedNs;
 
-        /** Goes to the next frame and gives its type. */
+        /** Advances to the next frame and returns its type. */
         int next() throws IOException {
             hasWaited = false;
             buffer.position(frameEnd);
@@ -404,7 +404,7 @@ public final class KgaugeDriver {
             return new String(text, StandardCharsets.UTF_8);
         }
 
-        /** Makes so many bytes from the buffer's position on be there. */
+        /** Reads until the buffer has this many bytes from its position. */
         void need(int bytes) throws IOException {
             while (end - buffer.position() < bytes) {
                 int from = buffer.position();
@@ -444,17 +444,17 @@ public final class KgaugeDriver {
         void untilEnd() throws IOException {
             byte[] rest = new byte[8 << 10];
             while (stream.read(rest) >= 0) {
-                // Whatever comes now is of no interest.
+                // Later frames do not matter.
             }
             throw new EOFException();
         }
     }
 
-    /** Frames that go, by a thread of their own: the client's thread only appends to memory. */
+    /** Outgoing frames, written by a separate thread: the client's thread only appends to memory. */
     static final class Out implements Runnable {
         static final int ENTRY_BYTES = 27;
 
-        /** A frame has at most so many bytes of outcomes. */
+        /** Maximum bytes of outcomes per frame. */
         static final int OUTCOMES_BYTES_MAX = ENTRY_BYTES * 32_768;
 
         static final long PAUSE_NS = 20_000_000;
@@ -464,7 +464,7 @@ public final class KgaugeDriver {
         final FileOutputStream stream = new FileOutputStream(FileDescriptor.out);
         final Set<Integer> saidCodes = new HashSet<>();
 
-        /** How many records the main thread has dealt with. */
+        /** Number of records that the main thread has handled. */
         final AtomicLong handled = new AtomicLong();
 
         ByteBuffer outcomes = ByteBuffer.allocate(1 << 20);
@@ -492,7 +492,7 @@ public final class KgaugeDriver {
             frames.putInt(body.length).put((byte) type).put(body);
         }
 
-        /** What a failure was called, once for each code. */
+        /** The message of an error code, sent once per code. */
         synchronized void words(int code, String words) {
             if (saidCodes.size() < WORDS_MAX && saidCodes.add(code)) {
                 byte[] text = words.getBytes(StandardCharsets.UTF_8);
@@ -518,7 +518,7 @@ public final class KgaugeDriver {
                     LockSupport.parkNanos(PAUSE_NS);
                 }
             } catch (IOException gone) {
-                // Nobody listens any more.
+                // The reader has ended.
                 Runtime.getRuntime().halt(0);
             }
         }
@@ -527,7 +527,7 @@ public final class KgaugeDriver {
             frame(STATUS, longs(System.nanoTime(), handled.get()));
         }
 
-        /** Outcomes go before the frames that came after them. */
+        /** Outcomes are sent before later frames. */
         void flush() throws IOException {
             synchronized (stream) {
                 synchronized (this) {

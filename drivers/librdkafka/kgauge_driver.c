@@ -1,12 +1,12 @@
-// Sends what kgauge feeds it, with librdkafka, and says what became of each record.
+// Sends records from kgauge with librdkafka, and reports the outcome of each.
 //
-// One process is one producer. Settings and records come on standard input, outcomes go to standard
-// output, both as frames: length (4 bytes), type (1 byte), body; all numbers big-endian, all times
-// CLOCK_MONOTONIC. The other side of it is crates/load/src/driver/frames.rs. When either pipe
-// breaks, the process ends at once: SIGPIPE is left as it is.
+// One process is one producer. It reads settings and records from standard input and writes outcomes
+// to standard output, as frames: length (4 bytes), type (1 byte), body. All numbers are big-endian, all
+// times CLOCK_MONOTONIC. crates/load/src/driver/frames.rs is the other side. If either pipe breaks, the
+// process ends at once: SIGPIPE has its default action.
 //
-// librdkafka is opened when the program runs, so that it is built without librdkafka's headers. What
-// is declared here of it is part of its binary interface, which has not changed since 1.0.
+// librdkafka is opened at run time, so its headers are not needed to build this program. The
+// declarations here are part of its binary interface, which has not changed since 1.0.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,17 +23,17 @@
 #include <time.h>
 #include <unistd.h>
 
-// What comes.
+// Incoming frames.
 enum { IN_SETTINGS = 1, IN_START, IN_RECORD, IN_END };
-// What goes.
+// Outgoing frames.
 enum {
     OUT_READY = 1, OUT_REFUSED, OUT_OUTCOMES, OUT_STATUS, OUT_BLOCKED, OUT_STOPPED_TAKING,
     OUT_WORDS, OUT_ENDED, OUT_FAILED
 };
-// What became of a record.
+// Outcomes of a record.
 enum { KIND_ACKED, KIND_FAILED, KIND_INDETERMINATE, KIND_SKIPPED, KIND_UNTAKEN };
 
-// kgauge's own codes, for what no broker said.
+// kgauge's own codes, for errors without a broker's code.
 enum {
     CODE_DISCONNECTED = -101, CODE_REQUEST_TIMEOUT = -102, CODE_DELIVERY_TIMEOUT = -103,
     CODE_BUFFER_TIMEOUT = -104
@@ -107,7 +107,7 @@ static const char *open_library(void) {
     if (library == NULL) {
         return dlerror();
     }
-    // The struct holds pointers only, in the order of the names.
+    // The struct contains only pointers, in the order of the names.
     _Static_assert(sizeof rk == sizeof names / sizeof *names * sizeof(void *), "a name each");
     void **slots = (void **)&rk;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -130,7 +130,7 @@ static void die(const char *what) {
     _exit(1);
 }
 
-// ---- Frames that go ----
+// ---- Outgoing frames ----
 
 struct buffer {
     unsigned char *data;
@@ -166,16 +166,16 @@ static void put_64(unsigned char *to, int64_t value) {
     memcpy(to, &swapped, 8);
 }
 
-// A frame has at most so many bytes of outcomes.
+// Maximum bytes of outcomes per frame.
 enum { ENTRY_BYTES = 27, OUTCOMES_BYTES_MAX = ENTRY_BYTES * 32768 };
 static pthread_mutex_t out_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct buffer outcomes, frames;
 static struct buffer outcomes_written, frames_written;
-// Records that the main thread has dealt with, and outcomes that stand in `outcomes` or went.
+// Records that the main thread has handled, and outcomes in `outcomes` or already sent.
 static _Atomic int64_t handled, told;
 
-// Outcomes of one call of rd_kafka_poll, or of the main thread, until they are handed on together.
+// Outcomes of one call of rd_kafka_poll, or of the main thread, which are passed on together.
 static __thread struct buffer own;
 
 static void outcome(int64_t index, int64_t sent_ns, int64_t end_ns, int kind, int code) {
@@ -222,7 +222,7 @@ static void write_all(const unsigned char *data, size_t bytes) {
     while (bytes > 0) {
         ssize_t written = write(STDOUT_FILENO, data, bytes);
         if (written < 0 && errno != EINTR) {
-            // Nobody listens any more.
+            // The reader has ended.
             _exit(0);
         }
         if (written > 0) {
@@ -232,7 +232,7 @@ static void write_all(const unsigned char *data, size_t bytes) {
     }
 }
 
-// Outcomes go before the frames that came after them.
+// Outcomes are sent before later frames.
 static void flush_out(void) {
     pthread_mutex_lock(&write_lock);
     pthread_mutex_lock(&out_lock);
@@ -272,7 +272,7 @@ static void *writer(void *unused) {
     return NULL;
 }
 
-// What a failure is called, once for each code.
+// The message of an error code, sent once per code.
 static void words(int code, const char *text) {
     static int said[CODES_SAID_MAX], count;
     unsigned char body[1024];
@@ -292,12 +292,12 @@ static void words(int code, const char *text) {
     pthread_mutex_unlock(&out_lock);
 }
 
-// ---- Frames that come ----
+// ---- Incoming frames ----
 
 static struct {
     unsigned char *data;
     size_t room, from, to, end;
-    // Nothing was there for a moment, since the last frame and altogether.
+    // Time in which the pipe was empty, since the last frame and in total.
     int has_waited;
     int64_t starved_ns;
 } in;
@@ -316,7 +316,7 @@ static void need(size_t bytes) {
                 }
             }
         }
-        // What is known goes out before there is nothing to do.
+        // Outcomes are sent before the thread goes idle.
         hand_on();
         int there = 0;
         ioctl(STDIN_FILENO, FIONREAD, &there);
@@ -327,7 +327,7 @@ static void need(size_t bytes) {
         }
         in.has_waited = 1;
         if (got == 0 || (got < 0 && errno != EINTR)) {
-            // Whoever fed this process is gone, or has all it wanted.
+            // The feeder has ended or is done.
             _exit(0);
         }
         in.to += got > 0 ? (size_t)got : 0;
@@ -369,7 +369,7 @@ static char *take_text(int64_t bytes) {
     return text;
 }
 
-// Goes to the next frame and gives its type.
+// Advances to the next frame and returns its type.
 static int next_frame(void) {
     in.from = in.end;
     in.has_waited = 0;
@@ -387,15 +387,15 @@ static int next_frame(void) {
 static void until_end(void) {
     flush_out();
     while (read(STDIN_FILENO, in.data, in.room) > 0) {
-        // Whatever comes now is of no interest.
+        // Later frames do not matter.
     }
     _exit(0);
 }
 
-// ---- Records under way ----
+// ---- Records in flight ----
 
-// The client keeps a pointer to a slot for each record. Slots lie in aligned blocks, which go as soon
-// as all of their records have ended.
+// The client keeps a pointer to a slot for each record. Slots are in aligned blocks, which are freed
+// when all of their records have ended.
 struct slot {
     int64_t index;
     _Atomic int64_t sent_ns;
@@ -442,7 +442,7 @@ static void delivered(rd_kafka_t *client, const rd_kafka_message_t *message, voi
     struct slot *slot = message->_private;
     int64_t end_ns = now_ns();
     int64_t sent_ns = atomic_load_explicit(&slot->sent_ns, memory_order_relaxed);
-    // The answer may overtake the return of produce().
+    // The response may overtake the return of produce().
     sent_ns = sent_ns < end_ns ? sent_ns : end_ns;
     if (message->err == 0) {
         outcome(slot->index, sent_ns, end_ns, KIND_ACKED, 0);
@@ -463,7 +463,7 @@ static void *poller(void *client) {
     return NULL;
 }
 
-// ---- The task ----
+// ---- Main ----
 
 static struct {
     rd_kafka_t *client;
@@ -475,7 +475,7 @@ static struct {
 
 static void refuse(int type, const char *text) {
     frame(type, text, strlen(text));
-    // The last word is read before the pipe breaks.
+    // Reads the last frame before the pipe breaks.
     until_end();
 }
 
@@ -505,7 +505,7 @@ static void begin(void) {
                 snprintf(text, sizeof text, "librdkafka %s has no %s", rk.version_str(), key);
                 refuse(OUT_REFUSED, text);
             } else if (set != RK_CONF_OK && set != RK_CONF_UNKNOWN) {
-                // Its own words may hold the value, which may be a secret.
+                // librdkafka's message may contain the value, which may be a secret.
                 snprintf(text, sizeof text, "librdkafka %s does not take %s as it is written",
                          rk.version_str(), key);
                 refuse(OUT_REFUSED, text);
@@ -531,7 +531,7 @@ static void begin(void) {
     if (pthread_create(&thread, NULL, poller, task.client) != 0) {
         die("no thread to be had");
     }
-    // Sleeping ends on time in this thread; the client's own are as they are in any application.
+    // Sleeps of this thread end on time; those of the client's threads are as in any application.
     prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
     size_t bytes = (size_t)snprintf(text, sizeof text, "librdkafka %s", rk.version_str());
     unsigned char body[8 + sizeof text];
@@ -547,7 +547,7 @@ static void stop_taking(int64_t at_ns) {
     }
 }
 
-// Whether a closed loop takes a record at this moment.
+// Whether a closed loop takes a record now.
 static int takes(int64_t at_ns) {
     if (task.has_stopped || at_ns >= task.hold_end_ns || task.records_left == 0) {
         stop_taking(at_ns);
@@ -565,8 +565,8 @@ struct record {
     size_t headers_at;
 };
 
-// Nothing is copied here: librdkafka copies what it takes. A null value has no address; an empty one
-// has.
+// Copies nothing: librdkafka copies what it takes. A null value has a null address, an empty value does
+// not.
 static struct record read_record(void) {
     struct record record = {.partition = (int32_t)take(4)};
     int64_t key_bytes = take(4), value_bytes = take(4);
@@ -583,7 +583,7 @@ static struct record read_record(void) {
     return record;
 }
 
-// Hands a record to the client once; 0 or librdkafka's error.
+// Passes a record to the client once; 0 or librdkafka's error.
 static int produce(const struct record *record, struct slot *slot) {
     if (record->header_count <= 0) {
         int failed = rk.produce(task.topic, record->partition, RK_F_COPY, record->value,
@@ -610,7 +610,7 @@ static int produce(const struct record *record, struct slot *slot) {
     return failed;
 }
 
-// Sends a record, waiting for room as an application does; gives the time when it was taken.
+// Sends a record, waiting for space as an application does; returns the time when it was accepted.
 static int64_t send_record(int64_t index, int64_t began_ns) {
     struct record record = read_record();
     struct slot *slot = new_slot();
@@ -714,7 +714,7 @@ int main(int count, char **arguments) {
     }
     begin();
     send_all();
-    // Each record has one outcome, which the thread that was told of it may not have handed on yet.
+    // Each record has one outcome, which the thread that received it may not have passed on yet.
     while (atomic_load(&told) < atomic_load(&handled)) {
         rk.flush(task.client, 100);
         rk.poll(task.client, 1);

@@ -1,5 +1,5 @@
-// What the page's script adds to charts: values under pointer and keys, legends, zoom. What is shown is compared
-// with the page's own data block, by arithmetic of this file's own.
+// Checks what the page's script adds to charts: values under pointer and keys, legends, zoom. Compares the shown values
+// with the page's data block, using separate arithmetic.
 
 const UNITS = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9, B: 1, kB: 1e3, MB: 1e6, GB: 1e9 };
 
@@ -48,11 +48,11 @@ const readout = (page, id) =>
 /** Why the words of a line chart at this share of its width are not those of its data. */
 const wrongLines = (chart, at, rows) => {
   if (!rows.length) return ["no words"];
-  // What lies beyond the axis, such as a look after the end, cannot be pointed at.
+  // Points beyond the axis, such as a sample after the end, cannot be pointed at.
   const inside = (x) => share(chart.x, x) >= -1e-9 && share(chart.x, x) <= 1 + 1e-9;
   const places = [...new Set(chart.lines.flatMap((line) => line.x))].filter(inside);
   const least = Math.min(...places.map((x) => Math.abs(share(chart.x, x) - at)));
-  // Of two places equally near either will do.
+  // Of two equally near points, either is correct.
   const nearest = places.filter((x) => Math.abs(share(chart.x, x) - at) <= least + 1e-3);
   const head = parsed(rows[0].split(" · ")[0], chart.x.unit);
   const x = nearest.find((x) => (chart.x.unit === "quantile" ? Math.abs(head - x) < 1e-7 : near(head, x)));
@@ -150,7 +150,7 @@ const focused = (page) =>
   });
 
 const readByKeys = async (page, id) => {
-  // Two places may be so near to each other that their words are the same; the cursor tells them apart.
+  // Two points may be so close that their texts are equal; the cursor distinguishes them.
   const said = async (key) => {
     await page.keyboard.press(key);
     const at = await page.evaluate((id) => {

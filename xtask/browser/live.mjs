@@ -1,5 +1,5 @@
-// A run that goes on, as its viewers meet it: what a reader has done stays while the page is drawn anew, every chart of the
-// report is there, and at the end the report comes by itself.
+// Checks a run in progress as its viewers see it: the view stays while the page updates, every chart of the report exists,
+// and the report opens automatically at the end.
 import { contrast, narrow } from "./looks.mjs";
 
 const PATIENCE = 150_000;
@@ -57,7 +57,7 @@ const zoomStays = async (page) => {
   await page.keyboard.press("Escape");
   await updates(page, 1);
   if ((await span(page, ZOOMED)).span) problems.push("Escape does not show all of it");
-  // Somebody takes his time: a page that is drawn anew meanwhile must not take the chart out of his hand.
+  // A slow reader: an update of the page must not replace the chart during a drag.
   await drag(page, ZOOMED, 2_500);
   if (!(await span(page, ZOOMED)).span) problems.push("a drag over three seconds does not zoom");
   await page.dblclick(`#${ZOOMED} .plot`);
@@ -107,7 +107,7 @@ const wholeReport = async (page) => {
     const problems = wanted.filter((start) => !heads.some((head) => head.startsWith(start))).map((start) => `no charts: ${start}`);
     const stages = [...document.querySelectorAll("#trial-1-throughput .main text")].map((text) => text.textContent);
     if (!stages.includes("hold")) problems.push("the hold is not named");
-    // The warm-up's name goes when it has become narrow; its shade stays.
+    // The warm-up's label disappears when it becomes narrow; its shade stays.
     if (!document.querySelector("#trial-1-throughput .main .band")) problems.push("the warm-up is not shaded");
     return problems;
   });
@@ -136,7 +136,7 @@ export const live = async (open, address, folder, tell) => {
   await page.waitForURL(/\/reports\/1$/, { timeout: PATIENCE });
   const served = await page.locator("#served").textContent({ timeout: PATIENCE });
   say("the report comes at the end", served.includes("until it ends") ? [] : [served]);
-  // A connection that is refused after the end is no fault of the page.
+  // A refused connection after the end is not a fault of the page.
   say("no request elsewhere, no error or warning", found);
   await context.close();
 };

@@ -1,4 +1,4 @@
-// How a page looks: contrast, dashes, narrow windows, paper, and without its script.
+// Checks the appearance of a page: contrast, dashes, narrow windows, paper, and without its script.
 import { readFileSync } from "node:fs";
 
 const CONTRAST_MIN = 4.5;
@@ -106,7 +106,7 @@ export const paper = async (page, path) => {
     document.body.querySelectorAll("*").forEach((part) => {
       if (!part.checkVisibility() || part.closest(".skip")) return;
       const box = part.getBoundingClientRect();
-      // Curves lie in a box of their own that cuts them.
+      // Curves are in a separate box that clips them.
       const drawn = part instanceof SVGElement && !part.matches("text, .main, .side");
       if (box.width && !drawn && box.right > width + 2) problems.push(`cut at the right: ${part.tagName} ${part.textContent.slice(0, 50)}`);
       const style = getComputedStyle(part);
@@ -122,7 +122,7 @@ export const paper = async (page, path) => {
   });
   await page.pdf({ path, format: "A4", margin: { top: "10mm", bottom: "10mm", left: "10mm", right: "10mm" } });
   const pages = readFileSync(path, "latin1").match(/\/Type\s*\/Page\b(?!s)/g)?.length ?? 0;
-  // A sheet takes four charts, or 3,000 letters; some more for what begins on a new one.
+  // A sheet fits four charts or 3,000 letters; some more for parts that start on a new one.
   const most = 6 + Math.ceil(found.letters / 2_200) + Math.ceil(found.charts / 3);
   if (pages < 1 || pages > most) found.problems.push(`${pages} sheets for ${found.letters} letters and ${found.charts} charts`);
   return { problems: found.problems, detail: `${pages} sheets, ${found.charts} charts` };

@@ -1,7 +1,7 @@
-// Looks at kgauge's pages with Chromium, as people do: pointer, keys, narrow windows, the dark, paper, no script.
-// node main.mjs FOLDER PAGE...: a line of JSON for each check; pictures go into the folder. A page that is an address is a
-// run that goes on. Each page has a context of its own, and most of the time goes into waiting for frames: so some are
-// looked at side by side.
+// Tests kgauge's pages in Chromium as people use them: pointer, keys, narrow windows, dark mode, paper, no script.
+// node main.mjs FOLDER PAGE...: prints a line of JSON per check; pictures go into the folder. A page that is an address is
+// a run in progress. Each page has its own context. Most of the time is waiting for frames, so several pages are tested
+// concurrently.
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -18,7 +18,7 @@ const FLAGS = [
   "--disable-component-update", "--disable-sync",
 ];
 
-// What a page did that it must not: requests, errors and warnings, dialogs, what its policy forbade.
+// Violations by a page: requests, errors and warnings, dialogs, policy violations.
 const watch = (page, own) => {
   const found = [];
   const isOwn = (url) => (own.startsWith("http:") ? url.startsWith(own) : url.split("#")[0] === own);
@@ -44,7 +44,7 @@ const open = async (browser, address, options = {}) => {
   return { context, page, found };
 };
 
-// A watcher that sees nothing would find every page good: this page does all that it must see.
+// A broken observer would accept every page: this page does everything that must be detected.
 const watcherSees = async (browser, folder) => {
   const { writeFileSync } = await import("node:fs");
   const path = `${folder}/bad.html`;

@@ -1,4 +1,4 @@
-// node picture.mjs PAGE FOLDER: the figures of a report as pictures for people, in the light and in the dark.
+// node picture.mjs PAGE FOLDER: pictures of a report's figures, in light and dark mode.
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -11,7 +11,7 @@ try {
     const context = await browser.newContext({ viewport: { width: 1020, height: 900 }, colorScheme });
     const shown = await context.newPage();
     await shown.goto(pathToFileURL(page).href);
-    // The report's name, what must be known, the answer, and the charts of the first trial: what the picture has room for.
+    // The report's title, its notices, the answer, and the charts of the first trial, as far as they fit.
     await shown.evaluate(() => {
       const keep = ["-latency-", "-percentiles", "-heat-1"];
       document.querySelectorAll(".verdicts, .hint, .data, .note").forEach((part) => part.remove());
