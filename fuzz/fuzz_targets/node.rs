@@ -4,8 +4,8 @@
 #![no_main]
 
 use kgauge_broker::ids::ConnectionId;
-use kgauge_broker::simulation::SingleNodeHarness;
 use kgauge_fuzz::steps::{Step, TOPIC, batch, frame_of, produce, steps};
+use kgauge_simulation::SingleNodeHarness;
 use kgauge_wire::codec::Str;
 use kgauge_wire::messages::create_topics::{CreatableTopic, CreateTopicsRequest};
 use kgauge_wire::messages::{ApiVersionsRequest, MetadataRequest};

@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("results", &["scenario"]),
     ("load", &["client", "wire", "scenario", "results"]),
     ("observe", &["client", "results"]),
+    ("simulation", &["broker", "wire"]),
     ("target", &["broker", "client", "scenario"]),
     ("analyze", &["results", "scenario"]),
     ("report", &["analyze", "results"]),

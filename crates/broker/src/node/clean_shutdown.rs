@@ -47,7 +47,7 @@ impl StopBefore {
 }
 
 /// Takes the mark away and tells whether it was there. Durable when this returns.
-pub(crate) fn take_mark(storage: &dyn Storage, dir: &Path) -> Result<bool, StorageError> {
+pub fn take_mark(storage: &dyn Storage, dir: &Path) -> Result<bool, StorageError> {
     storage.create_dir_all(dir)?;
     match storage.remove_file(&dir.join(NAME)) {
         Ok(()) => {
@@ -60,7 +60,7 @@ pub(crate) fn take_mark(storage: &dyn Storage, dir: &Path) -> Result<bool, Stora
 }
 
 /// Leaves the mark, after every log is closed. Durable when this returns.
-pub(crate) fn leave_mark(storage: &dyn Storage, dir: &Path) -> Result<(), StorageError> {
+pub fn leave_mark(storage: &dyn Storage, dir: &Path) -> Result<(), StorageError> {
     storage.open(&dir.join(NAME), OpenMode::CreateOrTruncate)?;
     storage.sync_dir(dir)
 }

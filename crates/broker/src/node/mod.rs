@@ -6,7 +6,7 @@
 //! with a timer.
 
 mod authentication;
-pub(crate) mod clean_shutdown;
+pub mod clean_shutdown;
 mod client_software;
 mod connections;
 mod controller_question;
@@ -43,7 +43,7 @@ pub use disk::{DiskDone, DiskJob};
 pub(crate) use faults::DueFault;
 pub(crate) use fetches::ParkedId;
 pub use notice::Notice;
-pub(crate) use replica::Replica;
+pub use replica::Replica;
 pub(crate) use reply::{PendingRequest, Reply};
 pub use response::{Chunk, EncodedResponse};
 pub(crate) use waits::{DelayedAnswer, WaitOutcome, WaitTarget, Watermark};
@@ -280,6 +280,23 @@ pub struct BrokerNode {
 }
 
 impl BrokerNode {
+    /// The newest image that it works by.
+    #[must_use]
+    pub fn image(&self) -> &Arc<ClusterImage> {
+        &self.image
+    }
+
+    /// Its copy of a partition.
+    #[must_use]
+    pub fn replica(&self, partition: &PartitionId) -> Option<&Replica> {
+        self.replicas.get(partition)
+    }
+
+    /// Its copy of a partition; reading a log moves its file positions.
+    pub fn replica_mut(&mut self, partition: &PartitionId) -> Option<&mut Replica> {
+        self.replicas.get_mut(partition)
+    }
+
     /// A node that waits for its first image. Its first output registers it with the controller.
     #[must_use]
     pub fn new(now: Now, config: NodeConfig) -> Self {

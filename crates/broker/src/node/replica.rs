@@ -11,17 +11,19 @@ use crate::settings::TopicSettings;
 
 /// A partition's copy on this node.
 #[derive(Debug)]
-pub(crate) struct Replica {
+pub struct Replica {
     pub(crate) id: PartitionId,
     pub(crate) topic: TopicName,
     pub(crate) role: ReplicaRole,
-    pub(crate) leader_epoch: i32,
+    /// The leader epoch that this node knows.
+    pub leader_epoch: i32,
     /// The state of the partition that this node goes by.
     pub(crate) partition_epoch: i32,
     /// Other nodes keep it too.
     pub(crate) is_replicated: bool,
     pub(crate) settings: TopicSettings,
-    pub(crate) log: PartitionLog,
+    /// The log.
+    pub log: PartitionLog,
     /// A timer will ask for a flush.
     pub(crate) flush_pending: bool,
     /// A flush is being run.
@@ -36,7 +38,8 @@ pub(crate) struct Replica {
 
 impl Replica {
     /// Whether this node leads the partition.
-    pub(crate) fn leads(&self) -> bool {
+    #[must_use]
+    pub fn leads(&self) -> bool {
         matches!(self.role, ReplicaRole::Leading(_))
     }
 

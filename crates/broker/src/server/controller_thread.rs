@@ -5,21 +5,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use super::clock::NodeClock;
-use super::{NodeCommand, PeerChannels, ServerEvent};
-use crate::controller::{Controller, ControllerOutput, ToController};
-use crate::ids::NodeId;
-use crate::image::ClusterImage;
-
-/// What the controller's thread can be told.
-#[derive(Debug)]
-pub(crate) enum ToControllerThread {
-    /// A node's message.
-    Message(NodeId, ToController),
-    /// Gives the cluster as it is now.
-    Image(Sender<Arc<ClusterImage>>),
-    /// End.
-    Stop,
-}
+use super::commands::{NodeCommand, ToControllerThread};
+use super::{PeerChannels, ServerEvent};
+use crate::controller::{Controller, ControllerOutput};
 
 /// Everything the thread works with.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use super::{NodeCommand, NodeHandle};
+use super::commands::{NodeCommand, NodeHandle};
 use crate::log::{CloseJob, LogError};
 use crate::node::DiskJob;
 

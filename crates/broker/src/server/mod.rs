@@ -1,13 +1,13 @@
-//! Sockets and threads around the core: one thread a node with its own listener and event loop, one
+//! Sockets and threads around the core: one thread per node with its own listener and event loop, one
 //! thread for the controller. Nothing else in this crate touches a socket or a clock.
 
 mod accept;
 mod alarm;
 mod clock;
 mod closing;
+mod commands;
 mod controller_thread;
 mod flusher;
-mod inbound;
 mod node_thread;
 mod outbound;
 mod peers;
@@ -16,11 +16,9 @@ mod tls_stream;
 mod transport;
 
 pub(crate) use clock::NodeClock;
-pub(crate) use controller_thread::{ControllerThread, ToControllerThread};
-pub(crate) use inbound::{Inbound, Spare};
-pub(crate) use node_thread::{
-    FaultOrder, NodeCommand, NodeHandle, NodeThread, NodeThreadParts, poll_with_waker,
-};
+pub(crate) use commands::{FaultOrder, NodeCommand, NodeHandle, ToControllerThread};
+pub(crate) use controller_thread::ControllerThread;
+pub(crate) use node_thread::{NodeThread, NodeThreadParts, poll_with_waker};
 pub(crate) use peers::PeerChannels;
 
 use crate::ids::NodeId;

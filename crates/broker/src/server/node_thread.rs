@@ -15,15 +15,15 @@ use rustls::ServerConfig;
 use super::accept::{AcceptOutcome, RETRY_MS, accept};
 use super::alarm::Alarm;
 use super::clock::NodeClock;
+use super::commands::{FaultOrder, NodeCommand, NodeHandle, ToControllerThread};
 use super::flusher::{Flusher, close_all};
 use super::sockets::{Readable, Sockets};
-use super::{PeerChannels, ServerEvent, ToControllerThread};
-use crate::controller::{FromController, ToController};
-use crate::fault::{FaultId, InjectedFault, LiftedFault};
+use super::{PeerChannels, ServerEvent};
+use crate::controller::ToController;
+use crate::fault::LiftedFault;
 use crate::ids::{ConnectionId, NodeId};
 use crate::node::clean_shutdown;
-use crate::node::replication::message::PeerMessage;
-use crate::node::{BrokerNode, CloseReason, DiskDone, DiskJob, NodeConfig, NodeOutput};
+use crate::node::{BrokerNode, CloseReason, DiskJob, NodeConfig, NodeOutput};
 use crate::storage::Storage;
 use crate::time::Now;
 
@@ -40,57 +40,6 @@ const COMMANDS_MAX: usize = 64;
 
 /// How often idle connections are looked for.
 const IDLE_CHECK_MS: i64 = 10_000;
-
-/// What a node's thread can be told.
-#[derive(Debug)]
-pub(crate) enum NodeCommand {
-    /// The controller's message.
-    Controller(FromController),
-    /// Work on the disk was done.
-    Disk(DiskDone),
-    /// Changes the faults, and says when it is done, in a pause too; and of one that is lifted what the
-    /// node recorded about it.
-    Fault(FaultOrder, Sender<LiftedFault>),
-    /// A message of another node.
-    Peer(NodeId, PeerMessage),
-    /// Do nothing until told to go on.
-    Pause,
-    /// Go on.
-    Resume,
-    /// End in order.
-    Stop,
-    /// End at once, with nothing flushed or closed.
-    Crash,
-}
-
-/// What a node's thread does about its faults.
-#[derive(Debug, Clone)]
-pub(crate) enum FaultOrder {
-    /// Sets one.
-    Set(FaultId, InjectedFault),
-    /// Lifts one.
-    Lift(FaultId),
-    /// Lifts all.
-    Clear,
-    /// Sets the wall clock so many ms ahead of the system's.
-    ClockAhead(i64),
-}
-
-/// The way to tell a node's thread something.
-#[derive(Debug, Clone)]
-pub(crate) struct NodeHandle {
-    pub(crate) commands: Sender<NodeCommand>,
-    pub(crate) waker: Arc<Waker>,
-}
-
-impl NodeHandle {
-    /// Tells it. A thread that has ended does not mind.
-    pub(crate) fn send(&self, command: NodeCommand) {
-        if self.commands.send(command).is_ok() {
-            let _ = self.waker.wake();
-        }
-    }
-}
 
 /// Everything the thread works with.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
-use super::{NodeCommand, NodeHandle};
+use super::commands::{NodeCommand, NodeHandle};
 use crate::ids::NodeId;
 
 /// One end of a way: a node, or (`None`) the controller.

@@ -11,11 +11,11 @@ use mio::{Interest, Registry, Token};
 use rustls::ServerConfig;
 
 use super::closing::ClosingConnections;
-use super::inbound::{Inbound, Spare, frame_in};
 use super::outbound::{BYTES_HELD_MAX, FlushOutcome, Outbound, RESPONSES_MAX};
 use super::transport::{FILE_BUFFER_BYTES, Transport};
 use crate::counts::Counters;
 use crate::ids::ConnectionId;
+use crate::inbound::{Inbound, Spare, frame_in};
 use crate::node::{AnswerCounts, BrokerNode, EncodedResponse};
 use crate::time::Now;
 

@@ -1,9 +1,11 @@
 //! The words of a history: what people read who look for what went wrong.
 
-use crate::controller::{ControllerRequest, ToController};
-use crate::ids::NodeId;
-use crate::image::PartitionImage;
-use crate::node::replication::message::{FollowerPosition, News, PartitionNews, PeerMessage};
+use kgauge_broker::controller::{ControllerRequest, ToController};
+use kgauge_broker::ids::NodeId;
+use kgauge_broker::image::PartitionImage;
+use kgauge_broker::node::replication::message::{
+    FollowerPosition, News, PartitionNews, PeerMessage,
+};
 
 /// A message for the controller in a few words.
 pub(super) fn describe_request(message: &ToController) -> String {

@@ -5,13 +5,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::record_batch::{Batch, batches};
 
-use super::Violation;
-use super::clients::{ClientKind, RECORDS_OF_CLIENT};
-use super::world::{TOPIC, World};
-use crate::ids::{NodeId, PartitionId};
-use crate::image::ClusterImage;
-use crate::log::{FirstBatch, PartitionLog, ReadRequest};
-use crate::node::Replica;
+use super::{TOPIC, World};
+use crate::Violation;
+use kgauge_broker::ids::{NodeId, PartitionId};
+use kgauge_broker::image::ClusterImage;
+use kgauge_broker::log::{FirstBatch, PartitionLog, ReadRequest};
+use kgauge_broker::node::Replica;
+
+/// Records of a client have numbers from its own number times this on.
+pub(super) const RECORDS_OF_CLIENT: u64 = 1 << 32;
+
+/// What a client does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClientKind {
+    /// acks=all and idempotent.
+    Exact,
+    /// acks=all.
+    All,
+    /// acks=1.
+    Leader,
+    Reader,
+}
 
 /// What was seen so far.
 #[derive(Debug, Default)]
@@ -138,7 +152,7 @@ impl World<'_> {
     /// What a node that is up keeps of a partition.
     fn replica_mut(&mut self, id: NodeId, partition: &PartitionId) -> Option<&mut Replica> {
         let node = self.places.get_mut(&id)?.node.as_mut()?;
-        node.replicas.get_mut(partition)
+        node.replica_mut(partition)
     }
 
     /// Looks at a node after something happened to it.
@@ -237,7 +251,7 @@ impl World<'_> {
             for node in &partition.replicas {
                 let id = self.partition_id(index);
                 let node = self.places.get(node).and_then(|place| place.node.as_ref());
-                let replica = node.and_then(|node| node.replicas.get(&id?));
+                let replica = node.and_then(|node| node.replica(&id?));
                 let log = replica.map(|replica| &replica.log);
                 ends.extend(log.map(|log| (log.log_end_offset(), log.high_watermark())));
             }
@@ -255,14 +269,14 @@ impl World<'_> {
         let mut words = String::new();
         for (node, place) in &self.places {
             let up = place.node.as_ref();
-            if let Some(replica) = id.and_then(|id| up?.replicas.get(&id)) {
+            if let Some(replica) = id.and_then(|id| up?.replica(&id)) {
                 let log = &replica.log;
                 words += &format!(
-                    "node {node}: end {}, high watermark {}, epochs {:?}, {:?}\n",
+                    "node {node}: end {}, high watermark {}, epochs {:?}, leads: {}\n",
                     log.log_end_offset(),
                     log.high_watermark(),
                     log.leader_epochs(),
-                    replica.role
+                    replica.leads()
                 );
             }
         }

@@ -1,9 +1,9 @@
 //! What goes wrong, and when: drawn from the seed, within what the settings promise to survive.
 
-use super::world::{SimulatedEvent, World};
-use crate::ids::NodeId;
-use crate::storage::Crash;
-use crate::time::NS_PER_MS;
+use super::{SimulatedEvent, World};
+use kgauge_broker::ids::NodeId;
+use kgauge_broker::storage::Crash;
+use kgauge_broker::time::NS_PER_MS;
 
 /// Faults so far.
 #[derive(Debug, Default)]

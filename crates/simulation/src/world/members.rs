@@ -16,12 +16,12 @@ use kgauge_wire::messages::{
     join_group, leave_group, offset_commit, offset_fetch, sync_group,
 };
 
+use super::TOPIC;
 use super::group_checks::GroupChecks;
-use super::world::TOPIC;
-use super::{SeedPlan, Violation};
-use crate::ids::{ConnectionId, NodeId};
-use crate::random::SmallRandom;
-use crate::time::NS_PER_MS;
+use crate::{SeedPlan, Violation};
+use kgauge_broker::ids::{ConnectionId, NodeId};
+use kgauge_broker::random::SmallRandom;
+use kgauge_broker::time::NS_PER_MS;
 
 const GROUP: &str = "g";
 const SESSION_MS: i32 = 900;

@@ -1,5 +1,13 @@
 //! The loop: one queue of events in virtual time.
 
+mod checks;
+mod clients;
+mod faults;
+mod group_checks;
+mod history;
+mod lives;
+mod members;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,26 +15,26 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::checks::SimulationChecks;
-use super::clients::Clients;
-use super::faults::SimulatedFaults;
-use super::members::Members;
 use super::{FailedSeed, SeedOutcome, SeedPlan, Violation};
-use crate::controller::{
+use checks::SimulationChecks;
+use clients::Clients;
+use faults::SimulatedFaults;
+use kgauge_broker::controller::{
     self, Controller, ControllerRequest, FromController, NewTopic, ToController,
 };
-use crate::ids::{ConnectionId, NodeId, PartitionId};
-use crate::node::replication::message::PeerMessage;
-use crate::node::{BrokerNode, DiskJob, NodeOutput};
-use crate::random::SmallRandom;
-use crate::settings::ConfigMap;
-use crate::storage::MemoryStorage;
-use crate::time::{NS_PER_MS, Now};
+use kgauge_broker::ids::{ConnectionId, NodeId, PartitionId};
+use kgauge_broker::node::replication::message::PeerMessage;
+use kgauge_broker::node::{BrokerNode, DiskJob, NodeOutput};
+use kgauge_broker::random::SmallRandom;
+use kgauge_broker::settings::ConfigMap;
+use kgauge_broker::storage::MemoryStorage;
+use kgauge_broker::time::{NS_PER_MS, Now};
+use members::Members;
 
 /// The topic that everything happens to.
-pub(super) const TOPIC: &str = "t";
+const TOPIC: &str = "t";
 /// Of three replicas two must have what is acknowledged.
-pub(super) const INSYNC_MIN: &str = "2";
+const INSYNC_MIN: &str = "2";
 /// Who asks the controller in the name of the simulation.
 const NOBODY: NodeId = NodeId(0);
 /// The wall clock at the start.
@@ -35,11 +43,11 @@ const WALL_MS: i64 = 1_700_000_000_000;
 const REST_MS: u64 = 60_000;
 
 /// One end of a way: a node, or (`None`) the controller.
-pub(super) type LinkEnd = Option<NodeId>;
+type LinkEnd = Option<NodeId>;
 
 /// Something that happens.
 #[derive(Debug)]
-pub(super) enum SimulatedEvent {
+enum SimulatedEvent {
     ToNode(LinkEnd, NodeId, Box<NodeMessage>),
     ToController(NodeId, ToController),
     NodeTimer(NodeId),
@@ -54,13 +62,13 @@ pub(super) enum SimulatedEvent {
 }
 
 #[derive(Debug)]
-pub(super) enum NodeMessage {
+enum NodeMessage {
     Controller(FromController),
     Peer(PeerMessage),
 }
 
 /// An event with its moment and its number.
-pub(super) struct QueuedEvent(pub(super) u64, pub(super) u64, pub(super) SimulatedEvent);
+struct QueuedEvent(u64, u64, SimulatedEvent);
 
 impl PartialEq for QueuedEvent {
     fn eq(&self, other: &Self) -> bool {
@@ -83,45 +91,45 @@ impl Ord for QueuedEvent {
 }
 
 /// One node's place.
-pub(super) struct NodeSlot {
-    pub(super) storage: MemoryStorage,
-    pub(super) node: Option<BrokerNode>,
+struct NodeSlot {
+    storage: MemoryStorage,
+    node: Option<BrokerNode>,
     /// Counts the node's lives.
-    pub(super) life: u64,
-    pub(super) paused: bool,
+    life: u64,
+    paused: bool,
     /// What came while it was paused.
-    pub(super) kept: Vec<SimulatedEvent>,
+    kept: Vec<SimulatedEvent>,
     /// It may have lost something and has not registered since.
-    pub(super) lossy: bool,
-    pub(super) timer_ns: Option<u64>,
+    lossy: bool,
+    timer_ns: Option<u64>,
 }
 
 pub(super) struct World<'t> {
-    pub(super) plan: SeedPlan,
-    pub(super) random: SmallRandom,
-    pub(super) now_ns: u64,
-    pub(super) queue: BinaryHeap<Reverse<QueuedEvent>>,
+    plan: SeedPlan,
+    random: SmallRandom,
+    now_ns: u64,
+    queue: BinaryHeap<Reverse<QueuedEvent>>,
     sequence: u64,
-    pub(super) controller: Controller,
-    pub(super) controller_storage: MemoryStorage,
-    pub(super) controller_timer_ns: Option<u64>,
-    pub(super) places: BTreeMap<NodeId, NodeSlot>,
-    pub(super) cuts: BTreeSet<(LinkEnd, LinkEnd)>,
+    controller: Controller,
+    controller_storage: MemoryStorage,
+    controller_timer_ns: Option<u64>,
+    places: BTreeMap<NodeId, NodeSlot>,
+    cuts: BTreeSet<(LinkEnd, LinkEnd)>,
     /// When the last message of a way arrives: none overtakes another.
     ways: BTreeMap<(u8, i64, i64), u64>,
-    pub(super) connections: BTreeMap<ConnectionId, NodeId>,
+    connections: BTreeMap<ConnectionId, NodeId>,
     connection_count: u64,
-    pub(super) lives: u64,
-    pub(super) clients: Clients,
-    pub(super) members: Members,
-    pub(super) faults: SimulatedFaults,
-    pub(super) checks: SimulationChecks,
+    lives: u64,
+    clients: Clients,
+    members: Members,
+    faults: SimulatedFaults,
+    checks: SimulationChecks,
     history: DefaultHasher,
     events: u64,
     tell: &'t mut dyn FnMut(&str),
 }
 
-pub(super) fn settings() -> ConfigMap {
+fn settings() -> ConfigMap {
     let pairs = [
         ("min.insync.replicas", INSYNC_MIN),
         ("broker.session.timeout.ms", "900"),
@@ -300,7 +308,7 @@ impl<'t> World<'t> {
             SimulatedEvent::ToController(node, message) => {
                 self.note(&format_args!(
                     "controller < {node}: {}",
-                    super::history::describe_request(&message)
+                    history::describe_request(&message)
                 ));
                 if let ToController::Register { .. } = message
                     && let Some(place) = self.places.get_mut(&node)
@@ -363,7 +371,7 @@ impl<'t> World<'t> {
                 (NodeMessage::Peer(message), Some(from)) => {
                     let line = format!(
                         "{id} < {from}: {}",
-                        super::history::describe_peer_message(&message)
+                        history::describe_peer_message(&message)
                     );
                     node.peer(now, from, message);
                     self.report(&line);
@@ -383,14 +391,14 @@ impl<'t> World<'t> {
         self.check(id)
     }
 
-    pub(super) fn now(&self) -> Now {
+    fn now(&self) -> Now {
         Now {
             mono_ns: self.now_ns,
             wall_ms: WALL_MS + i64::try_from(self.now_ns / NS_PER_MS).unwrap_or(0),
         }
     }
 
-    pub(super) fn push(&mut self, at_ns: u64, event: SimulatedEvent) {
+    fn push(&mut self, at_ns: u64, event: SimulatedEvent) {
         self.sequence += 1;
         self.queue
             .push(Reverse(QueuedEvent(at_ns, self.sequence, event)));
@@ -416,7 +424,7 @@ impl<'t> World<'t> {
         }
     }
 
-    pub(super) fn carry_out_controller(&mut self) {
+    fn carry_out_controller(&mut self) {
         for output in self.controller.outputs().collect::<Vec<_>>() {
             match output {
                 controller::ControllerOutput::Send(NOBODY, _) => {}
@@ -426,8 +434,7 @@ impl<'t> World<'t> {
                     {
                         let nodes: Vec<NodeId> = image.nodes.keys().copied().collect();
                         let topic = image.topic(TOPIC);
-                        let partitions =
-                            topic.map(|topic| super::history::partitions(&topic.partitions));
+                        let partitions = topic.map(|topic| history::partitions(&topic.partitions));
                         let partitions = partitions.unwrap_or_default();
                         self.report(&format!("image {}: {nodes:?} {partitions}", image.version));
                     }
@@ -444,7 +451,7 @@ impl<'t> World<'t> {
         }
     }
 
-    pub(super) fn carry_out(&mut self, id: NodeId) -> Result<(), Violation> {
+    fn carry_out(&mut self, id: NodeId) -> Result<(), Violation> {
         let Some(place) = self.places.get_mut(&id) else {
             return Ok(());
         };
@@ -508,7 +515,7 @@ impl<'t> World<'t> {
             .collect();
         let asked = nodes.get(self.random.below(nodes.len() as u64) as usize);
         let image = asked.and_then(|id| self.places[id].node.as_ref());
-        let image = image.map(|node| Arc::clone(&node.image));
+        let image = image.map(|node| node.image().clone());
         let now_ns = self.now_ns;
         let wanted = self
             .clients
@@ -569,7 +576,7 @@ impl<'t> World<'t> {
     }
 
     /// Adds a line to the history that people may want to read.
-    pub(super) fn report(&mut self, line: &str) {
+    fn report(&mut self, line: &str) {
         self.note(&format_args!("{line}"));
     }
 
@@ -580,7 +587,7 @@ impl<'t> World<'t> {
     }
 
     /// The topic's partition on a node.
-    pub(super) fn partition_id(&self, index: i32) -> Option<PartitionId> {
+    fn partition_id(&self, index: i32) -> Option<PartitionId> {
         let topic = self.controller.image().topic(TOPIC)?.id;
         Some(PartitionId { topic, index })
     }

@@ -9,14 +9,14 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::controller::{self, Controller};
-use crate::ids::{ConnectionId, NodeId};
-use crate::image::NodeImage;
-use crate::node::{BrokerNode, Deviations, NodeConfig, NodeOutput, TURN_WORK_MAX};
-use crate::server::{Inbound, Spare};
-use crate::settings::ConfigMap;
-use crate::storage::{MemoryStorage, StorageError};
-use crate::time::{NS_PER_MS, Now};
+use kgauge_broker::controller::{self, Controller};
+use kgauge_broker::ids::{ConnectionId, NodeId};
+use kgauge_broker::image::NodeImage;
+use kgauge_broker::inbound::{Inbound, Spare};
+use kgauge_broker::node::{BrokerNode, Deviations, NodeConfig, NodeOutput, TURN_WORK_MAX};
+use kgauge_broker::settings::ConfigMap;
+use kgauge_broker::storage::{MemoryStorage, StorageError};
+use kgauge_broker::time::{NS_PER_MS, Now};
 
 const NODE: NodeId = NodeId(1);
 
@@ -55,7 +55,11 @@ impl SingleNodeHarness {
         let opened = Controller::open(&storage.shared(), Path::new("/c"), Arc::clone(&settings), 3);
         let failed = |error: controller::JournalError| {
             let words = std::io::Error::other(error.to_string());
-            StorageError::new(crate::storage::Operation::Read, Path::new("/c"), words)
+            StorageError::new(
+                kgauge_broker::storage::Operation::Read,
+                Path::new("/c"),
+                words,
+            )
         };
         let controller = opened.map_err(failed)?;
         let now = Now {

@@ -1,35 +1,30 @@
-//! The whole cluster in virtual time: nodes, controller, disks, network and clients, all driven by
-//! one seed.
+//! The whole embedded cluster in virtual time: nodes, controller, disks, network and clients, driven by one seed.
 //!
-//! What runs is what serves clients: [`Node`](crate::node::BrokerNode) and
-//! [`Controller`](crate::controller::Controller) on [`MemoryStorage`](crate::storage::MemoryStorage).
-//! Only threads, sockets and clocks are replaced. One seed gives one history, byte for byte.
+//! It runs the code that serves clients: [`BrokerNode`](kgauge_broker::node::BrokerNode) and
+//! [`Controller`](kgauge_broker::controller::Controller) on [`MemoryStorage`](kgauge_broker::storage::MemoryStorage).
+//! Only threads, sockets and clocks are replaced. One seed gives one history, byte for byte. No part of it is in the
+//! program that ships.
 //!
 //! Goals
 //!
-//! * Faults that no test of threads can time: torn and lost writes at a crash, messages that are
+//! * Faults that no test with threads can time: torn and lost writes at a crash, messages that are
 //!   late or lost in one direction, frozen nodes, restarts in the middle of a truncation.
-//! * Invariants that are checked all along, not only at the end: see [`Violation`].
+//! * Invariants are checked throughout a run, not only at its end: see [`Violation`].
 //! * A broken rule is found: [`Deviations`] break some on purpose.
 //!
-//! Where to start: [`run`] runs one seed; `world.rs` is the loop, `clients.rs` produces and reads,
-//! `members.rs` is a consumer group, `faults.rs` breaks things, `checks.rs` looks. [`SingleNodeHarness`] is a single
+//! Non-goals: sockets, TLS and real time, which the tests of `broker` cover.
+//!
+//! Where to start: [`run`] runs one seed; `world.rs` is the loop; in `world/`, `clients.rs` produces and reads,
+//! `members.rs` is a consumer group, `faults.rs` injects faults, `checks.rs` checks. [`SingleNodeHarness`] is a single
 //! node for fuzzers.
 
-mod checks;
-mod clients;
-mod faults;
-mod group_checks;
-mod history;
-mod lives;
-mod members;
 mod single_node;
 mod world;
 
 pub use single_node::SingleNodeHarness;
 
-use crate::ids::NodeId;
-use crate::node::Deviations;
+use kgauge_broker::ids::NodeId;
+use kgauge_broker::node::Deviations;
 
 /// What one seed runs.
 #[derive(Debug, Clone, Copy)]

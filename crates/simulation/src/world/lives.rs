@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::world::{QueuedEvent, SimulatedEvent, World, settings};
-use crate::controller::{Controller, ToController};
-use crate::ids::{ConnectionId, NodeId};
-use crate::image::NodeImage;
-use crate::node::{BrokerNode, NodeConfig, clean_shutdown};
-use crate::time::NS_PER_MS;
+use super::{QueuedEvent, SimulatedEvent, World, settings};
+use kgauge_broker::controller::{Controller, ToController};
+use kgauge_broker::ids::{ConnectionId, NodeId};
+use kgauge_broker::image::NodeImage;
+use kgauge_broker::node::{BrokerNode, NodeConfig, clean_shutdown};
+use kgauge_broker::time::NS_PER_MS;
 
 impl World<'_> {
     /// Starts a node that is down.

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Violation;
+use crate::Violation;
 
 /// What was seen so far.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
-//! Bytes that have come from a client and are not served yet.
+//! Bytes received from a client and not yet served.
 //!
 //! Most requests are read whole into the thread's own buffer and served there. Only the beginning
-//! of a request whose rest has not come is kept with its connection, in a buffer that grows with
-//! the bytes that have really arrived: a lying length costs nothing, and a thousand clients that
+//! of a request whose rest has not arrived is kept with its connection, in a buffer that grows with
+//! the bytes that have really arrived: a false length costs nothing, and a thousand clients that
 //! send half a request hold a thousand halves.
 
 use std::fmt;
@@ -19,7 +19,7 @@ const SPARE_BYTES_MAX: usize = 64 << 20;
 /// Buffers of connections that do not need them any more. The last one given back comes out first:
 /// it is the likeliest to be in the processor's cache, and large enough.
 #[derive(Default)]
-pub(crate) struct Spare {
+pub struct Spare {
     buffers: Vec<Vec<u8>>,
     bytes: usize,
     /// Bytes of the buffers that connections have.
@@ -41,8 +41,8 @@ impl Spare {
         buffer
     }
 
-    /// Bytes of the buffers that connections have: room for requests that have begun.
-    pub(super) fn lent_bytes(&self) -> usize {
+    /// Bytes of the buffers that connections have: space for requests that have begun.
+    pub(crate) fn lent_bytes(&self) -> usize {
         self.lent
     }
 
@@ -55,9 +55,9 @@ impl Spare {
     }
 }
 
-/// What a connection has sent beyond what was served.
+/// The bytes of a connection that are not served.
 #[derive(Default)]
-pub(crate) struct Inbound {
+pub struct Inbound {
     /// All of it is initialised; the bytes that count are `start..end`.
     buffer: Vec<u8>,
     start: usize,
@@ -72,28 +72,30 @@ impl fmt::Debug for Inbound {
 }
 
 impl Inbound {
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether all bytes were served.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.start == self.end
     }
 
     /// Where the first whole frame's payload lies, if there is one.
-    pub(crate) fn frame(&self, bytes_max: usize) -> Result<Option<Range<usize>>, FrameError> {
+    pub fn frame(&self, bytes_max: usize) -> Result<Option<Range<usize>>, FrameError> {
         let frame = frame_in(&self.buffer[self.start..self.end], bytes_max)?;
         Ok(frame.map(|range| range.start + self.start..range.end + self.start))
     }
 
     /// The bytes at a place that [`Inbound::frame`] gave.
-    pub(crate) fn payload(&mut self, frame: Range<usize>) -> &mut [u8] {
+    pub fn payload(&mut self, frame: Range<usize>) -> &mut [u8] {
         &mut self.buffer[frame]
     }
 
     /// Drops everything up to the end of a frame that was served.
-    pub(crate) fn served(&mut self, frame: &Range<usize>) {
+    pub fn served(&mut self, frame: &Range<usize>) {
         self.start = frame.end;
     }
 
     /// Keeps bytes for later.
-    pub(crate) fn keep(&mut self, bytes: &[u8], spare: &mut Spare) {
+    pub fn keep(&mut self, bytes: &[u8], spare: &mut Spare) {
         if self.buffer.is_empty() {
             self.buffer = spare.take();
         }
@@ -102,8 +104,8 @@ impl Inbound {
         self.end += bytes.len();
     }
 
-    /// Room for more of the frame that has begun: no more than it needs, and at most as much as is
-    /// there already.
+    /// Space for more of the frame that has begun: no more than it needs, and at most as much as it
+    /// already has.
     pub(crate) fn room(
         &mut self,
         bytes_max: usize,
@@ -118,7 +120,7 @@ impl Inbound {
     }
 
     /// Bytes of the buffer.
-    pub(super) fn buffer_bytes(&self) -> usize {
+    pub(crate) fn buffer_bytes(&self) -> usize {
         self.buffer.len()
     }
 
@@ -128,7 +130,7 @@ impl Inbound {
     }
 
     /// Gives the buffer back when nothing is left in it.
-    pub(crate) fn release(&mut self, spare: &mut Spare) {
+    pub fn release(&mut self, spare: &mut Spare) {
         if self.is_empty() && !self.buffer.is_empty() {
             spare.give(std::mem::take(&mut self.buffer));
             self.start = 0;
@@ -137,7 +139,7 @@ impl Inbound {
     }
 
     /// Gives the buffer back with all that is in it.
-    pub(crate) fn discard(mut self, spare: &mut Spare) {
+    pub fn discard(mut self, spare: &mut Spare) {
         self.start = self.end;
         self.release(spare);
     }

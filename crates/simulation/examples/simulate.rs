@@ -1,10 +1,10 @@
 //! Runs the cluster's logic in virtual time under many seeds.
 //!
 //! ```text
-//! cargo run --release -p kgauge-broker --example simulate -- --seeds 10000
-//! cargo run --release -p kgauge-broker --example simulate -- --from 4711 --seeds 1 --tell
-//! cargo run --release -p kgauge-broker --example simulate -- --seeds 1000 --members 3
-//! cargo run --release -p kgauge-broker --example simulate -- --break dedupe
+//! cargo run --release -p kgauge-simulation --example simulate -- --seeds 10000
+//! cargo run --release -p kgauge-simulation --example simulate -- --from 4711 --seeds 1 --tell
+//! cargo run --release -p kgauge-simulation --example simulate -- --seeds 1000 --members 3
+//! cargo run --release -p kgauge-simulation --example simulate -- --break dedupe
 //! ```
 //!
 //! `--members` adds a consumer group. `--break ack|commit|truncate|dedupe` breaks a rule on purpose and stops at the
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use kgauge_broker::node::Deviations;
-use kgauge_broker::simulation::{SeedPlan, run};
+use kgauge_simulation::{SeedPlan, run};
 
 struct Options {
     from: u64,

@@ -2,7 +2,7 @@
 //! three broken rules that must be noticed. Thousands of seeds: `examples/simulate.rs`.
 
 use kgauge_broker::node::Deviations;
-use kgauge_broker::simulation::{SeedOutcome, SeedPlan, run};
+use kgauge_simulation::{SeedOutcome, SeedPlan, run};
 
 fn outcome(seed: u64) -> (SeedOutcome, String) {
     let mut history = String::new();

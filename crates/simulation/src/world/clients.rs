@@ -15,13 +15,13 @@ use kgauge_wire::messages::produce::{
 };
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState, batches};
 
-use super::checks::{SimulationChecks, records_of};
-use super::world::TOPIC;
-use super::{SeedPlan, Violation};
-use crate::ids::{ConnectionId, NodeId};
-use crate::image::ClusterImage;
-use crate::random::SmallRandom;
-use crate::time::NS_PER_MS;
+use super::TOPIC;
+use super::checks::{ClientKind, RECORDS_OF_CLIENT, SimulationChecks, records_of};
+use crate::{SeedPlan, Violation};
+use kgauge_broker::ids::{ConnectionId, NodeId};
+use kgauge_broker::image::ClusterImage;
+use kgauge_broker::random::SmallRandom;
+use kgauge_broker::time::NS_PER_MS;
 
 const PRODUCE_VERSION: i16 = 11;
 const FETCH_VERSION: i16 = 12;
@@ -29,21 +29,6 @@ const FETCH_VERSION: i16 = 12;
 const IN_FLIGHT_MAX: usize = 5;
 /// How long a client waits for an answer.
 const PATIENCE_NS: u64 = 1_500 * NS_PER_MS;
-/// Records of a client have numbers from its own number times this on.
-pub(super) const RECORDS_OF_CLIENT: u64 = 1 << 32;
-
-/// What a client does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ClientKind {
-    /// acks=all and idempotent.
-    Exact,
-    /// acks=all.
-    All,
-    /// acks=1.
-    Leader,
-    Reader,
-}
-
 #[derive(Debug)]
 struct Batch {
     first: u64,

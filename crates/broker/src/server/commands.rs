@@ -1,0 +1,75 @@
+//! The commands that the threads of a cluster take.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use mio::Waker;
+
+use crate::controller::{FromController, ToController};
+use crate::fault::{FaultId, InjectedFault, LiftedFault};
+use crate::ids::NodeId;
+use crate::image::ClusterImage;
+use crate::node::DiskDone;
+use crate::node::replication::message::PeerMessage;
+
+/// A command to the controller's thread.
+#[derive(Debug)]
+pub(crate) enum ToControllerThread {
+    /// A node's message.
+    Message(NodeId, ToController),
+    /// Gives the cluster as it is now.
+    Image(Sender<Arc<ClusterImage>>),
+    /// Ends it.
+    Stop,
+}
+
+/// A command to a node's thread.
+#[derive(Debug)]
+pub(crate) enum NodeCommand {
+    /// The controller's message.
+    Controller(FromController),
+    /// Work on the disk was done.
+    Disk(DiskDone),
+    /// Changes the faults, and says when it is done, in a pause too; and of one that is lifted what the
+    /// node recorded about it.
+    Fault(FaultOrder, Sender<LiftedFault>),
+    /// A message of another node.
+    Peer(NodeId, PeerMessage),
+    /// Do nothing until told to go on.
+    Pause,
+    /// Go on.
+    Resume,
+    /// End in order.
+    Stop,
+    /// End at once, with nothing flushed or closed.
+    Crash,
+}
+
+/// What a node's thread does about its faults.
+#[derive(Debug, Clone)]
+pub(crate) enum FaultOrder {
+    /// Sets one.
+    Set(FaultId, InjectedFault),
+    /// Lifts one.
+    Lift(FaultId),
+    /// Lifts all.
+    Clear,
+    /// Sets the wall clock so many ms ahead of the system's.
+    ClockAhead(i64),
+}
+
+/// Sends commands to a node's thread.
+#[derive(Debug, Clone)]
+pub(crate) struct NodeHandle {
+    pub(crate) commands: Sender<NodeCommand>,
+    pub(crate) waker: Arc<Waker>,
+}
+
+impl NodeHandle {
+    /// Sends a command; a thread that has ended ignores it.
+    pub(crate) fn send(&self, command: NodeCommand) {
+        if self.commands.send(command).is_ok() {
+            let _ = self.waker.wake();
+        }
+    }
+}
