@@ -32,6 +32,7 @@ use kgauge_wire::codec::Uuid;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::fetch::FetchRequest;
 
+use super::fetch_response::{BY_ID_FROM, FetchedPartition, TopicAnswer};
 use super::lookup::{self, TopicKey};
 use super::{RequestBody, fetch_response};
 use crate::counts::RequestPhase;
@@ -42,11 +43,8 @@ use crate::log::{FirstBatch, ReadRequest};
 use crate::node::replication::ReplicaRole;
 use crate::node::{BrokerNode, CloseReason, PendingRequest, Replica, Reply};
 use crate::quota::QuotaKind;
-use crate::storage::FileSlice;
 use crate::time::Now;
 
-/// From this version on topics go by id.
-pub(super) const BY_ID_FROM: i16 = 13;
 /// From this version on consumers may read from followers.
 const FOLLOWERS_FROM: i16 = 11;
 /// From this version on the replica id is part of the replica's state.
@@ -93,27 +91,6 @@ struct PartitionFetch {
     leader_epoch: i32,
     offset: i64,
     bytes_max: usize,
-}
-
-/// What a partition has to give.
-#[derive(Debug)]
-pub(super) struct FetchedPartition {
-    pub(super) index: i32,
-    pub(super) error: ErrorCode,
-    pub(super) high_watermark: i64,
-    pub(super) last_stable_offset: i64,
-    pub(super) log_start_offset: i64,
-    /// The replica that the consumer shall read from instead; −1 for this one.
-    pub(super) preferred_read_replica: i32,
-    pub(super) records: Option<FileSlice>,
-}
-
-/// What a topic has to give.
-#[derive(Debug)]
-pub(super) struct TopicAnswer<'f> {
-    pub(super) name: &'f str,
-    pub(super) id: Uuid,
-    pub(super) partitions: Vec<FetchedPartition>,
 }
 
 /// Whether a fetch may be parked.

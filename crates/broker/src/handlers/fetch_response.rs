@@ -4,16 +4,39 @@
 //! The fields and their order are those of Kafka's `FetchResponse` definition, versions 4 to 18.
 //! Null for aborted transactions, no tagged field. A test compares with the generated codec.
 
-use kgauge_wire::codec::{self, EncodeError, Lengths};
+use kgauge_wire::codec::{self, EncodeError, Lengths, Uuid};
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::frame::SIZE_BYTES;
 use kgauge_wire::header::ResponseHeader;
 
-use super::fetch::{BY_ID_FROM, FetchedPartition, TopicAnswer};
 use crate::node::{BrokerNode, Chunk, EncodedResponse, Reply};
+use crate::storage::FileSlice;
 use crate::time::Now;
 
 const FLEXIBLE_FROM: i16 = 12;
+
+/// From this version on topics go by id.
+pub(super) const BY_ID_FROM: i16 = 13;
+/// The result of one partition.
+#[derive(Debug)]
+pub(super) struct FetchedPartition {
+    pub(super) index: i32,
+    pub(super) error: ErrorCode,
+    pub(super) high_watermark: i64,
+    pub(super) last_stable_offset: i64,
+    pub(super) log_start_offset: i64,
+    /// The replica that the consumer should read from instead; −1 for this one.
+    pub(super) preferred_read_replica: i32,
+    pub(super) records: Option<FileSlice>,
+}
+
+/// The result of one topic.
+#[derive(Debug)]
+pub(super) struct TopicAnswer<'f> {
+    pub(super) name: &'f str,
+    pub(super) id: Uuid,
+    pub(super) partitions: Vec<FetchedPartition>,
+}
 
 /// Encodes and sends the answer.
 pub(super) fn send(

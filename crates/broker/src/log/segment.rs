@@ -13,9 +13,8 @@ use kgauge_wire::record_batch::BatchHeader;
 use super::LogError;
 use super::facts::{NewestTimestamp, SegmentFacts};
 use super::names::{LOG, file_at};
-use super::offset_index::{OffsetEntry, OffsetIndex};
 use super::scan::{HeaderScan, ScannedBatch};
-use super::time_index::{TimeEntry, TimeIndex};
+use super::sparse_index::{IndexEntry, OffsetEntry, OffsetIndex, TimeEntry, TimeIndex};
 use crate::storage::{OpenMode, Storage, StorageFile};
 
 /// Where a segment's files are, and how densely they are indexed.
@@ -90,7 +89,7 @@ impl SegmentIndexes {
         }
         if self.bytes_since_entry > u64::from(interval) {
             let position = u32::try_from(position).unwrap_or(u32::MAX);
-            self.offsets.push(OffsetEntry {
+            self.offsets.push_if_newer(OffsetEntry {
                 relative: relative(header.last_offset()),
                 position,
             });
@@ -124,8 +123,8 @@ impl SegmentIndexes {
 
     /// Bytes of the larger index after one more entry.
     pub(super) fn index_bytes_after_next(&self) -> usize {
-        let offsets = self.offsets.bytes() + super::offset_index::ENTRY_BYTES;
-        offsets.max(self.times.bytes() + super::time_index::ENTRY_BYTES)
+        let offsets = self.offsets.bytes() + OffsetEntry::BYTES;
+        offsets.max(self.times.bytes() + TimeEntry::BYTES)
     }
 
     /// Takes over indexes read from files; the batches from the last entry on are to be noted

@@ -6,10 +6,9 @@
 
 use super::facts::{NewestTimestamp, Seal, SegmentFacts};
 use super::names::{OFFSET_INDEX, TIME_INDEX, file_at};
-use super::offset_index::OffsetIndex;
 use super::scan::{HeaderScan, ScannedBatch};
 use super::segment::{Segment, SegmentFiles, SegmentIndexes};
-use super::time_index::TimeIndex;
+use super::sparse_index::{OffsetIndex, TimeIndex};
 use super::{Corruption, LogError};
 use crate::storage::{OpenMode, read_whole};
 
@@ -46,7 +45,13 @@ impl Segment {
         };
         let offsets = load_sealed(place, base_offset, OFFSET_INDEX, facts.offsets)?;
         let times = load_sealed(place, base_offset, TIME_INDEX, facts.times)?;
-        let offsets = offsets.and_then(|bytes| OffsetIndex::parse(&bytes, self.bytes));
+        // Positions rise: only the last one can be beyond the segment's end.
+        let is_within = |offsets: &OffsetIndex| {
+            let last = offsets.last();
+            last.is_none_or(|last| u64::from(last.position) < self.bytes)
+        };
+        let offsets = offsets.and_then(|bytes| OffsetIndex::parse(&bytes));
+        let offsets = offsets.filter(is_within);
         let times = times.and_then(|bytes| TimeIndex::parse(&bytes));
         let (Some(offsets), Some(times)) = (offsets, times) else {
             return Ok(None);

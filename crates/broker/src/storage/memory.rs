@@ -1,16 +1,18 @@
 //! A disk in memory that knows which bytes and names have been flushed, for tests and simulation.
 
+mod file;
+
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::memory_file::MemoryFile;
 use super::{
     Crash, DirEntry, DiskFault, EntryKind, OpenMode, Operation, Space, Storage, StorageError,
     StorageFile, StorageResult,
 };
 use crate::random::SmallRandom;
+use file::MemoryFile;
 
 /// A disk in memory. Clones share it.
 #[derive(Debug, Clone, Default)]

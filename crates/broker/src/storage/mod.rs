@@ -19,7 +19,6 @@ mod error;
 mod fill;
 mod memory;
 mod memory_faults;
-mod memory_file;
 mod real;
 mod replace;
 mod tracked;

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use kgauge_wire::api::ApiKey;
-use kgauge_wire::codec::{Bytes, Str, Uuid};
+use kgauge_wire::codec::{Bytes, Str};
 use kgauge_wire::frame::put_response;
 use kgauge_wire::messages::fetch::{FetchResponse, FetchableTopicResponse, PartitionData};
 
 use super::*;
 use crate::node::Ticket;
-use crate::storage::{FileSlice, MemoryStorage, OpenMode, Storage};
+use crate::storage::{MemoryStorage, OpenMode, Storage};
 
 fn slice(content: &[u8]) -> FileSlice {
     let storage = MemoryStorage::new();

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::memory::{Inode, SimulatedDisk, UnsyncedWrite, error_at, lock, overwrite};
-use super::{Operation, StorageError, StorageFile, StorageResult};
+use super::{Inode, SimulatedDisk, UnsyncedWrite, error_at, lock, overwrite};
+use crate::storage::{Operation, StorageError, StorageFile, StorageResult};
 
 /// An open file of a [`super::MemoryStorage`].
 #[derive(Debug)]
