@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::built::ProgramOption;
 use crate::codegen::root;
-use crate::kafka::{RELEASE, ReleaseJars};
+use crate::kafka::{self, HEAP, RELEASE};
 use crate::say::{print_line, remark};
 
 const VERIFIABLE_PRODUCER: &str = "org.apache.kafka.tools.VerifiableProducer";
@@ -83,7 +83,7 @@ fn outside(command: &mut Command, acks: &str, folder: &Path) -> Result<()> {
     );
     let file = folder.join(format!("producer-{acks}.properties"));
     fs::write(&file, config)?;
-    let java = ReleaseJars::fetch()?.java(&["-Xmx256M"], VERIFIABLE_PRODUCER);
+    let java = kafka::tools(RELEASE)?.command_with_heap(HEAP, VERIFIABLE_PRODUCER);
     command.arg("--outside").arg(java.get_program());
     command.args(java.get_args()).current_dir(root());
     command.args(["--bootstrap-server", "{servers}", "--topic", "{topic}"]);

@@ -13,7 +13,6 @@ mod kafka;
 mod kgauge;
 mod many_partitions;
 mod matrix;
-mod maven;
 mod outside_suites;
 mod picture;
 mod published;

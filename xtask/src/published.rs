@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::built::ProgramOption;
 use crate::interop::drop_in::shape;
-use crate::kafka::{self, FinishedJob, Job};
+use crate::kafka::{self, FinishedJob, Job, ReleaseTools};
 use crate::kgauge::Kgauge;
 use crate::say::{print_line, remark};
 
@@ -203,7 +203,7 @@ fn on(release: &str, options: &PublishedOptions, binary: &Path, folder: &Path) -
         release,
         servers,
         zookeeper,
-        jars: jars(release)?,
+        tools: kafka::tools(release)?,
         folder: &folder,
     };
     let mut failed = 0;
@@ -253,7 +253,7 @@ struct PublishedRun<'a> {
     release: &'a str,
     servers: String,
     zookeeper: String,
-    jars: PathBuf,
+    tools: ReleaseTools,
     folder: &'a Path,
 }
 
@@ -345,14 +345,8 @@ fn theirs(words: &[String], site: &PublishedRun<'_>) -> Result<Job> {
         _ => None,
     }
     .with_context(|| format!("no tool {script}"))?;
-    let mut command = Command::new("java");
-    command
-        .arg("-Xmx512M")
-        .arg("-cp")
-        .arg(format!("{}/*", site.jars.display()))
-        .arg(class)
-        .args(rest)
-        .current_dir(site.folder);
+    let mut command = site.tools.command(class);
+    command.args(rest).current_dir(site.folder);
     Ok(Job::new(class.to_owned(), command, TIME_MAX))
 }
 
@@ -367,20 +361,6 @@ fn ours(words: &[String], site: &PublishedRun<'_>) -> Job {
         command.args(["--as-of", site.release]);
     }
     Job::new(words.join(" "), command, TIME_MAX)
-}
-
-/// The jars of a release's tools.
-fn jars(release: &str) -> Result<PathBuf> {
-    let (scala, has_tools) = match release {
-        "0.8.2.2" => ("kafka_2.11", false),
-        "1.0.2" => ("kafka_2.11", true),
-        _ => ("kafka_2.13", true),
-    };
-    let mut artifacts = vec![("org.apache.kafka", scala, release)];
-    if has_tools {
-        artifacts.push(("org.apache.kafka", "kafka-tools", release));
-    }
-    kafka::fetch(release, &artifacts)
 }
 
 #[cfg(test)]

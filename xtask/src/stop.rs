@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Result, ensure};
+use kgauge_client::Interrupt;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -19,6 +20,11 @@ pub(crate) fn listen() -> Result<()> {
         flag::register(signal, Arc::clone(wanted))?;
     }
     Ok(())
+}
+
+/// Raised once the user has asked to stop.
+pub(crate) fn interrupt() -> Interrupt {
+    Interrupt::from(Arc::clone(WANTED.get_or_init(Arc::default)))
 }
 
 /// An error once the user has asked to stop.

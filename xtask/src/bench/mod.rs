@@ -15,7 +15,7 @@ use std::fs;
 use anyhow::Result;
 
 use crate::codegen::root;
-use crate::kafka::{KafkaBroker, RELEASE, ReleaseJars, Tools};
+use crate::kafka::{self, KafkaBroker, RELEASE, Tools};
 use crate::say::{print_line, remark};
 use crate::{built, stop};
 use compare::BenchPlan;
@@ -78,7 +78,7 @@ fn generators(options: &BenchOptions) -> Result<()> {
     let plan = options.plan();
     stop::listen()?;
     let engine = built::example("kgauge-load", "produce")?;
-    let release = ReleaseJars::fetch()?;
+    let release = kafka::tools(RELEASE)?;
     let machine = machine::facts()?;
     if machine.is_busy() {
         remark(&format!(
@@ -92,7 +92,7 @@ fn generators(options: &BenchOptions) -> Result<()> {
     let work = tempfile::Builder::new()
         .prefix("work-")
         .tempdir_in(&folder)?;
-    let broker = KafkaBroker::start(&release, &work.path().join("broker"))?;
+    let broker = KafkaBroker::start(&work.path().join("broker"))?;
     let tools = Tools {
         release: &release,
         servers: broker.servers(),

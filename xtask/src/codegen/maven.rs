@@ -1,54 +1,51 @@
 //! What the generators need of Kafka releases: message definitions and Java classes.
 
-use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
+use kgauge_target::kafka::{MavenRequest, fetch_jars};
 
-use crate::maven;
+use crate::{kafka, stop};
 
-/// Reads the messages of `kafka-clients` as JSON, which Kafka's converters want.
+/// Reads the messages of `kafka-clients` as JSON, for Kafka's converters.
 const JACKSON: &str = "2.21.2";
 
 /// The folder with the JSON definitions of `release`; fetched once, then kept under `target/`.
 pub(super) fn definitions(release: &str) -> Result<PathBuf> {
-    let folder = folder(release)?;
-    let definitions = folder.join("common/message");
+    let jars = jars(release)?;
+    let definitions = jars.join("common/message");
     if !definitions.is_dir() {
-        let goal = [
-            "unpack".to_owned(),
-            format!("-Dartifact=org.apache.kafka:kafka-clients:{release}"),
-            format!("-DoutputDirectory={}", folder.display()),
-            "-Dmdep.unpack.includes=common/message/*.json".to_owned(),
-        ];
-        maven::run(&folder, &artifacts(release), &goal)?;
+        let status = Command::new("jar")
+            .args(["--extract", "--file"])
+            .arg(jars.join(format!("kafka-clients-{release}.jar")))
+            .arg("common/message")
+            .current_dir(&jars)
+            .status()
+            .context("the JDK's program jar could not be started")?;
+        ensure!(status.success(), "the definitions could not be unpacked");
     }
     Ok(definitions)
 }
 
 /// The Java class path with `kafka-clients` of `release` and what its JSON converters need.
 pub(crate) fn class_path(release: &str) -> Result<String> {
-    let folder = folder(release)?;
-    let jars = folder.join("jars");
-    if !jars.is_dir() {
-        let goal = [
-            "copy-dependencies".to_owned(),
-            format!("-DoutputDirectory={}", jars.display()),
-        ];
-        maven::run(&folder, &artifacts(release), &goal)?;
-    }
-    Ok(format!("{}/*", jars.display()))
+    Ok(format!("{}/*", jars(release)?.display()))
 }
 
-fn folder(release: &str) -> Result<PathBuf> {
+fn jars(release: &str) -> Result<PathBuf> {
     let folder = super::root().join("target/codegen").join(release);
-    fs::create_dir_all(&folder)?;
-    Ok(folder)
-}
-
-fn artifacts(release: &str) -> [maven::MavenArtifact<'_>; 2] {
-    [
-        ("org.apache.kafka", "kafka-clients", release),
-        ("com.fasterxml.jackson.core", "jackson-databind", JACKSON),
-    ]
+    let artifact = |group, name: &str, version: &str| (group, name.to_owned(), version.to_owned());
+    let request = MavenRequest {
+        version: &release.parse()?,
+        artifacts: vec![
+            artifact("org.apache.kafka", "kafka-clients", release),
+            artifact("com.fasterxml.jackson.core", "jackson-databind", JACKSON),
+        ],
+        proof: format!("kafka-clients-{release}.jar"),
+        remark: format!("downloading kafka-clients {release} with Maven, once"),
+        dir: folder.clone(),
+    };
+    let jars = fetch_jars(&request, &kafka::setup(&folder), &stop::interrupt())?;
+    Ok(jars)
 }

@@ -13,7 +13,7 @@ use super::{
     clients, cluster, configs, console, groups, kcat, latency, performance, quotas, replicas,
     security, topics, verifiable,
 };
-use crate::kafka::{ReleaseJars, Tools};
+use crate::kafka::{ReleaseTools, Tools};
 use crate::kgauge::{Background, Kgauge};
 
 const STOP_MAX: Duration = Duration::from_secs(60);
@@ -24,7 +24,7 @@ const THREE_NODES: &str = "embedded:3";
 /// What this half is made of.
 pub(super) struct EmbeddedHalf<'a> {
     /// Kafka's tools.
-    pub(super) release: &'a ReleaseJars,
+    pub(super) release: &'a ReleaseTools,
     /// kgauge.
     pub(super) binary: &'a Path,
     /// Made for this half.
@@ -154,7 +154,7 @@ fn serve(
 }
 
 fn with_tools<T>(
-    release: &ReleaseJars,
+    release: &ReleaseTools,
     cluster: &ServingCluster,
     body: impl FnOnce(&Tools<'_>) -> Result<T>,
 ) -> Result<T> {

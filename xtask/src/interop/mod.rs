@@ -12,6 +12,7 @@ mod following;
 mod groups;
 mod kcat;
 mod latency;
+mod leftovers;
 mod performance;
 mod quotas;
 mod real;
@@ -31,7 +32,7 @@ use anyhow::{Context, Result};
 
 use crate::built::ProgramOption;
 use crate::codegen::root;
-use crate::kafka::{RELEASE, ReleaseJars};
+use crate::kafka::{self, RELEASE, ReleaseTools};
 use crate::say::print_line;
 use crate::stop;
 use actions::InteropClient;
@@ -80,7 +81,7 @@ fn client(word: &str) -> Result<InteropClient> {
 pub(crate) fn run(options: &InteropOptions) -> Result<ExitCode> {
     stop::listen()?;
     let binary = options.program.kgauge()?;
-    let release = ReleaseJars::fetch()?;
+    let release = kafka::tools(RELEASE)?;
     let folder = root().join("target/interop");
     fs::create_dir_all(&folder)?;
     let output = folder.join("output");
@@ -112,7 +113,7 @@ pub(crate) fn run(options: &InteropOptions) -> Result<ExitCode> {
 fn check(
     checks: &mut Checks,
     options: &InteropOptions,
-    release: &ReleaseJars,
+    release: &ReleaseTools,
     binary: &Path,
     folder: &Path,
 ) -> Result<()> {

@@ -7,25 +7,22 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::checks::{Checks, Transcript};
+use super::leftovers::{PREFIX, RUN, delete_left, nothing_left};
 use super::{drop_in, stopped};
-use crate::kafka::{KafkaBroker, KafkaScript, ReleaseJars, Tools, output};
+use crate::kafka::{KafkaBroker, KafkaScript, ReleaseTools, Tools, output};
 use crate::kgauge::{Kgauge, counts};
-
-/// Every topic that kgauge makes begins with it.
-const PREFIX: &str = "kgauge-";
-pub(super) const RUN: &str = "kgauge run";
 
 /// All checks of this half; `folder` is made for them.
 pub(super) fn run(
     checks: &mut Checks,
-    release: &ReleaseJars,
+    release: &ReleaseTools,
     binary: &Path,
     folder: &Path,
 ) -> Result<()> {
     fs::create_dir_all(folder)?;
     let mut broker = None;
     checks.check(("Kafka", "start"), |_| {
-        let started = broker.insert(KafkaBroker::start(release, &folder.join("broker"))?);
+        let started = broker.insert(KafkaBroker::start(&folder.join("broker"))?);
         Ok(started.servers())
     })?;
     let Some(broker) = broker else {
@@ -106,32 +103,6 @@ fn preloaded(plan: &Path) -> Result<u64> {
     records
         .and_then(Value::as_u64)
         .context("the plan has no preload")
-}
-
-/// Checks that no topic of a run is on the cluster.
-pub(super) fn nothing_left(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
-    let left = of_runs(log, tools)?;
-    ensure!(left.is_empty(), "left behind: {}", left.join(" "));
-    Ok("none left".to_owned())
-}
-
-fn of_runs(log: &mut Transcript, tools: &Tools<'_>) -> Result<Vec<String>> {
-    let said = log
-        .run(tools.call(KafkaScript::TOPICS, &["--list"])?)?
-        .stdout;
-    let names = said
-        .lines()
-        .map(str::trim)
-        .filter(|name| name.starts_with(PREFIX));
-    Ok(names.map(str::to_owned).collect())
-}
-
-/// Deletes what a killed run, or one with `--keep`, has left.
-pub(super) fn delete_left(log: &mut Transcript, tools: &Tools<'_>) -> Result<()> {
-    if !of_runs(log, tools)?.is_empty() {
-        log.run(tools.delete(&format!("{PREFIX}.*"))?)?;
-    }
-    Ok(())
 }
 
 /// Not kgauge but Kafka's own tool counts, so the topic is kept until it has.

@@ -9,13 +9,12 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::actions::REPLICATION_FACTOR;
-use crate::kafka::{Job, KafkaScript, Tools};
+use crate::kafka::{HEAP, Job, KafkaScript, Tools};
 
 /// Every tool gets this long; a machine that is busy with builds is slow.
 const TIME_MAX: Duration = Duration::from_secs(300);
 
 /// `kafka-run-class.sh` gives it where a script says nothing else.
-const HEAP: &[&str] = &["-Xmx256M"];
 
 /// One of Kafka's scripts.
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +64,7 @@ impl Script {
     /// Java with this tool and these arguments.
     pub(super) fn command(self, tools: &Tools<'_>, arguments: &[&str]) -> Result<Command> {
         (tools.alive)()?;
-        let mut command = tools.release.java(HEAP, self.class);
+        let mut command = tools.release.command_with_heap(HEAP, self.class);
         command.args(arguments);
         Ok(command)
     }

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::checks::{Checks, Transcript};
-use super::real::{RUN, delete_left, nothing_left};
+use super::leftovers::{RUN, delete_left, nothing_left};
 use crate::kafka::Tools;
 use crate::kgauge::{Background, Kgauge, acked_in_flows};
 

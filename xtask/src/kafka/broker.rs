@@ -1,129 +1,74 @@
-//! One real Kafka node, broker and controller in one process, on free ports of this machine.
+//! Apache Kafka on this machine, fetched and started by `kgauge-target` as for a run.
 
-use std::fs::{self, File};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::cell::RefCell;
+use std::env;
+use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
+use kgauge_target::kafka::{KafkaSetup, KafkaSpec, KafkaTarget, ReleaseTools};
 
-use super::process::{ChildProcess, Job, poll};
-use super::ready;
-use super::release::{RELEASE, ReleaseJars};
+use crate::codegen::root;
 use crate::say::remark;
+use crate::stop;
 
-/// As `kafka-server-start.sh` gives it.
-const HEAP: &[&str] = &["-Xmx1G", "-Xms1G"];
-
-/// Sixteen bytes in base64, as every cluster id: "kgauge-on-kafka!".
-const CLUSTER_ID: &str = "a2dhdWdlLW9uLWthZmthIQ";
+/// The release that is compared with, and whose tools are used.
+pub(crate) const RELEASE: &str = "4.3.1";
 
 const START_MAX: Duration = Duration::from_secs(120);
 
-/// A Kafka that serves. Dropping it stops it; its data lie in the folder that was given.
-#[derive(Debug)]
-pub(crate) struct KafkaBroker {
-    address: SocketAddr,
-    log: PathBuf,
-    running: ChildProcess,
+/// Where releases are kept; `folder` takes what a cluster writes.
+pub(crate) fn setup(folder: &Path) -> KafkaSetup {
+    KafkaSetup {
+        name: format!("xtask-{}", std::process::id()),
+        cache_dir: root().join("target"),
+        state_dir: folder.join("state"),
+        data_dir: folder.join("data"),
+        keep_data: false,
+        log_dir: folder.join("logs"),
+        java_home: env::var_os("JAVA_HOME").map(Into::into),
+        path: env::var_os("PATH"),
+        time_limit: START_MAX,
+        remark,
+    }
 }
 
-impl KafkaBroker {
-    /// Formats storage in `folder`, starts the node and waits until it serves.
-    pub(crate) fn start(release: &ReleaseJars, folder: &Path) -> Result<KafkaBroker> {
-        remark(&format!("Kafka {RELEASE}: starting"));
-        fs::create_dir_all(folder)?;
-        let [address, controller] = free_addresses()?;
-        let config = folder.join("server.properties");
-        fs::write(&config, properties(address, controller, folder))?;
-        format(release, &config)?;
+/// The command-line tools of a release, fetched unless an earlier command has.
+pub(crate) fn tools(release: &str) -> Result<ReleaseTools> {
+    let setup = setup(&root().join("target/kafka"));
+    let tools = ReleaseTools::find(&release.parse()?, &setup, &stop::interrupt());
+    tools.with_context(|| format!("the tools of Apache Kafka {release}"))
+}
 
-        let log = folder.join("kafka.log");
-        let file = File::create(&log)?;
-        let mut command = release.java(HEAP, "kafka.Kafka");
-        // With the folder as its own, Kafka leaves nothing elsewhere.
-        command
-            .arg(&config)
-            .current_dir(folder)
-            .stdin(std::process::Stdio::null());
-        command.stdout(file.try_clone()?).stderr(file);
-        let running = ChildProcess::start("Kafka", &mut command)?;
-        let broker = KafkaBroker {
-            address,
-            log,
-            running,
+/// A Kafka with one broker. Dropping it stops it and removes its data.
+#[derive(Debug)]
+pub(crate) struct KafkaBroker(RefCell<KafkaTarget>);
+
+impl KafkaBroker {
+    /// Starts it and waits until it serves.
+    pub(crate) fn start(folder: &Path) -> Result<KafkaBroker> {
+        remark(&format!("Kafka {RELEASE}: starting"));
+        let spec = KafkaSpec {
+            version: Some(RELEASE.parse()?),
+            metrics: false,
+            ..KafkaSpec::default()
         };
-        let serves = poll(START_MAX, || {
-            broker.check()?;
-            Ok(ready::serves(address).then_some(()))
-        })?;
-        if serves.is_none() {
-            bail!("Kafka does not serve after {START_MAX:?}\n{}", broker.log());
-        }
-        Ok(broker)
+        let target = KafkaTarget::start(&spec, &setup(folder), &stop::interrupt())?;
+        Ok(KafkaBroker(RefCell::new(target)))
     }
 
     /// Its bootstrap servers.
     pub(crate) fn servers(&self) -> String {
-        self.address.to_string()
+        let target = self.0.borrow();
+        let servers = target.config().bootstrap_servers.iter();
+        servers
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
     }
 
-    /// An error with its last words when it has ended.
+    /// An error with its last log lines if it has ended.
     pub(crate) fn check(&self) -> Result<()> {
-        match self.running.ended()? {
-            Some(status) => bail!("Kafka has ended: {status}\n{}", self.log()),
-            None => Ok(()),
-        }
+        Ok(self.0.borrow_mut().check()?)
     }
-
-    fn log(&self) -> String {
-        fs::read_to_string(&self.log).unwrap_or_default()
-    }
-}
-
-/// Two ports that are free at this moment. Kafka must know both before it starts.
-fn free_addresses() -> Result<[SocketAddr; 2]> {
-    // Both are held until both are known: else they could be the same one.
-    let any = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port");
-    let (first, second) = (any()?, any()?);
-    Ok([first.local_addr()?, second.local_addr()?])
-}
-
-/// Kafka's defaults, but for what one node on one machine needs, and for deleted topics, which give
-/// their disk back after a second instead of a minute.
-fn properties(address: SocketAddr, controller: SocketAddr, folder: &Path) -> String {
-    format!(
-        "process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@{controller}
-controller.listener.names=CONTROLLER
-listeners=PLAINTEXT://{address},CONTROLLER://{controller}
-advertised.listeners=PLAINTEXT://{address}
-log.dirs={}
-offsets.topic.replication.factor=1
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-share.coordinator.state.topic.replication.factor=1
-share.coordinator.state.topic.min.isr=1
-group.initial.rebalance.delay.ms=0
-log.segment.delete.delay.ms=1000
-",
-        folder.join("data").display()
-    )
-}
-
-fn format(release: &ReleaseJars, config: &Path) -> Result<()> {
-    let mut command: Command = release.java(&["-Xmx256M"], "kafka.tools.StorageTool");
-    command.args(["format", "-t", CLUSTER_ID, "-c"]).arg(config);
-    let words = "kafka-storage format".to_owned();
-    let done = Job::new(words, command, START_MAX).run()?;
-    let formatted = done.status.is_some_and(|status| status.success());
-    ensure!(
-        formatted,
-        "Kafka's storage cannot be formatted\n{}{}",
-        done.stdout,
-        done.stderr
-    );
-    Ok(())
 }

@@ -4,11 +4,9 @@
 mod broker;
 pub(crate) mod output;
 mod process;
-mod ready;
-mod release;
 mod tool;
 
-pub(crate) use broker::KafkaBroker;
+pub(crate) use broker::{KafkaBroker, RELEASE, setup, tools};
+pub(crate) use kgauge_target::kafka::ReleaseTools;
 pub(crate) use process::{ChildProcess, FinishedJob, Job, poll};
-pub(crate) use release::{RELEASE, ReleaseJars, fetch};
-pub(crate) use tool::{KafkaScript, Tools};
+pub(crate) use tool::{HEAP, KafkaScript, Tools};

@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use kgauge_target::kafka::ReleaseTools;
+
 use super::process::Job;
-use super::release::ReleaseJars;
 
 /// Every tool gets this long; a machine that is busy with builds is slow.
 const TIME_MAX: Duration = Duration::from_secs(300);
 
-/// `kafka-run-class.sh` gives it where a script says nothing else.
-const HEAP: &[&str] = &["-Xmx256M"];
-/// The scripts of the performance tools and of the console say so.
-const HEAP_LARGE: &[&str] = &["-Xmx512M"];
+/// What `kafka-run-class.sh` gives to a script that sets no heap.
+pub(crate) const HEAP: &str = "-Xmx256M";
+/// What the scripts of the performance tools and of the console set.
+const HEAP_LARGE: &str = "-Xmx512M";
 
 /// One of Kafka's scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub(crate) struct KafkaScript {
     /// The script's name.
     pub(crate) name: &'static str,
     class: &'static str,
-    heap: &'static [&'static str],
+    heap: &'static str,
 }
 
 impl KafkaScript {
@@ -62,18 +63,14 @@ impl KafkaScript {
     );
 }
 
-const fn tool(
-    name: &'static str,
-    class: &'static str,
-    heap: &'static [&'static str],
-) -> KafkaScript {
+const fn tool(name: &'static str, class: &'static str, heap: &'static str) -> KafkaScript {
     KafkaScript { name, class, heap }
 }
 
 /// The tools of a release, for one cluster.
 pub(crate) struct Tools<'a> {
     /// Where the tools come from.
-    pub(crate) release: &'a ReleaseJars,
+    pub(crate) release: &'a ReleaseTools,
     /// The cluster's bootstrap servers.
     pub(crate) servers: String,
     /// An error when the cluster is gone: then every tool would try for a minute.
@@ -84,7 +81,7 @@ impl Tools<'_> {
     /// A call of `tool` with the cluster's bootstrap servers and these arguments.
     pub(crate) fn call<A: AsRef<str>>(&self, tool: KafkaScript, arguments: &[A]) -> Result<Job> {
         (self.alive)()?;
-        let mut command: Command = self.release.java(tool.heap, tool.class);
+        let mut command: Command = self.release.command_with_heap(tool.heap, tool.class);
         command.args(["--bootstrap-server", &self.servers]);
         let mut words = tool.name.to_owned();
         for argument in arguments.iter().map(AsRef::as_ref) {

@@ -12,7 +12,7 @@ use anyhow::{Result, ensure};
 
 use super::prepare;
 use super::verdict::TestOutcome;
-use crate::kafka::{FinishedJob, Job, ReleaseJars};
+use crate::kafka::{self, FinishedJob, HEAP, Job, RELEASE};
 
 /// librdkafka 2.15.1 is in it.
 const PACKAGE: &str = "@confluentinc/kafka-javascript@1.10.1";
@@ -103,14 +103,14 @@ pub(super) fn run(
 
 /// A folder with the scripts of a Kafka release that some tests call.
 fn kafka_scripts(work: &Path) -> Result<PathBuf> {
-    let release = ReleaseJars::fetch()?;
+    let release = kafka::tools(RELEASE)?;
     let folder = work.join("kafka");
     fs::create_dir_all(folder.join("bin"))?;
     for (script, class) in [
         ("kafka-topics.sh", "org.apache.kafka.tools.TopicCommand"),
         ("kafka-acls.sh", "kafka.admin.AclCommand"),
     ] {
-        let java = release.java(&["-Xmx256M"], class);
+        let java = release.command_with_heap(HEAP, class);
         let words = std::iter::once(java.get_program()).chain(java.get_args());
         let quoted = words.map(|word| format!("'{}'", word.to_string_lossy()));
         let line = quoted.collect::<Vec<_>>().join(" ");

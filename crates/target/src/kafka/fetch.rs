@@ -86,16 +86,20 @@ pub(crate) fn tool_jars(
 ) -> Result<Jars, KafkaError> {
     let version = release.version.to_string();
     let mut artifacts = release.artifacts();
-    artifacts.push((
-        "org.apache.kafka",
-        "kafka-tools".to_owned(),
-        version.clone(),
-    ));
+    let mut proof = core_jar(release);
+    if release.version.is_at_least(&[0, 9]) {
+        artifacts.push((
+            "org.apache.kafka",
+            "kafka-tools".to_owned(),
+            version.clone(),
+        ));
+        proof = format!("kafka-tools-{version}.jar");
+    }
     let order = MavenRequest {
         version: &release.version,
         dir: cached(setup, &release.version).join("tools"),
         artifacts,
-        proof: format!("kafka-tools-{version}.jar"),
+        proof,
         remark: format!(
             "downloading the tools of Apache Kafka {version} with Maven, once (about 50 MB)"
         ),
@@ -106,21 +110,23 @@ pub(crate) fn tool_jars(
     })
 }
 
-/// What Maven is to bring.
-pub(crate) struct MavenRequest<'a> {
-    /// The release that it belongs to.
-    pub(crate) version: &'a Version,
-    /// Its folder in the cache; the jars lie in `libs` in it.
-    pub(crate) dir: PathBuf,
-    pub(crate) artifacts: Vec<Artifact>,
-    /// The jar without which nothing was brought.
-    pub(crate) proof: String,
-    /// What the user is told that it is.
-    pub(crate) remark: String,
+/// Jars that Maven is to download.
+#[derive(Debug)]
+pub struct MavenRequest<'a> {
+    /// The release that they belong to.
+    pub version: &'a Version,
+    /// Their folder in the cache; the jars are in its `libs`.
+    pub dir: PathBuf,
+    /// Group, name and version of each artifact.
+    pub artifacts: Vec<Artifact>,
+    /// The jar that proves a complete download.
+    pub proof: String,
+    /// How the user is told about the download.
+    pub remark: String,
 }
 
-/// The folder with the jars of an order, fetched by Maven unless they are there.
-pub(crate) fn fetch(
+/// The folder with the jars of a request, downloaded by Maven unless an earlier call did.
+pub fn fetch(
     order: &MavenRequest<'_>,
     setup: &KafkaSetup,
     interrupt: &Interrupt,

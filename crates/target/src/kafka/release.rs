@@ -28,7 +28,7 @@ pub enum Logger {
 }
 
 /// A Maven artifact: group, name, version.
-pub(crate) type Artifact = (&'static str, String, String);
+pub type Artifact = (&'static str, String, String);
 
 /// A release, and what it takes to start it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use super::machine::BenchMachine;
 use super::proof::ProofRecord;
 use super::{BenchOptions, machine, proof};
 use crate::codegen::root;
-use crate::kafka::{KafkaBroker, RELEASE, ReleaseJars, Tools};
+use crate::kafka::{self, KafkaBroker, RELEASE, Tools};
 use crate::say::{print_line, remark};
 use crate::{built, stop};
 use peers::PeerPrograms;
@@ -80,14 +80,14 @@ pub(super) fn run(options: &BenchOptions) -> Result<()> {
     stop::listen()?;
     let engine = built::example("kgauge-load", "flow")?;
     let kgauge = built::kgauge()?;
-    let release = ReleaseJars::fetch()?;
+    let release = kafka::tools(RELEASE)?;
     let machine = machine::facts()?;
     let folder = root().join("target/bench");
     fs::create_dir_all(&folder)?;
     let work = tempfile::Builder::new()
         .prefix("speed-")
         .tempdir_in(&folder)?;
-    let broker = KafkaBroker::start(&release, &work.path().join("broker"))?;
+    let broker = KafkaBroker::start(&work.path().join("broker"))?;
     let tools = Tools {
         release: &release,
         servers: broker.servers(),
