@@ -33,7 +33,7 @@ fn main() -> Result<(), Failure> {
     let topic = format!("kgauge-example-{}", std::process::id());
     cluster.create_topic(&new_topic(&trial, &topic)?)?;
     let interrupt = Interrupt::new();
-    let share = share(trial);
+    let share = Share::of_trial(trial, 1);
     let plan = &share.trial.topic;
     if let Some(wanted) = &plan.preload {
         preload(&topic, plan, wanted, &client, &interrupt, |_| {})?;
@@ -112,17 +112,6 @@ fn new_topic(trial: &Trial, name: &str) -> Result<TopicSpec, Failure> {
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect(),
     })
-}
-
-fn share(trial: Trial) -> Share {
-    Share {
-        run_id: "example".into(),
-        agent_index: 0,
-        agent_count: 1,
-        trial,
-        repeat: 0,
-        seed: 1,
-    }
 }
 
 /// CPU of all threads of this process so far.

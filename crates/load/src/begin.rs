@@ -11,8 +11,8 @@ use crate::clock::Clock;
 use crate::consume::{GroupShared, MemberThread};
 use crate::driver::{DrivenProducer, DriverChild, DriverError, DriverSetup};
 use crate::gather::{ConsumerAssignment, GatherSetup, gather};
+use crate::load_setup::{LoadSetup, PrepareError};
 use crate::payload::Payload;
-use crate::prepare::{LoadSetup, PrepareError};
 use crate::topic_lookup::LoadTopics;
 
 /// The processes of a flow that another client sends, one per producer.
@@ -74,7 +74,7 @@ pub(crate) fn wait_for(
 /// The assignments of a flow's consumers in their group, and their members' threads; none without a group.
 pub(crate) fn gathered(
     setup: &LoadSetup<'_>,
-    ground: &mut LoadTopics,
+    lookup: &mut LoadTopics,
     index: usize,
     flow: &ConsumeFlow,
     members: &[Stripe],
@@ -82,8 +82,8 @@ pub(crate) fn gathered(
     let Some(group) = &flow.group else {
         return Ok((VecDeque::new(), Vec::new()));
     };
-    let starts = starts(setup, ground, flow)?;
-    let ends = &ground.ends;
+    let starts = starts(setup, lookup, flow)?;
+    let ends = &lookup.ends;
     let (mut places, mut threads) = (VecDeque::new(), Vec::new());
     for (number, label) in (0..).zip(flow.group_labels()) {
         let group_id = setup.groups.get(&label).cloned();
@@ -109,7 +109,7 @@ pub(crate) fn gathered(
             index,
             group,
             group_id,
-            topics: &ground.topics,
+            topics: &lookup.topics,
             client: setup.client,
             members: &own,
             shared: Arc::new(shared),
@@ -124,26 +124,26 @@ pub(crate) fn gathered(
 /// Where a flow starts to read.
 pub(crate) fn starts(
     setup: &LoadSetup<'_>,
-    ground: &mut LoadTopics,
+    lookup: &mut LoadTopics,
     flow: &ConsumeFlow,
 ) -> Result<Vec<i64>, PrepareError> {
     let earliest = match (flow.from, setup.earliest) {
-        (StartOffset::Latest, _) => return Ok(ground.ends.clone()),
+        (StartOffset::Latest, _) => return Ok(lookup.ends.clone()),
         (_, Some(offsets)) => offsets.to_vec(),
-        (_, None) => ground.offsets(OffsetAt::Earliest)?,
+        (_, None) => lookup.offsets(OffsetAt::Earliest)?,
     };
     let wanted = match flow.from {
         StartOffset::Earliest | StartOffset::Latest => return Ok(earliest),
         StartOffset::Offset(offset) => {
             vec![i64::try_from(offset).unwrap_or(i64::MAX); earliest.len()]
         }
-        StartOffset::TimestampMs(at_ms) => offsets_at(ground, at_ms)?,
+        StartOffset::TimestampMs(at_ms) => offsets_at(lookup, at_ms)?,
         StartOffset::AgoNs(ago_ns) => {
             let now_ms = u64::try_from(Clock::start().unix_ms(0)).unwrap_or(0);
-            offsets_at(ground, now_ms.saturating_sub(ago_ns / 1_000_000))?
+            offsets_at(lookup, now_ms.saturating_sub(ago_ns / 1_000_000))?
         }
     };
-    let within = wanted.iter().zip(earliest.iter().zip(&ground.ends));
+    let within = wanted.iter().zip(earliest.iter().zip(&lookup.ends));
     // No record is that recent: start at the end.
     let within = within.map(|(&wanted, (&first, &end))| match wanted {
         ..0 => end,
@@ -153,7 +153,7 @@ pub(crate) fn starts(
 }
 
 /// The first record at or after a time, per partition; negative where there is none.
-fn offsets_at(ground: &mut LoadTopics, at_ms: u64) -> Result<Vec<i64>, PrepareError> {
+fn offsets_at(lookup: &mut LoadTopics, at_ms: u64) -> Result<Vec<i64>, PrepareError> {
     let at = OffsetAt::TimestampMs(i64::try_from(at_ms).unwrap_or(i64::MAX));
-    ground.offsets(at)
+    lookup.offsets(at)
 }

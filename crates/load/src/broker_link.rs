@@ -1,12 +1,12 @@
 //! A client's link to one broker, across all of its connections during a run.
 
 use std::io;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 
 use kgauge_client::security::Channel;
 use mio::{Registry, Token};
 
-use crate::control::ClientSide;
+use crate::leaders::ClientSide;
 use crate::link::Link;
 use crate::outage::{BrokerLinkState, OutageKind};
 
@@ -44,6 +44,25 @@ pub(crate) enum Loss {
     /// The broker refused the request as a whole.
     #[error("{0}")]
     Refused(String),
+}
+
+/// An answer in the buffer of a link.
+pub(crate) struct ArrivedAnswer {
+    /// Where its bytes are, see [`Link::frame`].
+    pub(crate) at: Range<usize>,
+    pub(crate) correlation_id: Option<i32>,
+}
+
+impl Loss {
+    /// An answer without a request.
+    pub(crate) fn unexpected() -> Self {
+        Self::Malformed("it sent an unexpected response".to_owned())
+    }
+
+    /// An answer to another request than the oldest one.
+    pub(crate) fn out_of_order() -> Self {
+        Self::Malformed("it sent responses out of order".to_owned())
+    }
 }
 
 impl From<io::Error> for Loss {
@@ -140,6 +159,44 @@ impl BrokerLink {
         self.state = State::Open;
         self.losses = 0;
         Ok(())
+    }
+
+    /// As [`BrokerLink::reconnected`]; a connection that cannot be used is lost again.
+    pub(crate) fn reconnect_or_lose(
+        &mut self,
+        channel: Channel,
+        version: i16,
+        now_ns: u64,
+        registry: &Registry,
+    ) {
+        if self
+            .reconnected(channel, version, now_ns, registry)
+            .is_err()
+        {
+            self.lost(now_ns, registry);
+        }
+    }
+
+    /// Reads once what the socket has; returns whether it may have more.
+    pub(crate) fn receive(&mut self) -> Result<bool, Loss> {
+        let arrived = self.link.read()?;
+        match arrived.closed {
+            true => Err(Loss::Closed),
+            false => Ok(arrived.more),
+        }
+    }
+
+    /// The next whole answer that has arrived.
+    pub(crate) fn next_answer(&mut self) -> Result<Option<ArrivedAnswer>, Loss> {
+        let frame = self.link.next_frame();
+        let frame = frame.map_err(|error| Loss::Malformed(error.to_string()))?;
+        Ok(frame.map(|at| {
+            let id = self.link.frame(at.clone()).first_chunk::<4>();
+            ArrivedAnswer {
+                correlation_id: id.map(|bytes| i32::from_be_bytes(*bytes)),
+                at,
+            }
+        }))
     }
 
     /// The connection was lost or could not be made; another is tried after a growing pause.

@@ -9,16 +9,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use kgauge_client::admin::ProducerIdError;
+use kgauge_client::admin::ProducerId;
 use kgauge_client::security::Channel;
 use kgauge_client::{ClientConfig, Cluster, ClusterError, Connection, Interrupt};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
+use crate::consume::VERSIONS as FETCH_VERSIONS;
+use crate::leaders::{ClientSide, Leaders};
 use crate::outage::{OutageTracker, Whereabouts};
-use crate::produce::ProducerIdentity;
+use crate::produce::VERSIONS as PRODUCE_VERSIONS;
 use crate::topics::Topics;
-use crate::{consume, produce};
 
 /// Kafka's default of `retry.backoff.ms`: the minimum interval between metadata requests.
 const LEADERS_PAUSE: Duration = Duration::from_millis(100);
@@ -32,15 +33,6 @@ const QUESTION_TIME_MAX: Duration = Duration::from_secs(3);
 /// After a broker did not accept a connection in time, other clients' connections to it are not tried for this long:
 /// each attempt would delay all other requests.
 const CONNECT_PAUSE: Duration = Duration::from_secs(1);
-
-/// The cluster of a client's topic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ClientSide {
-    /// The cluster under load.
-    Source,
-    /// The cluster that a replicator copies to.
-    Copy,
-}
 
 /// A request of a worker.
 #[derive(Debug)]
@@ -79,32 +71,21 @@ pub(crate) enum ControlReply {
     },
     ProducerId {
         client: usize,
-        identity: ProducerIdentity,
+        identity: ProducerId,
     },
-}
-
-/// The leaders of all partitions.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Leaders(pub(crate) Vec<Option<i32>>);
-
-impl Leaders {
-    /// The leader of a partition, if there is one.
-    pub(crate) fn of(&self, partition: u32) -> Option<i32> {
-        self.0.get(partition as usize).copied().flatten()
-    }
 }
 
 /// The channel to one worker.
 #[derive(Clone)]
 pub(crate) struct WorkerMailbox {
-    pub(crate) told: Sender<ControlReply>,
+    pub(crate) replies: Sender<ControlReply>,
     pub(crate) waker: Arc<mio::Waker>,
 }
 
 impl WorkerMailbox {
-    fn notify(&self, told: ControlReply) {
+    fn notify(&self, reply: ControlReply) {
         // An ended worker needs no answer; a running one handles it when it is woken.
-        if self.told.send(told).is_ok() {
+        if self.replies.send(reply).is_ok() {
             let _ = self.waker.wake();
         }
     }
@@ -125,8 +106,8 @@ struct ControlThread {
     cluster: Cluster,
     config: ClientConfig,
     topics: Arc<Topics>,
-    desks: Vec<WorkerMailbox>,
-    board: Arc<OutageTracker>,
+    mailboxes: Vec<WorkerMailbox>,
+    outages: Arc<OutageTracker>,
     interrupt: Interrupt,
     /// Brokers that did not accept a connection in time, and when.
     unconnected: HashMap<i32, Instant>,
@@ -134,57 +115,57 @@ struct ControlThread {
     waiting: HashSet<usize>,
     leaders_at: Instant,
     /// Clients that wait for a producer id.
-    nameless: Vec<(usize, usize)>,
+    awaiting_producer_id: Vec<(usize, usize)>,
 }
 
 /// Starts the thread. `interrupt` ends it, even during a request.
 pub(crate) fn start(
     setup: ControlSetup,
-    desks: Vec<WorkerMailbox>,
-    board: Arc<OutageTracker>,
+    mailboxes: Vec<WorkerMailbox>,
+    outages: Arc<OutageTracker>,
     interrupt: Interrupt,
-    asks: Receiver<ControlRequest>,
+    requests: Receiver<ControlRequest>,
 ) -> std::io::Result<JoinHandle<()>> {
     let mut cluster = setup.cluster;
     cluster.set_interrupt(interrupt.clone());
     cluster.set_time_limit(Some(QUESTION_TIME_MAX));
-    board.note(setup.side, whereabouts(&cluster, setup.leaders));
-    let mut clerk = ControlThread {
+    outages.note(setup.side, whereabouts(&cluster, setup.leaders));
+    let mut control = ControlThread {
         side: setup.side,
         cluster,
         config: setup.config,
         topics: setup.topics,
-        desks,
-        board,
+        mailboxes,
+        outages,
         interrupt,
         unconnected: HashMap::new(),
         waiting: HashSet::new(),
         leaders_at: Instant::now(),
-        nameless: Vec::new(),
+        awaiting_producer_id: Vec::new(),
     };
     std::thread::Builder::new()
-        .name("load-clerk".to_owned())
-        .spawn(move || clerk.serve(&asks))
+        .name("load-control".to_owned())
+        .spawn(move || control.serve(&requests))
 }
 
 impl ControlThread {
-    fn serve(&mut self, asks: &Receiver<ControlRequest>) {
+    fn serve(&mut self, requests: &Receiver<ControlRequest>) {
         loop {
-            let ask = if self.waiting.is_empty() && self.nameless.is_empty() {
-                asks.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            let request = if self.waiting.is_empty() && self.awaiting_producer_id.is_empty() {
+                requests.recv().map_err(|_| RecvTimeoutError::Disconnected)
             } else {
-                asks.recv_timeout(LEADERS_PAUSE)
+                requests.recv_timeout(LEADERS_PAUSE)
             };
             if self.interrupt.is_raised() {
                 return;
             }
-            match ask {
+            match request {
                 Ok(ControlRequest::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(ControlRequest::Leaders { worker }) => {
                     self.waiting.insert(worker);
                 }
                 Ok(ControlRequest::ProducerId { worker, client }) => {
-                    self.nameless.push((worker, client))
+                    self.awaiting_producer_id.push((worker, client))
                 }
                 Ok(ControlRequest::Connect {
                     worker,
@@ -199,7 +180,7 @@ impl ControlThread {
             if !self.waiting.is_empty() && self.leaders_at.elapsed() >= LEADERS_PAUSE {
                 self.find_leaders();
             }
-            self.name_the_nameless();
+            self.give_producer_ids();
         }
     }
 
@@ -209,17 +190,17 @@ impl ControlThread {
             return;
         };
         let whereabouts = whereabouts(&self.cluster, leaders.clone());
-        self.board.note(self.side, whereabouts);
+        self.outages.note(self.side, whereabouts);
         let leaders = Arc::new(leaders);
         for worker in self.waiting.drain() {
-            if let Some(desk) = self.desks.get(worker) {
-                desk.notify(ControlReply::Leaders(self.side, Arc::clone(&leaders)));
+            if let Some(mailbox) = self.mailboxes.get(worker) {
+                mailbox.notify(ControlReply::Leaders(self.side, Arc::clone(&leaders)));
             }
         }
     }
 
     fn connect(&mut self, worker: usize, client: usize, link: usize, broker_id: i32) {
-        let told = match self.try_connect(broker_id) {
+        let reply = match self.try_connect(broker_id) {
             Some((channel, produce_version, fetch_version)) => ControlReply::Connected {
                 client,
                 link,
@@ -229,8 +210,8 @@ impl ControlThread {
             },
             None => ControlReply::NotConnected { client, link },
         };
-        if let Some(desk) = self.desks.get(worker) {
-            desk.notify(told);
+        if let Some(mailbox) = self.mailboxes.get(worker) {
+            mailbox.notify(reply);
         }
     }
 
@@ -252,22 +233,22 @@ impl ControlThread {
         };
         self.unconnected.remove(&broker_id);
         let versions = connection.api_versions();
-        let produce_version = versions.highest_common(ApiKey::Produce, produce::VERSIONS)?;
-        let fetch_version = versions.highest_common(ApiKey::Fetch, consume::VERSIONS)?;
+        let produce_version = versions.highest_common(ApiKey::Produce, PRODUCE_VERSIONS)?;
+        let fetch_version = versions.highest_common(ApiKey::Fetch, FETCH_VERSIONS)?;
         let parts = connection.into_parts().ok()?;
         Some((parts.channel, produce_version, fetch_version))
     }
 
-    fn name_the_nameless(&mut self) {
-        let waiting = std::mem::take(&mut self.nameless);
+    fn give_producer_ids(&mut self) {
+        let waiting = std::mem::take(&mut self.awaiting_producer_id);
         for (worker, client) in waiting {
-            match producer_identity(&mut self.cluster) {
+            match self.cluster.init_producer_id() {
                 Ok(identity) => {
-                    if let Some(desk) = self.desks.get(worker) {
-                        desk.notify(ControlReply::ProducerId { client, identity });
+                    if let Some(mailbox) = self.mailboxes.get(worker) {
+                        mailbox.notify(ControlReply::ProducerId { client, identity });
                     }
                 }
-                Err(_) => self.nameless.push((worker, client)),
+                Err(_) => self.awaiting_producer_id.push((worker, client)),
             }
         }
     }
@@ -308,15 +289,4 @@ pub(crate) fn leaders(cluster: &mut Cluster, topics: &Topics) -> Result<Leaders,
         }
     }
     Ok(Leaders(leaders))
-}
-
-/// Requests a producer id.
-pub(crate) fn producer_identity(
-    cluster: &mut Cluster,
-) -> Result<ProducerIdentity, ProducerIdError> {
-    let given = cluster.init_producer_id()?;
-    Ok(ProducerIdentity {
-        id: given.id,
-        epoch: given.epoch,
-    })
 }

@@ -297,49 +297,49 @@ mod tests {
 
     #[test]
     fn a_mark_is_read_back_and_others_are_not_taken_for_one() {
-        let board = EchoTracker::new(77, 1, 1);
+        let tracker = EchoTracker::new(77, 1, 1);
         let mut value = vec![b'x'; 48];
-        board.mark(5, 123_456, &mut value);
-        let mark = board.mark_of(&value).unwrap();
+        tracker.mark(5, 123_456, &mut value);
+        let mark = tracker.mark_of(&value).unwrap();
         assert_eq!((mark.intended_ns, mark.number), (123_456, 0));
         assert_eq!(value[..32], [b'x'; 32]);
         assert_eq!(EchoTracker::new(78, 1, 1).mark_of(&value), None);
-        assert_eq!(board.mark_of(b"short"), None);
+        assert_eq!(tracker.mark_of(b"short"), None);
     }
 
     #[test]
     fn of_a_copy_each_record_counts_once_and_what_is_missing_is_known() {
-        let board = EchoTracker::new(7, 1, 1).of_copy();
+        let tracker = EchoTracker::new(7, 1, 1).of_copy();
         let value = |number| {
             let mut value = vec![b'x'; 32];
-            board.mark(number, 1_000, &mut value);
+            tracker.mark(number, 1_000, &mut value);
             value
         };
-        board.acked(0, 0, 3, 1);
+        tracker.acked(0, 0, 3, 1);
         for (number, is_first) in [(130, true), (0, true), (130, false)] {
-            let mark = board.mark_of(&value(number)).unwrap();
-            assert_eq!(board.is_first(mark), is_first, "{number}");
-            board.echoed(u64::from(is_first), 10 + number);
+            let mark = tracker.mark_of(&value(number)).unwrap();
+            assert_eq!(tracker.is_first(mark), is_first, "{number}");
+            tracker.echoed(u64::from(is_first), 10 + number);
         }
         let tally = CopyTally {
             missing: 1,
             doubled: 1,
             last_read_ns: 140,
         };
-        assert_eq!(board.copy_tally(), Some(tally));
+        assert_eq!(tracker.copy_tally(), Some(tally));
         assert_eq!(EchoTracker::new(7, 1, 1).copy_tally(), None);
         let mut forged = value(1);
         forged[8..16].copy_from_slice(&u64::MAX.to_be_bytes());
-        assert_eq!(board.mark_of(&forged), None, "nobody has written it");
-        assert_eq!(board.mark_of(&value(1)[16..]), None, "it has no number");
+        assert_eq!(tracker.mark_of(&forged), None, "nobody has written it");
+        assert_eq!(tracker.mark_of(&value(1)[16..]), None, "it has no number");
     }
 
     #[test]
     fn batches_acked_out_of_order_are_found_by_their_offsets() {
-        let board = EchoTracker::new(1, 1, 2);
-        board.acked(1, 10, 5, 200);
-        board.acked(1, 0, 10, 300);
-        let mut lane = board.lane(1).unwrap();
+        let tracker = EchoTracker::new(1, 1, 2);
+        tracker.acked(1, 10, 5, 200);
+        tracker.acked(1, 0, 10, 300);
+        let mut lane = tracker.lane(1).unwrap();
         let found: Vec<_> = [0, 9, 10, 14, 15]
             .map(|offset| lane.known(offset).map(|known| known.acked_ns))
             .into();
@@ -348,43 +348,46 @@ mod tests {
 
     #[test]
     fn what_was_aborted_is_not_waited_for_and_what_was_committed_says_when() {
-        let board = EchoTracker::new(1, 1, 1).of_transactions();
-        board.acked(0, 0, 5, 100);
-        board.acked(0, 6, 4, 200);
+        let tracker = EchoTracker::new(1, 1, 1).of_transactions();
+        tracker.acked(0, 0, 5, 100);
+        tracker.acked(0, 6, 4, 200);
         // A retry whose offset is unknown.
-        board.acked(0, -1, 2, 210);
-        assert_eq!(board.missing(), 11);
-        board.ended((0, 0), 5, Some(150));
-        board.ended((0, 6), 4, None);
-        board.ended((0, -1), 2, None);
-        assert_eq!(board.missing(), 5, "the others will never be read");
-        let known = board.lane(0).unwrap().known(4);
+        tracker.acked(0, -1, 2, 210);
+        assert_eq!(tracker.missing(), 11);
+        tracker.ended((0, 0), 5, Some(150));
+        tracker.ended((0, 6), 4, None);
+        tracker.ended((0, -1), 2, None);
+        assert_eq!(tracker.missing(), 5, "the others will never be read");
+        let known = tracker.lane(0).unwrap().known(4);
         let wanted = EchoRecord {
             acked_ns: 100,
             committed_ns: Some(150),
         };
         assert_eq!(known, Some(wanted));
-        assert_eq!(board.lane(0).unwrap().known(6), None);
-        board.echoed(5, 300);
-        board.producer_done();
+        assert_eq!(tracker.lane(0).unwrap().known(6), None);
+        tracker.echoed(5, 300);
+        tracker.producer_done();
         assert!(
-            !board.is_complete([(0, 5)].into_iter()),
+            !tracker.is_complete([(0, 5)].into_iter()),
             "the reader is not past them"
         );
-        assert!(board.is_complete([(0, 10)].into_iter()));
+        assert!(tracker.is_complete([(0, 10)].into_iter()));
     }
 
     #[test]
     fn all_is_read_when_producers_are_done_and_positions_have_come_to_the_end() {
-        let board = EchoTracker::new(1, 1, 1);
-        board.acked(0, 4, 3, 100);
-        board.echoed(3, 0);
-        assert!(!board.is_complete([(0, 7)].into_iter()), "it may yet write");
-        board.producer_done();
-        assert!(!board.is_complete([(0, 6)].into_iter()));
-        assert!(board.is_complete([(0, 7)].into_iter()));
-        board.acked(0, -1, 1, 100);
-        assert_eq!(board.missing(), 1);
-        assert!(!board.is_complete([(0, 9)].into_iter()));
+        let tracker = EchoTracker::new(1, 1, 1);
+        tracker.acked(0, 4, 3, 100);
+        tracker.echoed(3, 0);
+        assert!(
+            !tracker.is_complete([(0, 7)].into_iter()),
+            "it may yet write"
+        );
+        tracker.producer_done();
+        assert!(!tracker.is_complete([(0, 6)].into_iter()));
+        assert!(tracker.is_complete([(0, 7)].into_iter()));
+        tracker.acked(0, -1, 1, 100);
+        assert_eq!(tracker.missing(), 1);
+        assert!(!tracker.is_complete([(0, 9)].into_iter()));
     }
 }

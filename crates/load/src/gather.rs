@@ -11,7 +11,7 @@ use kgauge_scenario::{AssignmentStrategy, ConsumeFlow, GroupPlan, GroupProtocol,
 use crate::consume::{
     GroupShared, GroupSubscription, MemberEvent, MemberSetup, MemberThread, start,
 };
-use crate::prepare::PrepareError;
+use crate::load_setup::PrepareError;
 use crate::topics::Topics;
 
 /// Limit on the time until a group has settled, unless max.poll.interval.ms is shorter. The group has no other members,

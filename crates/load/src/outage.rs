@@ -14,7 +14,7 @@ use kgauge_client::config::Address;
 use kgauge_client::{ClientConfig, Connection, Interrupt};
 
 use crate::clock::Clock;
-use crate::control::{ClientSide, Leaders};
+use crate::leaders::{ClientSide, Leaders};
 
 /// A broker is reported after this time. With the intervals of workers (50 ms) and of the runner (100 ms), that is
 /// within two seconds.
@@ -186,7 +186,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 pub(crate) struct OutageWatch {
     clock: Clock,
-    board: Arc<OutageTracker>,
+    outages: Arc<OutageTracker>,
     /// How to reach the clusters.
     source: ClientConfig,
     copy: Option<ClientConfig>,
@@ -198,12 +198,12 @@ pub(crate) struct OutageWatch {
 impl OutageWatch {
     pub(crate) fn new(
         clock: Clock,
-        board: Arc<OutageTracker>,
+        outages: Arc<OutageTracker>,
         (source, copy): (ClientConfig, Option<ClientConfig>),
     ) -> Self {
         Self {
             clock,
-            board,
+            outages,
             source,
             copy,
             probes: BTreeMap::new(),
@@ -214,7 +214,7 @@ impl OutageWatch {
     /// Checks all brokers; returns the changes since the last check.
     pub(crate) fn poll(&mut self, now_ns: u64) -> Vec<OutageChange> {
         let (mut changes, mut found) = (Vec::new(), Vec::new());
-        let looks = self.board.all_looks();
+        let looks = self.outages.all_looks();
         for look in &looks {
             let key = (look.side, look.broker);
             let seen = self.judge(look, now_ns);
@@ -259,7 +259,7 @@ impl OutageWatch {
             at_ns: now_ns,
         }));
         let has_outage = !self.current.is_empty();
-        self.board.has_outage.store(has_outage, Ordering::Relaxed);
+        self.outages.has_outage.store(has_outage, Ordering::Relaxed);
         changes
     }
 
@@ -305,7 +305,7 @@ impl OutageWatch {
 
     /// Partitions of a cluster, and those without a leader that answers.
     fn leaderless(&self, side: ClientSide) -> (u32, u32) {
-        let whereabouts = lock(self.board.of(side));
+        let whereabouts = lock(self.outages.of(side));
         let leaders = &whereabouts.leaders.0;
         let is_gone = |leader: &&Option<i32>| {
             let outage = leader.map(|broker| self.current.get(&(side, broker)));
@@ -316,7 +316,7 @@ impl OutageWatch {
     }
 
     fn address(&self, (side, broker): (ClientSide, i32)) -> Option<Address> {
-        lock(self.board.of(side)).addresses.get(&broker).cloned()
+        lock(self.outages.of(side)).addresses.get(&broker).cloned()
     }
 
     /// Time of the last response on the separate connection; 0 without one.
@@ -397,9 +397,9 @@ mod tests {
 
     /// Three brokers that lead two partitions each, without separate connections.
     fn watched() -> (Arc<OutageTracker>, OutageWatch) {
-        let board = Arc::new(OutageTracker::new(2));
+        let outages = Arc::new(OutageTracker::new(2));
         let leaders = Leaders([1, 2, 3, 1, 2, 3].map(Some).to_vec());
-        board.note(
+        outages.note(
             ClientSide::Source,
             Whereabouts {
                 addresses: BTreeMap::new(),
@@ -407,12 +407,18 @@ mod tests {
             },
         );
         let config = ClientConfig::from_servers("localhost:9092").unwrap();
-        let watch = OutageWatch::new(Clock::start(), Arc::clone(&board), (config, None));
-        (board, watch)
+        let watch = OutageWatch::new(Clock::start(), Arc::clone(&outages), (config, None));
+        (outages, watch)
     }
 
-    fn see(board: &OutageTracker, worker: usize, broker: i32, heard_s: u64, waits_s: Option<u64>) {
-        board.poll(worker, |looks| {
+    fn see(
+        outages: &OutageTracker,
+        worker: usize,
+        broker: i32,
+        heard_s: u64,
+        waits_s: Option<u64>,
+    ) {
+        outages.poll(worker, |looks| {
             let waits = waits_s.map(|at_s| (at_s * SECOND_NS, OutageKind::Silent));
             add_look(
                 looks,
@@ -428,8 +434,8 @@ mod tests {
 
     #[test]
     fn a_broker_that_owes_answers_is_reported_within_two_seconds_and_once() {
-        let (board, mut watch) = watched();
-        see(&board, 0, 2, 4, Some(5));
+        let (outages, mut watch) = watched();
+        see(&outages, 0, 2, 4, Some(5));
         assert_eq!(watch.poll(6 * SECOND_NS), []);
         let changes = watch.poll(6_900_000_000);
         let [OutageChange::Found { outage, at_ns }] = changes.as_slice() else {
@@ -441,22 +447,22 @@ mod tests {
         assert_eq!(leaders, (6, 2), "it led two of six");
         assert_eq!(watch.poll(60 * SECOND_NS), []);
         assert!(!watch.is_total());
-        assert_eq!(board.patience_ns(7), 0);
-        see(&board, 0, 2, 61, None);
+        assert_eq!(outages.patience_ns(7), 0);
+        see(&outages, 0, 2, 61, None);
         let changes = watch.poll(62 * SECOND_NS);
         let [OutageChange::Over { outage, at_ns }] = changes.as_slice() else {
             panic!("{changes:?}");
         };
         assert_eq!((outage.broker, *at_ns), (2, 61 * SECOND_NS));
         assert!(watch.current().is_empty());
-        assert_eq!(board.patience_ns(7), 7);
+        assert_eq!(outages.patience_ns(7), 7);
     }
 
     #[test]
     fn what_one_client_hears_clears_the_broker_for_all() {
-        let (board, mut watch) = watched();
-        see(&board, 0, 1, 1, Some(2));
-        see(&board, 1, 1, 9, None);
+        let (outages, mut watch) = watched();
+        see(&outages, 0, 1, 1, Some(2));
+        see(&outages, 1, 1, 9, None);
         assert_eq!(watch.poll(10 * SECOND_NS), []);
         assert_eq!(
             watch.poll(11 * SECOND_NS).len(),
@@ -467,8 +473,8 @@ mod tests {
 
     #[test]
     fn the_target_is_gone_when_no_partition_has_a_leader_that_answers() {
-        let (board, mut watch) = watched();
-        board.poll(0, |looks| {
+        let (outages, mut watch) = watched();
+        outages.poll(0, |looks| {
             for broker in 1..=3 {
                 add_look(
                     looks,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use kgauge_scenario::{ConsumeEnd, ConsumeFlow, FlowPlan, ProduceFlow, Share, Stripe, derive_seed};
 
 use crate::echo::EchoTracker;
+use crate::load_setup::PrepareError;
 use crate::payload::{Payload, payload_for};
-use crate::prepare::PrepareError;
 
 /// The role of a client.
 pub(crate) enum Work {
@@ -65,17 +65,17 @@ pub(crate) fn parts_of(
             let place = format!("{} {}", share.run_id, share.trial.index);
             let seed = derive_seed(share.flow_seed(&flow.produce.name), &place);
             let partitions = share.trial.topic.partitions;
-            let board = EchoTracker::new(seed, producers.members.len(), partitions);
-            let board = match reads_copy {
-                true => board.of_copy(),
-                false => board,
+            let tracker = EchoTracker::new(seed, producers.members.len(), partitions);
+            let tracker = match reads_copy {
+                true => tracker.of_copy(),
+                false => tracker,
             };
-            let board = Arc::new(match flow.produce.transaction {
-                Some(_) => board.of_transactions(),
-                None => board,
+            let tracker = Arc::new(match flow.produce.transaction {
+                Some(_) => tracker.of_transactions(),
+                None => tracker,
             });
-            producers.echo = Some(Arc::clone(&board));
-            consumers.echo = Some(board);
+            producers.echo = Some(Arc::clone(&tracker));
+            consumers.echo = Some(tracker);
             vec![producers, consumers]
         }
     })

@@ -10,7 +10,8 @@ use kgauge_scenario::{
 };
 
 use crate::clock::Clock;
-use crate::prepare::{LoadSetup, PrepareError, PreparedLoad};
+use crate::load_setup::{LoadSetup, PrepareError};
+use crate::prepare::PreparedLoad;
 use crate::run::{LoadError, LoadOutcome, LoadProgress};
 
 /// A preload without responses gives up after this time.

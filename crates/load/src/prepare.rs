@@ -1,178 +1,49 @@
 //! Before the start: leaders, connections, producer ids, offsets. Everything that can be refused is refused here, with
 //! a message, and none of it takes measured time.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kgauge_client::admin::{OffsetsError, ProducerIdError};
-use kgauge_client::{CallError, ClientConfig, ClusterError, Interrupt};
+use kgauge_client::admin::{ProducerId, ProducerIdError};
+use kgauge_client::{CallError, ClusterError, Interrupt};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
-    ConsumeEnd, ConsumeFlow, Driver, FlowPlan, Partitioner, ProduceFlow, ProducerSettings, Share,
-    Stripe,
+    ConsumeEnd, ConsumeFlow, FlowPlan, Partitioner, ProduceFlow, ProducerSettings, Share, Stripe,
 };
 use kgauge_wire::api::ApiKey;
-use kgauge_wire::compress::CompressError;
 use mio::Token;
 
 use crate::begin::{gathered, started, starts, wait_for};
 use crate::broker_link::BrokerLink;
 use crate::consume::{Consumer, ConsumerSetup, MemberThread, Position, response_bytes_max};
-use crate::control::{ClientSide, ControlSetup, producer_identity};
-use crate::driver::{DrivenProducer, DriverError, DriverProgram};
+use crate::control::ControlSetup;
+use crate::driver::DrivenProducer;
 use crate::echo::EchoTracker;
 use crate::gather::ConsumerAssignment;
+use crate::leaders::ClientSide;
+use crate::load_setup::{LoadSetup, PrepareError};
 use crate::parts::{Work, parts_of};
-use crate::payload::{Payload, PayloadError};
+use crate::payload::Payload;
 use crate::produce::{
-    Producer, ProducerIdentity, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat, Transaction,
-    TransactionSetup, TransactionStartError, TransactionThread,
+    Producer, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat, Transaction, TransactionSetup,
+    TransactionThread,
 };
 use crate::topic_lookup::LoadTopics;
-use crate::worker::{Client, TICK_NS, WorkerMember, token};
+use crate::worker::{Client, TICK_NS, WorkerMember};
+use crate::worker_context::token;
 use crate::{consume, produce};
-
-/// The inputs of a load.
-pub struct LoadSetup<'a> {
-    /// What to execute.
-    pub share: &'a Share,
-    /// The topic, which exists.
-    pub topic: &'a str,
-    /// Other topics that consumers also read; producers write only to `topic`. A trial's partitions are those of all
-    /// topics.
-    pub also: &'a [String],
-    /// The start of `from: earliest`, an offset for each partition; `None`: the first existing record. In an existing
-    /// topic, a run reads only what it wrote.
-    pub earliest: Option<&'a [i64]>,
-    /// How to reach the cluster.
-    pub client: &'a ClientConfig,
-    /// For the label of each group in the trial its unique `group.id`.
-    pub groups: &'a BTreeMap<String, String>,
-    /// The programs of the drivers that flows use.
-    pub drivers: &'a [(Driver, DriverProgram)],
-    /// Where slices go: a sink for each recorder.
-    pub sink: &'a dyn Fn() -> SliceSink,
-    /// Raised when the load must stop within a second.
-    pub interrupt: &'a Interrupt,
-    /// The copy of the topic on another cluster, which echo flows read.
-    pub copy: Option<CopySetup<'a>>,
-}
-
-/// A copy of a topic that a replicator makes on another cluster.
-#[derive(Clone, Copy)]
-pub struct CopySetup<'a> {
-    /// Its name, which may differ from the topic's.
-    pub topic: &'a str,
-    /// How to reach its cluster.
-    pub client: &'a ClientConfig,
-}
-
-/// Why a load cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum PrepareError {
-    /// The cluster did not answer, or returned an error.
-    #[error(transparent)]
-    Cluster(#[from] ClusterError),
-    /// The start or end of partitions is unknown.
-    #[error(transparent)]
-    Offsets(#[from] OffsetsError),
-    /// There is no producer id.
-    #[error(transparent)]
-    ProducerId(#[from] ProducerIdError),
-    /// A partition has no leader.
-    #[error("partition {partition} of topic {topic} has no leader")]
-    NoLeader {
-        /// The topic.
-        topic: String,
-        /// The partition.
-        partition: u32,
-    },
-    /// The broker does not support a version that load needs.
-    #[error(
-        "broker {broker_id} does not support {api} versions {first} to {last}, which kgauge needs"
-    )]
-    Version {
-        /// The broker.
-        broker_id: i32,
-        /// The request.
-        api: ApiKey,
-        /// The first version that would do.
-        first: i16,
-        /// The last version that would do.
-        last: i16,
-    },
-    /// Some brokers need message sets, others record batches.
-    #[error(
-        "the brokers run incompatible Kafka releases: some use message sets, others record \
-         batches (0.11 and later); finish the upgrade first"
-    )]
-    MixedReleases,
-    /// A codec refuses its level.
-    #[error("flow {flow}: {error}")]
-    Compression {
-        /// The flow.
-        flow: String,
-        /// What is wrong.
-        error: CompressError,
-    },
-    /// A flow's records cannot be made.
-    #[error("flow {flow}: {error}")]
-    Payload {
-        /// The flow.
-        flow: String,
-        /// What is wrong.
-        error: PayloadError,
-    },
-    /// The broker for all records leads no partition.
-    #[error(
-        "flow {flow}: broker {broker_id}, which `partitioner` names, leads no partition of the topic"
-    )]
-    LeadsNothing {
-        /// The flow.
-        flow: String,
-        /// The broker.
-        broker_id: i32,
-    },
-    /// A producer cannot write in transactions.
-    #[error("flow {flow}: {error}")]
-    Transaction {
-        /// The flow.
-        flow: String,
-        /// What is wrong.
-        error: Box<TransactionStartError>,
-    },
-    /// A flow's consumers cannot join their group.
-    #[error("flow {flow}: its group: {why}")]
-    Group {
-        /// The flow.
-        flow: String,
-        /// The problem and the fix.
-        why: String,
-    },
-    /// A flow's driver does not start.
-    #[error("flow {flow}: {error}")]
-    Driver {
-        /// The flow.
-        flow: String,
-        /// What is wrong.
-        error: DriverError,
-    },
-    /// The operating system refuses sockets or threads.
-    #[error("cannot set up the load: {0}")]
-    System(#[from] std::io::Error),
-}
 
 /// A load that is ready to start.
 pub struct PreparedLoad {
     pub(crate) share: Share,
     /// Where flows write, and read unless they read a copy.
-    pub(crate) ground: ControlSetup,
+    pub(crate) source: ControlSetup,
     /// Where echo flows read.
     pub(crate) copy: Option<ControlSetup>,
     pub(crate) interrupt: Interrupt,
     /// The tracker of each flow that reads back what it writes.
-    pub(crate) boards: Vec<Option<Arc<EchoTracker>>>,
+    pub(crate) echoes: Vec<Option<Arc<EchoTracker>>>,
     /// The clients of each worker.
     pub(crate) workers: Vec<Vec<WorkerMember>>,
     /// A sink for each worker and flow, if the worker has a client of the flow.
@@ -198,10 +69,10 @@ impl PreparedLoad {
         let trial = &setup.share.trial;
         let mut workers = empty_workers(setup.share);
         let (mut turn, mut threads, mut driven) = (0, Vec::new(), Vec::new());
-        let mut boards = Vec::new();
+        let mut echoes = Vec::new();
         for (flow, plan) in trial.flows.iter().enumerate() {
             let parts = parts_of(setup.share, plan, copy.is_some())?;
-            boards.push(parts.iter().find_map(|part| part.echo.clone()));
+            echoes.push(parts.iter().find_map(|part| part.echo.clone()));
             for part in parts {
                 let mut places = VecDeque::new();
                 if let Work::Consume(plan) = &part.work {
@@ -220,14 +91,14 @@ impl PreparedLoad {
                     let worker = turn % workers.len();
                     turn += 1;
                     let is_echo = part.echo.is_some();
-                    let ground = match (&part.work, &mut copy) {
+                    let lookup = match (&part.work, &mut copy) {
                         (Work::Consume(_), Some(copy)) if is_echo => copy,
                         _ => &mut source,
                     };
-                    let side = ground.side;
+                    let side = lookup.side;
                     let mut site = ClientSetup {
                         setup,
-                        ground,
+                        lookup,
                         echo: part.echo.as_ref(),
                         client: workers[worker].len(),
                     };
@@ -243,12 +114,12 @@ impl PreparedLoad {
         let sinks = sinks_of(&workers, trial.flows.len(), setup.sink);
         Ok(Self {
             share: setup.share.clone(),
-            ground: source.into_clerk(setup.client),
+            source: source.into_control(setup.client),
             copy: copy
                 .zip(setup.copy)
-                .map(|(copy, setup)| copy.into_clerk(setup.client)),
+                .map(|(copy, setup)| copy.into_control(setup.client)),
             interrupt: setup.interrupt.clone(),
-            boards,
+            echoes,
             workers,
             sinks,
             driven,
@@ -298,7 +169,7 @@ fn sinks_of(
 /// The context in which one client is set up.
 struct ClientSetup<'a> {
     setup: &'a LoadSetup<'a>,
-    ground: &'a mut LoadTopics,
+    lookup: &'a mut LoadTopics,
     echo: Option<&'a Arc<EchoTracker>>,
     client: usize,
 }
@@ -336,7 +207,7 @@ impl ClientSetup<'_> {
             flow: flow.clone(),
             member,
             seed: self.setup.share.flow_seed(&flow.name),
-            topic: self.ground.topic.clone(),
+            topic: self.lookup.topic.clone(),
             payload: Arc::clone(payload),
             format,
             links,
@@ -372,7 +243,7 @@ impl ClientSetup<'_> {
         };
         let thread = TransactionThread::start(&TransactionSetup {
             client: self.setup.client,
-            topic: self.ground.topic.clone(),
+            topic: self.lookup.topic.clone(),
             id: id.clone(),
             timeout: Duration::from_nanos(settings.transaction_timeout_ns),
             interrupt: self.setup.interrupt,
@@ -388,7 +259,7 @@ impl ClientSetup<'_> {
     fn identity(
         &mut self,
         settings: &ProducerSettings,
-    ) -> Result<Option<ProducerIdentity>, PrepareError> {
+    ) -> Result<Option<ProducerId>, PrepareError> {
         if !settings.idempotence {
             return Ok(None);
         }
@@ -398,7 +269,7 @@ impl ClientSetup<'_> {
                 ClusterError::Call(CallError::Unsupported { .. })
             )
         };
-        match producer_identity(&mut self.ground.cluster) {
+        match self.lookup.cluster.init_producer_id() {
             Ok(identity) => Ok(Some(identity)),
             // Kafka before 0.11 has none.
             Err(error) if is_unknown(&error) && !settings.idempotence_asked => Ok(None),
@@ -417,12 +288,12 @@ impl ClientSetup<'_> {
         let (seat, from): (_, Vec<(u32, i64)>) = match place {
             Some((seat, from)) => (Some(seat), from),
             None => {
-                let starts = match self.ground.side {
+                let starts = match self.lookup.side {
                     // Existing records are not part of this repeat.
-                    ClientSide::Copy => self.ground.ends.clone(),
-                    ClientSide::Source => starts(self.setup, self.ground, flow)?,
+                    ClientSide::Copy => self.lookup.ends.clone(),
+                    ClientSide::Source => starts(self.setup, self.lookup, flow)?,
                 };
-                let own = flow.partitions_of(member.index, self.ground.partitions());
+                let own = flow.partitions_of(member.index, self.lookup.partitions());
                 (None, own.map(|one| (one, offset(&starts, one))).collect())
             }
         };
@@ -442,9 +313,9 @@ impl ClientSetup<'_> {
             .map(|(&(partition, offset_from), leader)| Position {
                 partition,
                 offset: offset_from,
-                high_watermark: offset(&self.ground.ends, partition),
+                high_watermark: offset(&self.lookup.ends, partition),
                 end: (flow.records == ConsumeEnd::Backlog)
-                    .then(|| offset(&self.ground.ends, partition)),
+                    .then(|| offset(&self.lookup.ends, partition)),
                 leader: Some(leader),
                 retry_at_ns: 0,
                 since: 0,
@@ -452,7 +323,7 @@ impl ClientSetup<'_> {
         let stages = &trial.stages;
         Ok(Client::Consume(Box::new(Consumer::new(ConsumerSetup {
             flow: flow.clone(),
-            topics: Arc::clone(&self.ground.topics),
+            topics: Arc::clone(&self.lookup.topics),
             links,
             positions: positions.collect(),
             records_max: match flow.records {
@@ -465,7 +336,7 @@ impl ClientSetup<'_> {
                 None => stages.hold_end_limit_ns(),
             },
             response_bytes_max: wanted.response_bytes_max,
-            leaders: self.ground.leaders.clone(),
+            leaders: self.lookup.leaders.clone(),
             seat,
             echo: self.echo.cloned(),
         }))))
@@ -480,10 +351,10 @@ impl ClientSetup<'_> {
     ) -> Result<(Vec<BrokerLink>, Vec<usize>), PrepareError> {
         let mut brokers = Vec::new();
         for &partition in partitions {
-            let leader = self.ground.leaders.of(partition);
+            let leader = self.lookup.leaders.of(partition);
             let missing = || {
-                let (index, partition) = self.ground.topics.at(partition);
-                let topic = self.ground.topics.names()[index].clone();
+                let (index, partition) = self.lookup.topics.at(partition);
+                let topic = self.lookup.topics.names()[index].clone();
                 PrepareError::NoLeader { topic, partition }
             };
             brokers.push(leader.ok_or_else(missing)?);
@@ -505,7 +376,7 @@ impl ClientSetup<'_> {
         token: Token,
         wanted: &LinkPurpose,
     ) -> Result<BrokerLink, PrepareError> {
-        let connection = self.ground.cluster.open(broker_id)?;
+        let connection = self.lookup.cluster.open(broker_id)?;
         let versions = wanted.versions.clone();
         let version = connection
             .api_versions()

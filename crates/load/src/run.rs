@@ -14,7 +14,7 @@ use kgauge_scenario::Stages;
 
 use crate::clock::Clock;
 use crate::consume::end_all;
-use crate::control::{ControlReply, WorkerMailbox, start as start_clerk};
+use crate::control::{ControlReply, WorkerMailbox, start as start_control};
 use crate::driver::{DrivenOutcome, DrivenProducer, DrivenRun, DriverUse};
 use crate::echo::{CopyTally, EchoTracker};
 use crate::gauges::Gauges;
@@ -204,16 +204,16 @@ impl PreparedLoad {
         let names: Vec<String> = names.map(|flow| flow.name().to_owned()).collect();
         let shared = Arc::new(self.shared(clock, names.len()));
         let mut members = std::mem::take(&mut self.members);
-        let boards = std::mem::take(&mut self.boards);
+        let echoes = std::mem::take(&mut self.echoes);
         let kinds: Vec<_> = (0..names.len()).map(|flow| self.kind_of(flow)).collect();
         let configs = (
-            self.ground.config.clone(),
+            self.source.config.clone(),
             self.copy.as_ref().map(|copy| copy.config.clone()),
         );
         let running = LoadThreads::start(self, &shared, &stages)?;
         let mut watch = Watch {
             shared: &shared,
-            boards: &boards,
+            echoes: &echoes,
             broken: false,
             dropped: 0,
             outages: OutageWatch::new(clock, Arc::clone(&shared.brokers), configs),
@@ -243,7 +243,7 @@ impl PreparedLoad {
                     totals: total(flow, &outcomes, &driven),
                     pace: pace(flow, &outcomes, &driven),
                     group: groups[flow].take(),
-                    copy: boards[flow].as_ref().and_then(|board| board.copy_tally()),
+                    copy: echoes[flow].as_ref().and_then(|echo| echo.copy_tally()),
                     transactions: kinds[flow],
                 })
                 .collect(),
@@ -318,9 +318,9 @@ struct LoadThreads {
     workers: Vec<JoinHandle<std::io::Result<WorkerOutcome>>>,
     driven: Vec<JoinHandle<DrivenOutcome>>,
     /// The control threads, and the channels to them.
-    clerks: (Vec<JoinHandle<()>>, ControlSenders),
+    control: (Vec<JoinHandle<()>>, ControlSenders),
     /// Ends the control threads, even during a request.
-    clerks_stop: Interrupt,
+    control_stop: Interrupt,
     said: Receiver<Over>,
 }
 
@@ -337,18 +337,18 @@ impl LoadThreads {
         };
         let ((asks, asked), (say, said)) = (channel(), channel());
         let of_copy = load.copy.map(|setup| (setup, channel()));
-        let clerks = ControlSenders {
+        let control = ControlSenders {
             source: asks,
             copy: of_copy.as_ref().map(|(_, (asks, _))| asks.clone()),
         };
-        let (mut desks, mut setups) = (Vec::new(), Vec::new());
+        let (mut mailboxes, mut setups) = (Vec::new(), Vec::new());
         let has_free_core = load.workers.len() < cores();
         for (index, (members, sinks)) in load.workers.into_iter().zip(load.sinks).enumerate() {
             let waiter = EventWaiter::new(shared.clock, has_free_core)?;
             let waker = Arc::new(mio::Waker::new(waiter.registry(), CLERK_TOKEN)?);
-            let (tell, told) = channel::<ControlReply>();
-            desks.push(WorkerMailbox {
-                told: tell,
+            let (sender, replies) = channel::<ControlReply>();
+            mailboxes.push(WorkerMailbox {
+                replies: sender,
                 waker: Arc::clone(&waker),
             });
             let recorders = sinks
@@ -360,23 +360,23 @@ impl LoadThreads {
                 shared: Arc::clone(shared),
                 members,
                 recorders: recorders.collect(),
-                clerks: clerks.clone(),
-                told,
+                control: control.clone(),
+                replies,
                 said: say.clone(),
                 waiter,
                 waker,
             });
         }
-        let clerks_stop = Interrupt::new();
-        let begin_clerk = |setup, desks, asked| {
+        let control_stop = Interrupt::new();
+        let begin_control = |setup, mailboxes, requests| {
             let brokers = Arc::clone(&shared.brokers);
-            start_clerk(setup, desks, brokers, clerks_stop.clone(), asked)
+            start_control(setup, mailboxes, brokers, control_stop.clone(), requests)
         };
-        let mut clerk_threads = Vec::new();
+        let mut control_threads = Vec::new();
         if let Some((setup, (_, asked))) = of_copy {
-            clerk_threads.push(begin_clerk(setup, desks.clone(), asked)?);
+            control_threads.push(begin_control(setup, mailboxes.clone(), asked)?);
         }
-        clerk_threads.push(begin_clerk(load.ground, desks, asked)?);
+        control_threads.push(begin_control(load.source, mailboxes, asked)?);
         let workers_count = setups.len();
         let mut workers = Vec::new();
         for setup in setups {
@@ -391,26 +391,26 @@ impl LoadThreads {
         Ok(Self {
             workers,
             driven: driven.collect::<std::io::Result<_>>()?,
-            clerks: (clerk_threads, clerks),
-            clerks_stop,
+            control: (control_threads, control),
+            control_stop,
             said,
         })
     }
 
     /// Waits for the threads, which are all about to end.
     fn join(self) -> Result<(Vec<WorkerOutcome>, Vec<DrivenOutcome>), LoadError> {
-        let (threads, clerks) = self.clerks;
-        self.clerks_stop.raise();
-        clerks.stop();
-        let clerks: Vec<_> = threads.into_iter().map(JoinHandle::join).collect();
+        let (threads, control) = self.control;
+        self.control_stop.raise();
+        control.stop();
+        let ended: Vec<_> = threads.into_iter().map(JoinHandle::join).collect();
         let mut outcomes = Vec::new();
         for worker in self.workers {
             outcomes.push(worker.join().map_err(|_| LoadError::Panicked)??);
         }
         let driven = self.driven.into_iter().map(JoinHandle::join);
         let driven: Result<Vec<DrivenOutcome>, _> = driven.collect();
-        for clerk in clerks {
-            clerk.map_err(|_| LoadError::Panicked)?;
+        for thread in ended {
+            thread.map_err(|_| LoadError::Panicked)?;
         }
         Ok((outcomes, driven.map_err(|_| LoadError::Panicked)?))
     }
@@ -437,7 +437,7 @@ fn drive(
 /// Watches a running load from outside.
 struct Watch<'a> {
     shared: &'a WorkerShared,
-    boards: &'a [Option<Arc<EchoTracker>>],
+    echoes: &'a [Option<Arc<EchoTracker>>],
     broken: bool,
     dropped: u64,
     outages: OutageWatch,
@@ -476,9 +476,9 @@ impl Watch<'_> {
             shipped_ns: shipped.min().unwrap_or(u64::MAX),
             flows: self.shared.live.iter().map(|live| live.totals()).collect(),
             behind: self
-                .boards
+                .echoes
                 .iter()
-                .map(|board| board.as_ref().map(|board| board.missing()))
+                .map(|echo| echo.as_ref().map(|echo| echo.missing()))
                 .collect(),
             held: self.shared.gauges.iter().map(Gauges::sample).collect(),
             spun_ns: self

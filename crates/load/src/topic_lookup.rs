@@ -5,8 +5,9 @@ use std::sync::Arc;
 use kgauge_client::admin::OffsetAt;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 
-use crate::control::{ClientSide, ControlSetup, Leaders, leaders};
-use crate::prepare::{LoadSetup, PrepareError};
+use crate::control::{ControlSetup, leaders};
+use crate::leaders::{ClientSide, Leaders};
+use crate::load_setup::{LoadSetup, PrepareError};
 use crate::topics::Topics;
 
 /// The topics, and the connection to them.
@@ -83,7 +84,7 @@ impl LoadTopics {
     }
 
     /// The remaining parts, for the control thread.
-    pub(crate) fn into_clerk(self, config: &ClientConfig) -> ControlSetup {
+    pub(crate) fn into_control(self, config: &ClientConfig) -> ControlSetup {
         ControlSetup {
             side: self.side,
             cluster: self.cluster,

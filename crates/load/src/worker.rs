@@ -11,18 +11,16 @@ use mio::{Events, Token};
 
 use crate::clock::Clock;
 use crate::consume::Consumer;
-use crate::control::{ClientSide, ControlReply};
+use crate::control::ControlReply;
 use crate::gauges::Gauges;
 use crate::hold_delta::{HoldCpu, HoldSpin};
 use crate::incident::Incidents;
+use crate::leaders::ClientSide;
 use crate::outage::OutageTracker;
 use crate::pacing::{EventWaiter, Until, is_timer};
 use crate::produce::Producer;
 use crate::tally::{LiveTotals, Totals};
-use crate::worker_context::{ControlSenders, WorkerContext};
-
-/// Maximum number of connections of a client: a token is the client's index times this, plus the link's.
-const LINKS_MAX: usize = 1 << 20;
+use crate::worker_context::{ControlSenders, WorkerContext, client_and_link};
 
 /// The token of the control thread's results.
 const CLERK: Token = Token(usize::MAX - 1);
@@ -38,11 +36,6 @@ pub(crate) const STOP_NS: u64 = 700_000_000;
 
 /// Sockets handled in one turn.
 const EVENTS_MAX: usize = 256;
-
-/// The token of a client's link.
-pub(crate) fn token(client: usize, link: usize) -> Token {
-    Token(client * LINKS_MAX + link)
-}
 
 /// A producer or a consumer.
 pub(crate) enum Client {
@@ -189,8 +182,8 @@ pub(crate) struct WorkerSetup {
     pub(crate) members: Vec<WorkerMember>,
     /// One for each flow that has a client here.
     pub(crate) recorders: Vec<Option<Recorder>>,
-    pub(crate) clerks: ControlSenders,
-    pub(crate) told: Receiver<ControlReply>,
+    pub(crate) control: ControlSenders,
+    pub(crate) replies: Receiver<ControlReply>,
     pub(crate) said: Sender<Over>,
     pub(crate) waiter: EventWaiter,
     pub(crate) waker: Arc<mio::Waker>,
@@ -323,7 +316,7 @@ impl Worker {
             registry: setup.waiter.registry(),
             incidents: &setup.shared.incidents,
             waker: &setup.waker,
-            clerk: setup.clerks.of(member.side),
+            control: setup.control.of(member.side),
             worker: setup.index,
             client,
         };
@@ -343,7 +336,7 @@ impl Worker {
                 self.take_answers();
                 continue;
             }
-            let (client, link) = (token.0 / LINKS_MAX, token.0 % LINKS_MAX);
+            let (client, link) = client_and_link(token);
             // Nothing here fails: a lost connection is handled by the client.
             let _ = self.with(client, |member, recorder, around| {
                 match &mut member.client {
@@ -356,8 +349,8 @@ impl Worker {
     }
 
     fn take_answers(&mut self) {
-        while let Ok(told) = self.setup.told.try_recv() {
-            match told {
+        while let Ok(reply) = self.setup.replies.try_recv() {
+            match reply {
                 ControlReply::Leaders(side, leaders) => {
                     let _ = self.for_each(|member, _, around| {
                         match &mut member.client {

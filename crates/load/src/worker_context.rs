@@ -6,9 +6,12 @@ use std::sync::mpsc::Sender;
 use mio::{Registry, Token};
 
 use crate::clock::Clock;
-use crate::control::{ClientSide, ControlRequest};
+use crate::control::ControlRequest;
 use crate::incident::{Incident, Incidents};
-use crate::worker::token;
+use crate::leaders::ClientSide;
+
+/// Maximum number of connections of a client: a token is the client's index times this, plus the link's.
+const LINKS_MAX: usize = 1 << 20;
 
 /// The parts of a worker that its clients may use.
 pub(crate) struct WorkerContext<'a> {
@@ -18,7 +21,7 @@ pub(crate) struct WorkerContext<'a> {
     /// Wakes this worker.
     pub(crate) waker: &'a Arc<mio::Waker>,
     /// For the client's cluster.
-    pub(crate) clerk: &'a Sender<ControlRequest>,
+    pub(crate) control: &'a Sender<ControlRequest>,
     pub(crate) worker: usize,
     pub(crate) client: usize,
 }
@@ -66,10 +69,20 @@ impl WorkerContext<'_> {
         token(self.client, link)
     }
 
-    fn ask(&self, ask: ControlRequest) {
+    fn ask(&self, request: ControlRequest) {
         // A stopped control thread means that the run is over, and soon this client.
-        let _ = self.clerk.send(ask);
+        let _ = self.control.send(request);
     }
+}
+
+/// The token of a client's link.
+pub(crate) fn token(client: usize, link: usize) -> Token {
+    Token(client * LINKS_MAX + link)
+}
+
+/// The client and the link of a token.
+pub(crate) fn client_and_link(token: Token) -> (usize, usize) {
+    (token.0 / LINKS_MAX, token.0 % LINKS_MAX)
 }
 
 /// The channels to the control threads.
@@ -91,11 +104,11 @@ impl ControlSenders {
 
     /// The run is over.
     pub(crate) fn stop(&self) {
-        for clerk in [Some(&self.source), self.copy.as_ref()]
+        for control in [Some(&self.source), self.copy.as_ref()]
             .into_iter()
             .flatten()
         {
-            let _ = clerk.send(ControlRequest::Stop);
+            let _ = control.send(ControlRequest::Stop);
         }
     }
 }

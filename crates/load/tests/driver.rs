@@ -22,7 +22,7 @@ use kgauge_load::{
 };
 use kgauge_results::recorder::MemorySlices;
 use kgauge_results::{Quantile, Slice, SliceSink, Stage, TimeKind};
-use kgauge_scenario::{Driver, Scenario, Share, Size, Stripe};
+use kgauge_scenario::{Driver, Scenario, Share, Size};
 
 type Test = fn(&Bench);
 
@@ -171,15 +171,7 @@ fn share(keys: &str) -> Share {
          {{warm-up: 0 s, {stages}}}\n"
     );
     let scenario = Scenario::parse("driven.yaml", &text).unwrap();
-    let trial = scenario.trials(Size::Default).remove(0);
-    Share {
-        run_id: "driven".into(),
-        agent_index: Stripe::WHOLE.index,
-        agent_count: Stripe::WHOLE.count,
-        trial,
-        repeat: 0,
-        seed: 7,
-    }
+    Share::of_trial(scenario.trials(Size::Default).remove(0), 7)
 }
 
 const MS: u64 = 1_000_000;

@@ -90,14 +90,7 @@ impl Ground {
     }
 
     fn try_prepare(&self, flow: &str) -> Result<PreparedLoad, PrepareError> {
-        let share = Share {
-            run_id: "test".into(),
-            agent_index: 0,
-            agent_count: 1,
-            trial: trial(flow),
-            repeat: 0,
-            seed: 7,
-        };
+        let share = Share::of_trial(trial(flow), 7);
         let setup = LoadSetup {
             copy: None,
             drivers: &[],

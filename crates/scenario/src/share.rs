@@ -48,26 +48,32 @@ impl Plan {
 impl Share {
     /// These flows without a scenario, all of them for the only agent.
     pub fn of_flows(flows: Vec<FlowPlan>, topic: TopicPlan, stages: Stages, seed: u64) -> Share {
+        let trial = Trial {
+            index: 0,
+            scenario: String::new(),
+            question: String::new(),
+            name: String::new(),
+            factors: Vec::new(),
+            changes: Vec::new(),
+            cluster: ClusterNeeds::default(),
+            topic,
+            flows,
+            stages,
+            faults: Vec::new(),
+            repeats: 1,
+            goals: Vec::new(),
+            published: Vec::new(),
+        };
+        Share::of_trial(trial, seed)
+    }
+
+    /// The first repeat of a trial without a plan, for the only agent.
+    pub fn of_trial(trial: Trial, seed: u64) -> Share {
         Share {
             run_id: String::new(),
             agent_index: 0,
             agent_count: 1,
-            trial: Trial {
-                index: 0,
-                scenario: String::new(),
-                question: String::new(),
-                name: String::new(),
-                factors: Vec::new(),
-                changes: Vec::new(),
-                cluster: ClusterNeeds::default(),
-                topic,
-                flows,
-                stages,
-                faults: Vec::new(),
-                repeats: 1,
-                goals: Vec::new(),
-                published: Vec::new(),
-            },
+            trial,
             repeat: 0,
             seed,
         }

@@ -13,8 +13,8 @@ use std::time::Duration;
 use kgauge_broker::cluster::{ClusterConfig, ClusterHandle, EmbeddedCluster, ListenAddress};
 use kgauge_broker::ids::NodeId;
 
-use crate::embedded_record::remove_empty_log;
 use crate::instrument::Instrument;
+use crate::log_tail::remove_empty_log;
 use crate::messages::{ClusterOrder, ClusterReply, ClusterRequest, DataAtEnd, LINE_BYTES_MAX};
 
 /// The cluster tells of a failed node when it is asked, so it is asked this often.

@@ -1,6 +1,5 @@
 //! The parent's side of an embedded cluster: a child process of the same binary.
 
-use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -14,7 +13,7 @@ use serde::Serialize;
 
 use crate::embedded_error::EmbeddedError;
 use crate::embedded_record::EmbeddedRecord;
-use crate::embedded_spec::EmbeddedSpec;
+use crate::embedded_spec::{EmbeddedSetup, EmbeddedSpec};
 use crate::instrument::{Done, InstructError, Instruction, NodeReport};
 use crate::kafka::SecurityKind;
 use crate::log_tail::log_tail;
@@ -24,49 +23,6 @@ use crate::security::{MadeForEmbedded, client_settings};
 
 /// The longest wait during which an interrupt is not looked at.
 const WAIT_SLICE: Duration = Duration::from_millis(100);
-
-/// How a child is started.
-#[derive(Debug, Clone)]
-pub struct EmbeddedCommand {
-    /// The program, usually this very one.
-    pub program: PathBuf,
-    /// The arguments that make it call [`crate::embedded_main`].
-    pub arguments: Vec<OsString>,
-}
-
-impl EmbeddedCommand {
-    /// This very program with these arguments.
-    pub fn this_program<A: Into<OsString>>(
-        arguments: impl IntoIterator<Item = A>,
-    ) -> io::Result<EmbeddedCommand> {
-        let arguments = arguments.into_iter().map(Into::into).collect();
-        Ok(EmbeddedCommand {
-            program: std::env::current_exe()?,
-            arguments,
-        })
-    }
-}
-
-/// Everything that a start needs to know beside the spec.
-#[derive(Debug, Clone)]
-pub struct EmbeddedSetup {
-    /// How the child is started.
-    pub command: EmbeddedCommand,
-    /// Where the data lies. Without `keep_data` it must not be there before: it is made, and
-    /// removed at the end.
-    pub data_dir: PathBuf,
-    /// Whether the data stays.
-    pub keep_data: bool,
-    /// The file for everything that the child says.
-    pub log_file: PathBuf,
-    /// A folder for what clients need to know of a secured cluster. Without security it is not
-    /// made; else only this user may look into it, and it is removed at the end.
-    pub private_dir: PathBuf,
-    /// Start of all randomness in the cluster.
-    pub seed: u64,
-    /// How long start and stop may take each.
-    pub time_limit: Duration,
-}
 
 /// A running embedded cluster. Dropping it stops and reaps the child.
 #[derive(Debug)]

@@ -1,11 +1,10 @@
 //! The record of an embedded cluster: parent and child may both be killed, and what they leave must be found.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use kgauge_scenario::TargetKind;
 
-use crate::embedded::EmbeddedSetup;
+use crate::embedded_spec::EmbeddedSetup;
 use crate::kafka::{ClusterRecord, ProcessId, registry};
 use crate::security::private;
 
@@ -56,18 +55,5 @@ impl EmbeddedRecord {
     /// Nothing of the cluster is left.
     pub(crate) fn forget(&self) {
         let _ = registry::forget(&self.state_dir, &self.record.name);
-    }
-}
-
-/// Removes a log in which nothing stands, and the folder around it if nothing else is in it.
-pub(crate) fn remove_empty_log(log_file: &Path) {
-    let is_empty = fs::metadata(log_file).is_ok_and(|facts| facts.is_file() && facts.len() == 0);
-    let Some(dir) = log_file.parent().filter(|_| is_empty) else {
-        return;
-    };
-    let is_alone = fs::read_dir(dir).is_ok_and(|entries| entries.count() == 1);
-    if is_alone {
-        let _ = fs::remove_file(log_file);
-        let _ = fs::remove_dir(dir);
     }
 }

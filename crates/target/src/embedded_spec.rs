@@ -1,7 +1,10 @@
-//! What a user writes behind `embedded`.
+//! What a user writes behind `embedded`, and what else a start needs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use kgauge_broker::settings::{
     NODE_DEFINITIONS, check_node_config, is_ignored_node_config, node_definition,
@@ -204,6 +207,49 @@ impl EmbeddedSpec {
         asked.dedup();
         asked
     }
+}
+
+/// How a child is started.
+#[derive(Debug, Clone)]
+pub struct EmbeddedCommand {
+    /// The program, usually this very one.
+    pub program: PathBuf,
+    /// The arguments that make it call [`crate::embedded_main`].
+    pub arguments: Vec<OsString>,
+}
+
+impl EmbeddedCommand {
+    /// This very program with these arguments.
+    pub fn this_program<A: Into<OsString>>(
+        arguments: impl IntoIterator<Item = A>,
+    ) -> io::Result<EmbeddedCommand> {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Ok(EmbeddedCommand {
+            program: std::env::current_exe()?,
+            arguments,
+        })
+    }
+}
+
+/// Everything that a start needs to know beside the spec.
+#[derive(Debug, Clone)]
+pub struct EmbeddedSetup {
+    /// How the child is started.
+    pub command: EmbeddedCommand,
+    /// Where the data lies. Without `keep_data` it must not be there before: it is made, and
+    /// removed at the end.
+    pub data_dir: PathBuf,
+    /// Whether the data stays.
+    pub keep_data: bool,
+    /// The file for everything that the child says.
+    pub log_file: PathBuf,
+    /// A folder for what clients need to know of a secured cluster. Without security it is not
+    /// made; else only this user may look into it, and it is removed at the end.
+    pub private_dir: PathBuf,
+    /// Start of all randomness in the cluster.
+    pub seed: u64,
+    /// How long start and stop may take each.
+    pub time_limit: Duration,
 }
 
 #[cfg(test)]

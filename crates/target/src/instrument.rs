@@ -2,7 +2,7 @@
 //! share, and the way to either kind of target.
 
 mod carry_out;
-mod kafka;
+pub(crate) mod kafka;
 mod refusal;
 
 use kgauge_broker::NodeCounts;
@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::embedded_error::EmbeddedError;
 use crate::kafka::KafkaError;
-use crate::target::Target;
 
 pub(crate) use carry_out::Instrument;
 pub use carry_out::delays_drawn;
@@ -205,19 +204,4 @@ pub enum InstructError {
     /// A broker does not do it.
     #[error(transparent)]
     Kafka(#[from] KafkaError),
-}
-
-impl Target {
-    /// Does something to the target. Stopping and starting brokers of Apache Kafka only begins here;
-    /// [`Instruction::Look`] tells when it is done.
-    pub fn instruct(&mut self, instruction: &Instruction) -> Result<Done, InstructError> {
-        match self {
-            Target::Embedded(embedded) => embedded.instruct(instruction),
-            Target::Kafka(target) => kafka::instruct(target, instruction),
-            Target::Existing(_) => {
-                let words = "kgauge injects faults only into clusters that it started";
-                Err(InstructError::Refused(words.to_owned()))
-            }
-        }
-    }
 }

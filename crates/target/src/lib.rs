@@ -39,14 +39,15 @@ mod messages;
 mod security;
 mod spec;
 mod target;
+mod target_process;
 
 pub use adopt::{AdoptError, Layout, adopt};
 pub use child::embedded_main;
 pub use configure::ConfigureError;
 pub use disk_space::{DiskSpace, DiskSpaceError, check_room, free_bytes, in_bytes};
-pub use embedded::{EmbeddedCommand, EmbeddedSetup, EmbeddedTarget};
+pub use embedded::EmbeddedTarget;
 pub use embedded_error::EmbeddedError;
-pub use embedded_spec::EmbeddedSpec;
+pub use embedded_spec::{EmbeddedCommand, EmbeddedSetup, EmbeddedSpec};
 pub use facts::{BrokerFacts, TargetFacts};
 pub use footprint::{Footprint, retention_ms};
 pub use guard::{Leftover, MakeTopicError, RunNameError, TopicGuard, TopicWish};
@@ -57,4 +58,5 @@ pub use instrument::{
 pub use kgauge_broker::{NodeCounts, RequestCounts};
 pub use listening::{ListenOptions, resolve};
 pub use spec::{TargetSpec, TargetSpecError};
-pub use target::{MetricsPlace, StartSetup, Target, TargetError, TargetProcess, TargetRole};
+pub use target::{MetricsPlace, StartSetup, Target, TargetError};
+pub use target_process::{TargetProcess, TargetRole};

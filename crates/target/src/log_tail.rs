@@ -1,6 +1,6 @@
-//! The last lines of a log file, for errors.
+//! Log files: their last lines, for errors, and the removal of empty ones.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -57,6 +57,19 @@ fn last(path: &Path, wanted: impl Fn(&str) -> bool) -> String {
             .collect::<String>()
     };
     last.iter().map(printable).collect::<Vec<_>>().join("\n")
+}
+
+/// Removes an empty log, and its folder if nothing else is in it.
+pub(crate) fn remove_empty_log(log_file: &Path) {
+    let is_empty = fs::metadata(log_file).is_ok_and(|facts| facts.is_file() && facts.len() == 0);
+    let Some(dir) = log_file.parent().filter(|_| is_empty) else {
+        return;
+    };
+    let is_alone = fs::read_dir(dir).is_ok_and(|entries| entries.count() == 1);
+    if is_alone {
+        let _ = fs::remove_file(log_file);
+        let _ = fs::remove_dir(dir);
+    }
 }
 
 #[cfg(test)]

@@ -8,12 +8,14 @@ use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
 use kgauge_scenario::TargetKind;
 
 use crate::disk_space::{self, DiskSpace};
-use crate::embedded::{EmbeddedSetup, EmbeddedTarget};
+use crate::embedded::EmbeddedTarget;
 use crate::embedded_error::EmbeddedError;
+use crate::embedded_spec::EmbeddedSetup;
 use crate::facts::{TargetFacts, is_listed};
-use crate::instrument::NodeReport;
+use crate::instrument::{self, Done, InstructError, Instruction, NodeReport};
 use crate::kafka::{KafkaError, KafkaSetup, KafkaTarget};
 use crate::spec::TargetSpec;
+use crate::target_process::{TargetProcess, TargetRole};
 
 /// What is under test.
 #[derive(Debug)]
@@ -85,36 +87,6 @@ fn kafka_facts(kafka: &KafkaTarget, cluster: &mut Cluster) -> Result<TargetFacts
     Ok(facts)
 }
 
-/// A process of a target.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TargetProcess {
-    /// The operating system's number.
-    pub pid: u32,
-    /// What it is.
-    pub role: TargetRole,
-}
-
-/// What a process of a target is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TargetRole {
-    /// All brokers in one.
-    WholeCluster,
-    /// The broker with this id.
-    Broker(i32),
-    /// Something else, as people call it: `ZooKeeper`, `controller 4`.
-    Other(String),
-}
-
-impl std::fmt::Display for TargetRole {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            TargetRole::WholeCluster => f.write_str("embedded cluster"),
-            TargetRole::Broker(id) => write!(f, "broker {id}"),
-            TargetRole::Other(name) => f.write_str(name),
-        }
-    }
-}
-
 /// Where a target's brokers tell their metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MetricsPlace {
@@ -146,6 +118,19 @@ fn own_room(broker_id: Option<i32>, path: &Path) -> Result<DiskSpace, TargetErro
 }
 
 impl Target {
+    /// Does something to the target. Stopping and starting brokers of Apache Kafka only begins here;
+    /// [`Instruction::Look`] tells when it is done.
+    pub fn instruct(&mut self, instruction: &Instruction) -> Result<Done, InstructError> {
+        match self {
+            Target::Embedded(embedded) => embedded.instruct(instruction),
+            Target::Kafka(target) => instrument::kafka::instruct(target, instruction),
+            Target::Existing(_) => {
+                let words = "kgauge injects faults only into clusters that it started";
+                Err(InstructError::Refused(words.to_owned()))
+            }
+        }
+    }
+
     /// Starts the target if it is kgauge's to start.
     pub fn start(
         spec: &TargetSpec,

@@ -1,8 +1,8 @@
 //! The sparse indexes of a segment, from offset to file position and from timestamp to offset.
 //!
-//! On disk, as Kafka has them: entries of a fixed size, big-endian. An entry of the `.index` is the `i32` last offset of
-//! a batch, less the segment's base, and the `i32` position where the batch begins. An entry of the `.timeindex` is the
-//! largest `i64` timestamp so far in ms, and the `i32` last offset, less the base, of the batch that has it.
+//! On disk, as Kafka has them: entries of a fixed size, big-endian. An entry of the `.index` is the `i32` last offset
+//! of a batch, less the segment's base, and the `i32` position where the batch begins. An entry of the `.timeindex` is
+//! the largest `i64` timestamp so far in ms, and the `i32` last offset, less the base, of the batch that has it.
 
 /// An entry of an index.
 pub(super) trait IndexEntry: Copy {
@@ -126,8 +126,8 @@ impl<E: IndexEntry> SparseIndex<E> {
         Some(Self { entries, stored })
     }
 
-    /// The last entry at or below `key`: for an offset, scanning from its position finds the offset; for a timestamp, no
-    /// batch before the one that it names has a record as late as that.
+    /// The last entry at or below `key`: for an offset, scanning from its position finds the offset; for a timestamp,
+    /// no batch before the one that it names has a record as late as that.
     pub(super) fn lookup(&self, key: i64) -> Option<E> {
         let after = self.entries.partition_point(|entry| entry.key() <= key);
         after.checked_sub(1).map(|index| self.entries[index])

@@ -4,6 +4,7 @@ mod address;
 mod keys;
 mod mistake;
 mod properties;
+mod setting;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,8 @@ use std::time::Duration;
 pub use address::{Address, AddressMistake};
 pub use keys::{KeyRole, role as key_role};
 pub use mistake::{ClientConfigError, ConfigMistake, ConfigNote, SettingLocation};
-pub use settings::{Setting, Settings};
+pub use setting::Setting;
+pub use settings::Settings;
 
 use crate::connection::OldBrokers;
 use crate::security::Security;

@@ -1,31 +1,14 @@
 //! Collects settings from files and pairs, and turns them into a [`ClientConfig`] or into the
 //! whole list of what is wrong with them.
 
-use std::fmt;
 use std::path::Path;
 
 use kgauge_wire::Secret;
 
 use super::keys::{self, KeyRole};
 use super::mistake::{ClientConfigError, ConfigMistake, ConfigNote, SettingLocation};
+use super::setting::{Setting, spoken_key};
 use super::{ClientConfig, properties, value};
-
-/// One key with its value and place.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Setting {
-    /// The key as written.
-    pub key: String,
-    /// The value; a secret until the key says otherwise.
-    pub value: Secret,
-    /// Where it stands.
-    pub place: SettingLocation,
-}
-
-impl fmt::Debug for Setting {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} at {}", spoken_key(&self.key), self.place)
-    }
-}
 
 /// Settings as written. What comes later overrides what came before.
 #[derive(Debug, Clone, Default)]
@@ -223,19 +206,4 @@ fn unknown(key: &str) -> value::ValueMistake {
         None => "remove it; see docs/guide/client-properties.md for supported settings".to_owned(),
     };
     (format!("unknown setting {}", spoken_key(key)), cure)
-}
-
-/// The key, unless it looks like something else: when a line of a private key or of a JAAS entry
-/// lost its backslash, its text arrives here as a key.
-fn spoken_key(key: &str) -> &str {
-    let is_name = key.len() <= 80
-        && (key.contains('.') || keys::nearest(key).is_some())
-        && key
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || matches!(c, '.' | '-' | '_' | '0'..='9'));
-    if is_name {
-        key
-    } else {
-        "(not shown: it does not look like a setting name)"
-    }
 }

@@ -150,7 +150,7 @@ fn dns_lookup(text: &str) -> Result<(), ValueMistake> {
 }
 
 fn security_protocol(text: &str) -> Result<SecurityProtocol, ValueMistake> {
-    crate::security::settings::protocol(text).ok_or_else(|| {
+    SecurityProtocol::parse(&text.trim().to_ascii_uppercase()).ok_or_else(|| {
         (
             format!("security.protocol is {}", shown(text)),
             "write PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL".to_owned(),

@@ -7,8 +7,10 @@ mod foreign;
 mod frame;
 mod handshake;
 mod old;
+mod old_brokers;
 mod probe;
 mod reply;
+mod sasl;
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -23,12 +25,12 @@ pub use api_versions::ApiVersions;
 pub(crate) use error::time_words;
 pub use error::{CallError, ConnectError};
 pub use foreign::Foreign;
-pub use old::OldBrokers;
+pub use old_brokers::OldBrokers;
 pub use reply::Decoded;
 
 use crate::config::{Address, ClientConfig};
 use crate::interrupt::Interrupt;
-use crate::security::{Channel, sasl};
+use crate::security::Channel;
 use frame::{FrameIoError, Patience};
 use handshake::Peer;
 

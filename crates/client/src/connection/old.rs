@@ -4,8 +4,6 @@
 //! Such a broker is told by what it does answer: Metadata version 0, which every broker of that age
 //! has, and ListGroups, which came with 0.9. What it knows beside that stands in the tables here.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use kgauge_wire::messages::{
@@ -13,7 +11,6 @@ use kgauge_wire::messages::{
 };
 
 use super::{ApiVersions, Connection, handshake};
-use crate::config::Address;
 
 /// What 0.8.2 knows, as (key, lowest, highest). Source: `kafka.api.RequestKeys` and the version checks
 /// of its requests. 0.8.0 and 0.8.1 are not told apart from it: they lack FindCoordinator, and LZ4.
@@ -43,39 +40,6 @@ const KAFKA_0_9: &[(i16, i16, i16)] = &[
     (15, 0, 0), // DescribeGroups
     (16, 0, 0), // ListGroups
 ];
-
-/// The old brokers that were met, shared by all copies of a configuration: the detour is made once a
-/// broker, not once a connection.
-#[derive(Debug, Clone, Default)]
-pub struct OldBrokers(Arc<Mutex<BTreeMap<String, ApiVersions>>>);
-
-/// What was met says nothing about how two configurations differ.
-impl PartialEq for OldBrokers {
-    fn eq(&self, _other: &OldBrokers) -> bool {
-        true
-    }
-}
-
-impl Eq for OldBrokers {}
-
-impl OldBrokers {
-    /// What the broker at this address knows, if it is an old one that was met before.
-    pub(super) fn known(&self, address: &Address) -> Option<ApiVersions> {
-        let met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        met.get(&address.to_string()).cloned()
-    }
-
-    pub(super) fn note(&self, address: &Address, versions: &ApiVersions) {
-        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        met.insert(address.to_string(), versions.clone());
-    }
-
-    /// It is gone, or another one: next time it is asked again.
-    pub(super) fn forget(&self, address: &Address) {
-        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        met.remove(&address.to_string());
-    }
-}
 
 /// Which age?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,7 +120,9 @@ fn message<'a, R: Request<'a>>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::OldBrokers;
     use super::*;
+    use crate::config::Address;
     use crate::release::ReleaseGuess;
 
     #[test]

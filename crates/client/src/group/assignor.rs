@@ -3,24 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::sticky::{sticky, withhold};
-
-/// Partitions of each topic.
-pub type Partitions = BTreeMap<String, Vec<i32>>;
-
-/// A member as its leader sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subscriber {
-    /// The id that the coordinator gave.
-    pub member_id: String,
-    /// `group.instance.id` of a static member.
-    pub instance_id: Option<String>,
-    /// What it wants to read.
-    pub topics: Vec<String>,
-    /// What it says it has, for the assignors that leave it there.
-    pub owned: Partitions,
-    /// The generation in which it got that; below 0 where it does not know.
-    pub generation: i32,
-}
+use super::subscriber::{Partitions, Subscriber, give, wants};
 
 /// A `partition.assignment.strategy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,21 +85,6 @@ fn order(member: &Subscriber) -> (bool, &str) {
     match &member.instance_id {
         Some(instance_id) => (false, instance_id),
         None => (true, &member.member_id),
-    }
-}
-
-pub(super) fn wants(member: &Subscriber, topic: &str) -> bool {
-    member.topics.iter().any(|wanted| wanted == topic)
-}
-
-pub(super) fn give(
-    dealt: &mut BTreeMap<String, Partitions>,
-    member: &Subscriber,
-    topic: &str,
-    index: i32,
-) {
-    if let Some(of_member) = dealt.get_mut(&member.member_id) {
-        of_member.entry(topic.to_owned()).or_default().push(index);
     }
 }
 

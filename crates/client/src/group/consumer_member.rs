@@ -19,10 +19,10 @@ use kgauge_wire::messages::{
 };
 use ring::rand::{SecureRandom, SystemRandom};
 
-use super::assignor::Partitions;
 use super::error::GroupError;
 use super::member::{GroupMember, passes};
 use super::settings::{GroupSettings, millis};
+use super::subscriber::Partitions;
 use crate::cluster::Cluster;
 use crate::interrupt::Interrupt;
 use crate::shown;

@@ -18,11 +18,12 @@ use kgauge_wire::messages::{
     SyncGroupRequest,
 };
 
-use super::assignor::{Assignor, Partitions, Subscriber};
+use super::assignor::Assignor;
 use super::coordinator::Coordinator;
 use super::error::GroupError;
 use super::protocol::{self, PROTOCOL_TYPE, Wish};
 use super::settings::{GroupSettings, millis};
+use super::subscriber::{Partitions, Subscriber};
 use crate::backoff::Backoff;
 use crate::cluster::Cluster;
 use crate::interrupt::Interrupt;

@@ -1,8 +1,8 @@
 //! Consumer groups from a member's side: Kafka's classic protocol, over blocking sockets; and the one
 //! of KIP-848 ([`ConsumerMember`]).
 //!
-//! A [`GroupMember`] joins, hears what it is assigned, beats, commits and leaves; whoever owns it
-//! decides when. It belongs on a thread that does nothing else: joining waits for all the others.
+//! A [`GroupMember`] joins, gets an assignment, sends heartbeats, commits and leaves when its owner says so. It needs a
+//! thread of its own, because joining waits for all other members.
 //!
 //! A member gives up everything before it joins again (the eager protocol), unless all assignors that
 //! it offers are cooperative: then it keeps what it has, and gives up afterwards what it is no longer
@@ -18,9 +18,11 @@ pub(crate) mod offsets;
 mod protocol;
 mod settings;
 mod sticky;
+mod subscriber;
 
-pub use assignor::{Assignor, Partitions, Subscriber};
+pub use assignor::Assignor;
 pub use consumer_member::{ConsumerMember, HeartbeatAnswer};
 pub use error::GroupError;
 pub use member::{Assignment, Beat, GroupMember};
 pub use settings::GroupSettings;
+pub use subscriber::{Partitions, Subscriber};

@@ -13,7 +13,8 @@ use kgauge_wire::messages::consumer_protocol::{
 };
 use kgauge_wire::messages::{ConsumerProtocolAssignment, ConsumerProtocolSubscription, Message};
 
-use super::assignor::{Assignor, Partitions};
+use super::assignor::Assignor;
+use super::subscriber::Partitions;
 
 /// The protocol type of consumers among all kinds of groups.
 pub(super) const PROTOCOL_TYPE: &str = "consumer";

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::assignor::{Partitions, Subscriber, give, wants};
+use super::subscriber::{Partitions, Subscriber, give, wants};
 
 /// A topic and one of its partitions.
 type TopicAndPartition<'a> = (&'a str, i32);

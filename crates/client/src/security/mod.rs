@@ -7,12 +7,11 @@ mod jaas;
 pub(crate) mod jks;
 mod pem;
 mod pkcs12;
-pub(crate) mod sasl;
 mod sealed;
 pub(crate) mod settings;
 mod store;
 pub(crate) mod tls;
-mod token;
+pub(crate) mod token;
 
 use std::fmt;
 use std::sync::Arc;

@@ -29,14 +29,6 @@ pub(crate) struct SecurityDraft {
     pub(crate) notes: Vec<ConfigNote>,
 }
 
-/// `security.protocol`'s value.
-pub(crate) fn protocol(text: &str) -> Option<SecurityProtocol> {
-    use SecurityProtocol::{Plaintext, SaslPlaintext, SaslSsl, Ssl};
-    [Plaintext, Ssl, SaslPlaintext, SaslSsl]
-        .into_iter()
-        .find(|known| text.trim().eq_ignore_ascii_case(known.name()))
-}
-
 /// Reads the security settings, and the files that they name.
 pub(crate) fn read(
     protocol: SecurityProtocol,

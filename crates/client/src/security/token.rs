@@ -15,7 +15,7 @@ use crate::interrupt::Interrupt;
 const TOKEN_BYTES_MAX: u64 = 524_288;
 
 /// The token that `source` gives now; what is wrong otherwise.
-pub(super) fn fetch(
+pub(crate) fn fetch(
     source: &TokenSource,
     deadline: Instant,
     interrupt: &Interrupt,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
+use kgauge_client::admin::ProducerId;
 use kgauge_results::{Recorder, SliceSink, StageBorders};
 use kgauge_scenario::{ConsumeFlow, FlowPlan, ProduceFlow, Share, Stripe};
 use kgauge_wire::compress::Decompressor;
@@ -14,9 +15,10 @@ use super::{Ceiling, CeilingError, CeilingSetup, TOPIC, ns, payload_of};
 use crate::broker_link::BrokerLink;
 use crate::clock::Clock;
 use crate::hold_delta::thread_cpu_ns;
+use crate::load_setup::PrepareError;
 use crate::payload::Payload;
-use crate::prepare::{PrepareError, cores};
-use crate::produce::{Producer, ProducerIdentity, ProducerSetup, RecordsFormat};
+use crate::prepare::cores;
+use crate::produce::{Producer, ProducerSetup, RecordsFormat};
 
 /// As in the engine's consumers.
 const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
@@ -111,7 +113,7 @@ fn producer(
         identity: flow
             .settings
             .idempotence
-            .then_some(ProducerIdentity { id: 1, epoch: 0 }),
+            .then_some(ProducerId { id: 1, epoch: 0 }),
         stages: share.trial.stages,
         echo: None,
         transaction: None,

@@ -21,8 +21,9 @@ use kgauge_scenario::{
 };
 
 use crate::clock::Clock;
+use crate::load_setup::{LoadSetup, PrepareError};
 use crate::payload::{Payload, payload_for};
-use crate::prepare::{LoadSetup, PrepareError, PreparedLoad};
+use crate::prepare::PreparedLoad;
 use crate::run::LoadError;
 use sink::{BROKER_ID, LoopbackSink};
 

@@ -15,9 +15,9 @@ use super::committed::sum_of_committed;
 use super::group::GroupSubscription;
 use super::request::FetchHead;
 use super::response::{self, AbortedRange, FetchOutcome};
-use crate::broker_link::{BrokerLink, Loss};
-use crate::control::Leaders;
+use crate::broker_link::{ArrivedAnswer, BrokerLink, Loss};
 use crate::echo::EchoTracker;
+use crate::leaders::Leaders;
 use crate::pacing::Until;
 use crate::tally::Totals;
 use crate::topics::Topics;
@@ -308,19 +308,11 @@ impl Consumer {
     ) {
         self.write(link, around);
         loop {
-            match self.links[link].read() {
-                Err(error) => return self.lose_link(link, &error.into(), around),
-                Ok(arrived) if arrived.closed => {
-                    return self.lose_link(link, &Loss::Closed, around);
-                }
-                Ok(arrived) => {
-                    if let Err(loss) = self.read_answers(link, recorder, around) {
-                        return self.lose_link(link, &loss, around);
-                    }
-                    if !arrived.more {
-                        return;
-                    }
-                }
+            let more = self.links[link].receive();
+            match more.and_then(|more| self.read_answers(link, recorder, around).map(|()| more)) {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(loss) => return self.lose_link(link, &loss, around),
             }
         }
     }
@@ -331,20 +323,13 @@ impl Consumer {
         recorder: &mut Recorder,
         around: &WorkerContext<'_>,
     ) -> Result<(), Loss> {
-        while let Some(at) = self.links[link]
-            .next_frame()
-            .map_err(|error| Loss::Malformed(error.to_string()))?
-        {
+        while let Some(ArrivedAnswer { at, correlation_id }) = self.links[link].next_answer()? {
             let now_ns = around.clock.now_ns();
-            let frame = self.links[link].frame(at.clone());
-            let correlation_id = frame
-                .first_chunk::<4>()
-                .map(|bytes| i32::from_be_bytes(*bytes));
             let Some(asked) = self.in_flight[link].take() else {
-                return Err(Loss::Malformed("it sent an unexpected response".to_owned()));
+                return Err(Loss::unexpected());
             };
             if correlation_id != Some(asked.correlation_id) {
-                return Err(Loss::Malformed("it sent responses out of order".to_owned()));
+                return Err(Loss::out_of_order());
             }
             if asked.assignment != self.assignment && self.has_only_newer(asked.assignment) {
                 self.ask(link, now_ns, around);

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,6 @@ use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_results::run::GroupRecord;
 use kgauge_scenario::GroupProtocol;
 
-use super::member::GroupThread;
 use super::progress::GroupShared;
 use crate::topics::Topics;
 
@@ -66,9 +65,9 @@ impl Presence {
 /// The consumer's side.
 #[derive(Debug)]
 pub(crate) struct GroupSubscription {
-    words: Receiver<MemberEvent>,
-    released: Sender<ReleaseAck>,
-    presence: Arc<Presence>,
+    pub(super) words: Receiver<MemberEvent>,
+    pub(super) released: Sender<ReleaseAck>,
+    pub(super) presence: Arc<Presence>,
     pub(super) shared: Arc<GroupShared>,
     pub(super) revoked_at_ns: Option<u64>,
     pub(super) name: String,
@@ -98,12 +97,12 @@ impl GroupSubscription {
 /// Handle of a member's thread.
 #[derive(Debug)]
 pub(crate) struct MemberThread {
-    flow: usize,
-    shared: Arc<GroupShared>,
-    stop: Interrupt,
-    give_up: Interrupt,
-    over: Receiver<GroupRecord>,
-    thread: Option<JoinHandle<()>>,
+    pub(super) flow: usize,
+    pub(super) shared: Arc<GroupShared>,
+    pub(super) stop: Interrupt,
+    pub(super) give_up: Interrupt,
+    pub(super) over: Receiver<GroupRecord>,
+    pub(super) thread: Option<JoinHandle<()>>,
 }
 
 impl MemberThread {
@@ -149,51 +148,6 @@ pub(crate) struct MemberSetup {
     /// `auto.commit.interval.ms`, if commits are enabled.
     pub(crate) commit: Option<Duration>,
     pub(crate) shared: Arc<GroupShared>,
-}
-
-/// Starts a member; it joins at once.
-pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, MemberThread)> {
-    let ((say, words), (release, released)) = (channel(), channel());
-    let (tell_end, over) = channel();
-    let presence = Arc::new(Presence::default());
-    let (stop, give_up) = (Interrupt::new(), Interrupt::new());
-    let seat = GroupSubscription {
-        words,
-        released: release,
-        presence: Arc::clone(&presence),
-        shared: Arc::clone(&setup.shared),
-        revoked_at_ns: None,
-        name: setup.name.clone(),
-    };
-    let (flow, shared) = (setup.flow, Arc::clone(&setup.shared));
-    let body = GroupThread {
-        say,
-        released,
-        presence,
-        stop: stop.clone(),
-        give_up: give_up.clone(),
-        setup,
-        held: Vec::new(),
-        outcome: GroupRecord {
-            members: 1,
-            ..GroupRecord::default()
-        },
-    };
-    let thread = std::thread::Builder::new()
-        .name("load-member".to_owned())
-        .spawn(move || {
-            // The runner may have stopped waiting.
-            let _ = tell_end.send(body.run());
-        })?;
-    let thread = MemberThread {
-        flow,
-        shared,
-        stop,
-        give_up,
-        over,
-        thread: Some(thread),
-    };
-    Ok((seat, thread))
 }
 
 /// All of a flow's members, by flow.

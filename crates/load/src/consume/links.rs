@@ -4,7 +4,7 @@ use kgauge_results::Recorder;
 
 use super::consumer::{Consumer, Position};
 use crate::broker_link::{BrokerLink, Loss};
-use crate::control::{ClientSide, Leaders};
+use crate::leaders::{ClientSide, Leaders};
 use crate::outage::{BrokerLinkState, add_look};
 use crate::worker_context::WorkerContext;
 
@@ -69,12 +69,7 @@ impl Consumer {
         around: &WorkerContext<'_>,
     ) {
         let (now_ns, registry) = (around.clock.now_ns(), around.registry);
-        if self.links[link]
-            .reconnected(channel, version, now_ns, registry)
-            .is_err()
-        {
-            self.links[link].lost(now_ns, registry);
-        }
+        self.links[link].reconnect_or_lose(channel, version, now_ns, registry);
     }
 
     /// A requested connection could not be made.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use kgauge_client::group::{Beat, ConsumerMember, GroupError, GroupMember, Partitions};
@@ -11,7 +11,9 @@ use kgauge_client::{Cluster, Interrupt};
 use kgauge_results::run::GroupRecord;
 use kgauge_scenario::GroupProtocol;
 
-use super::group::{MemberEvent, MemberSetup, Presence, ReleaseAck};
+use super::group::{
+    GroupSubscription, MemberEvent, MemberSetup, MemberThread, Presence, ReleaseAck,
+};
 
 /// How often the thread checks whether to end, or whether its consumer has given up its partitions.
 const LOOK: Duration = Duration::from_millis(20);
@@ -45,8 +47,53 @@ pub(super) struct GroupThread {
     pub(super) outcome: GroupRecord,
 }
 
+/// Starts a member; it joins at once.
+pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, MemberThread)> {
+    let ((say, words), (release, released)) = (channel(), channel());
+    let (tell_end, over) = channel();
+    let presence = Arc::new(Presence::default());
+    let (stop, give_up) = (Interrupt::new(), Interrupt::new());
+    let seat = GroupSubscription {
+        words,
+        released: release,
+        presence: Arc::clone(&presence),
+        shared: Arc::clone(&setup.shared),
+        revoked_at_ns: None,
+        name: setup.name.clone(),
+    };
+    let (flow, shared) = (setup.flow, Arc::clone(&setup.shared));
+    let body = GroupThread {
+        say,
+        released,
+        presence,
+        stop: stop.clone(),
+        give_up: give_up.clone(),
+        setup,
+        held: Vec::new(),
+        outcome: GroupRecord {
+            members: 1,
+            ..GroupRecord::default()
+        },
+    };
+    let thread = std::thread::Builder::new()
+        .name("load-member".to_owned())
+        .spawn(move || {
+            // The runner may have stopped waiting.
+            let _ = tell_end.send(body.run());
+        })?;
+    let thread = MemberThread {
+        flow,
+        shared,
+        stop,
+        give_up,
+        over,
+        thread: Some(thread),
+    };
+    Ok((seat, thread))
+}
+
 impl GroupThread {
-    pub(super) fn run(mut self) -> GroupRecord {
+    fn run(mut self) -> GroupRecord {
         let cluster = Cluster::bootstrap_until(self.setup.client.clone(), self.stop.clone());
         let cluster = match cluster {
             Ok(cluster) => cluster,

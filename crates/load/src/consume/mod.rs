@@ -17,7 +17,8 @@ mod request;
 mod response;
 
 pub(crate) use consumer::{Consumer, ConsumerSetup, Position};
-pub(crate) use group::{GroupSubscription, MemberEvent, MemberSetup, MemberThread, end_all, start};
+pub(crate) use group::{GroupSubscription, MemberEvent, MemberSetup, MemberThread, end_all};
+pub(crate) use member::start;
 pub(crate) use progress::GroupShared;
 pub(crate) use request::VERSIONS;
 pub(crate) use response::response_bytes_max;

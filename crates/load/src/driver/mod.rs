@@ -16,6 +16,7 @@ mod error;
 mod feed;
 mod frames;
 mod ledger;
+mod properties;
 mod security;
 mod settings;
 

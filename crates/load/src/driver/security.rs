@@ -4,7 +4,7 @@ use kgauge_client::ClientConfig;
 use kgauge_client::config::{KeyRole, Setting, key_role};
 use kgauge_client::security::{Login, SaslSettings};
 
-use super::settings::DriverProperties;
+use super::properties::DriverProperties;
 
 /// Connection keys that the flow's settings determine, or that no producer has.
 const SAID_BY_FLOW: &[&str] = &[

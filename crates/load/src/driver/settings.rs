@@ -3,35 +3,16 @@
 //! A setting that the client lacks is refused when the scenario is read (`Driver::refusals`), or by the client itself
 //! if that depends on its release.
 
-use kgauge_client::{ClientConfig, Secret};
+use kgauge_client::ClientConfig;
 use kgauge_scenario::{
     Acks, Compression, CompressionCodec, Driver, Partitioner, ProduceFlow, ProducerSettings,
 };
 
 use super::frames::Property;
+use super::properties::DriverProperties;
 use super::security;
 
 const MS: u64 = 1_000_000;
-
-/// Collects properties.
-#[derive(Default)]
-pub(super) struct DriverProperties(pub(super) Vec<Property>);
-
-impl DriverProperties {
-    /// A setting that was requested.
-    pub(super) fn set(&mut self, key: &str, value: impl Into<String>) {
-        self.put(key, value.into(), false);
-    }
-
-    /// A setting that a client may lack if it has Kafka's default.
-    fn put(&mut self, key: &str, value: String, is_default: bool) {
-        self.0.push(Property {
-            key: key.to_owned(),
-            value: Secret::new(value),
-            is_default,
-        });
-    }
-}
 
 /// All settings of a producer of the flow, or a message about what cannot be translated.
 pub(super) fn properties(

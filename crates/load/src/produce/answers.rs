@@ -3,9 +3,9 @@
 use kgauge_results::Recorder;
 use kgauge_wire::error_code::ErrorCode;
 
-use super::producer::{ProduceInFlight, Producer};
 use super::response;
-use crate::broker_link::Loss;
+use super::{ProduceInFlight, Producer};
+use crate::broker_link::{ArrivedAnswer, Loss};
 use crate::worker_context::WorkerContext;
 
 /// Bytes of a response before its body: the correlation id.
@@ -31,19 +31,11 @@ impl Producer {
     ) {
         self.write(link, recorder, around);
         loop {
-            match self.links[link].read() {
-                Err(error) => return self.lose_link(link, &error.into(), recorder, around),
-                Ok(arrived) if arrived.closed => {
-                    return self.lose_link(link, &Loss::Closed, recorder, around);
-                }
-                Ok(arrived) => {
-                    if let Err(why) = self.read_answers(link, recorder, around) {
-                        return self.lose_link(link, &Loss::Malformed(why), recorder, around);
-                    }
-                    if !arrived.more {
-                        return;
-                    }
-                }
+            let more = self.links[link].receive();
+            match more.and_then(|more| self.read_answers(link, recorder, around).map(|()| more)) {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(loss) => return self.lose_link(link, &loss, recorder, around),
             }
         }
     }
@@ -53,22 +45,15 @@ impl Producer {
         link: usize,
         recorder: &mut Recorder,
         around: &WorkerContext<'_>,
-    ) -> Result<(), String> {
-        while let Some(at) = self.links[link]
-            .next_frame()
-            .map_err(|error| error.to_string())?
-        {
+    ) -> Result<(), Loss> {
+        while let Some(ArrivedAnswer { at, correlation_id }) = self.links[link].next_answer()? {
             let now_ns = around.clock.now_ns();
             let Some(entry) = self.in_flight[link].pop_front() else {
-                return Err("it sent an unexpected response".to_owned());
+                return Err(Loss::unexpected());
             };
-            let frame = self.links[link].frame(at.clone());
-            let correlation_id = frame
-                .first_chunk::<4>()
-                .map(|bytes| i32::from_be_bytes(*bytes));
             if correlation_id != Some(entry.correlation_id) {
                 self.in_flight[link].push_front(entry);
-                return Err("it sent responses out of order".to_owned());
+                return Err(Loss::out_of_order());
             }
             let round_trip_ns = now_ns.saturating_sub(entry.sent_ns);
             recorder.request(now_ns, entry.as_request(Some(round_trip_ns)));
@@ -85,7 +70,7 @@ impl Producer {
         now_ns: u64,
         recorder: &mut Recorder,
         around: &WorkerContext<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Loss> {
         let version = self.links[link].version();
         let (mut refused, mut unmatched) = (Vec::new(), 0);
         let body = &self.links[link].frame(at)[CORRELATION_BYTES..];
@@ -115,7 +100,8 @@ impl Producer {
             Ok(throttle_ms) if unmatched == 0 && acked == entry.batches.len() => throttle_ms,
             _ => {
                 self.in_flight[link].push_front(entry);
-                return Err("its Produce response is malformed".to_owned());
+                let why = "its Produce response is malformed".to_owned();
+                return Err(Loss::Malformed(why));
             }
         };
         if throttle_ms > 0 {

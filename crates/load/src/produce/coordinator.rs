@@ -9,8 +9,6 @@ use kgauge_client::admin::ProducerId;
 use kgauge_client::transaction::{TransactionError, TransactionKind, TransactionalProducer};
 use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
 
-use super::producer::ProducerIdentity;
-
 /// Time limit for ending a producer's last transaction after the load.
 const LEAVE: Duration = Duration::from_secs(10);
 
@@ -39,12 +37,9 @@ pub(super) enum TransactionReply {
     /// The producer must not write to it.
     NotAdded { partition: u32, why: String },
     /// The producer continues with this identity, which may be unchanged.
-    Committed(ProducerIdentity),
+    Committed(ProducerId),
     /// The producer continues with a new identity: the old one is fenced.
-    Aborted {
-        why: String,
-        identity: ProducerIdentity,
-    },
+    Aborted { why: String, identity: ProducerId },
     /// The coordinator has not ended the transaction yet; the request is repeated.
     Waits(String),
     /// The coordinator may have moved to another broker.
@@ -70,7 +65,7 @@ pub(super) enum CoordinatorExit {
 #[derive(Debug)]
 pub(crate) struct TransactionThread {
     /// The producer's initial identity.
-    pub(super) identity: ProducerIdentity,
+    pub(super) identity: ProducerId,
     /// The transaction protocol.
     pub(super) kind: TransactionKind,
     orders: Option<Sender<TransactionRequest>>,
@@ -149,7 +144,7 @@ impl TransactionThread {
                 let _ = tell_over.send(body.serve(&ordered));
             })?;
         Ok(Self {
-            identity: named(identity),
+            identity,
             kind,
             orders: Some(orders),
             words,
@@ -215,13 +210,6 @@ impl TransactionThread {
 impl Drop for TransactionThread {
     fn drop(&mut self) {
         self.wait_left();
-    }
-}
-
-fn named(producer: ProducerId) -> ProducerIdentity {
-    ProducerIdentity {
-        id: producer.id,
-        epoch: producer.epoch,
     }
 }
 
@@ -344,7 +332,7 @@ impl Body {
         let refused = match self.insist(commits) {
             TransactionEnd::AsWanted(identity) if commits => {
                 self.report_moves();
-                self.report(TransactionReply::Committed(named(identity)));
+                self.report(TransactionReply::Committed(identity));
                 return None;
             }
             TransactionEnd::AsWanted(identity) => {
@@ -426,10 +414,7 @@ impl Body {
     fn aborted(&mut self, why: String, next: Result<ProducerId, TransactionError>) {
         self.report_moves();
         match next {
-            Ok(identity) => self.report(TransactionReply::Aborted {
-                why,
-                identity: named(identity),
-            }),
+            Ok(identity) => self.report(TransactionReply::Aborted { why, identity }),
             Err(error) => self.fail(&error),
         }
     }

@@ -2,7 +2,7 @@
 
 use kgauge_results::Recorder;
 
-use super::producer::Producer;
+use super::Producer;
 use crate::clock::Clock;
 
 /// Turns without a finished batch after which there will be none: the batch never fills up.

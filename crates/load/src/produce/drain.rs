@@ -3,8 +3,8 @@
 use kgauge_results::Recorder;
 use kgauge_wire::record_batch::ProducerState;
 
-use super::producer::{ProduceInFlight, Producer};
 use super::request::ProduceHead;
+use super::{ProduceInFlight, Producer};
 use crate::worker_context::WorkerContext;
 
 /// Bytes of a request beside its batches: header, topic, and for each partition index, length, tags.

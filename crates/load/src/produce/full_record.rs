@@ -2,9 +2,9 @@
 
 use kgauge_scenario::HeadersPlan;
 
+use super::Producer;
 use super::encoder::{FullRecord, RecordsEncoder};
 use super::murmur::partition_for_key;
-use super::producer::Producer;
 use crate::payload::{Payload, RecordDraft};
 
 /// More than the overhead of a record without headers, in any format.

@@ -7,7 +7,7 @@ use kgauge_wire::record_batch::record_bytes;
 use super::due::{AHEAD, ScheduleCursor};
 use super::encoder::{RecordsEncoder, TakeRecords};
 use super::full_record::RecordTimes;
-use super::producer::{LingeringBatch, Phase, Producer};
+use super::{LingeringBatch, Phase, Producer};
 use crate::clock::Clock;
 use crate::payload::Payload;
 

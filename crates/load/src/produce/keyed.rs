@@ -10,7 +10,7 @@ use super::due::AHEAD;
 use super::encoder::RecordsEncoder;
 use super::full_record::{AROUND_BYTES_MAX, RecordTimes};
 use super::murmur::{follows_keys, partition_for_key};
-use super::producer::{Producer, ProducerSetup};
+use super::{Producer, ProducerSetup};
 use crate::payload::Payload;
 
 /// Keys and partitions of a producer's next records.

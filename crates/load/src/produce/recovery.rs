@@ -5,11 +5,12 @@ use kgauge_wire::error_code::ErrorCode;
 
 use super::encoder::RecordsFormat;
 use super::partition::PartitionQueue;
-use super::producer::{Phase, Producer, ProducerIdentity};
+use super::{Phase, Producer};
 use crate::broker_link::{BrokerLink, Loss};
-use crate::control::{ClientSide, Leaders};
+use crate::leaders::{ClientSide, Leaders};
 use crate::outage::{BrokerLinkState, add_look};
 use crate::worker_context::WorkerContext;
+use kgauge_client::admin::ProducerId;
 
 impl Producer {
     /// A connection is lost: batches in flight on it are sent again over the next one.
@@ -88,12 +89,9 @@ impl Producer {
         let version = version.min(*versions.end());
         let fits = RecordsFormat::of(version) == format && versions.contains(&version);
         let (now_ns, registry) = (around.clock.now_ns(), around.registry);
-        if !fits
-            || self.links[link]
-                .reconnected(channel, version, now_ns, registry)
-                .is_err()
-        {
-            self.links[link].lost(now_ns, registry);
+        match fits {
+            true => self.links[link].reconnect_or_lose(channel, version, now_ns, registry),
+            false => self.links[link].lost(now_ns, registry),
         }
     }
 
@@ -307,7 +305,7 @@ impl Producer {
     }
 
     /// There is a new producer id: sequences start at zero, and waiting batches get new numbers.
-    pub(crate) fn on_identity(&mut self, identity: ProducerIdentity) {
+    pub(crate) fn on_identity(&mut self, identity: ProducerId) {
         self.identity = Some(identity);
         self.identity_wanted = false;
         for index in 0..self.partitions.len() {
@@ -322,7 +320,7 @@ impl Producer {
         }
     }
 
-    fn renumber(&mut self, index: usize, place: u32, identity: ProducerIdentity) {
+    fn renumber(&mut self, index: usize, place: u32, identity: ProducerId) {
         let transactional = self.is_transactional();
         let batch = &mut self.pool[place];
         batch.base_sequence = self.partitions[index].take_sequences(batch.encoder.records());

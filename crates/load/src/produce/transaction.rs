@@ -15,8 +15,9 @@ use super::coordinator::{
     CoordinatorExit, TransactionReply, TransactionRequest, TransactionThread,
 };
 use super::partition::sequence_after;
-use super::producer::{Phase, Producer, ProducerIdentity};
+use super::{Phase, Producer};
 use crate::worker_context::WorkerContext;
+use kgauge_client::admin::ProducerId;
 
 /// A producer's side of its transactions.
 #[derive(Debug)]
@@ -95,7 +96,7 @@ impl Transaction {
     }
 
     /// The producer's identity.
-    pub(crate) fn identity(&self) -> ProducerIdentity {
+    pub(crate) fn identity(&self) -> ProducerId {
         self.thread.identity
     }
 

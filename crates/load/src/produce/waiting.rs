@@ -5,8 +5,8 @@
 use kgauge_results::run::ClientSample;
 use kgauge_wire::error_code::ErrorCode;
 
+use super::Producer;
 use super::partition::PartitionQueue;
-use super::producer::Producer;
 
 impl Producer {
     /// What keeps the buffer full now: no connection, no leader, a throttle, or otherwise responses.

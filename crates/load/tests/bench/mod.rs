@@ -63,14 +63,7 @@ impl Bench {
         let trial = scenario
             .unwrap_or_else(|problems| panic!("{problems}"))
             .trials(Size::Default);
-        Share {
-            run_id: "test".into(),
-            agent_index: 0,
-            agent_count: 1,
-            trial: trial.into_iter().next().unwrap(),
-            repeat: 0,
-            seed: 7,
-        }
+        Share::of_trial(trial.into_iter().next().unwrap(), 7)
     }
 
     pub(crate) fn try_run(&self, share: &Share) -> Result<(LoadOutcome, Vec<Slice>), PrepareError> {

@@ -3,7 +3,7 @@
 use super::{Done, InstructError, Instruction, NodeState, NodeStatus};
 use crate::kafka::KafkaTarget;
 
-pub(super) fn instruct(
+pub(crate) fn instruct(
     target: &mut KafkaTarget,
     instruction: &Instruction,
 ) -> Result<Done, InstructError> {

@@ -152,7 +152,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::time::Instant;
 
-    use super::super::process::ProcessId;
+    use super::super::process_id::ProcessId;
     use super::*;
 
     /// A place with a Maven of its own, which notes in `calls` that it was called.

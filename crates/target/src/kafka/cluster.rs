@@ -19,7 +19,7 @@ use super::registry::{self, ClusterRecord};
 use super::setup::KafkaSetup;
 use super::spec::KafkaSpec;
 use super::topics::TopicTool;
-use crate::target::{TargetProcess, TargetRole};
+use crate::target_process::{TargetProcess, TargetRole};
 
 /// How long a broker may take to end when its data is thrown away anyway: enough for Java to write what it was asked to write
 /// at its end. The last of those who vote cannot leave in good order at all.

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::KafkaError;
-use super::process::ProcessId;
+use super::process_id::ProcessId;
 
 /// Where systems mount the hierarchies.
 const ROOT: &str = "/sys/fs/cgroup";

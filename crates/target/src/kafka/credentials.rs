@@ -5,13 +5,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use kgauge_client::security::ScramMechanism;
-use kgauge_client::{Cluster, Connection, Interrupt};
+use kgauge_client::{ClientConfig, Cluster, Connection, Interrupt};
 
 use super::cluster::KafkaTarget;
 use super::error::KafkaError;
 use super::launch::Launch;
 use super::process::LOOK;
-use super::start::plain_config;
 use crate::security::USER;
 
 /// How long brokers may take to learn of a user.
@@ -76,6 +75,12 @@ fn by_wire(
     cluster
         .put_scram_user(USER, mechanism, password)
         .map_err(refused)
+}
+
+/// A configuration without TLS and SASL.
+pub(crate) fn plain_config(servers: &[String]) -> ClientConfig {
+    let addresses = servers.iter().filter_map(|server| server.parse().ok());
+    ClientConfig::new(addresses.collect())
 }
 
 /// By the release's own tool. Java reads its arguments from a file, so that no list of processes

@@ -12,7 +12,7 @@ use super::java::Java;
 use super::process::ProcessStart;
 use super::properties::{self, KafkaNode};
 use super::release::Logger;
-use super::spec::KafkaSpec;
+use super::spec::{BESIDE_HEAP_MIB, KafkaSpec};
 use super::topics::log4j;
 use crate::security::{SecurityFiles, private};
 
@@ -29,9 +29,6 @@ pub(crate) const JVM: &[&str] = &[
 
 /// A heap that is enough for ZooKeeper, MiB.
 pub(crate) const ZOOKEEPER_HEAP_MIB: u64 = 256;
-
-/// Memory of a broker's process beside its heap, MiB: code, threads, buffers.
-pub(crate) const BESIDE_HEAP_MIB: u64 = 300;
 
 /// All that command lines are made of.
 #[derive(Debug)]

@@ -11,8 +11,9 @@ use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use super::control_group;
-use super::process::{LOOK, ProcessId, of_folder};
-use crate::embedded_record::remove_empty_log;
+use super::process::LOOK;
+use super::process_id::{ProcessId, of_folder};
+use crate::log_tail::remove_empty_log;
 
 /// How long processes may take to end before they are killed.
 const END_MAX: Duration = Duration::from_secs(5);

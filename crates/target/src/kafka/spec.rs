@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::launch::BESIDE_HEAP_MIB;
 use super::security_kind::SecurityKind;
 use super::version::Version;
 
@@ -15,6 +14,9 @@ const CONTROLLERS_MAX: u16 = 9;
 
 /// The heap that Kafka's own scripts give a broker, bytes.
 const HEAP_BYTES: u64 = 1 << 30;
+
+/// Memory of a broker's process beside its heap, MiB: code, threads, buffers.
+pub(crate) const BESIDE_HEAP_MIB: u64 = 300;
 
 /// Keys of kgauge's own.
 const OWN_KEYS: &[&str] = &[

@@ -17,7 +17,8 @@ use super::fetch::{self, Jars};
 use super::java::{self, Java};
 use super::launch::Launch;
 use super::ports;
-use super::process::{KafkaProcess, LOOK, ProcessId};
+use super::process::{KafkaProcess, LOOK};
+use super::process_id::ProcessId;
 use super::properties::{self, KafkaNode, SharedProperties};
 use super::ready;
 use super::registry::ClusterRecord;
@@ -231,7 +232,7 @@ fn config(
     path: &mut Option<PathBuf>,
 ) -> Result<ClientConfig, KafkaError> {
     if launch.secured.told.java.is_empty() {
-        return Ok(plain_config(servers));
+        return Ok(credentials::plain_config(servers));
     }
     let file = client_settings::write(launch.conf_dir, &servers.join(","), &launch.secured.told)
         .map_err(KafkaError::file(launch.conf_dir))?;
@@ -240,12 +241,6 @@ fn config(
         path: file,
         error: std::io::Error::new(std::io::ErrorKind::InvalidData, error.to_string()),
     })
-}
-
-/// A configuration without TLS and SASL.
-pub(crate) fn plain_config(servers: &[String]) -> ClientConfig {
-    let addresses = servers.iter().filter_map(|server| server.parse().ok());
-    ClientConfig::new(addresses.collect())
 }
 
 fn coordination(nodes: &[KafkaNode], zookeeper: bool) -> String {

@@ -25,6 +25,7 @@ mod compressor;
 mod decompressor;
 mod error;
 mod gzip;
+mod level;
 mod lz4;
 mod snappy;
 mod zstandard;

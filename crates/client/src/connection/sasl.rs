@@ -13,8 +13,8 @@ use kgauge_wire::messages::{SaslAuthenticateRequest, SaslHandshakeRequest};
 use kgauge_wire::scram::{ScramClient, ScramError, ScramMechanism};
 use ring::rand::{SecureRandom, SystemRandom};
 
-use super::{Login, SaslSettings, token};
-use crate::connection::{CallError, ConnectError, Connection};
+use super::{CallError, ConnectError, Connection};
+use crate::security::{Login, SaslSettings, token};
 use crate::shown;
 
 /// What goes wrong; without any message of the exchange.

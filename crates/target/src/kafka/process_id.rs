@@ -1,0 +1,71 @@
+//! Processes by number and start time, so that none is mistaken for another.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
+
+/// A process that cannot be mistaken for a later one with the same pid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessId {
+    /// The kernel's number.
+    pub pid: u32,
+    /// When it started, in ticks since the machine did.
+    pub started_ticks: u64,
+}
+
+impl ProcessId {
+    /// The process that has this pid now.
+    pub fn of(pid: u32) -> Option<ProcessId> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name stands in parentheses and may hold anything; the 22nd field is the 20th after it.
+        let (_, rest) = stat.rsplit_once(')')?;
+        let mut fields = rest.split_whitespace();
+        // A zombie has ended, whoever should have waited for it.
+        if fields.next()? == "Z" {
+            return None;
+        }
+        let started_ticks = fields.nth(18)?.parse().ok()?;
+        Some(ProcessId { pid, started_ticks })
+    }
+
+    /// This process.
+    pub fn own() -> Option<ProcessId> {
+        ProcessId::of(std::process::id())
+    }
+
+    /// Whether it still runs.
+    pub fn is_alive(self) -> bool {
+        ProcessId::of(self.pid) == Some(self)
+    }
+
+    /// Sends it a signal, if it still runs.
+    pub(crate) fn signal(self, signal: Signal) {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid.filter(|_| self.is_alive()) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+/// Processes whose command line names this folder.
+pub(crate) fn of_folder(dir: &Path) -> Vec<ProcessId> {
+    let mut wanted = dir.as_os_str().as_encoded_bytes().to_vec();
+    wanted.push(b'/');
+    let own = std::process::id();
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let pids = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|pid| *pid != own);
+    let names = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let mut arguments = line.split(|byte| *byte == 0);
+        // Java alone: an editor that has the folder's file open is not meant.
+        let is_java = arguments.next().is_some_and(|name| name.ends_with(b"java"));
+        is_java && line.windows(wanted.len()).any(|window| window == wanted)
+    };
+    pids.filter(names).filter_map(ProcessId::of).collect()
+}
