@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
-use super::scripts::{API_VERSIONS, CLUSTER, DELETE_RECORDS, LOG_DIRS, create, json_file};
+use super::scripts::{create, json_file};
 use crate::kafka::{KafkaScript, Tools, output};
 
 const TOPIC: &str = "interop-cluster";
@@ -18,9 +18,17 @@ const DELETED: u64 = 100;
 const NODES: usize = 3;
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Result<()> {
-    let name = Name::tool(API_VERSIONS.name, "all nodes", Action::ApiVersions);
+    let name = Name::tool(
+        KafkaScript::API_VERSIONS.name,
+        "all nodes",
+        Action::ApiVersions,
+    );
     checks.check(name, |log| api_versions(log, tools))?;
-    let name = Name::tool(CLUSTER.name, "list endpoints", Action::DescribeCluster);
+    let name = Name::tool(
+        KafkaScript::CLUSTER.name,
+        "list endpoints",
+        Action::DescribeCluster,
+    );
     checks.check(name, |log| endpoints(log, tools))?;
     let name = Name::tool(
         KafkaScript::PRODUCER_PERF.name,
@@ -28,10 +36,10 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
         Action::Produce,
     );
     checks.check(name, |log| produce(log, tools))?;
-    let name = Name::tool(LOG_DIRS.name, "describe", Action::LogDirs);
+    let name = Name::tool(KafkaScript::LOG_DIRS.name, "describe", Action::LogDirs);
     checks.check(name, |log| log_dirs(log, tools))?;
     let name = Name::tool(
-        DELETE_RECORDS.name,
+        KafkaScript::DELETE_RECORDS.name,
         "of one partition",
         Action::DeleteRecords,
     );
@@ -46,7 +54,9 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
 }
 
 fn api_versions(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
-    let said = log.run(API_VERSIONS.call(tools, &[])?)?.stdout;
+    let said = log
+        .run(tools.call::<&str>(KafkaScript::API_VERSIONS, &[])?)?
+        .stdout;
     let nodes = said.lines().filter(|line| line.contains(" (id: ")).count();
     ensure!(nodes == NODES, "{nodes} nodes answer, not {NODES}");
     let apis = said.lines().filter(|line| line.contains("[usable: "));
@@ -57,10 +67,14 @@ fn api_versions(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 }
 
 fn endpoints(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
-    let said = log.run(CLUSTER.call(tools, &["cluster-id"])?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::CLUSTER, &["cluster-id"])?)?
+        .stdout;
     let id = said.trim().strip_prefix("Cluster ID: ");
     let id = id.context("it tells no cluster id")?.to_owned();
-    let said = log.run(CLUSTER.call(tools, &["list-endpoints"])?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::CLUSTER, &["list-endpoints"])?)?
+        .stdout;
     let nodes = said.lines().filter(|line| line.contains("unfenced"));
     let nodes = nodes.count();
     ensure!(nodes == NODES, "{nodes} endpoints, not {NODES}");
@@ -109,7 +123,10 @@ fn ends(log: &mut Transcript, tools: &Tools<'_>, time: &str) -> Result<u64> {
 }
 
 fn log_dirs(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
-    let said = log.run(LOG_DIRS.call(tools, &["--describe", "--topic-list", TOPIC])?)?;
+    let said = log.run(tools.call(
+        KafkaScript::LOG_DIRS,
+        &["--describe", "--topic-list", TOPIC],
+    )?)?;
     let line = said.stdout.lines().find(|line| line.starts_with('{'));
     let told: Value = serde_json::from_str(line.context("no JSON")?)?;
     let (partitions, bytes) = sizes(&told);
@@ -140,7 +157,7 @@ fn delete_records(log: &mut Transcript, tools: &Tools<'_>, folder: &Path) -> Res
     let partition = json!({"topic": TOPIC, "partition": 0, "offset": DELETED});
     let wanted = json!({"partitions": [partition], "version": 1});
     let file = json_file(folder, "delete-records.json", &wanted)?;
-    let said = log.run(DELETE_RECORDS.call(tools, &["--offset-json-file", &file])?)?;
+    let said = log.run(tools.call(KafkaScript::DELETE_RECORDS, &["--offset-json-file", &file])?)?;
     let expected = format!("partition: {TOPIC}-0\tlow_watermark: {DELETED}");
     ensure!(
         said.stdout.contains(&expected),

@@ -4,8 +4,7 @@
 use anyhow::{Result, bail, ensure};
 
 use super::checks::{Checks, Transcript};
-use super::scripts::{END_TO_END, Script, VERIFIABLE_CONSUMER, VERIFIABLE_PRODUCER};
-use crate::kafka::{Job, KafkaScript, Tools};
+use crate::kafka::{KafkaScript, Tools};
 use crate::kgauge::Kgauge;
 
 /// Whose topics are whose; one name is as long as the other.
@@ -14,32 +13,16 @@ const OURS: &str = "drop-in-kgauge";
 
 /// A call of one tool. `TOPIC` in its words becomes the name of a topic.
 struct Call {
-    tool: DropInTool,
+    tool: KafkaScript,
     action: &'static str,
     words: &'static str,
 }
 
-/// One of Kafka's tools.
-#[derive(Clone, Copy)]
-enum DropInTool {
-    Tool(KafkaScript),
-    Script(Script),
-}
+const TOPICS: KafkaScript = KafkaScript::TOPICS;
+const PRODUCER: KafkaScript = KafkaScript::PRODUCER_PERF;
+const CONSUMER: KafkaScript = KafkaScript::CONSUMER_PERF;
 
-impl DropInTool {
-    fn name(self) -> &'static str {
-        match self {
-            DropInTool::Tool(tool) => tool.name,
-            DropInTool::Script(script) => script.name,
-        }
-    }
-}
-
-const TOPICS: DropInTool = DropInTool::Tool(KafkaScript::TOPICS);
-const PRODUCER: DropInTool = DropInTool::Tool(KafkaScript::PRODUCER_PERF);
-const CONSUMER: DropInTool = DropInTool::Tool(KafkaScript::CONSUMER_PERF);
-
-const fn call(tool: DropInTool, action: &'static str, words: &'static str) -> Call {
+const fn call(tool: KafkaScript, action: &'static str, words: &'static str) -> Call {
     Call {
         tool,
         action,
@@ -128,7 +111,7 @@ const CALLS: &[Call] = &[
     ),
     call(CONSUMER, "without a count", "--topic TOPIC"),
     call(
-        DropInTool::Script(END_TO_END),
+        KafkaScript::END_TO_END,
         "there and back",
         "--topic TOPIC --num-records 1100 --producer-acks 1 --record-size 20 --record-key-size 4",
     ),
@@ -138,17 +121,17 @@ const CALLS: &[Call] = &[
         "--create --topic TOPIC-one --partitions 1 --replication-factor 1",
     ),
     call(
-        DropInTool::Script(VERIFIABLE_PRODUCER),
+        KafkaScript::VERIFIABLE_PRODUCER,
         "rising numbers",
         "--topic TOPIC-one --max-messages 5 --acks 1",
     ),
     call(
-        DropInTool::Script(VERIFIABLE_PRODUCER),
+        KafkaScript::VERIFIABLE_PRODUCER,
         "keys and a prefix",
         "--topic TOPIC-one --max-messages 4 --repeating-keys 2 --value-prefix 7 --throughput 10",
     ),
     call(
-        DropInTool::Script(VERIFIABLE_CONSUMER),
+        KafkaScript::VERIFIABLE_CONSUMER,
         "read and commit",
         "--topic TOPIC-one --group-id TOPIC --max-messages 9 --verbose",
     ),
@@ -163,7 +146,7 @@ pub(super) fn run(checks: &mut Checks, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -
             true => 3,
             false => 1,
         };
-        checks.check((call.tool.name(), call.action), |log| {
+        checks.check((call.tool.name, call.action), |log| {
             for _ in 1..tries {
                 if let Ok(words) = compare(log, call, kgauge, tools) {
                     return Ok(words);
@@ -185,10 +168,10 @@ fn compare(
         let words = call.words.replace("TOPIC", topic);
         words.split_whitespace().map(str::to_owned).collect()
     };
-    let theirs = log.run_any(job(call.tool, tools, &words(THEIRS))?)?;
+    let theirs = log.run_any(tools.call(call.tool, &words(THEIRS))?)?;
     let own = words(OURS);
     let servers = tools.servers.as_str();
-    let mut arguments = vec![call.tool.name(), "--bootstrap-server", servers];
+    let mut arguments = vec![call.tool.name, "--bootstrap-server", servers];
     arguments.extend(own.iter().map(String::as_str));
     let ours = log.run_any(kgauge.call(&arguments))?;
     let code =
@@ -212,16 +195,6 @@ fn compare(
         code(&theirs).unwrap_or(-1),
         wanted.len()
     ))
-}
-
-fn job(tool: DropInTool, tools: &Tools<'_>, words: &[String]) -> Result<Job> {
-    match tool {
-        DropInTool::Tool(tool) => tools.call(tool, words),
-        DropInTool::Script(script) => {
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            script.call(tools, &words)
-        }
-    }
 }
 
 /// The lines without what differs from run to run: figures, times, ids, the topic's name. Lines of one

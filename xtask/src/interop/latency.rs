@@ -4,8 +4,8 @@ use anyhow::{Context, Result, ensure};
 
 use super::actions::Action;
 use super::checks::{Checks, Name};
-use super::scripts::{END_TO_END, create};
-use crate::kafka::Tools;
+use super::scripts::create;
+use crate::kafka::{KafkaScript, Tools};
 
 const TOPIC: &str = "interop-latency";
 const RECORDS: &str = "2000";
@@ -13,14 +13,14 @@ const RECORDS: &str = "2000";
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     for acks in ["1", "all"] {
         let action = if acks == "1" { "acks=1" } else { "acks=all" };
-        let name = Name::tool(END_TO_END.name, action, Action::EndToEnd);
+        let name = Name::tool(KafkaScript::END_TO_END.name, action, Action::EndToEnd);
         checks.check(name, |log| {
             if acks == "1" {
                 log.run(create(tools, TOPIC, 1)?)?;
             }
             let what = ["--topic", TOPIC, "--num-records", RECORDS];
             let how = ["--producer-acks", acks, "--record-size", "100"];
-            let said = log.run(END_TO_END.call(tools, &[what, how].concat())?)?;
+            let said = log.run(tools.call(KafkaScript::END_TO_END, &[what, how].concat())?)?;
             let millis = average(&said.stdout)?;
             ensure!(millis < 1_000.0, "{millis} ms on average");
             Ok(format!(

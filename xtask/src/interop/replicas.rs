@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
-use super::scripts::{LEADER_ELECTION, REASSIGN, json_file};
+use super::scripts::json_file;
 use crate::kafka::{KafkaScript, Tools, poll};
 
 const TOPIC: &str = "interop-replicas";
@@ -18,7 +18,7 @@ const RECORDS: &str = "5000";
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Result<()> {
     let name = Name::tool(
-        REASSIGN.name,
+        KafkaScript::REASSIGN.name,
         "change the order of replicas",
         Action::Reassign,
     );
@@ -28,16 +28,20 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
         let wanted = [&replicas[1..], &replicas[..1]].concat();
         reassign(log, tools, folder, &wanted)
     })?;
-    let name = Name::tool(LEADER_ELECTION.name, "preferred", Action::ElectLeaders);
+    let name = Name::tool(
+        KafkaScript::LEADER_ELECTION.name,
+        "preferred",
+        Action::ElectLeaders,
+    );
     checks.follow(turned, name, |log| elect_preferred(log, tools))?;
     let name = Name::tool(
-        LEADER_ELECTION.name,
+        KafkaScript::LEADER_ELECTION.name,
         "unclean, not needed",
         Action::ElectLeaders,
     );
     checks.follow(turned, name, |log| elect_unclean(log, tools))?;
     let name = Name::tool(
-        REASSIGN.name,
+        KafkaScript::REASSIGN.name,
         "from three replicas to one",
         Action::Reassign,
     );
@@ -45,7 +49,11 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
         let replicas = describe(log, tools)?.replicas;
         reassign(log, tools, folder, &replicas[2..])
     })?;
-    let name = Name::tool(REASSIGN.name, "from one replica to three", Action::Reassign);
+    let name = Name::tool(
+        KafkaScript::REASSIGN.name,
+        "from one replica to three",
+        Action::Reassign,
+    );
     checks.follow(one, name, |log| {
         let first = describe(log, tools)?.replicas;
         let rest = (1..=NODES as u64).filter(|node| !first.contains(node));
@@ -90,7 +98,8 @@ fn reassign(
     let wanted: Value = json!({"partitions": [partition], "version": 1});
     let file = json_file(folder, "reassign.json", &wanted)?;
     let file = ["--reassignment-json-file", &file];
-    let said = log.run(REASSIGN.call(tools, &[&file[..], &["--execute"]].concat())?)?;
+    let said =
+        log.run(tools.call(KafkaScript::REASSIGN, &[&file[..], &["--execute"]].concat())?)?;
     ensure!(
         said.stdout
             .contains("Successfully started partition reassignment"),
@@ -98,11 +107,14 @@ fn reassign(
     );
     let completed = format!("Reassignment of partition {TOPIC}-0 is completed.");
     let verified = poll(MOVE_MAX, || {
-        let said = log.run_any(REASSIGN.call(tools, &[&file[..], &["--verify"]].concat())?)?;
+        let said =
+            log.run_any(tools.call(KafkaScript::REASSIGN, &[&file[..], &["--verify"]].concat())?)?;
         Ok(said.stdout.contains(&completed).then_some(()))
     })?;
     verified.with_context(|| format!("not completed after {MOVE_MAX:?}"))?;
-    let said = log.run(REASSIGN.call(tools, &["--list"])?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::REASSIGN, &["--list"])?)?
+        .stdout;
     ensure!(
         said.contains("No partition reassignments found"),
         "it still lists some"
@@ -137,14 +149,18 @@ fn elect_preferred(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
         "--partition",
         "0",
     ];
-    let said = log.run(LEADER_ELECTION.call(tools, &what)?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::LEADER_ELECTION, &what)?)?
+        .stdout;
     ensure!(
         said.contains("Successfully completed leader election (PREFERRED)"),
         "it does not say so"
     );
     let after = describe(log, tools)?;
     ensure!(after.leader == preferred, "{:?} leads", after.leader);
-    let again = log.run(LEADER_ELECTION.call(tools, &what)?)?.stdout;
+    let again = log
+        .run(tools.call(KafkaScript::LEADER_ELECTION, &what)?)?
+        .stdout;
     ensure!(
         again.contains("Valid replica already elected"),
         "a second time it elects again"
@@ -162,7 +178,9 @@ fn elect_unclean(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
         "--partition",
         "0",
     ];
-    let said = log.run(LEADER_ELECTION.call(tools, &what)?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::LEADER_ELECTION, &what)?)?
+        .stdout;
     ensure!(said.contains("Valid replica already elected"), "it elects");
     Ok("the leader stays".to_owned())
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
 use super::following::{Follower, wait_until};
-use super::scripts::{Script, VERIFIABLE_CONSUMER, VERIFIABLE_PRODUCER, create};
+use super::scripts::create;
 use crate::kafka::{KafkaScript, Tools, output};
 
 const PARTITIONS: u32 = 6;
@@ -22,7 +22,7 @@ const PARTS: u64 = 3;
 const EAGER: &str = "org.apache.kafka.clients.consumer.RangeAssignor";
 const COOPERATIVE: &str = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor";
 
-const CLIENT: &str = VERIFIABLE_CONSUMER.name;
+const CLIENT: &str = KafkaScript::VERIFIABLE_CONSUMER.name;
 
 /// Topic, group and assignor of one check.
 struct Case {
@@ -47,7 +47,11 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
         group: "interop-static-group",
         assignor: EAGER,
     };
-    let name = Name::tool(VERIFIABLE_PRODUCER.name, "acks=all", Action::Produce);
+    let name = Name::tool(
+        KafkaScript::VERIFIABLE_PRODUCER.name,
+        "acks=all",
+        Action::Produce,
+    );
     let sent = checks.check(name, |log| {
         log.run(create(tools, eager.topic, PARTITIONS)?)?;
         send(log, tools, eager.topic)?;
@@ -80,7 +84,7 @@ fn send(log: &mut Transcript, tools: &Tools<'_>, topic: &str) -> Result<()> {
     let arguments = ["--topic", topic, "--max-messages", &records, "--acks", "-1"];
     let arguments = [&arguments[..], &keys].concat();
     let said = log
-        .run(VERIFIABLE_PRODUCER.call(tools, &arguments)?)?
+        .run(tools.call(KafkaScript::VERIFIABLE_PRODUCER, &arguments)?)?
         .stdout;
     let events = events(&said);
     let total = events.iter().find(|event| event["name"] == "tool_data");
@@ -100,8 +104,8 @@ fn consumer(
     let how = ["--assignment-strategy", case.assignor];
     let servers = ["--bootstrap-server", tools.servers.as_str()];
     let arguments = [&what[..], &how, &servers, more].concat();
-    let script: Script = VERIFIABLE_CONSUMER;
-    Follower::start(name, script.command(tools, &arguments)?, folder)
+    let command = tools.command(KafkaScript::VERIFIABLE_CONSUMER, &arguments)?;
+    Follower::start(name, command, folder)
 }
 
 /// A second member joins and leaves again; records come before, while and after there are two.

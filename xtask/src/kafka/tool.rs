@@ -4,7 +4,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::Result;
-
 use kgauge_target::kafka::ReleaseTools;
 
 use super::process::Job;
@@ -26,45 +25,43 @@ pub(crate) struct KafkaScript {
     heap: &'static str,
 }
 
-impl KafkaScript {
-    pub(crate) const TOPICS: KafkaScript =
-        tool("kafka-topics", "org.apache.kafka.tools.TopicCommand", HEAP);
-    pub(crate) const CONFIGS: KafkaScript =
-        tool("kafka-configs", "kafka.admin.ConfigCommand", HEAP);
-    pub(crate) const GROUPS: KafkaScript = tool(
-        "kafka-consumer-groups",
-        "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
-        HEAP,
-    );
-    pub(crate) const OFFSETS: KafkaScript = tool(
-        "kafka-get-offsets",
-        "org.apache.kafka.tools.GetOffsetShell",
-        HEAP,
-    );
-    pub(crate) const PRODUCER_PERF: KafkaScript = tool(
-        "kafka-producer-perf-test",
-        "org.apache.kafka.tools.ProducerPerformance",
-        HEAP_LARGE,
-    );
-    pub(crate) const CONSUMER_PERF: KafkaScript = tool(
-        "kafka-consumer-perf-test",
-        "org.apache.kafka.tools.ConsumerPerformance",
-        HEAP_LARGE,
-    );
-    pub(crate) const CONSOLE_PRODUCER: KafkaScript = tool(
-        "kafka-console-producer",
-        "org.apache.kafka.tools.ConsoleProducer",
-        HEAP_LARGE,
-    );
-    pub(crate) const CONSOLE_CONSUMER: KafkaScript = tool(
-        "kafka-console-consumer",
-        "org.apache.kafka.tools.consumer.ConsoleConsumer",
-        HEAP_LARGE,
-    );
+/// Makes the constants out of one table: name, script, class (within `org.apache.kafka.tools`) and heap.
+macro_rules! scripts {
+    ($($name:ident $script:literal $class:literal $heap:ident;)*) => {
+        impl KafkaScript {
+            $(pub(crate) const $name: KafkaScript = KafkaScript {
+                name: $script,
+                class: concat!("org.apache.kafka.tools.", $class),
+                heap: $heap,
+            };)*
+
+            /// Its class is the only one elsewhere.
+            pub(crate) const CONFIGS: KafkaScript = KafkaScript {
+                name: "kafka-configs",
+                class: "kafka.admin.ConfigCommand",
+                heap: HEAP,
+            };
+        }
+    };
 }
 
-const fn tool(name: &'static str, class: &'static str, heap: &'static str) -> KafkaScript {
-    KafkaScript { name, class, heap }
+scripts! {
+    TOPICS "kafka-topics" "TopicCommand" HEAP;
+    GROUPS "kafka-consumer-groups" "consumer.group.ConsumerGroupCommand" HEAP;
+    OFFSETS "kafka-get-offsets" "GetOffsetShell" HEAP;
+    API_VERSIONS "kafka-broker-api-versions" "BrokerApiVersionsCommand" HEAP;
+    CLUSTER "kafka-cluster" "ClusterTool" HEAP;
+    DELETE_RECORDS "kafka-delete-records" "DeleteRecordsCommand" HEAP;
+    LOG_DIRS "kafka-log-dirs" "LogDirsCommand" HEAP;
+    LEADER_ELECTION "kafka-leader-election" "LeaderElectionCommand" HEAP;
+    REASSIGN "kafka-reassign-partitions" "reassign.ReassignPartitionsCommand" HEAP;
+    END_TO_END "kafka-e2e-latency" "EndToEndLatency" HEAP;
+    VERIFIABLE_PRODUCER "kafka-verifiable-producer" "VerifiableProducer" HEAP;
+    VERIFIABLE_CONSUMER "kafka-verifiable-consumer" "VerifiableConsumer" HEAP;
+    PRODUCER_PERF "kafka-producer-perf-test" "ProducerPerformance" HEAP_LARGE;
+    CONSUMER_PERF "kafka-consumer-perf-test" "ConsumerPerformance" HEAP_LARGE;
+    CONSOLE_PRODUCER "kafka-console-producer" "ConsoleProducer" HEAP_LARGE;
+    CONSOLE_CONSUMER "kafka-console-consumer" "consumer.ConsoleConsumer" HEAP_LARGE;
 }
 
 /// The tools of a release, for one cluster.
@@ -78,17 +75,24 @@ pub(crate) struct Tools<'a> {
 }
 
 impl Tools<'_> {
-    /// A call of `tool` with the cluster's bootstrap servers and these arguments.
-    pub(crate) fn call<A: AsRef<str>>(&self, tool: KafkaScript, arguments: &[A]) -> Result<Job> {
+    /// Java with the tool of a script and exactly these arguments.
+    pub(crate) fn command<A: AsRef<str>>(
+        &self,
+        script: KafkaScript,
+        arguments: &[A],
+    ) -> Result<Command> {
         (self.alive)()?;
-        let mut command: Command = self.release.command_with_heap(tool.heap, tool.class);
+        let mut command = self.release.command_with_heap(script.heap, script.class);
+        command.args(arguments.iter().map(AsRef::as_ref));
+        Ok(command)
+    }
+
+    /// A call of a script with these arguments and the cluster's bootstrap servers.
+    pub(crate) fn call<A: AsRef<str>>(&self, script: KafkaScript, arguments: &[A]) -> Result<Job> {
+        let mut command = self.command(script, arguments)?;
         command.args(["--bootstrap-server", &self.servers]);
-        let mut words = tool.name.to_owned();
-        for argument in arguments.iter().map(AsRef::as_ref) {
-            command.arg(argument);
-            words.push(' ');
-            words.push_str(argument);
-        }
+        let words: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
+        let words = format!("{} {}", script.name, words.join(" "));
         Ok(Job::new(words, command, TIME_MAX))
     }
 
