@@ -6,8 +6,7 @@ mod built;
 mod codegen;
 mod compare_check;
 mod crashes;
-mod golden_batches;
-mod golden_messages;
+mod golden_files;
 mod interop;
 mod kafka;
 mod kgauge;
@@ -34,9 +33,9 @@ enum Command {
     /// Remake crates/wire/tests/golden with Kafka's own Java classes
     Golden(codegen::CheckOptions),
     /// Remake crates/wire/tests/golden_batches with Kafka's own Java classes
-    GoldenBatches(golden_batches::GoldenOptions),
+    GoldenBatches(golden_files::GoldenOptions),
     /// Remake crates/wire/tests/golden_messages with the classes of old releases
-    GoldenMessages(golden_batches::GoldenOptions),
+    GoldenMessages(golden_files::GoldenOptions),
     /// Real clients against the embedded cluster, then kgauge against a real Kafka
     Interop(interop::InteropOptions),
     /// The test suites of franz-go and librdkafka against embedded:3; what fails must be on the list of missing
@@ -81,8 +80,8 @@ fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Codegen(options) => codegen::run(&options)?,
         Command::Golden(options) => codegen::golden::run(&options)?,
-        Command::GoldenBatches(options) => golden_batches::run(&options)?,
-        Command::GoldenMessages(options) => golden_messages::run(&options)?,
+        Command::GoldenBatches(options) => golden_files::BATCHES.run(&options)?,
+        Command::GoldenMessages(options) => golden_files::MESSAGES.run(&options)?,
         Command::Bench(options) => bench::run(&options)?,
         Command::Bare { arguments } => bench::bare(&arguments)?,
         Command::Browser(options) => return browser::run(&options),

@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -98,32 +96,7 @@ fn group_file(group: &MessageModule, lines: &[String]) -> Result<String> {
 
 /// What the Java program prints for these arguments, on a release's class path.
 fn java(release: &str, arguments: impl Iterator<Item = String>) -> Result<Vec<String>> {
-    let source = super::root().join("xtask/java/Golden.java");
-    let classes = super::root()
-        .join("target/codegen")
-        .join(release)
-        .join("classes");
-    let jars = maven::class_path(release)?;
-    let compiled = Command::new("javac")
-        .args(["-cp", &jars, "-d"])
-        .args([&classes, &source])
-        .status()
-        .context("the Java compiler (javac) could not be started")?;
-    ensure!(
-        compiled.success(),
-        "{} does not compile with {release}",
-        source.display()
-    );
-    run_java(&classes, &jars, arguments)
-}
-
-fn run_java(
-    classes: &Path,
-    jars: &str,
-    arguments: impl Iterator<Item = String>,
-) -> Result<Vec<String>> {
-    let output = Command::new("java")
-        .args(["-cp", &format!("{jars}:{}", classes.display()), "Golden"])
+    let output = maven::java(release, "Golden")?
         .args(arguments)
         .output()
         .context("java could not be started")?;

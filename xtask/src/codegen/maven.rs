@@ -1,5 +1,6 @@
 //! What the generators need of Kafka releases: message definitions and Java classes.
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -28,9 +29,33 @@ pub(super) fn definitions(release: &str) -> Result<PathBuf> {
     Ok(definitions)
 }
 
-/// The Java class path with `kafka-clients` of `release` and what its JSON converters need.
-pub(crate) fn class_path(release: &str) -> Result<String> {
-    Ok(format!("{}/*", jars(release)?.display()))
+/// A program of `xtask/java`, compiled against `kafka-clients` of `release` and ready to be started.
+pub(crate) fn java(release: &str, class: &str) -> Result<Command> {
+    let jars = format!("{}/*", jars(release)?.display());
+    let classes = empty_folder(&format!("{release}/classes-{class}"))?;
+    let compiled = Command::new("javac")
+        .args(["-cp", &jars, "-d"])
+        .arg(&classes)
+        .arg(super::root().join(format!("xtask/java/{class}.java")))
+        .status()
+        .context("the Java compiler (javac) could not be started")?;
+    ensure!(
+        compiled.success(),
+        "{class}.java does not compile with {release}"
+    );
+    let mut command = Command::new("java");
+    command.args(["-cp", &format!("{jars}:{}", classes.display()), class]);
+    Ok(command)
+}
+
+/// A folder below `target/codegen` without what an earlier run left in it.
+pub(crate) fn empty_folder(name: &str) -> Result<PathBuf> {
+    let folder = super::root().join("target/codegen").join(name);
+    if folder.is_dir() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
 }
 
 fn jars(release: &str) -> Result<PathBuf> {
