@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::mirror::MirrorNeeds;
+use crate::keys::target::MirrorNeeds;
 
 /// What a trial wants of its cluster. Trials that want the same can share one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

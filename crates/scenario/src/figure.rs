@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit_facts::AuditFacts;
+use crate::keys::audit::AuditFacts;
 
 /// One measured number: a flow's metric, written `writers.latency.p99`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

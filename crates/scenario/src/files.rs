@@ -143,7 +143,7 @@ fn times(text: &str) -> Result<Trace, String> {
     let times = parsed(text, |line| {
         let at_ns = units::time_ns(line)
             .or_else(|_| units::time_ns(&format!("{line} s")))
-            .map_err(|_| format!("is not a time: `{}`", crate::reader::shorten(line)))?;
+            .map_err(|_| format!("is not a time: `{}`", crate::suggest::shorten(line)))?;
         if at_ns < last_ns {
             return Err("is earlier than the previous one".to_owned());
         }
@@ -157,7 +157,7 @@ fn rates(text: &str) -> Result<Trace, String> {
     let rates = parsed(text, |line| {
         let rate = units::rate(line)
             .or_else(|_| units::rate(&format!("{line}/s")))
-            .map_err(|_| format!("is not a rate: `{}`", crate::reader::shorten(line)))?;
+            .map_err(|_| format!("is not a rate: `{}`", crate::suggest::shorten(line)))?;
         match rate == 0.0 || Shape::is_rate(rate) {
             true => Ok(rate),
             false => Err(format!("is out of range: {rate} records per second")),

@@ -1,4 +1,4 @@
-//! Room `scenario`: from the text that a person writes to the numbers that the load engine obeys.
+//! Crate `scenario`: from the text that a person writes to the numbers that the load engine obeys.
 //!
 //! ```text
 //! text -> Scenario -> Plan -> Share -> Schedule
@@ -6,36 +6,39 @@
 //!                     open     agent's  a pure function
 //! ```
 //!
-//! Goals: strict input with every mistake shown at once, each with its place and its cure; a plan
+//! Goals: strict input with every mistake shown at once, each with its place and its fix; a plan
 //! that leaves nothing open and repeats a run; a schedule that is exact after 10^9 records and the
-//! same on every machine; the shipped studies.
+//! same on every machine; the built-in studies.
 //!
-//! Non-goals: this room does no I/O (functions take text and the name of its source), knows no
+//! Non-goals: this crate does no I/O (functions take text and the name of its source), knows no
 //! clock and no cluster, and sends nothing.
 //!
-//! Start with [`Scenario::parse`] for what is read, [`Plan`] for what a run is made of, and
-//! [`Schedule`] for when records are due. The keys stand in `keys/`, one table for each map.
+//! Start with [`Scenario::parse`] for input, [`Plan`] for the parts of a run, and [`Schedule`] for
+//! the times of records. `keys/` declares every key, one table for each map: its name, form,
+//! default, documentation and the field that it sets. The head of `key_map.rs` explains the rows.
 
-mod audit_facts;
+mod check;
 mod cluster_needs;
 mod curve;
 mod driver;
+mod driver_limits;
 mod faults;
 mod figure;
 mod files;
+mod flow;
+mod flow_values;
+mod key_definition;
+mod key_map;
 mod key_table;
 mod keys;
-mod mirror;
 mod numeric;
 mod order;
-mod partition_formula;
 mod path;
 mod plan;
 mod planning;
 mod problem;
 mod properties;
 mod random;
-mod read;
 mod reader;
 mod record;
 mod record_size;
@@ -51,12 +54,13 @@ mod study;
 mod suggest;
 mod tree;
 mod units;
+mod value_kind;
 mod vary;
 mod volume;
 
-pub use audit_facts::AuditFacts;
 pub use cluster_needs::{BrokerCount, ClusterNeeds};
-pub use driver::{Driver, DriverRefusal};
+pub use driver::Driver;
+pub use driver_limits::DriverRefusal;
 pub use faults::{
     CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, FaultKind, FaultNode,
     FaultPlan, FaultStart, RequestFault,
@@ -65,16 +69,19 @@ pub use figure::{
     FigureError, FigureName, Goal, GoalComparison, Metric, PublishedValue, Statistic, ValueUnit,
 };
 pub use files::{FileRead, Files};
+pub use flow_values::{ConsumeEnd, PartitionShare, StartOffset, TransactionLength};
 pub use key_table::KeyTable;
-pub use keys::{ERROR_NAMES, FAULT_APIS, SECURITY as SECURITY_KINDS};
-pub use mirror::{MirrorNeeds, Replicator};
+pub use keys::audit::AuditFacts;
+pub use keys::consumer::{ConsumerSettings, GroupPlan};
+pub use keys::flow::{ConsumeFlow, EchoFlow, FlowPlan, ProduceFlow};
+pub use keys::kafka_names::{ERROR_NAMES, FAULT_APIS};
+pub use keys::producer::ProducerSettings;
+pub use keys::stages::Stages;
+pub use keys::study::{PartitionFormula, StudySource};
+pub use keys::target::{MirrorNeeds, Replicator, SECURITY_KINDS};
+pub use keys::topic::{Preload, TopicPlan};
 pub use order::RepeatStep;
-pub use partition_formula::PartitionFormula;
-pub use plan::{
-    ClusterFacts, ConsumeEnd, ConsumeFlow, EchoFlow, FlowPlan, PartitionShare, Plan, Preload,
-    ProduceFlow, Size, Stages, StartOffset, StudyRef, StudySource, TargetKind, TopicPlan,
-    TransactionLength, Trial,
-};
+pub use plan::{ClusterFacts, Plan, Size, StudyRef, TargetKind, Trial};
 pub use planning::{PlanError, PlanReadError, PlanRequest};
 pub use problem::{Problem, Problems};
 pub use random::{Random, derive_seed};
@@ -82,8 +89,7 @@ pub use record::{Content, HeadersPlan, KeyChoice, KeyPlan, RecordFile, RecordPla
 pub use scenario::Scenario;
 pub use schedule::{Pacing, RATE_MAX, RATE_MIN, Schedule, Stripe};
 pub use settings::{
-    Acks, AssignmentStrategy, Compression, CompressionCodec, ConsumerSettings, GroupPlan,
-    GroupProtocol, Partitioner, ProducerSettings,
+    Acks, AssignmentStrategy, Compression, CompressionCodec, GroupProtocol, Partitioner,
 };
 pub use shape::{Arrivals, RateStep, Shape, Trace};
 pub use share::Share;

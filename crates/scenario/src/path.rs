@@ -3,10 +3,12 @@
 //! A path starts with a flow's name or with `topic`, `stages`, `target` or `repeats`. It is
 //! followed through the key tables, so a path that no parser would read is refused by name.
 
-use crate::keys::{CONSUME, ECHO, KeyDefinition, PRODUCE, ROOT, SHAPE, ScenarioKeys, ValueKind};
+use crate::key_definition::{KeyDefinition, ScenarioKeys, ValueForm};
+use crate::key_map::KeyMap;
+use crate::keys::flow::{PATH_ROOTS, keys_of};
+use crate::keys::scenario::WrittenScenario;
 use crate::problem::SourceLocation;
-use crate::reader::shorten;
-use crate::suggest::nearest;
+use crate::suggest::{nearest, shorten};
 use crate::tree::{MapEntry, Value, YamlNode};
 
 /// One step down the tree.
@@ -23,8 +25,7 @@ pub(crate) struct PathError {
     pub(crate) cure: String,
 }
 
-/// The first words of paths that do not start with a flow's name.
-pub(crate) const ROOTS: &[&str] = &["topic", "stages", "target", "repeats"];
+const ROOT: &ScenarioKeys = WrittenScenario::KEYS;
 
 /// `broker.num.io.threads` is short for `target.config.num.io.threads`.
 const BROKER: &str = "broker.";
@@ -42,11 +43,11 @@ pub(crate) fn locate(tree: &YamlNode, path: &str) -> Result<Vec<PathStep>, PathE
     }
     if let Some(setting) = path.strip_prefix(BROKER) {
         let full = format!("target.config.{setting}");
-        return descend(tree, path, Vec::new(), &ROOT, &full);
+        return descend(tree, path, Vec::new(), ROOT, &full);
     }
     let root = path.split('.').next().unwrap_or(path);
-    if ROOTS.contains(&root) {
-        return descend(tree, path, Vec::new(), &ROOT, path);
+    if PATH_ROOTS.contains(&root) {
+        return descend(tree, path, Vec::new(), ROOT, path);
     }
     Err(unknown(tree, path))
 }
@@ -75,20 +76,38 @@ fn descend(
             return Err(PathError { what, cure });
         }
         steps.push(PathStep::Key(key.name.to_owned()));
-        table = match key.kind {
-            _ if remaining.is_empty() => return Ok(steps),
-            ValueKind::Map(table)
-            | ValueKind::Either(_, table)
-            | ValueKind::SizeOr(table)
-            | ValueKind::FileOr(table) => table,
-            ValueKind::Shape => &SHAPE,
-            ValueKind::TopicConfig | ValueKind::BrokerConfig | ValueKind::MirrorSettings => {
+        if remaining.is_empty() {
+            return Ok(steps);
+        }
+        table = match next_step((key.form)()) {
+            NextStep::Map(table) => table,
+            NextStep::AnyName => {
                 steps.push(PathStep::Key(remaining.to_owned()));
                 return Ok(steps);
             }
-            _ => return Err(unknown(tree, path)),
+            NextStep::None => return Err(unknown(tree, path)),
         };
         rest = remaining;
+    }
+}
+
+/// How a path goes on behind a key.
+enum NextStep {
+    Map(&'static ScenarioKeys),
+    /// A setting of another program.
+    AnyName,
+    None,
+}
+
+fn next_step(form: ValueForm) -> NextStep {
+    match form {
+        ValueForm::Map(table) => NextStep::Map(table),
+        ValueForm::Settings(..) => NextStep::AnyName,
+        ValueForm::Any(forms) => {
+            let maps = forms.into_iter().map(next_step);
+            maps.last().unwrap_or(NextStep::None)
+        }
+        _ => NextStep::None,
     }
 }
 
@@ -104,7 +123,7 @@ fn unknown(tree: &YamlNode, path: &str) -> PathError {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => {
             let names = flows(tree).into_iter().map(|(_, name, _)| name);
-            let starts: Vec<&str> = names.chain(ROOTS.iter().copied()).collect();
+            let starts: Vec<&str> = names.chain(PATH_ROOTS.iter().copied()).collect();
             format!("a path starts with one of: {}", shorten(&starts.join(", ")))
         }
     };
@@ -114,14 +133,14 @@ fn unknown(tree: &YamlNode, path: &str) -> PathError {
 /// Every path that the tables allow, for suggestions.
 fn all(tree: &YamlNode) -> Vec<String> {
     let mut paths = Vec::new();
-    for root in ROOTS {
+    for root in PATH_ROOTS {
         if let Some(key) = ROOT.key(root) {
             gather(root, key, &mut paths);
         }
     }
     // A scenario with thousands of flows is somebody's attack, not somebody's slip.
     for (_, name, table) in flows(tree).into_iter().take(20) {
-        for key in table.keys.iter().filter(|key| can_change(key)) {
+        for key in table.keys().filter(|key| can_change(key)) {
             gather(&format!("{name}.{}", key.name), key, &mut paths);
         }
     }
@@ -130,8 +149,8 @@ fn all(tree: &YamlNode) -> Vec<String> {
 
 fn gather(path: &str, key: &KeyDefinition, paths: &mut Vec<String>) {
     paths.push(path.to_owned());
-    if let ValueKind::Map(table) = key.kind {
-        for key in table.keys {
+    if let ValueForm::Map(table) = (key.form)() {
+        for key in table.keys() {
             gather(&format!("{path}.{}", key.name), key, paths);
         }
     }
@@ -142,17 +161,8 @@ fn flows(tree: &YamlNode) -> Vec<(usize, &str, &'static ScenarioKeys)> {
     let Some(Value::List(list)) = tree.get("flows").map(|node| &node.value) else {
         return Vec::new();
     };
-    let flow = |(index, node): (usize, &'_ YamlNode)| {
-        let table = match node.get("kind")?.as_text()? {
-            "produce" => &PRODUCE,
-            "consume" => &CONSUME,
-            "echo" => &ECHO,
-            _ => return None,
-        };
-        Some((index, table))
-    };
     let named = list.iter().enumerate().filter_map(|(index, node)| {
-        let (index, table) = flow((index, node))?;
+        let table = keys_of(node.get("kind")?.as_text()?)?;
         Some((index, node.get("name")?.as_text()?, table))
     });
     named.collect()

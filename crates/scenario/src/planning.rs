@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan::{
-    ClusterFacts, ConsumeEnd, FlowPlan, Plan, ProduceFlow, Size, StudyRef, TransactionLength, Trial,
-};
+use crate::flow_values::{ConsumeEnd, TransactionLength};
+use crate::keys::flow::{FlowPlan, ProduceFlow};
+use crate::plan::{ClusterFacts, Plan, Size, StudyRef, Trial};
 use crate::scenario::Scenario;
 use crate::settings::Partitioner;
 

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 use crate::driver::Driver;
-use crate::plan::{
-    ConsumeEnd, ConsumeFlow, PartitionShare, ProduceFlow, StartOffset, TransactionLength,
-};
+use crate::flow_values::{ConsumeEnd, PartitionShare, StartOffset, TransactionLength};
+use crate::key_map::KeyMap;
+use crate::keys::consumer::{ConsumerMap, GroupPlan};
+use crate::keys::flow::{ConsumeFlow, ProduceFlow};
+use crate::keys::producer::ProducerSettings;
 use crate::problem::{Problems, SourceLocation, SourceTexts};
-use crate::read::{consumer_settings, producer_settings};
 use crate::reader::ValueReader;
 use crate::record::RecordPlan;
 use crate::record_size::exceeded_limits;
-use crate::settings::GroupPlan;
 use crate::shape::{Arrivals, Shape};
 use crate::tree::{MapEntry, Value, YamlNode};
 
@@ -34,8 +34,8 @@ impl ProduceFlow {
     ) -> Result<ProduceFlow, Problems> {
         let sources = SourceTexts::default();
         let mut reader = ValueReader::new(&sources);
-        let settings = producer_settings(&mut reader, &map(properties), name, &|_| false);
-        let Some(settings) = settings else {
+        name.clone_into(&mut reader.scope.flow);
+        let Some(settings) = ProducerSettings::read_map(&mut reader, &map(properties)) else {
             return Err(reader.problems);
         };
         for (what, key) in exceeded_limits(&record, &settings) {
@@ -74,8 +74,9 @@ impl ConsumeFlow {
     ) -> Result<ConsumeFlow, Problems> {
         let sources = SourceTexts::default();
         let mut reader = ValueReader::new(&sources);
-        let settings = consumer_settings(&mut reader, &map(properties), name, group.is_none());
-        let Some((settings, plan)) = settings else {
+        name.clone_into(&mut reader.scope.flow);
+        reader.scope.in_group = group.is_some();
+        let Some((settings, plan)) = ConsumerMap::read_map(&mut reader, &map(properties)) else {
             return Err(reader.problems);
         };
         let group = group.map(|label| GroupPlan {

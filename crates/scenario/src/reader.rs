@@ -2,26 +2,70 @@
 
 use std::ops::RangeInclusive;
 
-use crate::keys::{KeyDefault, KeyDefinition, ScenarioKeys};
+use crate::key_definition::{KeyDefault, KeyDefinition, ScenarioKeys};
 use crate::problem::{Problems, SourceLocation, SourceTexts};
-use crate::suggest::nearest;
+use crate::suggest::{nearest, shorten};
 use crate::tree::{Value, YamlNode};
 use crate::units::{self, ByteSize, Time, UnitError};
 
-/// Reads values and gathers problems. Methods give `None` for what is wrong or absent.
+/// Reads values and collects problems. Methods return `None` for what is wrong or absent.
 pub(crate) struct ValueReader<'s> {
     pub(crate) sources: &'s SourceTexts,
     pub(crate) problems: Problems,
-    /// Where reading stands, in words: `flows[0].settings`.
+    pub(crate) scope: ReadScope,
+    /// The position in the scenario, as text: `flows[0].settings`.
     path: String,
+    /// The key whose value is read.
+    key_name: &'static str,
 }
 
-/// The keys of one map that its table knows.
+/// What the meaning of some keys depends on, beside their own map.
+#[derive(Debug, Default)]
+pub(crate) struct ReadScope {
+    /// The paths that the scenario varies.
+    pub(crate) varied: Vec<String>,
+    /// Of the factors in the file itself: their paths and the names of their values.
+    pub(crate) factors: Vec<(String, Vec<String>)>,
+    /// The flow that is read; empty if its name is wrong.
+    pub(crate) flow: String,
+    /// Whether the flow's consumers are, or may be, members of a group.
+    pub(crate) in_group: bool,
+    /// The length of the hold, if the stages could be read.
+    pub(crate) hold_ns: Option<Option<u64>>,
+}
+
+impl ReadScope {
+    /// Whether the scenario varies a path of the flow that is read, or something in it, or what it is in.
+    pub(crate) fn is_varied(&self, path: &str) -> bool {
+        let path = format!("{}.{path}", self.flow);
+        self.varied.iter().any(|varied| overlap(varied, &path))
+    }
+}
+
+/// Whether two paths are the same, or one leads through the other.
+pub(crate) fn overlap(a: &str, b: &str) -> bool {
+    // `broker.KEY` is short for `target.config.KEY`.
+    let full = |path: &str| match path.strip_prefix("broker.") {
+        Some(setting) => format!("target.config.{setting}"),
+        None => path.to_owned(),
+    };
+    let (a, b) = (full(a), full(b));
+    let leads_through = |short: &str, long: &str| {
+        long.strip_prefix(short)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    leads_through(&a, &b) || leads_through(&b, &a)
+}
+
+/// The known keys of one map.
 pub(crate) struct Fields<'n> {
     table: &'static ScenarioKeys,
-    place: SourceLocation,
+    /// Where the map is.
+    pub(crate) map_place: SourceLocation,
+    /// Whether the map has no keys at all, known or not.
+    pub(crate) is_empty: bool,
     found: Vec<(&'static KeyDefinition, &'n YamlNode)>,
-    /// Keys that are probably meant by ones that were noted as unknown.
+    /// Keys that are probably meant by ones that were reported as unknown.
     meant: Vec<&'static str>,
 }
 
@@ -43,14 +87,22 @@ impl<'n> Fields<'n> {
         self.found.iter().map(|(key, _)| key.name)
     }
 
-    /// Whether an unknown key that was noted probably means this one.
+    /// The only key, where keys exclude each other.
+    pub(crate) fn only(&self) -> Option<&'static str> {
+        match self.found.as_slice() {
+            [(key, _)] => Some(key.name),
+            _ => None,
+        }
+    }
+
+    /// Whether an unknown key that was reported probably means this one.
     pub(crate) fn is_meant(&self, name: &str) -> bool {
         self.meant.contains(&name)
     }
 
-    /// Where a key's value stands, or else the map.
+    /// The place of a key's value, or else of the map.
     pub(crate) fn place(&self, name: &str) -> SourceLocation {
-        self.get(name).map_or(self.place, |node| node.place)
+        self.get(name).map_or(self.map_place, |node| node.place)
     }
 }
 
@@ -62,8 +114,26 @@ impl<'s> ValueReader<'s> {
         ValueReader {
             sources,
             problems: Problems::default(),
+            scope: ReadScope::default(),
             path: String::new(),
+            key_name: "",
         }
+    }
+
+    /// The key whose value is read.
+    pub(crate) fn key_name(&self) -> &'static str {
+        self.key_name
+    }
+
+    /// Reports a mistake, and gives no value.
+    pub(crate) fn refuse<T>(
+        &mut self,
+        at: SourceLocation,
+        what: impl Into<String>,
+        cure: impl Into<String>,
+    ) -> Option<T> {
+        self.problem(at, what, cure);
+        None
     }
 
     /// Notes a mistake at the path where reading stands.
@@ -115,7 +185,7 @@ impl<'s> ValueReader<'s> {
         table: &'static ScenarioKeys,
     ) -> Option<Fields<'n>> {
         let Value::Map(entries) = &node.value else {
-            let names: Vec<&str> = table.keys.iter().take(4).map(|key| key.name).collect();
+            let names: Vec<&str> = table.keys().take(4).map(|key| key.name).collect();
             let wanted = format!("keys with values, such as: {}", names.join(", "));
             self.wrong_type(node, &wanted);
             return None;
@@ -137,7 +207,8 @@ impl<'s> ValueReader<'s> {
         }
         Some(Fields {
             table,
-            place: node.place,
+            map_place: node.place,
+            is_empty: entries.is_empty(),
             found,
             meant,
         })
@@ -153,11 +224,11 @@ impl<'s> ValueReader<'s> {
         if self.problems.refuses_more() {
             return None;
         }
-        let names = || table.keys.iter().map(|key| key.name);
+        let names = || table.keys().map(|key| key.name);
         let near = nearest(key, names());
         let cure = match near {
             Some(name) => format!("did you mean `{name}`?"),
-            None if table.keys.len() <= 12 => {
+            None if table.keys().count() <= 12 => {
                 format!("known keys: {}", names().collect::<Vec<_>>().join(", "))
             }
             None => format!("the guide lists all {}", table.name.to_lowercase()),
@@ -172,16 +243,16 @@ impl<'s> ValueReader<'s> {
     pub(crate) fn field<T>(
         &mut self,
         fields: &Fields<'_>,
-        name: &str,
+        name: &'static str,
         read: impl FnOnce(&mut Self, &YamlNode) -> Option<T>,
     ) -> Option<T> {
         let key = fields
             .table
             .key(name)
             .expect("the parser asks only for keys of the table");
-        let place = fields.place;
+        let place = fields.map_place;
         let stand_in;
-        let node = match (fields.get(name), key.given) {
+        let node = match (fields.get(name), key.default) {
             (Some(node), _) => node,
             (None, KeyDefault::Default(text)) => {
                 stand_in = YamlNode::scalar(place, text);
@@ -199,7 +270,7 @@ impl<'s> ValueReader<'s> {
                 self.problem(
                     place,
                     what,
-                    format!("add `{name}`: {}", first_sentence(key.note)),
+                    format!("add `{name}`: {}", first_sentence(key.note())),
                 );
                 return None;
             }
@@ -207,30 +278,26 @@ impl<'s> ValueReader<'s> {
         self.inside(&format!(".{name}"), |reader| {
             if node.is_nothing() {
                 let what = format!("`{name}` has no value");
-                reader.problem(node.place, what, "write a value, or remove the key");
-                return None;
+                return reader.refuse(node.place, what, "write a value, or remove the key");
             }
+            reader.key_name = name;
             read(reader, node)
         })
     }
 
-    /// The only key of a map in which the keys exclude each other.
-    pub(crate) fn only(&mut self, node: &YamlNode, fields: &Fields<'_>) -> Option<&'static str> {
+    /// Reports that a map in which keys exclude each other has none of them, or several.
+    pub(crate) fn not_one_key(&mut self, fields: &Fields<'_>) {
         let names: Vec<&'static str> = fields.names().collect();
-        match names.as_slice() {
-            [one] => Some(one),
-            [] if !fields.meant.is_empty() => None,
-            other => {
-                let what = match other {
-                    [] => "no key is given".to_owned(),
-                    _ => format!("{} exclude each other", other.join(" and ")),
-                };
-                let all: Vec<&str> = fields.table.keys.iter().map(|key| key.name).collect();
-                let cure = format!("write one of: {}", all.join(", "));
-                self.problem(node.place, what, cure);
-                None
-            }
+        if names.is_empty() && !fields.meant.is_empty() {
+            return;
         }
+        let what = match names.as_slice() {
+            [] => "no key is given".to_owned(),
+            names => format!("{} exclude each other", names.join(" and ")),
+        };
+        let all: Vec<&str> = fields.table.keys().map(|key| key.name).collect();
+        let cure = format!("write one of: {}", all.join(", "));
+        self.problem(fields.map_place, what, cure);
     }
 
     /// Notes a mistake at a key of a map.
@@ -351,13 +418,6 @@ impl<'s> ValueReader<'s> {
         self.within(node, value, range, |value| value.to_string())
     }
 
-    /// A count that fits 32 bits.
-    pub(crate) fn count_u32(&mut self, node: &YamlNode, range: RangeInclusive<u32>) -> Option<u32> {
-        let range = u64::from(*range.start())..=u64::from(*range.end());
-        self.count(node, range)
-            .and_then(|value| u32::try_from(value).ok())
-    }
-
     /// A size with unit, in bytes.
     pub(crate) fn bytes(&mut self, node: &YamlNode, range: Range) -> Option<u64> {
         let value = self.quantity(node, "a size", units::bytes)?;
@@ -420,15 +480,6 @@ impl<'s> ValueReader<'s> {
         };
         self.problem(node.place, format!("found {is}"), format!("write {wanted}"));
     }
-}
-
-/// What a message may quote of a text that could be of any length.
-pub(crate) fn shorten(text: &str) -> String {
-    const SHOWN: usize = 60;
-    if text.chars().count() <= SHOWN {
-        return text.to_owned();
-    }
-    text.chars().take(SHOWN).chain("...".chars()).collect()
 }
 
 /// A note's first sentence, without its full stop.

@@ -1,7 +1,7 @@
 //! What a record takes beside its value, in Kafka's record batch format v2.
 
+use crate::keys::producer::ProducerSettings;
 use crate::record::RecordPlan;
-use crate::settings::ProducerSettings;
 use crate::units::ByteSize;
 
 /// A batch's own head, from base offset to record count.

@@ -1,12 +1,16 @@
 //! A scenario as somebody wrote it, with gaps, and the trials that it means.
 
+use crate::check::check;
 use crate::cluster_needs::{BrokerCount, ClusterNeeds};
 use crate::files::Files;
-use crate::keys::{ROOT, SIZES};
+use crate::flow_values::ConsumeEnd;
+use crate::key_map::KeyMap;
+use crate::keys::flow::{EchoFlow, FlowPlan};
+use crate::keys::scenario::{SizesKeys, WrittenScenario};
+use crate::keys::stages::Stages;
 use crate::path::{locate, put};
-use crate::plan::{ConsumeEnd, EchoFlow, FlowPlan, Size, Stages, Trial};
+use crate::plan::{Size, Trial};
 use crate::problem::{Problems, SourceLocation, SourceTexts};
-use crate::read::{self, WrittenScenario, written};
 use crate::reader::ValueReader;
 use crate::tree::{self, Value, YamlNode};
 use crate::vary::{self, FactorGroup};
@@ -23,9 +27,16 @@ pub struct Scenario {
     sets: Vec<(String, YamlNode)>,
     /// What is varied from outside, in order.
     varied: Vec<FactorGroup>,
-    name: String,
-    question: String,
+    /// The trials of each size, in the order of [`SIZES`].
+    trials: [Vec<Trial>; 3],
 }
+
+/// The sizes, and what they are called in `sizes`.
+const SIZES: [(Size, &str); 3] = [
+    (Size::Default, "default"),
+    (Size::Quick, "quick"),
+    (Size::Full, "full"),
+];
 
 impl Scenario {
     /// Reads a scenario. `source` names the text in messages: usually the file's path.
@@ -49,14 +60,12 @@ impl Scenario {
         let Some(tree) = tree::read(&sources, file, 0, &mut problems) else {
             return problems.into_result(()).and(Err(Problems::default()));
         };
-        let (name, question) = (String::new(), String::new());
         let mut scenario = Scenario {
             sources,
             tree,
             sets: Vec::new(),
             varied: Vec::new(),
-            name,
-            question,
+            trials: Default::default(),
         };
         problems.append(scenario.check());
         problems.into_result(scenario)
@@ -120,12 +129,12 @@ impl Scenario {
 
     /// The scenario's name.
     pub fn name(&self) -> &str {
-        &self.name
+        self.trials[0].first().map_or("", |trial| &trial.scenario)
     }
 
     /// The question that it answers.
     pub fn question(&self) -> &str {
-        &self.question
+        self.trials[0].first().map_or("", |trial| &trial.question)
     }
 
     /// The name that the text was read under.
@@ -140,64 +149,42 @@ impl Scenario {
 
     /// How many brokers the cluster must have, at least, in a size.
     pub fn brokers_needed(&self, size: Size) -> u32 {
-        let trials = self.trials(size);
-        let needed = trials.iter().map(|trial| trial.cluster.brokers_min());
+        let trials = self.trials_of(size).iter();
+        let needed = trials.map(|trial| trial.cluster.brokers_min());
         needed.max().unwrap_or(1)
     }
 
     /// The trials of a size, in the order of the file. Their indexes start at 0.
     pub fn trials(&self, size: Size) -> Vec<Trial> {
-        let (combinations, _) = self.combinations(size);
-        let trial = |(index, (chosen, written)): (usize, (TrialChoice, WrittenScenario))| Trial {
-            stages: stages(&written),
-            index: u32::try_from(index).unwrap_or(u32::MAX),
-            scenario: written.name,
-            question: written.question,
-            name: trial_name(&chosen.factors),
-            changes: chosen.changes,
-            cluster: ClusterNeeds {
-                brokers: match chosen.are_brokers_varied {
-                    true => BrokerCount::Exactly(written.target.brokers),
-                    false => BrokerCount::AtLeast(written.target.brokers),
-                },
-                config: written.target.config,
-                memory_bytes: written.target.memory_bytes,
-                security: written.target.security,
-                mirror: written.target.mirror,
-            },
-            topic: written.topic,
-            flows: written.flows,
-            faults: written.faults.into_iter().map(|one| one.item).collect(),
-            repeats: written.repeats,
-            goals: written.goals.into_iter().map(|goal| goal.item).collect(),
-            published: written
-                .published
-                .into_iter()
-                .map(|one| one.item)
-                .filter(|one| one.belongs_to(&chosen.factors))
-                .map(|one| one.published)
-                .collect(),
-            factors: chosen.factors,
-        };
-        combinations.into_iter().enumerate().map(trial).collect()
+        self.trials_of(size).to_vec()
     }
 
-    /// Reads everything in every size, and remembers name and question.
+    /// As [`Scenario::trials`], borrowed.
+    pub fn trials_of(&self, size: Size) -> &[Trial] {
+        let of_size = SIZES.iter().zip(&self.trials);
+        let mut found = of_size.filter(|((one, _), _)| *one == size);
+        found.next().map_or(&[], |(_, trials)| trials)
+    }
+
+    /// Reads every combination of every size, once, and keeps the trials.
     fn check(&mut self) -> Problems {
         let mut problems = Problems::default();
-        for size in [Size::Default, Size::Quick, Size::Full] {
-            let (combinations, found) = self.combinations(size);
-            problems.append(found);
-            if let Some((_, written)) = combinations.first() {
-                self.name.clone_from(&written.name);
-                self.question.clone_from(&written.question);
-            }
+        for (index, (size, name)) in SIZES.into_iter().enumerate() {
+            let changes = self.tree.get("sizes").and_then(|sizes| sizes.get(name));
+            self.trials[index] = match (size, changes) {
+                (Size::Quick | Size::Full, None) => self.trials[0].clone(),
+                _ => {
+                    let (trials, found) = self.read(name);
+                    problems.append(found);
+                    trials
+                }
+            };
         }
         problems
     }
 
-    /// Every combination of the factors in a size, read. Mistakes come with it.
-    fn combinations(&self, size: Size) -> (Vec<(TrialChoice, WrittenScenario)>, Problems) {
+    /// The trials of a size: every combination of the factors. Mistakes come with them.
+    fn read(&self, size: &str) -> (Vec<Trial>, Problems) {
         let mut reader = ValueReader::new(&self.sources);
         let mut tree = self.tree.clone();
         self.resize(&mut reader, &mut tree, size);
@@ -211,10 +198,14 @@ impl Scenario {
             apply(&mut reader, &mut tree, path, value, before_value);
         }
         let in_file = self.factors_in_file(&mut reader);
-        let all = self.with_varied(in_file.clone());
+        let named = |factor: &FactorGroup| (factor.path.clone(), factor.names());
+        reader.scope.factors = in_file.iter().map(named).collect();
+        let all = self.with_varied(in_file);
         reader.inside("vary", |reader| vary::in_two_groups(reader, &all));
+        let changes = all.iter().flat_map(FactorGroup::changes);
+        reader.scope.varied = changes.map(|change| change.path.clone()).collect();
         let factors: Vec<FactorGroup> = all.iter().map(|factor| factor.fixed(&self.sets)).collect();
-        let mut found = Vec::new();
+        let mut trials = Vec::new();
         for choice in crossed(&mut reader, &factors) {
             if reader.problems.refuses_more() {
                 break;
@@ -227,40 +218,34 @@ impl Scenario {
                     let (path, value) = (&change.path, &change.value);
                     apply(&mut reader, &mut tree, path, value, change.place);
                 }
-                chosen.are_brokers_varied |= factor.changes(BROKERS);
+                chosen.are_brokers_varied |= factor.overlaps(BROKERS);
                 chosen.changes.extend(vary::distinguished(factor, choice));
-                let name = choice.name.clone();
-                chosen.factors.push((factor.path.clone(), name));
+                chosen
+                    .factors
+                    .push((factor.path.clone(), choice.name.clone()));
             }
-            let known = read::Factors {
-                all: &all,
-                in_file: &in_file,
-            };
-            let written = written(&mut reader, &tree, &known);
-            found.extend(written.map(|written| (chosen, written)));
+            if let Some(written) = WrittenScenario::read_map(&mut reader, &tree) {
+                check(&mut reader, &tree, &written);
+                trials.push(trial(written, chosen, trials.len()));
+            }
         }
         let mut problems = reader.problems;
         problems.sort();
-        (found, problems)
+        (trials, problems)
     }
 
-    /// Applies what `sizes` says of one size. All of `sizes` is checked.
-    fn resize(&self, reader: &mut ValueReader<'_>, tree: &mut YamlNode, size: Size) {
-        let Some(sizes) = self.tree.get("sizes") else {
+    /// Applies what `sizes` changes in one size. All of `sizes` is checked.
+    fn resize(&self, reader: &mut ValueReader<'_>, tree: &mut YamlNode, size: &str) {
+        let sizes = self.tree.get("sizes").filter(|sizes| !sizes.is_nothing());
+        let Some(sizes) = sizes else { return };
+        let read = |reader: &mut ValueReader<'_>| reader.map(sizes, SizesKeys::KEYS).map(|_| ());
+        if reader.inside("sizes", read).is_none() {
+            return;
+        }
+        let Some(changes) = sizes.get(size) else {
             return;
         };
-        let Some(fields) = reader.inside("sizes", |reader| reader.map(sizes, &SIZES)) else {
-            return;
-        };
-        let name = match size {
-            Size::Quick => "quick",
-            Size::Full => "full",
-            Size::Default => return,
-        };
-        let Some(changes) = fields.get(name) else {
-            return;
-        };
-        reader.inside(&format!("sizes.{name}"), |reader| {
+        reader.inside(&format!("sizes.{size}"), |reader| {
             let Value::Map(entries) = &changes.value else {
                 return reader.wrong_type(changes, "paths with values: `{stages.hold: 2 s}`");
             };
@@ -283,10 +268,10 @@ impl Scenario {
 
     /// The factors as the file has them.
     fn factors_in_file(&self, reader: &mut ValueReader<'_>) -> Vec<FactorGroup> {
-        let Some(vary) = self.tree.get(vary_key()) else {
-            return Vec::new();
-        };
-        reader.inside("vary", |reader| vary::factors(reader, vary))
+        match self.tree.get("vary").filter(|vary| !vary.is_nothing()) {
+            Some(vary) => reader.inside("vary", |reader| vary::factors(reader, vary)),
+            None => Vec::new(),
+        }
     }
 }
 
@@ -303,8 +288,34 @@ struct TrialChoice {
     are_brokers_varied: bool,
 }
 
-fn vary_key() -> &'static str {
-    ROOT.key("vary").map_or("vary", |key| key.name)
+fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
+    let published = written.published.into_iter().map(|one| one.item);
+    let published = published.filter(|one| one.belongs_to(&chosen.factors));
+    Trial {
+        stages: adapted(written.stages, &written.flows, written.faults.is_empty()),
+        index: u32::try_from(index).unwrap_or(u32::MAX),
+        scenario: written.name,
+        question: written.question,
+        name: trial_name(&chosen.factors),
+        changes: chosen.changes,
+        cluster: ClusterNeeds {
+            brokers: match chosen.are_brokers_varied {
+                true => BrokerCount::Exactly(written.target.brokers),
+                false => BrokerCount::AtLeast(written.target.brokers),
+            },
+            config: written.target.config,
+            memory_bytes: written.target.memory_bytes,
+            security: written.target.security,
+            mirror: written.target.mirror,
+        },
+        topic: written.topic,
+        flows: written.flows,
+        faults: written.faults.into_iter().map(|one| one.item).collect(),
+        repeats: written.repeats,
+        goals: written.goals.into_iter().map(|goal| goal.item).collect(),
+        published: published.map(|one| one.published).collect(),
+        factors: chosen.factors,
+    }
 }
 
 fn trial_name(factors: &[(String, String)]) -> String {
@@ -368,26 +379,25 @@ fn crossed(reader: &mut ValueReader<'_>, factors: &[FactorGroup]) -> Vec<Vec<usi
     };
     (0..count).map(choice).collect()
 }
+
 /// A warm-up can be prolonged where the load has a level to reach, and nothing is due at a moment of the hold.
-fn stages(written: &WrittenScenario) -> Stages {
-    let goes_on = |flow: &FlowPlan| match flow {
+fn adapted(stages: Stages, flows: &[FlowPlan], is_without_faults: bool) -> Stages {
+    let continues = |flow: &FlowPlan| match flow {
         FlowPlan::Consume(flow) => flow.records == ConsumeEnd::StageEnd,
         FlowPlan::Produce(flow) | FlowPlan::Echo(EchoFlow { produce: flow, .. }) => {
             flow.driver.is_kgauge()
         }
     };
-    let stages = written.stages;
-    let mut flows = written.flows.iter();
     let is_prolonged = stages.warm_up_ns > 0
         && stages.is_adaptive()
-        && written.faults.is_empty()
-        && flows.all(|flow| flow.has_level() && goes_on(flow));
+        && is_without_faults
+        && flows.iter().all(|flow| flow.has_level() && continues(flow));
+    let warm_up_ns_max = match is_prolonged {
+        true => stages.warm_up_ns_max,
+        false => 0,
+    };
     Stages {
-        warm_up_ns_max: if is_prolonged {
-            stages.warm_up_ns_max
-        } else {
-            0
-        },
+        warm_up_ns_max,
         ..stages
     }
 }

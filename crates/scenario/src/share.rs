@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cluster_needs::ClusterNeeds;
-use crate::plan::{FlowPlan, Plan, Stages, TopicPlan, Trial};
+use crate::keys::flow::FlowPlan;
+use crate::keys::stages::Stages;
+use crate::keys::topic::TopicPlan;
+use crate::plan::{Plan, Trial};
 use crate::random::derive_seed;
 use crate::schedule::Stripe;
 

@@ -1,13 +1,15 @@
 //! Studies: folders of scenarios that answer one published document, read from their texts.
 
-use crate::audit_facts::{AuditFacts, audit_facts};
 use crate::files::Files;
-use crate::keys::{SOURCE, STUDY};
-use crate::partition_formula::{PartitionFormula, partition_formula};
-use crate::plan::{FlowPlan, Size, StudyRef, StudySource};
+use crate::key_map::KeyMap;
+use crate::keys::audit::AuditFacts;
+use crate::keys::flow::FlowPlan;
+use crate::keys::study::{PartitionFormula, StudySource, WrittenStudy};
+use crate::plan::{Size, StudyRef};
 use crate::problem::{Problems, SourceLocation, SourceTexts};
-use crate::reader::{ValueReader, shorten};
+use crate::reader::ValueReader;
 use crate::scenario::Scenario;
+use crate::suggest::shorten;
 use crate::tree::{self, YamlNode};
 
 /// A study, read and checked.
@@ -163,77 +165,45 @@ fn read(
     name: &str,
     files: &[StudyFile<'_>],
 ) -> Option<(Study, Problems)> {
-    let fields = reader.map(tree, &STUDY)?;
-    reader.field(&fields, "kgauge", ValueReader::version);
-    let title = reader.field(&fields, "title", ValueReader::text);
-    let question = reader.field(&fields, "question", ValueReader::text);
-    let source = reader.field(&fields, "source", source);
-    let setup = reader.field(&fields, "setup", ValueReader::text);
-    let mut words = |key| match fields.has(key) {
-        true => reader.field(&fields, key, ValueReader::text),
-        false => None,
-    };
-    let (found_there, target) = (words("found"), words("target"));
-    let audit = reader.field(&fields, "audit", audit_facts);
-    let disk_baseline = reader.field(&fields, "disk-baseline", ValueReader::flag);
-    let formula = match fields.has("partition-formula") {
-        true => reader.field(&fields, "partition-formula", partition_formula),
-        false => None,
-    };
-    let differs = match fields.has("differs") {
-        true => reader.field(&fields, "differs", |reader, node| {
-            reader.list(node, ValueReader::text)
-        }),
-        false => Some(Vec::new()),
-    };
+    let written = WrittenStudy::read_map(reader, tree)?;
     let mut found = Problems::default();
-    let scenarios = reader.field(&fields, "scenarios", |reader, node| {
-        let mut listed: Vec<String> = Vec::new();
-        let scenarios = reader.list(node, |reader, item| {
+    let mut listed: Vec<String> = Vec::new();
+    let mut scenarios = Vec::new();
+    for (index, item) in written.scenarios.iter().enumerate() {
+        let scenario = reader.inside(&format!("scenarios[{index}]"), |reader| {
             let name = reader.name(item)?;
             if listed.contains(&name) {
-                reader.problem(item.place, "the scenario is listed twice", "remove one");
-                return None;
+                return reader.refuse(item.place, "the scenario is listed twice", "remove one");
             }
             listed.push(name.clone());
             scenario(reader, item, &name, files, &mut found)
-        })?;
-        forgotten(reader, node, &listed, files);
-        Some(scenarios)
-    });
-    if let (Some(formula), Some(scenarios)) = (&formula, &scenarios) {
-        let place = fields.place("partition-formula");
-        measured_there(reader, place, formula, scenarios);
+        });
+        scenarios.extend(scenario);
+    }
+    if let Some(list) = tree.get("scenarios") {
+        reader.inside("scenarios", |reader| {
+            forgotten(reader, list, &listed, files)
+        });
+    }
+    if let (Some(formula), Some(node)) = (&written.partition_formula, tree.get("partition-formula"))
+    {
+        measured_there(reader, node.place, formula, &scenarios);
     }
     let study = Study {
         name: name.to_owned(),
-        title: title?,
-        question: question?,
-        source: source?,
-        setup: setup?,
-        found: found_there,
-        target,
-        disk_baseline: disk_baseline?,
-        partition_formula: formula,
-        audit: audit?,
-        differs: differs?,
-        scenarios: scenarios?,
+        title: written.title,
+        question: written.question,
+        source: written.source,
+        setup: written.setup,
+        found: written.found,
+        target: written.target,
+        disk_baseline: written.disk_baseline,
+        partition_formula: written.partition_formula,
+        audit: written.audit,
+        differs: written.differs,
+        scenarios,
     };
     Some((study, found))
-}
-
-fn source(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<StudySource> {
-    let fields = reader.map(node, &SOURCE)?;
-    let title = reader.field(&fields, "title", ValueReader::text);
-    let year = reader.field(&fields, "year", |reader, node| {
-        reader.count_u32(node, 1970..=2100)
-    });
-    let address = reader.field(&fields, "address", ValueReader::text);
-    Some(StudySource {
-        title: title?,
-        year: year?,
-        address,
-    })
 }
 
 fn scenario(
@@ -285,8 +255,8 @@ fn measured_there(
             known.name() == flow && is_kind
         };
         let is_there = scenarios.iter().any(|one| {
-            let trials = one.trials(Size::Default);
-            one.name() == scenario && trials.iter().any(|trial| trial.flows.iter().any(fits))
+            let mut trials = one.trials_of(Size::Default).iter();
+            one.name() == scenario && trials.any(|trial| trial.flows.iter().any(fits))
         });
         if !is_there {
             let kind = if writes { "produce" } else { "consume" };

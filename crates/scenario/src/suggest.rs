@@ -1,4 +1,4 @@
-//! "Did you mean ...": finds the known word nearest to an unknown one.
+//! "Did you mean ...": finds the known word nearest to an unknown one; quotes unknown words.
 
 /// Returns the word of `known` nearest to `word`, if it is near enough to be a typo.
 pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
@@ -17,6 +17,15 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
         .filter(|(distance, _)| *distance <= far)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// The part of a text of any length that a message quotes.
+pub(crate) fn shorten(text: &str) -> String {
+    const SHOWN: usize = 60;
+    if text.chars().count() <= SHOWN {
+        return text.to_owned();
+    }
+    text.chars().take(SHOWN).chain("...".chars()).collect()
 }
 
 /// Edit distance, ignoring case, in which swapping two neighbours counts as one typo.

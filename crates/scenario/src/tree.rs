@@ -92,6 +92,25 @@ impl YamlNode {
     }
 }
 
+impl YamlNode {
+    /// The value in one line, as it could have been written.
+    pub(crate) fn describe(&self) -> String {
+        match &self.value {
+            Value::Scalar { text, .. } => text.clone(),
+            Value::List(items) => {
+                let items: Vec<String> = items.iter().map(YamlNode::describe).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Value::Map(entries) => {
+                let describe =
+                    |entry: &MapEntry| format!("{}: {}", entry.key, entry.node.describe());
+                let entries: Vec<String> = entries.iter().map(describe).collect();
+                format!("{{{}}}", entries.join(", "))
+            }
+        }
+    }
+}
+
 /// Reads source `source` of `sources`, from byte `from` on.
 ///
 /// Syntax errors end the reading; what can be passed over (a duplicate key, an anchor) is noted

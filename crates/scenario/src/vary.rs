@@ -5,7 +5,8 @@
 //! stands and of each single change; `listed` is one group of named sets of changes.
 
 use crate::problem::SourceLocation;
-use crate::reader::{ValueReader, shorten};
+use crate::reader::{ValueReader, overlap};
+use crate::suggest::shorten;
 use crate::tree::{MapEntry, Value, YamlNode};
 
 /// The group of single changes.
@@ -46,7 +47,7 @@ impl FactorGroup {
     /// A path with values.
     pub(crate) fn crossed(path: &str, place: SourceLocation, values: Vec<YamlNode>) -> FactorGroup {
         let choice = |value: YamlNode| Choice {
-            name: describe(&value),
+            name: value.describe(),
             place: value.place,
             changes: vec![FactorChange {
                 path: path.to_owned(),
@@ -67,10 +68,14 @@ impl FactorGroup {
         names.collect()
     }
 
+    /// Everything that its alternatives change.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &FactorChange> {
+        self.choices.iter().flat_map(|choice| &choice.changes)
+    }
+
     /// Whether it changes a path, or something in it, or what it is in.
-    pub(crate) fn changes(&self, path: &str) -> bool {
-        let mut changes = self.choices.iter().flat_map(|choice| &choice.changes);
-        changes.any(|change| overlap(&change.path, path))
+    pub(crate) fn overlaps(&self, path: &str) -> bool {
+        self.changes().any(|change| overlap(&change.path, path))
     }
 
     /// Whether its alternatives say by themselves what they change.
@@ -101,25 +106,10 @@ impl FactorGroup {
     }
 }
 
-/// Whether two paths are the same, or one leads through the other.
-fn overlap(a: &str, b: &str) -> bool {
-    // `broker.KEY` is short for `target.config.KEY`.
-    let full = |path: &str| match path.strip_prefix("broker.") {
-        Some(setting) => format!("target.config.{setting}"),
-        None => path.to_owned(),
-    };
-    let (a, b) = (full(a), full(b));
-    let leads_through = |short: &str, long: &str| {
-        long.strip_prefix(short)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    leads_through(&a, &b) || leads_through(&b, &a)
-}
-
 /// The values of a choice that its name does not tell, as written.
 pub(crate) fn distinguished(factor: &FactorGroup, choice: &Choice) -> Vec<(String, String)> {
     let changes = choice.changes.iter();
-    let told = changes.map(|change| (change.path.clone(), describe(&change.value)));
+    let told = changes.map(|change| (change.path.clone(), change.value.describe()));
     match factor.path == LISTED {
         true => told.collect(),
         false => Vec::new(),
@@ -172,7 +162,7 @@ fn one_at_a_time(reader: &mut ValueReader<'_>, entry: &MapEntry) -> Option<Facto
     for path in paths {
         let found = reader.inside(&format!(".{}", path.key), |reader| values(reader, path));
         choices.extend(found.into_iter().flatten().map(|value| Choice {
-            name: format!("{}={}", path.key, describe(&value)),
+            name: format!("{}={}", path.key, value.describe()),
             place: value.place,
             changes: vec![FactorChange {
                 path: path.key.clone(),
@@ -240,32 +230,14 @@ fn twice(reader: &mut ValueReader<'_>, factor: &FactorGroup) {
 pub(crate) fn in_two_groups(reader: &mut ValueReader<'_>, factors: &[FactorGroup]) {
     for (index, factor) in factors.iter().enumerate() {
         let mut said: Vec<&str> = Vec::new();
-        for change in factor.choices.iter().flat_map(|choice| &choice.changes) {
+        for change in factor.changes() {
             let before = &factors[..index];
-            let is_known = before.iter().any(|other| other.changes(&change.path));
+            let is_known = before.iter().any(|other| other.overlaps(&change.path));
             if is_known && !said.contains(&change.path.as_str()) {
                 said.push(&change.path);
                 let what = format!("`{}` is varied in two places", shorten(&change.path));
                 reader.problem(change.place, what, "keep one of them");
             }
-        }
-    }
-}
-
-/// A value in one line, as it could have been written.
-pub(crate) fn describe(node: &YamlNode) -> String {
-    match &node.value {
-        Value::Scalar { text, .. } => text.clone(),
-        Value::List(items) => {
-            let items: Vec<String> = items.iter().map(describe).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Map(entries) => {
-            let entries: Vec<String> = entries
-                .iter()
-                .map(|entry| format!("{}: {}", entry.key, describe(&entry.node)))
-                .collect();
-            format!("{{{}}}", entries.join(", "))
         }
     }
 }

@@ -1,6 +1,8 @@
 //! How much a trial may write: known before it starts, so that no disk is filled by surprise.
 
-use crate::plan::{ProduceFlow, TopicPlan, Trial};
+use crate::keys::flow::ProduceFlow;
+use crate::keys::topic::TopicPlan;
+use crate::plan::Trial;
 use crate::record::RecordPlan;
 use crate::record_size::{BATCH_HEAD_BYTES, record_bytes_in_batch};
 use crate::shape::{Arrivals, Shape};

@@ -1,249 +1,469 @@
 //! The keys of `faults`: failures that a scenario injects into its cluster.
 
-use super::KeyDefault::{Optional, Required};
-use super::{ScenarioKeys, ValueKind, key};
+use super::kafka_names::{ERROR_NAMES, FAULT_APIS};
+use crate::faults::{
+    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, FaultKind, FaultNode,
+    FaultPlan, FaultStart, RequestFault,
+};
+use crate::key_definition::ValueForm;
+use crate::key_map::key_map;
+use crate::reader::{Fields, ValueReader};
+use crate::suggest::{nearest, shorten};
+use crate::tree::{Value, YamlNode};
+use crate::units;
+use crate::value_kind::{
+    DAY_NS, NS_PER_MS, ValueKind, count, length, list, map, one_of_names, only_true, signed_time,
+    size, time, words,
+};
 
+/// More than a file system has.
+const BYTES_MAX: u64 = 1 << 60;
 const UNTIL_THE_END: &str = "until the repeat ends";
 const NOT_DONE: &str = "–";
 
-/// The APIs that the embedded cluster serves, as `api` names them.
-pub static FAULT_APIS: &[&str] = &[
-    "produce",
-    "fetch",
-    "list-offsets",
-    "metadata",
-    "offset-commit",
-    "offset-fetch",
-    "find-coordinator",
-    "join-group",
-    "heartbeat",
-    "leave-group",
-    "sync-group",
-    "describe-groups",
-    "list-groups",
-    "sasl-handshake",
-    "api-versions",
-    "create-topics",
-    "delete-topics",
-    "delete-records",
-    "init-producer-id",
-    "offset-for-leader-epoch",
-    "sasl-authenticate",
-    "describe-acls",
-    "create-acls",
-    "delete-acls",
-    "describe-configs",
-    "alter-configs",
-    "describe-log-dirs",
-    "create-partitions",
-    "delete-groups",
-    "elect-leaders",
-    "alter-partition-reassignments",
-    "list-partition-reassignments",
-    "incremental-alter-configs",
-    "offset-delete",
-    "describe-client-quotas",
-    "alter-client-quotas",
-    "describe-user-scram-credentials",
-    "alter-user-scram-credentials",
-    "describe-cluster",
-    "describe-producers",
-    "consumer-group-heartbeat",
-    "describe-topic-partitions",
+key_map! {
+    map FaultKeys, "Fault" -> FaultPlan, made by fault {
+        /// When the fault begins, relative to the start of the hold; a time with `-` is before it. `start` means with
+        /// the load, before the warm-up.
+        let at: FaultStart = "at" [required],
+            signed_time().map(FaultStart::Hold).or_word("start", FaultStart::Start);
+        /// The interval at which the fault is repeated until the hold ends.
+        let every: Option<u64> = "every" [optional "once"], length();
+        /// Which node is affected. `leader` leads partition 0 of the topic when the fault begins, `follower` has a
+        /// replica of it and is not the leader. `random` is drawn each time from the seed.
+        let node: FaultNode = "node" [required], number_or(
+            FaultNode::Number,
+            &NODES,
+            "write a node number from 1, `leader`, `follower`, `random` or `all`",
+        );
+        /// How long the fault lasts. After a full disk, space is freed and the node starts again.
+        let length: Option<u64> = "for" [optional UNTIL_THE_END], length();
+        /// The node shuts down cleanly: its partitions move to other leaders first.
+        let stop: Option<()> = "stop" [optional NOT_DONE], only_true();
+        /// The node's process is killed, as by `kill -9`. Data it has written survives.
+        let kill: Option<()> = "kill" [optional NOT_DONE], only_true();
+        /// The node's machine fails: data that was not flushed is lost. Embedded cluster only, like all keys below
+        /// `restart-after`.
+        let crash: Option<()> = "crash" [optional NOT_DONE], only_true();
+        /// The node shuts down cleanly if it is running, and starts again at once.
+        let restart: Option<()> = "restart" [optional NOT_DONE], only_true();
+        /// The node hangs: it keeps its connections but does not respond.
+        let pause: Option<()> = "pause" [optional NOT_DONE], only_true();
+        /// How long a stopped, killed or crashed node stays down.
+        let restart_after: Option<u64> = "restart-after" [optional UNTIL_THE_END], length();
+        /// Messages between the node and others of the cluster are lost. Clients still reach it.
+        let cut: Option<FaultKind> = "cut" [optional NOT_DONE], map::<CutKeys>();
+        /// The API whose requests `delay`, `stall`, `fail`, `drop` and `capacity` affect. `fail` requires it.
+        /// `capacity` accepts `produce` or `fetch`; without `api` it limits both together.
+        let api: Option<String> = "api" [optional "requests of all APIs"], one_of_names(FAULT_APIS);
+        /// The number of requests per node that `delay`, `fail` and `drop` affect.
+        let times: Option<u32> = "times" [optional "all requests"], count(1..=u64::from(u32::MAX));
+        /// The delay of each request: a fixed time, or one drawn from a distribution.
+        let delay: Option<DelayPlan> = "delay" [optional NOT_DONE],
+            length().map(DelayPlan::Constant).or_map::<DelayKeys>();
+        /// How long requests are held from the start of the fault before they are served.
+        let stall: Option<u64> = "stall" [optional NOT_DONE], length();
+        /// Requests are rejected with this Kafka error.
+        let fail: Option<String> = "fail" [optional NOT_DONE],
+            ValueKind::new(ValueForm::ErrorName(ERROR_NAMES), error_name);
+        /// The connection closes without a response, `before` or `after` the request is processed.
+        let drop: Option<DropPoint> = "drop" [optional NOT_DONE],
+            words(&[("before", DropPoint::Before), ("after", DropPoint::After)]);
+        /// The maximum rate in bytes or records per second. Responses are delayed to enforce it; unlike with a quota,
+        /// clients are not notified.
+        let capacity: Option<CapacityPlan> = "capacity" [optional NOT_DONE],
+            ValueKind::new(ValueForm::Any(vec![ValueForm::Rate, ValueForm::ByteRate]), capacity);
+        /// The amount that `capacity` lets through at once after idle time. The default keeps the rate of each second
+        /// within 1 %.
+        let _burst: Option<()> = "burst" [optional "`capacity` for 10 ms"], ValueKind::new(
+            ValueForm::Any(vec![ValueForm::Count, ValueForm::Size]), |_, _| Some(()));
+        /// The node's disk is full at once (`true`) or after this many more bytes. The node stops, as Kafka does.
+        let disk_full: Option<u64> = "disk-full" [optional NOT_DONE],
+            size(0..=BYTES_MAX).or_word("true", 0);
+        /// How far the node's wall clock is ahead, or behind with `-`, in whole milliseconds.
+        let clock_offset: Option<i64> = "clock-offset" [optional NOT_DONE], clock_offset();
+    }
+}
+
+key_map! {
+    one_of CutKeys, "Cut" -> FaultKind, otherwise not_one_cut {
+        /// Messages in both directions. One of the three keys is required.
+        "with" => cut_end().map(|end| cut(CutDirection::With, end));
+        /// Messages from the node to the other end.
+        "to" => cut_end().map(|end| cut(CutDirection::To, end));
+        /// Messages from the other end to the node.
+        "from" => cut_end().map(|end| cut(CutDirection::From, end));
+    }
+}
+
+key_map! {
+    one_of DelayKeys, "Delay" -> DelayPlan, otherwise not_one_delay {
+        /// The minimum and the maximum, with all values between equally likely. One of the three keys is required.
+        "uniform" => uniform();
+        /// The mean of an exponential distribution.
+        "exponential" => length().map(|mean_ns| DelayPlan::Exponential { mean_ns });
+        /// A measured distribution, from `p0` to `p100`: `{p0: 1 ms, p50: 3 ms, p99.9: 40 ms, p100: 2 s}`. Values
+        /// between are interpolated linearly.
+        "quantiles" => ValueKind::new(ValueForm::Quantiles, quantiles);
+    }
+}
+
+const NODES: [(&str, FaultNode); 4] = [
+    ("leader", FaultNode::Leader),
+    ("follower", FaultNode::Follower),
+    ("random", FaultNode::Random),
+    ("all", FaultNode::All),
 ];
 
-pub(crate) static FAULT: ScenarioKeys = ScenarioKeys {
-    name: "Fault",
-    keys: &[
-        key(
-            "at",
-            ValueKind::Moment,
-            Required,
-            "When the fault begins, relative to the start of the hold; a time with `-` is before \
-             it. `start` means with the load, before the warm-up.",
-        ),
-        key(
-            "every",
-            ValueKind::Time,
-            Optional("once"),
-            "The interval at which the fault is repeated until the hold ends.",
-        ),
-        key(
-            "node",
-            ValueKind::FaultNode,
-            Required,
-            "Which node is affected. `leader` leads partition 0 of the topic when the fault \
-             begins, `follower` has a replica of it and is not the leader. `random` is drawn each \
-             time from the seed.",
-        ),
-        key(
-            "for",
-            ValueKind::Time,
-            Optional(UNTIL_THE_END),
-            "How long the fault lasts. After a full disk, space is freed and the node starts \
-             again.",
-        ),
-        key(
-            "stop",
-            ValueKind::True,
-            Optional(NOT_DONE),
-            "The node shuts down cleanly: its partitions move to other leaders first.",
-        ),
-        key(
-            "kill",
-            ValueKind::True,
-            Optional(NOT_DONE),
-            "The node's process is killed, as by `kill -9`. Data it has written survives.",
-        ),
-        key(
-            "crash",
-            ValueKind::True,
-            Optional(NOT_DONE),
-            "The node's machine fails: data that was not flushed is lost. Embedded cluster only, \
-             like all keys below `restart-after`.",
-        ),
-        key(
-            "restart",
-            ValueKind::True,
-            Optional(NOT_DONE),
-            "The node shuts down cleanly if it is running, and starts again at once.",
-        ),
-        key(
-            "pause",
-            ValueKind::True,
-            Optional(NOT_DONE),
-            "The node hangs: it keeps its connections but does not respond.",
-        ),
-        key(
-            "restart-after",
-            ValueKind::Time,
-            Optional(UNTIL_THE_END),
-            "How long a stopped, killed or crashed node stays down.",
-        ),
-        key(
-            "cut",
-            ValueKind::Map(&CUT),
-            Optional(NOT_DONE),
-            "Messages between the node and others of the cluster are lost. Clients still reach it.",
-        ),
-        key(
-            "api",
-            ValueKind::Choice(FAULT_APIS),
-            Optional("requests of all APIs"),
-            "The API whose requests `delay`, `stall`, `fail`, `drop` and `capacity` affect. `fail` \
-             requires it. `capacity` accepts `produce` or `fetch`; without `api` it limits both \
-             together.",
-        ),
-        key(
-            "times",
-            ValueKind::Count,
-            Optional("all requests"),
-            "The number of requests per node that `delay`, `fail` and `drop` affect.",
-        ),
-        key(
-            "delay",
-            ValueKind::Delay,
-            Optional(NOT_DONE),
-            "The delay of each request: a fixed time, or one drawn from a distribution.",
-        ),
-        key(
+const CUT_ENDS: [(&str, CutEnd); 3] = [
+    ("nodes", CutEnd::Nodes),
+    ("controller", CutEnd::Controller),
+    ("others", CutEnd::Others),
+];
+
+fn fault(reader: &mut ValueReader<'_>, fields: &Fields<'_>, read: FaultKeys) -> Option<FaultPlan> {
+    let actions = actions(&read);
+    let written: Vec<&'static str> = actions
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| fields.has(name))
+        .collect();
+    let action = match written.as_slice() {
+        [one] => *one,
+        [] => {
+            let all: Vec<&str> = actions.iter().map(|(name, _)| *name).collect();
+            let cure = format!("add one of: {}", all.join(", "));
+            return reader.refuse(fields.map_place, "the fault has no action", cure);
+        }
+        [_, second, ..] => {
+            let what = format!("an entry has one action, not {}", written.join(" and "));
+            reader.problem_at(fields, second, what, "write one entry per action");
+            return None;
+        }
+    };
+    let kind = actions
+        .into_iter()
+        .find_map(|(name, kind)| kind.filter(|_| name == action));
+    let kind = kind.map(|kind| with_burst(reader, fields, kind));
+    check_company(reader, fields, action);
+    let plan = FaultPlan {
+        at: read.at?,
+        every_ns: read.every?,
+        node: read.node?,
+        kind: kind??,
+        for_ns: match action {
+            "stop" | "kill" | "crash" => read.restart_after?,
+            _ => read.length?,
+        },
+    };
+    check_every(reader, fields, &plan);
+    if let (FaultNode::Number(number), FaultKind::Cut { end, .. }) = (plan.node, &plan.kind)
+        && *end == CutEnd::Node(number)
+    {
+        let what = "a node cannot be cut off from itself";
+        reader.problem_at(fields, "cut", what, "name another node");
+    }
+    Some(plan)
+}
+
+/// The possible actions of an entry, and what those that are written mean.
+fn actions(read: &FaultKeys) -> [(&'static str, Option<FaultKind>); 13] {
+    let requests = |what: RequestFault| {
+        Some(FaultKind::Requests {
+            api: read.api.clone()?,
+            times: read.times?,
+            what,
+        })
+    };
+    let given = |flag: Option<Option<()>>, kind: FaultKind| flag.flatten().map(|()| kind);
+    let delay = read.delay.clone().flatten().map(RequestFault::Delay);
+    let stall = read.stall.flatten();
+    let fail = read.fail.clone().flatten();
+    [
+        ("stop", given(read.stop, FaultKind::Stop)),
+        ("kill", given(read.kill, FaultKind::Kill)),
+        ("crash", given(read.crash, FaultKind::Crash)),
+        ("restart", given(read.restart, FaultKind::Restart)),
+        ("pause", given(read.pause, FaultKind::Pause)),
+        ("cut", read.cut.clone().flatten()),
+        ("delay", delay.and_then(requests)),
+        (
             "stall",
-            ValueKind::Time,
-            Optional(NOT_DONE),
-            "How long requests are held from the start of the fault before they are served.",
+            stall.and_then(|length_ns| requests(RequestFault::Stall { length_ns })),
         ),
-        key(
+        (
             "fail",
-            ValueKind::ErrorName,
-            Optional(NOT_DONE),
-            "Requests are rejected with this Kafka error.",
+            fail.and_then(|error| requests(RequestFault::Fail { error })),
         ),
-        key(
+        (
             "drop",
-            ValueKind::Choice(&["before", "after"]),
-            Optional(NOT_DONE),
-            "The connection closes without a response, `before` or `after` the request is \
-             processed.",
+            read.drop
+                .flatten()
+                .map(RequestFault::Drop)
+                .and_then(requests),
         ),
-        key(
+        (
             "capacity",
-            ValueKind::Capacity,
-            Optional(NOT_DONE),
-            "The maximum rate in bytes or records per second. Responses are delayed to enforce it; \
-             unlike with a quota, clients are not notified.",
+            read.capacity
+                .flatten()
+                .map(RequestFault::Capacity)
+                .and_then(requests),
         ),
-        key(
-            "burst",
-            ValueKind::CountOrVolume,
-            Optional("`capacity` for 10 ms"),
-            "The amount that `capacity` lets through at once after idle time. The default keeps \
-             the rate of each second within 1 %.",
-        ),
-        key(
+        (
             "disk-full",
-            ValueKind::SizeOrTrue,
-            Optional(NOT_DONE),
-            "The node's disk is full at once (`true`) or after this many more bytes. The node \
-             stops, as Kafka does.",
+            read.disk_full
+                .flatten()
+                .map(|after_bytes| FaultKind::DiskFull { after_bytes }),
         ),
-        key(
+        (
             "clock-offset",
-            ValueKind::SignedTime,
-            Optional(NOT_DONE),
-            "How far the node's wall clock is ahead, or behind with `-`, in whole milliseconds.",
+            read.clock_offset
+                .flatten()
+                .map(|ahead_ms| FaultKind::ClockOffset { ahead_ms }),
         ),
-    ],
-    refused: &[],
-};
+    ]
+}
 
-pub(crate) static CUT: ScenarioKeys = ScenarioKeys {
-    name: "Cut",
-    keys: &[
-        key(
-            "with",
-            ValueKind::CutEnd,
-            Optional(NOT_DONE),
-            "Messages in both directions. One of the three keys is required.",
-        ),
-        key(
-            "to",
-            ValueKind::CutEnd,
-            Optional(NOT_DONE),
-            "Messages from the node to the other end.",
-        ),
-        key(
-            "from",
-            ValueKind::CutEnd,
-            Optional(NOT_DONE),
-            "Messages from the other end to the node.",
-        ),
-    ],
-    refused: &[],
-};
+/// The burst of a capacity has the capacity's unit.
+fn with_burst(
+    reader: &mut ValueReader<'_>,
+    fields: &Fields<'_>,
+    mut kind: FaultKind,
+) -> Option<FaultKind> {
+    if let FaultKind::Requests { what, .. } = &mut kind
+        && let RequestFault::Capacity(capacity) = what
+    {
+        let amount = match capacity.unit {
+            CapacityUnit::Bytes => size(0..=BYTES_MAX),
+            CapacityUnit::Records => count(0..=BYTES_MAX),
+        };
+        capacity.burst = reader.optional(fields, "burst", amount)?;
+    }
+    Some(kind)
+}
 
-pub(crate) static DELAY: ScenarioKeys = ScenarioKeys {
-    name: "Delay",
-    keys: &[
-        key(
-            "uniform",
-            ValueKind::Times,
-            Optional(NOT_DONE),
-            "The minimum and the maximum, with all values between equally likely. One of the three \
-             keys is required.",
-        ),
-        key(
-            "exponential",
-            ValueKind::Time,
-            Optional(NOT_DONE),
-            "The mean of an exponential distribution.",
-        ),
-        key(
-            "quantiles",
-            ValueKind::Quantiles,
-            Optional(NOT_DONE),
-            "A measured distribution, from `p0` to `p100`: `{p0: 1 ms, p50: 3 ms, p99.9: 40 ms, \
-             p100: 2 s}`. Values between are interpolated linearly.",
-        ),
-    ],
-    refused: &[],
-};
+/// A number from 1, or a word.
+fn number_or<T: Copy>(
+    numbered: fn(u16) -> T,
+    choices: &'static [(&'static str, T)],
+    cure: &'static str,
+) -> ValueKind<T> {
+    let names = choices.iter().map(|(name, _)| *name).collect();
+    let forms = vec![ValueForm::NodeNumber, ValueForm::Words(names)];
+    ValueKind::new(ValueForm::Any(forms), move |reader, node| {
+        let text = reader.scalar(node, "a word or a number")?;
+        let number = text.parse().ok().filter(|number| *number >= 1);
+        let word = choices.iter().find(|(name, _)| *name == text);
+        match number.map(numbered).or(word.map(|(_, value)| *value)) {
+            Some(value) => Some(value),
+            None => reader.refuse(
+                node.place,
+                format!("invalid value `{}`", shorten(text)),
+                cure,
+            ),
+        }
+    })
+}
+
+fn cut_end() -> ValueKind<CutEnd> {
+    let cure = "write a node number from 1, `nodes` (all other nodes), `controller`, or `others` \
+                (both)";
+    number_or(CutEnd::Node, &CUT_ENDS, cure)
+}
+
+fn cut(direction: CutDirection, end: CutEnd) -> FaultKind {
+    FaultKind::Cut { direction, end }
+}
+
+fn not_one_cut(reader: &mut ValueReader<'_>, fields: &Fields<'_>) {
+    let cure = "write one of `with` (both ways), `to`, `from`: `cut: {with: others}`";
+    let what = "a cut has one direction and one end";
+    reader.problem(fields.map_place, what, cure);
+}
+
+fn not_one_delay(reader: &mut ValueReader<'_>, fields: &Fields<'_>) {
+    let cure = "write a time, or one of `uniform`, `exponential`, `quantiles`";
+    reader.problem(fields.map_place, "a delay has one distribution", cure);
+}
+
+fn error_name(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<String> {
+    let text = reader.scalar(node, "the name of an error")?;
+    if ERROR_NAMES.contains(&text) {
+        return Some(text.to_owned());
+    }
+    let upper = text.to_ascii_uppercase();
+    let cure = match nearest(&upper, ERROR_NAMES.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "write the name of a Kafka error, such as `NOT_LEADER_OR_FOLLOWER`".into(),
+    };
+    let what = format!("`{}` is not a Kafka error", shorten(text));
+    reader.refuse(node.place, what, cure)
+}
+
+fn clock_offset() -> ValueKind<i64> {
+    signed_time().then(|reader, place, ns| {
+        if ns == 0 || !ns.unsigned_abs().is_multiple_of(NS_PER_MS) {
+            let what = "Kafka's clocks have millisecond resolution";
+            return reader.refuse(place, what, "write at least `1 ms`, or `-1 ms`");
+        }
+        Some(ns / NS_PER_MS as i64)
+    })
+}
+
+fn uniform() -> ValueKind<DelayPlan> {
+    let times = list(time(0..=DAY_NS));
+    let delay = times.then(|reader, place, times| match times.as_slice() {
+        [low_ns, high_ns] if low_ns <= high_ns => Some(DelayPlan::Uniform {
+            low_ns: *low_ns,
+            high_ns: *high_ns,
+        }),
+        _ => {
+            let cure = "write the minimum and the maximum: `[1 ms, 5 ms]`";
+            reader.refuse(place, "expected two times in ascending order", cure)
+        }
+    });
+    delay.shown_as(ValueForm::Times)
+}
+
+fn quantiles(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<DelayPlan> {
+    let wanted = "quantiles with times: `{p0: 1 ms, p50: 3 ms, p100: 9 ms}`";
+    let Value::Map(entries) = &node.value else {
+        reader.wrong_type(node, wanted);
+        return None;
+    };
+    let mut points: Vec<(u32, u64)> = Vec::new();
+    for entry in entries {
+        let Some(part) = parts_in_million(&entry.key) else {
+            let what = format!("`{}` is not a quantile", shorten(&entry.key));
+            return reader.refuse(entry.place, what, format!("write {wanted}"));
+        };
+        let step = format!(".{}", entry.key);
+        let ns = reader.inside(&step, |reader| reader.time_ns(&entry.node, 0..=DAY_NS))?;
+        points.push((part, ns));
+    }
+    points.sort_unstable();
+    let ends = points.first().map(|(part, _)| *part) == Some(0)
+        && points.last().map(|(part, _)| *part) == Some(WHOLE);
+    let rises = points
+        .windows(2)
+        .all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
+    if !ends || !rises {
+        let what = "these quantiles do not form a distribution";
+        let cure = "begin with `p0`, end with `p100`, and never decrease";
+        return reader.refuse(node.place, what, cure);
+    }
+    Some(DelayPlan::Quantiles(points))
+}
+
+const WHOLE: u32 = 1_000_000;
+
+/// The quantile of `p99.9`.
+fn parts_in_million(key: &str) -> Option<u32> {
+    let percent: f64 = key.strip_prefix('p')?.parse().ok()?;
+    let parts = percent * 10_000.0;
+    let is_exact = (parts - parts.round()).abs() < 1e-6;
+    ((0.0..=f64::from(WHOLE)).contains(&parts) && is_exact).then_some(parts.round() as u32)
+}
+
+fn capacity(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<CapacityPlan> {
+    let text = shorten(reader.scalar(node, "a rate such as `50 MB/s` or `100k/s`")?);
+    let rate = match units::byte_rate(&text) {
+        Ok(rate) => Ok((CapacityUnit::Bytes, rate)),
+        Err(_) => units::rate(&text).map(|rate| (CapacityUnit::Records, rate)),
+    };
+    let what = match rate {
+        Ok((unit, rate)) if (1.0..=1e15).contains(&rate) => {
+            return Some(CapacityPlan {
+                unit,
+                per_second: rate.round() as u64,
+                burst: None,
+            });
+        }
+        Ok(_) => "the capacity is below 1 per second or far too high".to_owned(),
+        Err(_) => format!("`{text}` is not a capacity"),
+    };
+    let cure = "write bytes or records per second: `50 MB/s`, `100k/s`";
+    reader.refuse(node.place, what, cure)
+}
+
+/// Reports keys that have no effect on the action.
+fn check_company(reader: &mut ValueReader<'_>, fields: &Fields<'_>, action: &str) {
+    let allowed: &[&str] = match action {
+        "delay" | "drop" | "fail" => &["api", "times", "for"],
+        "stall" => &["api"],
+        "capacity" => &["api", "burst", "for"],
+        "restart" => &[],
+        "stop" | "kill" | "crash" => &["restart-after"],
+        _ => &["for"],
+    };
+    for key in ["api", "times", "burst", "for", "restart-after"] {
+        if fields.has(key) && !allowed.contains(&key) {
+            let what = format!("`{key}` has no effect on `{action}`");
+            let cure = match key {
+                "for" if allowed.contains(&"restart-after") => {
+                    "write `restart-after`, or remove it"
+                }
+                "restart-after" => "write `for`, or remove it",
+                _ => "remove it",
+            };
+            reader.problem_at(fields, key, what, cure);
+        }
+    }
+    let api = fields.get("api").and_then(YamlNode::as_text);
+    let cannot_fail = [
+        "api-versions",
+        "describe-cluster",
+        "describe-configs",
+        "describe-log-dirs",
+        "describe-topic-partitions",
+        "list-groups",
+    ];
+    match (action, api) {
+        ("fail", None) => {
+            let cure = "add `api`, such as `api: produce`";
+            reader.problem_at(fields, "fail", "`fail` needs an API", cure);
+        }
+        ("fail", Some(api)) if cannot_fail.contains(&api) => {
+            let what = format!("responses to {api} have no error that clients check");
+            reader.problem_at(fields, "api", what, "use `drop`, `delay` or `stall`");
+        }
+        ("capacity", Some(api)) if !matches!(api, "produce" | "fetch") => {
+            let what = format!("requests of {api} carry no records");
+            let cure = "write `api: produce`, `api: fetch`, or no `api` for both together";
+            reader.problem_at(fields, "api", what, cure);
+        }
+        _ => {}
+    }
+}
+
+/// A repeated fault must end before it begins again.
+fn check_every(reader: &mut ValueReader<'_>, fields: &Fields<'_>, plan: &FaultPlan) {
+    let Some(every_ns) = plan.every_ns else {
+        return;
+    };
+    let lasts_ns = match (&plan.kind, plan.for_ns) {
+        (FaultKind::Restart, _) => 0,
+        (
+            FaultKind::Requests {
+                what: RequestFault::Stall { length_ns },
+                ..
+            },
+            _,
+        ) => *length_ns,
+        (_, Some(ns)) => ns,
+        (kind, None) => {
+            let key = match kind {
+                FaultKind::Stop | FaultKind::Kill | FaultKind::Crash => "restart-after",
+                _ => "for",
+            };
+            let what = "a repeated fault needs an end";
+            reader.problem_at(fields, "every", what, format!("add `{key}`"));
+            return;
+        }
+    };
+    if lasts_ns >= every_ns {
+        let what = "the fault would begin again before it ends";
+        let cure = format!("make `every` longer than {}", units::Time(lasts_ns));
+        reader.problem_at(fields, "every", what, cure);
+    }
+}

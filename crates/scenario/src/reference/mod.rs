@@ -4,166 +4,125 @@ mod schema;
 
 pub use schema::schema;
 
-use crate::keys::{
-    AUDIT, BURST, CONSUME, CONSUMER_SETTINGS, CUT, DELAY, DRIVER, ECHO, FAULT, FROM, HEADERS, KEY,
-    KEY_SEQUENCE, KEY_UNIFORM, KEY_ZIPF, KeyDefault, KeyDefinition, MIRROR, PARTITION_FORMULA,
-    PARTITIONER, PRELOAD, PRODUCE, PRODUCER_SETTINGS, PUBLISHED, RAMP, RECORD, RECORD_FILE, REPLAY,
-    ROOT, SHAPE, SIZE, SIZE_LOGNORMAL, SIZE_NORMAL, SIZE_UNIFORM, SIZE_WEIGHTED, SIZES, SOURCE,
-    STAGES, STEP, STUDY, ScenarioKeys, TARGET, TOPIC, ValueKind, WAVE,
-};
-
-/// Every table, in the order of the guide.
-static TABLES: &[&ScenarioKeys] = &[
-    &ROOT,
-    &TARGET,
-    &MIRROR,
-    &TOPIC,
-    &PRELOAD,
-    &RECORD,
-    &SIZE,
-    &SIZE_UNIFORM,
-    &SIZE_NORMAL,
-    &SIZE_LOGNORMAL,
-    &SIZE_WEIGHTED,
-    &KEY,
-    &KEY_UNIFORM,
-    &KEY_ZIPF,
-    &KEY_SEQUENCE,
-    &HEADERS,
-    &RECORD_FILE,
-    &PRODUCE,
-    &DRIVER,
-    &SHAPE,
-    &RAMP,
-    &STEP,
-    &WAVE,
-    &BURST,
-    &REPLAY,
-    &CONSUME,
-    &FROM,
-    &ECHO,
-    &STAGES,
-    &FAULT,
-    &CUT,
-    &DELAY,
-    &SIZES,
-    &PUBLISHED,
-    &PRODUCER_SETTINGS,
-    &PARTITIONER,
-    &CONSUMER_SETTINGS,
-    &STUDY,
-    &AUDIT,
-    &PARTITION_FORMULA,
-    &SOURCE,
-];
+use crate::key_definition::{KeyDefault, KeyDefinition, ScenarioKeys, ValueForm};
+use crate::key_map::KeyMap;
+use crate::keys::scenario::WrittenScenario;
+use crate::keys::study::WrittenStudy;
 
 /// The names of the tables and their Markdown, as the guide shows them.
 pub fn tables() -> Vec<(&'static str, String)> {
-    TABLES
-        .iter()
-        .map(|table| (table.name, markdown(table)))
-        .collect()
+    let mut tables = tables_from(WrittenScenario::KEYS);
+    for table in tables_from(WrittenStudy::KEYS) {
+        if tables.iter().all(|known| known.name != table.name) {
+            tables.push(table);
+        }
+    }
+    let shown = tables
+        .into_iter()
+        .map(|table| (table.name, markdown(table)));
+    shown.collect()
+}
+
+/// A table and every table that it leads to.
+fn tables_from(root: &'static ScenarioKeys) -> Vec<&'static ScenarioKeys> {
+    let mut found = vec![root];
+    let mut next = 0;
+    while let Some(table) = found.get(next) {
+        next += 1;
+        let maps = table.keys().flat_map(|key| maps_in((key.form)()));
+        for map in maps.collect::<Vec<_>>() {
+            if found.iter().all(|known| known.name != map.name) {
+                found.push(map);
+            }
+        }
+    }
+    found
+}
+
+fn maps_in(form: ValueForm) -> Vec<&'static ScenarioKeys> {
+    match form {
+        ValueForm::Map(table) => vec![table],
+        ValueForm::Flows(tables) => tables.to_vec(),
+        ValueForm::List(form) => maps_in(*form),
+        ValueForm::Any(forms) => forms.into_iter().flat_map(maps_in).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn markdown(table: &ScenarioKeys) -> String {
     let mut text = String::from("| key | value | default | description |\n|---|---|---|---|\n");
-    for key in table.keys {
+    for key in table.keys() {
         text.push_str(&row(key));
     }
     if !table.refused.is_empty() {
         text.push_str("\nRefused by name:\n\n");
     }
     for refusal in table.refused {
-        let names: Vec<String> = refusal
-            .names
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect();
-        text.push_str(&format!("* {}: {}.\n", names.join(", "), refusal.why));
+        text.push_str(&format!("* {}: {}.\n", quoted(refusal.names), refusal.why));
     }
     text
 }
 
 fn row(key: &KeyDefinition) -> String {
-    let default = match key.given {
+    let default = match key.default {
         KeyDefault::Required => "required".to_owned(),
         KeyDefault::Default(text) => format!("`{text}`"),
         KeyDefault::Empty => "all defaults".to_owned(),
         KeyDefault::Optional(meaning) => meaning.to_owned(),
     };
-    format!(
-        "| `{}` | {} | {default} | {} |\n",
-        key.name,
-        words(key.kind),
-        key.note
-    )
+    let (name, form, note) = (key.name, words((key.form)()), key.note());
+    format!("| `{name}` | {form} | {default} | {note} |\n")
+}
+
+fn quoted(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+fn link(table: &ScenarioKeys) -> String {
+    let name = table.name.to_lowercase();
+    format!("[{name}](#{})", name.replace(' ', "-"))
 }
 
 /// Describes how a value is written.
-fn words(kind: ValueKind) -> String {
-    let link = |table: &ScenarioKeys| {
-        format!(
-            "[{}](#{})",
-            table.name.to_lowercase(),
-            table.name.to_lowercase().replace(' ', "-")
-        )
+fn words(form: ValueForm) -> String {
+    let text = match form {
+        ValueForm::Name => "name",
+        ValueForm::Text => "text",
+        ValueForm::Count => "count",
+        ValueForm::Size => "size",
+        ValueForm::Time => "time",
+        ValueForm::SignedTime => "time, also negative",
+        ValueForm::Flag => "`true`, `false`",
+        ValueForm::Words(names) => return quoted(&names),
+        ValueForm::Number | ValueForm::KafkaNumber | ValueForm::NodeNumber => "number",
+        ValueForm::Fraction => "0 to 1, or a percentage",
+        ValueForm::Rate => "rate",
+        ValueForm::ByteRate => "rate of bytes",
+        ValueForm::File => "file",
+        ValueForm::KafkaBytes => "bytes",
+        ValueForm::KafkaTime => "ms",
+        ValueForm::Map(table) => return link(table),
+        ValueForm::List(form) => match *form {
+            ValueForm::Map(table) => return format!("list of {}", link(table)),
+            _ => "list of texts",
+        },
+        ValueForm::Flows([produce, consume, echo]) => {
+            let (produce, consume, echo) = (link(produce), link(consume), link(echo));
+            return format!("list of {produce}s, {consume}s and {echo}s");
+        }
+        ValueForm::Paths => "[paths](#paths) with values",
+        ValueForm::Vary => "[paths](#paths) with lists of values, or [more](#vary)",
+        ValueForm::Settings(name, _) => name,
+        ValueForm::ErrorName(_) => "name of a Kafka error",
+        ValueForm::Times => "list of two times",
+        ValueForm::Quantiles => "`p0` to `p100` with times",
+        ValueForm::Any(forms) => {
+            let forms: Vec<String> = forms.into_iter().map(words).collect();
+            return forms.join(" or ");
+        }
     };
-    match kind {
-        ValueKind::Name => "name".into(),
-        ValueKind::FlagOrName => "`true`, `false` or a name".into(),
-        ValueKind::Text => "text".into(),
-        ValueKind::Count => "count".into(),
-        ValueKind::Size => "size".into(),
-        ValueKind::Time => "time".into(),
-        ValueKind::TimeOrNone => "time or `none`".into(),
-        ValueKind::CountOrVolume => "count or size".into(),
-        ValueKind::CountOrTime => "count or time".into(),
-        ValueKind::CountOrAll => "count or `all`".into(),
-        ValueKind::Flag => "`true`, `false`".into(),
-        ValueKind::Choice(choices) => {
-            let choices: Vec<String> = choices.iter().map(|one| format!("`{one}`")).collect();
-            choices.join(", ")
-        }
-        ValueKind::Shape => format!("`max` or {}", link(&SHAPE)),
-        ValueKind::Rate => "rate".into(),
-        ValueKind::Either(choices, table) => {
-            let choices: Vec<String> = choices.iter().map(|one| format!("`{one}`")).collect();
-            format!("{} or {}", choices.join(", "), link(table))
-        }
-        ValueKind::SizeOr(table) => format!("size, or {}", link(table)),
-        ValueKind::File => "file".into(),
-        ValueKind::FileOr(table) => format!("file, or {}", link(table)),
-        ValueKind::Number => "number".into(),
-        ValueKind::Part => "0 to 1, or a percentage".into(),
-        ValueKind::KafkaBytes => "bytes".into(),
-        ValueKind::KafkaTime => "ms".into(),
-        ValueKind::KafkaNumber => "number".into(),
-        ValueKind::Map(table) => link(table),
-        ValueKind::List(table) => format!("list of {}", link(table)),
-        ValueKind::Flows => format!(
-            "list of {}s, {}s and {}s",
-            link(&PRODUCE),
-            link(&CONSUME),
-            link(&ECHO)
-        ),
-        ValueKind::Paths => "[paths](#paths) with values".into(),
-        ValueKind::Vary => "[paths](#paths) with lists of values, or [more](#vary)".into(),
-        ValueKind::TopicConfig => "Kafka's topic settings".into(),
-        ValueKind::BrokerConfig => "Kafka's broker settings".into(),
-        ValueKind::MirrorSettings => "properties of MirrorMaker 2".into(),
-        ValueKind::Texts => "list of texts".into(),
-        ValueKind::Moment => "time, also negative, or `start`".into(),
-        ValueKind::SignedTime => "time, also negative".into(),
-        ValueKind::FaultNode => "number, `leader`, `follower`, `random`, `all`".into(),
-        ValueKind::CutEnd => "number, `nodes`, `controller`, `others`".into(),
-        ValueKind::True => "`true`".into(),
-        ValueKind::SizeOrTrue => "size or `true`".into(),
-        ValueKind::Delay => format!("time or {}", link(&DELAY)),
-        ValueKind::Capacity => "rate of bytes or records".into(),
-        ValueKind::ErrorName => "name of a Kafka error".into(),
-        ValueKind::Times => "list of two times".into(),
-        ValueKind::Quantiles => "`p0` to `p100` with times".into(),
-    }
+    text.to_owned()
 }
 
 #[cfg(test)]
@@ -171,6 +130,8 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::keys::consumer::ConsumerMap;
+    use crate::keys::producer::ProducerSettings;
 
     fn guide() -> PathBuf {
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/scenario.md")
@@ -251,18 +212,18 @@ mod tests {
         let producer = include_str!("../../tests/kafka-producer-settings.txt");
         let consumer = include_str!("../../tests/kafka-consumer-settings.txt");
         for (table, settings) in [
-            (&PRODUCER_SETTINGS, producer),
-            (&CONSUMER_SETTINGS, consumer),
+            (ProducerSettings::KEYS, producer),
+            (ConsumerMap::KEYS, consumer),
         ] {
             for line in settings.lines() {
                 let (name, default) = line.split_once('\t').unwrap();
-                match table.key(name).map(|key| key.given) {
+                match table.key(name).map(|key| key.default) {
                     Some(KeyDefault::Default(ours)) => assert_eq!(ours, default, "{name}"),
                     Some(_) => {}
                     None => assert!(table.refusal(name).is_some(), "{name} is not known"),
                 }
             }
-            for key in table.keys {
+            for key in table.keys() {
                 let is_kafkas = settings.lines().any(|line| line.starts_with(key.name));
                 assert!(
                     is_kafkas || key.name == "partitioner",

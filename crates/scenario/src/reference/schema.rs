@@ -4,32 +4,25 @@
 
 use serde_json::{Map, Value, json};
 
-use super::TABLES;
-use crate::keys::{
-    CONSUME, DELAY, ECHO, ERROR_NAMES, FROM, KEY, KeyDefault, KeyDefinition, PARTITION_FORMULA,
-    PARTITIONER, PRODUCE, REPLAY, ROOT, SHAPE, SIZE, SOURCE, STUDY, ScenarioKeys, TOPIC_CONFIG,
-    ValueKind,
-};
+use super::tables_from;
+use crate::key_definition::{KeyDefault, KeyDefinition, ScenarioKeys, ValueForm};
+use crate::key_map::KeyMap;
+use crate::keys::scenario::WrittenScenario;
 use crate::vary::{LISTED, ONE_AT_A_TIME};
 
 /// The schema of a scenario file, JSON Schema draft 2020-12.
 pub fn schema() -> Value {
     let mut definitions = Map::new();
-    for table in TABLES.iter().filter(|table| !is_of_studies(table)) {
+    for table in tables_from(WrittenScenario::KEYS) {
         definitions.insert(name(table), object(table));
     }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "kgauge scenario",
         "description": "One question to a Kafka cluster. The guide explains every key.",
-        "$ref": reference(&ROOT),
+        "$ref": reference(WrittenScenario::KEYS),
         "$defs": definitions,
     })
-}
-
-/// A study's own file is another kind of file.
-fn is_of_studies(table: &ScenarioKeys) -> bool {
-    [STUDY.name, SOURCE.name, PARTITION_FORMULA.name].contains(&table.name)
 }
 
 fn name(table: &ScenarioKeys) -> String {
@@ -42,13 +35,12 @@ fn reference(table: &ScenarioKeys) -> String {
 
 fn object(table: &ScenarioKeys) -> Value {
     let mut properties = Map::new();
-    for key in table.keys {
+    for key in table.keys() {
         properties.insert(key.name.to_owned(), property(key));
     }
     let required: Vec<&str> = table
-        .keys
-        .iter()
-        .filter(|key| matches!(key.given, KeyDefault::Required))
+        .keys()
+        .filter(|key| matches!(key.default, KeyDefault::Required))
         .map(|key| key.name)
         .collect();
     let mut object = json!({
@@ -59,23 +51,17 @@ fn object(table: &ScenarioKeys) -> Value {
     if !required.is_empty() {
         object["required"] = json!(required);
     }
-    if is_one_of(table) {
+    if table.is_one_of {
         object["minProperties"] = json!(1);
         object["maxProperties"] = json!(1);
     }
     object
 }
 
-/// Tables in which the keys exclude each other.
-fn is_one_of(table: &ScenarioKeys) -> bool {
-    let tables = [&SHAPE, &REPLAY, &SIZE, &KEY, &FROM, &PARTITIONER];
-    tables.iter().any(|one| one.name == table.name)
-}
-
 fn property(key: &KeyDefinition) -> Value {
-    let mut value = value(key.kind);
-    value["description"] = json!(key.note);
-    if let KeyDefault::Default(text) = key.given {
+    let mut value = value((key.form)());
+    value["description"] = json!(key.note());
+    if let KeyDefault::Default(text) = key.default {
         value["default"] = literal(text);
     }
     value
@@ -110,101 +96,66 @@ fn vary() -> Value {
             LISTED: {
                 "type": "array",
                 "minItems": 1,
-                "items": {"type": "object", "required": ["name"], "properties": {"name": value(ValueKind::Name)}},
+                "items": {"type": "object", "required": ["name"], "properties": {"name": value(ValueForm::Name)}},
             },
         },
         "additionalProperties": values,
     })
 }
 
-/// One of some words, or what stands in a table.
-fn words_or(words: &[&str], table: &ScenarioKeys) -> Value {
-    any_of(vec![
-        json!({"enum": words}),
-        json!({"$ref": reference(table)}),
-    ])
+fn time(sign: &str) -> Value {
+    text(format!("^{sign}{NUMBER} ?(ns|us|µs|ms|s|min|h)$"))
 }
 
-fn part() -> Value {
-    any_of(vec![
-        json!({"type": "number", "minimum": 0, "maximum": 1}),
-        text(format!("^{NUMBER} ?%$")),
-    ])
-}
-
-fn bytes_a_second() -> Value {
-    text(format!(
-        "^{NUMBER} ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB) ?/ ?(s|min|h)$"
-    ))
-}
-
-fn quantiles() -> Value {
-    json!({
-        "type": "object",
-        "propertyNames": {"pattern": r"^p[0-9]+(\.[0-9]+)?$"},
-        "additionalProperties": text(format!("^{NUMBER} ?(ns|us|µs|ms|s|min|h)$")),
-    })
-}
-
-fn value(kind: ValueKind) -> Value {
+fn value(form: ValueForm) -> Value {
+    const SIZES: &str = "(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)";
     let count = || text(format!("^{NUMBER}[kMG]?$"));
-    let size = || text(format!("^{NUMBER} ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)$"));
-    let time = || text(format!("^{NUMBER} ?(ns|us|µs|ms|s|min|h)$"));
-    let rate = || text(format!("^{NUMBER}[kMG]?( ?records)? ?/ ?(s|min|h)$"));
-    let signed_time = || text(format!("^-? ?{NUMBER} ?(ns|us|µs|ms|s|min|h)$"));
+    let size = || text(format!("^{NUMBER} ?{SIZES}$"));
     let whole = || json!({"type": "integer"});
-    let node =
-        |words: &[&str]| json!({"anyOf": [{"type": "integer", "minimum": 1}, {"enum": words}]});
-    match kind {
-        ValueKind::Name => text("^[a-z][a-z0-9-]{0,63}$".into()),
-        ValueKind::FlagOrName => any_of(vec![json!({"type": "boolean"}), value(ValueKind::Name)]),
-        ValueKind::Text => json!({"type": ["string", "number"]}),
-        ValueKind::Count => any_of(vec![whole(), count()]),
-        ValueKind::Size => size(),
-        ValueKind::Time => time(),
-        ValueKind::TimeOrNone => any_of(vec![json!({"const": "none"}), time()]),
-        ValueKind::CountOrVolume => any_of(vec![whole(), count(), size()]),
-        ValueKind::CountOrTime => any_of(vec![whole(), count(), time()]),
-        ValueKind::CountOrAll => any_of(vec![json!({"const": "all"}), whole(), count()]),
-        ValueKind::Flag => json!({"type": "boolean"}),
-        ValueKind::Choice(choices) => {
-            json!({"enum": choices.iter().map(|choice| literal(choice)).collect::<Vec<_>>()})
+    match form {
+        ValueForm::Name => text("^[a-z][a-z0-9-]{0,63}$".into()),
+        ValueForm::Text => json!({"type": ["string", "number"]}),
+        ValueForm::Count => any_of(vec![whole(), count()]),
+        ValueForm::Size => size(),
+        ValueForm::Time => time(""),
+        ValueForm::SignedTime => time("-? ?"),
+        ValueForm::Flag => json!({"type": "boolean"}),
+        ValueForm::Words(names) => {
+            json!({"enum": names.iter().map(|name| literal(name)).collect::<Vec<_>>()})
         }
-        ValueKind::Shape => words_or(&["max"], &SHAPE),
-        ValueKind::Rate => rate(),
-        ValueKind::Either(words, table) => words_or(words, table),
-        ValueKind::SizeOr(table) => any_of(vec![size(), json!({"$ref": reference(table)})]),
-        ValueKind::File => json!({"type": "string"}),
-        ValueKind::FileOr(table) => any_of(vec![
-            json!({"type": "string"}),
-            json!({"$ref": reference(table)}),
+        ValueForm::Number => json!({"type": "number", "minimum": 0}),
+        ValueForm::Fraction => any_of(vec![
+            json!({"type": "number", "minimum": 0, "maximum": 1}),
+            text(format!("^{NUMBER} ?%$")),
         ]),
-        ValueKind::Number => json!({"type": "number", "minimum": 0}),
-        ValueKind::Part => part(),
-        ValueKind::KafkaBytes => any_of(vec![whole(), size()]),
-        ValueKind::KafkaTime => any_of(vec![whole(), time()]),
-        ValueKind::KafkaNumber => whole(),
-        ValueKind::Map(table) => json!({"$ref": reference(table)}),
-        ValueKind::List(table) => list(json!({"$ref": reference(table)})),
-        ValueKind::Flows => list(flow()),
-        ValueKind::Paths => json!({"type": "object"}),
-        ValueKind::Vary => vary(),
-        ValueKind::TopicConfig => {
-            json!({"type": "object", "propertyNames": {"enum": TOPIC_CONFIG}})
+        ValueForm::Rate => text(format!("^{NUMBER}[kMG]?( ?records)? ?/ ?(s|min|h)$")),
+        ValueForm::ByteRate => text(format!("^{NUMBER} ?{SIZES} ?/ ?(s|min|h)$")),
+        ValueForm::File => json!({"type": "string"}),
+        ValueForm::KafkaBytes => any_of(vec![whole(), size()]),
+        ValueForm::KafkaTime => any_of(vec![whole(), time("")]),
+        ValueForm::KafkaNumber => whole(),
+        ValueForm::NodeNumber => json!({"type": "integer", "minimum": 1}),
+        ValueForm::Map(table) => json!({"$ref": reference(table)}),
+        ValueForm::List(form) => match *form {
+            ValueForm::Map(_) => list(value(*form)),
+            _ => list(json!({"type": "string"})),
+        },
+        ValueForm::Flows(tables) => list(flow(tables)),
+        ValueForm::Paths | ValueForm::Settings(_, []) => json!({"type": "object"}),
+        ValueForm::Vary => vary(),
+        ValueForm::Settings(_, known) => {
+            json!({"type": "object", "propertyNames": {"enum": known}})
         }
-        ValueKind::BrokerConfig | ValueKind::MirrorSettings => json!({"type": "object"}),
-        ValueKind::Texts => list(json!({"type": "string"})),
-        ValueKind::Moment => any_of(vec![json!({"const": "start"}), signed_time()]),
-        ValueKind::SignedTime => signed_time(),
-        ValueKind::FaultNode => node(&["leader", "follower", "random", "all"]),
-        ValueKind::CutEnd => node(&["nodes", "controller", "others"]),
-        ValueKind::True => json!({"const": true}),
-        ValueKind::SizeOrTrue => any_of(vec![json!({"const": true}), size()]),
-        ValueKind::Delay => any_of(vec![time(), json!({"$ref": reference(&DELAY)})]),
-        ValueKind::Capacity => any_of(vec![rate(), bytes_a_second()]),
-        ValueKind::ErrorName => json!({"enum": ERROR_NAMES}),
-        ValueKind::Times => json!({"type": "array", "minItems": 2, "maxItems": 2, "items": time()}),
-        ValueKind::Quantiles => quantiles(),
+        ValueForm::ErrorName(names) => json!({"enum": names}),
+        ValueForm::Times => {
+            json!({"type": "array", "minItems": 2, "maxItems": 2, "items": time("")})
+        }
+        ValueForm::Quantiles => json!({
+            "type": "object",
+            "propertyNames": {"pattern": r"^p[0-9]+(\.[0-9]+)?$"},
+            "additionalProperties": time(""),
+        }),
+        ValueForm::Any(forms) => any_of(forms.into_iter().map(value).collect()),
     }
 }
 
@@ -213,17 +164,17 @@ fn list(items: Value) -> Value {
 }
 
 /// The kind decides which table a flow follows, so that an editor names the right keys.
-fn flow() -> Value {
+fn flow([produce, consume, echo]: [&ScenarioKeys; 3]) -> Value {
     let is = |kind: &str| json!({"properties": {"kind": {"const": kind}}});
     json!({
         "type": "object",
         "required": ["name", "kind"],
         "if": is("consume"),
-        "then": {"$ref": reference(&CONSUME)},
+        "then": {"$ref": reference(consume)},
         "else": {
             "if": is("echo"),
-            "then": {"$ref": reference(&ECHO)},
-            "else": {"$ref": reference(&PRODUCE)},
+            "then": {"$ref": reference(echo)},
+            "else": {"$ref": reference(produce)},
         },
     })
 }

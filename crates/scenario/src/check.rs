@@ -1,20 +1,21 @@
 //! Finds contradictions between parts that are each valid.
 
-use super::{ListItem, WrittenScenario};
 use crate::faults::{CutEnd, FaultKind, FaultNode, FaultStart};
 use crate::figure::{FigureName, Goal, Metric};
+use crate::flow_values::{ConsumeEnd, PartitionShare, StartOffset};
+use crate::keys::flow::{ConsumeFlow, EchoFlow, FlowPlan, ProduceFlow};
+use crate::keys::scenario::WrittenScenario;
 use crate::path::place;
-use crate::plan::{
-    ConsumeEnd, ConsumeFlow, EchoFlow, FlowPlan, PartitionShare, ProduceFlow, StartOffset,
-};
-use crate::reader::{ValueReader, shorten};
+use crate::reader::ValueReader;
 use crate::record_size::exceeded_limits;
 use crate::settings::{Acks, Partitioner};
 use crate::shape::Shape;
+use crate::suggest::shorten;
 use crate::tree::YamlNode;
+use crate::value_kind::ListItem;
 
 /// Reports every contradiction.
-pub(super) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
+pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
     topic(reader, tree, written);
     for flow in &written.flows {
         match flow {
