@@ -80,7 +80,7 @@ pub use keys::stages::Stages;
 pub use keys::study::{PartitionFormula, StudySource};
 pub use keys::target::{MirrorNeeds, Replicator, SECURITY_KINDS};
 pub use keys::topic::{Preload, TopicPlan};
-pub use order::RepeatStep;
+pub use order::{RepeatStep, run_order};
 pub use plan::{ClusterFacts, Plan, Size, StudyRef, TargetKind, Trial};
 pub use planning::{PlanError, PlanReadError, PlanRequest};
 pub use problem::{Problem, Problems};

@@ -14,29 +14,35 @@ pub struct RepeatStep {
 }
 
 impl Plan {
-    /// Every repeat of every trial, in the order in which they run: a pure function of the plan and its seed.
-    ///
-    /// Scenarios follow each other as they stand. Within one, trials that share a cluster stay together, and run
-    /// in randomised complete blocks (Montgomery, "Design and Analysis of Experiments", chapter 4): each block has
-    /// one repeat of every trial in random order, so that a machine that gets slower meanwhile strikes all trials
-    /// alike. Trials that only read do all their repeats when their turn comes, because these share what they read.
+    /// Every repeat of every trial, in the order in which they run: see [`run_order`].
     pub fn order(&self) -> Vec<RepeatStep> {
-        let mut steps = Vec::new();
-        for of_scenario in self.trials.chunk_by(|a, b| a.scenario == b.scenario) {
-            let seed = |what: &str| {
-                let name = of_scenario.first().map_or("", |trial| &trial.scenario);
-                derive_seed(self.seed, &format!("order {name} {what}"))
-            };
-            let mut clusters = by_cluster(of_scenario);
-            shuffle(&mut clusters, seed("clusters"));
-            for (number, trials) in clusters.iter().enumerate() {
-                blocks(&mut steps, trials, |block| {
-                    seed(&format!("cluster {number} block {block}"))
-                });
-            }
-        }
-        steps
+        run_order(&self.trials, self.seed)
     }
+}
+
+/// Every repeat of the trials of a plan, in the order in which they run: a pure function of trials and seed. It needs
+/// no plan, so the order is known before the cluster is.
+///
+/// Scenarios follow each other in the order of the plan. Within one, trials that share a cluster stay together, and
+/// run in randomised complete blocks (Montgomery, "Design and Analysis of Experiments", chapter 4): each block has one
+/// repeat of every trial in random order, so that a machine that slows down affects all trials alike. Trials that only
+/// read do all their repeats in one block, because these share the records.
+pub fn run_order(trials: &[Trial], seed: u64) -> Vec<RepeatStep> {
+    let mut steps = Vec::new();
+    for of_scenario in trials.chunk_by(|a, b| a.scenario == b.scenario) {
+        let seed = |what: &str| {
+            let name = of_scenario.first().map_or("", |trial| &trial.scenario);
+            derive_seed(seed, &format!("order {name} {what}"))
+        };
+        let mut clusters = by_cluster(of_scenario);
+        shuffle(&mut clusters, seed("clusters"));
+        for (number, trials) in clusters.iter().enumerate() {
+            blocks(&mut steps, trials, |block| {
+                seed(&format!("cluster {number} block {block}"))
+            });
+        }
+    }
+    steps
 }
 
 /// Trials that one cluster can serve, in the order in which the first of each kind stands.

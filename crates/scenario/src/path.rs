@@ -104,8 +104,8 @@ fn next_step(form: ValueForm) -> NextStep {
         ValueForm::Map(table) => NextStep::Map(table),
         ValueForm::Settings(..) => NextStep::AnyName,
         ValueForm::Any(forms) => {
-            let maps = forms.into_iter().map(next_step);
-            maps.last().unwrap_or(NextStep::None)
+            let mut maps = forms.into_iter().map(next_step);
+            maps.next_back().unwrap_or(NextStep::None)
         }
         _ => NextStep::None,
     }

@@ -93,13 +93,7 @@ impl Plan {
         if !needed.is_empty() {
             return Err(PlanError::TooFewBrokers { present, needed });
         }
-        let mut trials: Vec<Trial> = scenarios
-            .iter()
-            .flat_map(|scenario| scenario.trials(size))
-            .collect();
-        for (index, trial) in trials.iter_mut().enumerate() {
-            trial.index = u32::try_from(index).unwrap_or(u32::MAX);
-        }
+        let trials = Trial::of_scenarios(scenarios, size);
         Ok(Plan {
             format: Plan::FORMAT,
             run_id,
@@ -158,6 +152,18 @@ impl Plan {
             sound.map_err(|why| PlanReadError::Trial { trial: index, why })?;
         }
         Ok(plan)
+    }
+}
+
+impl Trial {
+    /// The trials of a plan, as far as they are known before the cluster is: those of all scenarios, numbered.
+    pub fn of_scenarios(scenarios: &[Scenario], size: Size) -> Vec<Trial> {
+        let of_all = scenarios.iter().flat_map(|one| one.trials_of(size));
+        let numbered = (0..).zip(of_all).map(|(index, trial)| Trial {
+            index,
+            ..trial.clone()
+        });
+        numbered.collect()
     }
 }
 

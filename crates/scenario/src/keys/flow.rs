@@ -429,12 +429,11 @@ fn transaction_length() -> ValueKind<TransactionLength> {
 }
 
 fn driver(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Driver> {
-    let choices: [(&str, fn() -> Driver); 3] = [
-        ("kgauge", || Driver::Kgauge),
-        ("java", Driver::java),
-        ("librdkafka", || Driver::Librdkafka),
-    ];
-    reader.choice(node, &choices).map(|make| make())
+    match reader.choice(node, &[("kgauge", 0), ("java", 1), ("librdkafka", 2)])? {
+        0 => Some(Driver::Kgauge),
+        1 => Some(Driver::java()),
+        _ => Some(Driver::Librdkafka),
+    }
 }
 
 fn java_release(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Driver> {
