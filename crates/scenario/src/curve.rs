@@ -9,8 +9,7 @@
 use std::sync::Arc;
 
 use crate::numeric::sin_pi;
-use crate::schedule::rate_millionths;
-use crate::shape::{RateStep, Shape, Trace};
+use crate::shape::{RateStep, Shape, Trace, rate_millionths};
 
 /// Grains that make a record.
 pub(crate) const GRAINS_PER_RECORD: u128 = 1_000_000_000_000_000;
@@ -44,6 +43,17 @@ fn step(per_second: f64, length_ns: u64) -> RateStep {
     RateStep {
         per_second,
         length_ns,
+    }
+}
+
+impl Shape {
+    /// Records that it asks for before a moment of a flow that begins with so much warm-up: all
+    /// of them with even arrivals, the mean with Poisson's. 0 for full speed.
+    pub fn records_before(&self, at_ns: u64, warm_up_ns: u64) -> f64 {
+        match ShapeCurve::of(self, warm_up_ns) {
+            Some(curve) => curve.grains_before(at_ns) as f64 / GRAINS_PER_RECORD as f64,
+            None => 0.0,
+        }
     }
 }
 

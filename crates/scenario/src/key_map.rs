@@ -11,33 +11,6 @@
 //! `[absent MEANING, FUNCTION]`, where the function gives the value. `and` declares fields that no key sets directly:
 //! the function after `checked by` sets them, after it has looked for keys that contradict each other.
 
-use crate::key_definition::ScenarioKeys;
-use crate::problem::{SourceLocation, SourceTexts};
-use crate::reader::{Fields, ValueReader};
-use crate::tree::YamlNode;
-
-/// A kind of map, with its keys and its meaning.
-pub(crate) trait KeyMap {
-    type Value: 'static;
-    const KEYS: &'static ScenarioKeys;
-
-    /// Reads the keys of this map. `None` only together with at least one problem.
-    fn read_keys(reader: &mut ValueReader<'_>, fields: &Fields<'_>) -> Option<Self::Value>;
-
-    fn read_map(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Self::Value> {
-        let fields = reader.map(node, Self::KEYS)?;
-        Self::read_keys(reader, &fields)
-    }
-}
-
-/// The meaning of a map in which every key has its default.
-pub(crate) fn defaults<M: KeyMap>() -> M::Value {
-    let sources = SourceTexts::default();
-    let nothing = YamlNode::empty_map(SourceLocation::default());
-    let value = M::read_map(&mut ValueReader::new(&sources), &nothing);
-    value.expect("every key of the table has a default")
-}
-
 /// Declares maps; the head of this file explains the rows. `struct` declares the struct too, `map` makes a value by a
 /// function, and `one_of` is a map with exactly one of its keys.
 macro_rules! key_map {
@@ -58,7 +31,7 @@ macro_rules! key_map {
         #[derive(Debug)]
         pub(crate) enum $read {}
 
-        impl $crate::key_map::KeyMap for $read {
+        impl $crate::reader::KeyMap for $read {
             type Value = $out;
             const KEYS: &'static $crate::key_definition::ScenarioKeys =
                 &$crate::key_definition::ScenarioKeys {
@@ -125,7 +98,7 @@ macro_rules! key_map {
         [$($field:tt)*] $all:tt
     ) => {
         $crate::key_map::key_map!(@read $read [] $all);
-        impl $crate::key_map::KeyMap for $read {
+        impl $crate::reader::KeyMap for $read {
             type Value = $out;
             const KEYS: &'static $crate::key_definition::ScenarioKeys =
                 &$crate::key_map::key_map!(@table $title, $shared, $refused, $all);
@@ -150,7 +123,7 @@ macro_rules! key_map {
         }
 
         $crate::key_map::key_map!(@read $read [$($extra [$extra_ty])*] $all);
-        impl $crate::key_map::KeyMap for $type {
+        impl $crate::reader::KeyMap for $type {
             type Value = $type;
             const KEYS: &'static $crate::key_definition::ScenarioKeys =
                 &$crate::key_map::key_map!(@table $title, $shared, $refused, $all);
@@ -214,7 +187,7 @@ macro_rules! key_map {
                 default: $crate::key_map::key_map!(@default $default),
                 doc: concat!($($doc),+),
             }),*],
-            shared: &[$(<$shared as $crate::key_map::KeyMap>::KEYS),*],
+            shared: &[$(<$shared as $crate::reader::KeyMap>::KEYS),*],
             refused: &[$($refused),*],
             is_one_of: false,
         }

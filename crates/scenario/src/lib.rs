@@ -87,11 +87,11 @@ pub use problem::{Problem, Problems};
 pub use random::{Random, derive_seed};
 pub use record::{Content, HeadersPlan, KeyChoice, KeyPlan, RecordFile, RecordPlan, file_digest};
 pub use scenario::Scenario;
-pub use schedule::{Pacing, RATE_MAX, RATE_MIN, Schedule, Stripe};
+pub use schedule::{Pacing, Schedule, Stripe};
 pub use settings::{
     Acks, AssignmentStrategy, Compression, CompressionCodec, GroupProtocol, Partitioner,
 };
-pub use shape::{Arrivals, RateStep, Shape, Trace};
+pub use shape::{Arrivals, RATE_MAX, RATE_MIN, RateStep, Shape, Trace};
 pub use share::Share;
 pub use sizes::{SizePlan, SizeTable, WeightedSize};
 pub use studies::Studies;

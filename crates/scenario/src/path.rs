@@ -4,10 +4,10 @@
 //! followed through the key tables, so a path that no parser would read is refused by name.
 
 use crate::key_definition::{KeyDefinition, ScenarioKeys, ValueForm};
-use crate::key_map::KeyMap;
 use crate::keys::flow::{PATH_ROOTS, keys_of};
 use crate::keys::scenario::WrittenScenario;
 use crate::problem::SourceLocation;
+use crate::reader::KeyMap;
 use crate::suggest::{nearest, shorten};
 use crate::tree::{MapEntry, Value, YamlNode};
 

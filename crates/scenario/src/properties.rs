@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 
 use crate::driver::Driver;
 use crate::flow_values::{ConsumeEnd, PartitionShare, StartOffset, TransactionLength};
-use crate::key_map::KeyMap;
 use crate::keys::consumer::{ConsumerMap, GroupPlan};
 use crate::keys::flow::{ConsumeFlow, ProduceFlow};
 use crate::keys::producer::ProducerSettings;
 use crate::problem::{Problems, SourceLocation, SourceTexts};
-use crate::reader::ValueReader;
+use crate::reader::{KeyMap, ValueReader};
 use crate::record::RecordPlan;
 use crate::record_size::exceeded_limits;
 use crate::shape::{Arrivals, Shape};

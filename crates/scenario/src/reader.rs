@@ -106,6 +106,28 @@ impl<'n> Fields<'n> {
     }
 }
 
+/// A kind of map, with its keys and its meaning.
+pub(crate) trait KeyMap {
+    type Value: 'static;
+    const KEYS: &'static ScenarioKeys;
+
+    /// Reads the keys of this map. `None` only together with at least one problem.
+    fn read_keys(reader: &mut ValueReader<'_>, fields: &Fields<'_>) -> Option<Self::Value>;
+
+    fn read_map(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Self::Value> {
+        let fields = reader.map(node, Self::KEYS)?;
+        Self::read_keys(reader, &fields)
+    }
+}
+
+/// The meaning of a map in which every key has its default.
+pub(crate) fn defaults<M: KeyMap>() -> M::Value {
+    let sources = SourceTexts::default();
+    let nothing = YamlNode::empty_map(SourceLocation::default());
+    let value = M::read_map(&mut ValueReader::new(&sources), &nothing);
+    value.expect("every key of the table has a default")
+}
+
 /// Limits of a quantity, in its smallest unit.
 pub(crate) type Range = RangeInclusive<u64>;
 

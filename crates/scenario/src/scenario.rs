@@ -4,14 +4,13 @@ use crate::check::check;
 use crate::cluster_needs::{BrokerCount, ClusterNeeds};
 use crate::files::Files;
 use crate::flow_values::ConsumeEnd;
-use crate::key_map::KeyMap;
 use crate::keys::flow::{EchoFlow, FlowPlan};
 use crate::keys::scenario::{SizesKeys, WrittenScenario};
 use crate::keys::stages::Stages;
 use crate::path::{locate, put};
 use crate::plan::{Size, Trial};
 use crate::problem::{Problems, SourceLocation, SourceTexts};
-use crate::reader::ValueReader;
+use crate::reader::{KeyMap, ValueReader};
 use crate::tree::{self, Value, YamlNode};
 use crate::vary::{self, FactorGroup};
 

@@ -11,15 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::curve::{GRAINS_PER_RECORD, ShapeCurve};
 use crate::random::Random;
-use crate::shape::{Arrivals, Shape};
+use crate::shape::{Arrivals, Shape, rate_millionths};
 
-/// The slowest rate that can be asked for, records a second: 1 in 1,000 s.
-pub const RATE_MIN: f64 = 0.001;
-/// The fastest rate that can be asked for, records a second: one a nanosecond.
-pub const RATE_MAX: f64 = 1e9;
-
-/// Rates are kept in millionths of a record a second, so that gaps are exact fractions.
-const MILLIONTHS: f64 = 1e6;
 /// Nanoseconds a second times millionths: the gap between records is this divided by the rate.
 const NS_MILLIONTHS: u64 = 1_000_000_000_000_000;
 
@@ -154,7 +147,7 @@ impl Schedule {
     /// The schedule of one stripe of a flow.
     ///
     /// Equal `pace` and `seed` give equal times on every machine. A rate outside
-    /// [`RATE_MIN`]..=[`RATE_MAX`] is brought to the nearer end; the parser refuses it before.
+    /// [`RATE_MIN`](crate::RATE_MIN)..=[`RATE_MAX`](crate::RATE_MAX) is brought to the nearer end; the parser refuses it before.
     pub fn new(pace: Pacing<'_>, seed: u64, stripe: Stripe) -> Schedule {
         let stripe = Stripe {
             index: stripe.index,
@@ -311,11 +304,6 @@ impl Poisson {
         self.number = self.number.saturating_add(count);
         ns
     }
-}
-
-pub(crate) fn rate_millionths(per_second: f64) -> u64 {
-    // NaN stays NaN through clamp and becomes 0 by the cast; nothing may divide by that.
-    ((per_second.clamp(RATE_MIN, RATE_MAX) * MILLIONTHS).round() as u64).max(1)
 }
 
 fn saturate(ns: u128) -> u64 {

@@ -4,8 +4,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::curve::{GRAINS_PER_RECORD, ShapeCurve};
+/// The slowest rate that can be asked for, records per second: 1 in 1,000 s.
+pub const RATE_MIN: f64 = 0.001;
+/// The fastest rate that can be asked for, records per second: one a nanosecond.
+pub const RATE_MAX: f64 = 1e9;
 
+/// Rates are kept in millionths of a record a second, so that gaps are exact fractions.
+const MILLIONTHS: f64 = 1e6;
 /// A produce flow's rate over time.
 ///
 /// The time of all but the first three begins with the hold; before it, in the warm-up, the flow
@@ -163,7 +168,7 @@ impl TryFrom<TraceText> for Trace {
 impl Shape {
     /// Whether a schedule can keep a rate.
     pub(crate) fn is_rate(per_second: f64) -> bool {
-        (crate::RATE_MIN..=crate::RATE_MAX).contains(&per_second)
+        (RATE_MIN..=RATE_MAX).contains(&per_second)
     }
 
     /// The highest rate that it asks for; `None` for full speed. A trace of times counts by its
@@ -190,15 +195,6 @@ impl Shape {
             } => per_second.max(*burst_per_second),
             Shape::Replay { trace, .. } => trace.per_second_max(),
         })
-    }
-
-    /// Records that it asks for before a moment of a flow that begins with so much warm-up: all
-    /// of them with even arrivals, the mean with Poisson's. 0 for full speed.
-    pub fn records_before(&self, at_ns: u64, warm_up_ns: u64) -> f64 {
-        match ShapeCurve::of(self, warm_up_ns) {
-            Some(curve) => curve.grains_before(at_ns) as f64 / GRAINS_PER_RECORD as f64,
-            None => 0.0,
-        }
     }
 
     /// Why a plan with it could not be run.
@@ -243,6 +239,11 @@ impl Shape {
         };
         (!sound).then_some("an impossible rate")
     }
+}
+
+pub(crate) fn rate_millionths(per_second: f64) -> u64 {
+    // NaN stays NaN through clamp and becomes 0 by the cast; nothing may divide by that.
+    ((per_second.clamp(RATE_MIN, RATE_MAX) * MILLIONTHS).round() as u64).max(1)
 }
 
 impl Trace {

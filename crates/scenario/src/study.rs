@@ -1,13 +1,12 @@
 //! Studies: folders of scenarios that answer one published document, read from their texts.
 
 use crate::files::Files;
-use crate::key_map::KeyMap;
 use crate::keys::audit::AuditFacts;
 use crate::keys::flow::FlowPlan;
 use crate::keys::study::{PartitionFormula, StudySource, WrittenStudy};
 use crate::plan::{Size, StudyRef};
 use crate::problem::{Problems, SourceLocation, SourceTexts};
-use crate::reader::ValueReader;
+use crate::reader::{KeyMap, ValueReader};
 use crate::scenario::Scenario;
 use crate::suggest::shorten;
 use crate::tree::{self, YamlNode};

@@ -5,9 +5,8 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use crate::key_definition::ValueForm;
-use crate::key_map::KeyMap;
 use crate::problem::SourceLocation;
-use crate::reader::{Fields, Range, ValueReader};
+use crate::reader::{Fields, KeyMap, Range, ValueReader};
 use crate::suggest::shorten;
 use crate::tree::YamlNode;
 use crate::units;

@@ -7,8 +7,8 @@ use super::producer::{
     CODE, CONNECTION, METRICS, SECURITY, client_id, request_timeout, socket_buffer,
 };
 use crate::key_definition::refuse;
-use crate::key_map::{KeyMap, defaults, key_map};
-use crate::reader::{Fields, ValueReader};
+use crate::key_map::key_map;
+use crate::reader::{Fields, KeyMap, ValueReader, defaults};
 use crate::settings::{AssignmentStrategy, GroupProtocol};
 use crate::suggest::shorten;
 use crate::value_kind::{

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::key_definition::{RefusedKeys, ValueForm, refuse};
-use crate::key_map::{defaults, key_map};
-use crate::reader::{Fields, ValueReader};
+use crate::key_map::key_map;
+use crate::reader::{Fields, ValueReader, defaults};
 use crate::settings::{ACKS, Acks, Compression, CompressionCodec, PARTITIONERS, Partitioner};
 use crate::suggest::shorten;
 use crate::tree::YamlNode;

@@ -1,8 +1,8 @@
 //! The keys of records: sizes, keys, headers, compressibility, files.
 
 use crate::key_definition::{ValueForm, refuse};
-use crate::key_map::{KeyMap, key_map};
-use crate::reader::{Fields, ValueReader};
+use crate::key_map::key_map;
+use crate::reader::{Fields, KeyMap, ValueReader};
 use crate::record::{
     Content, EXPONENT_MAX, EXPONENT_MIN, HeadersPlan, KeyChoice, KeyPlan, RATIO_MAX, RecordFile,
     RecordPlan,

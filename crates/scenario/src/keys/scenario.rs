@@ -9,8 +9,8 @@ use super::topic::TopicPlan;
 use crate::faults::FaultPlan;
 use crate::figure::Goal;
 use crate::key_definition::{ValueForm, refuse};
-use crate::key_map::{KeyMap, key_map};
-use crate::reader::{Fields, ValueReader};
+use crate::key_map::key_map;
+use crate::reader::{Fields, KeyMap, ValueReader};
 use crate::value_kind::{ListItem, ValueKind, count, map, name, placed_list, text, version};
 
 const REPEATS_MAX: u64 = 1_000;

@@ -2,10 +2,9 @@
 
 use crate::files::Files;
 use crate::key_definition::ValueForm;
-use crate::key_map::{KeyMap, key_map};
-use crate::reader::{Fields, ValueReader};
-use crate::schedule::{RATE_MAX, RATE_MIN};
-use crate::shape::{RateStep, Shape, Trace};
+use crate::key_map::key_map;
+use crate::reader::{Fields, KeyMap, ValueReader};
+use crate::shape::{RATE_MAX, RATE_MIN, RateStep, Shape, Trace};
 use crate::suggest::shorten;
 use crate::tree::{Value, YamlNode};
 use crate::units;

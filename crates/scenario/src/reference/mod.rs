@@ -5,9 +5,9 @@ mod schema;
 pub use schema::schema;
 
 use crate::key_definition::{KeyDefault, KeyDefinition, ScenarioKeys, ValueForm};
-use crate::key_map::KeyMap;
 use crate::keys::scenario::WrittenScenario;
 use crate::keys::study::WrittenStudy;
+use crate::reader::KeyMap;
 
 /// The names of the tables and their Markdown, as the guide shows them.
 pub fn tables() -> Vec<(&'static str, String)> {

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::tables_from;
 use crate::key_definition::{KeyDefault, KeyDefinition, ScenarioKeys, ValueForm};
-use crate::key_map::KeyMap;
 use crate::keys::scenario::WrittenScenario;
+use crate::reader::KeyMap;
 use crate::vary::{LISTED, ONE_AT_A_TIME};
 
 /// The schema of a scenario file, JSON Schema draft 2020-12.
