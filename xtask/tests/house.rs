@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("simulation", &["broker", "wire"]),
     ("target", &["broker", "client", "scenario"]),
     ("analyze", &["results", "scenario"]),
-    ("report", &["analyze", "results"]),
+    ("report", &["analyze", "results", "scenario"]),
     ("audit", &["analyze"]),
 ];
 

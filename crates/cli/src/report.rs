@@ -4,7 +4,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use kgauge_analyze::Summary;
-use kgauge_report::{TerminalStyle, render_csv, render_html, render_markdown, render_terminal};
+use kgauge_report::{
+    TerminalStyle, render_csv, render_html, render_markdown, render_terminal, summary_json,
+};
 use kgauge_results::RunRead;
 use kgauge_results::folder::write_interval_logs;
 
@@ -48,7 +50,7 @@ fn text(
             render_terminal(run, summary, style.unwrap_or_default())
         }
         ReportForm::Html => render_html(run, summary),
-        ReportForm::Json => serde_json::to_string_pretty(summary)? + "\n",
+        ReportForm::Json => serde_json::to_string_pretty(&summary_json(summary)?)? + "\n",
         ReportForm::Markdown => render_markdown(run, summary),
         ReportForm::Csv => render_csv(run, summary),
     })

@@ -23,6 +23,12 @@ pub(crate) fn short(value: f64) -> String {
     significant(value, SHORT_DIGITS)
 }
 
+/// Processors that were used: `0.60`, `12.3`.
+pub(crate) fn cores(value: f64) -> String {
+    let decimals = if value < 9.95 { 2 } else { 1 };
+    format!("{value:.decimals$}")
+}
+
 /// A figure that others printed: whole numbers keep all of their digits, others three decimals.
 pub(crate) fn all_digits(value: f64) -> String {
     if value.fract() == 0.0 && (0.0..1e15).contains(&value) {
@@ -150,10 +156,16 @@ pub(crate) fn nanoseconds_between((low, high): (f64, f64)) -> String {
     if high > REACH_MAX * REACH_MAX * low.max(1.0) {
         return "repeats differ too much for an interval".to_owned();
     }
-    let (from, to) = (nanoseconds(low), nanoseconds(high));
-    match (from.split_once(' '), to.split_once(' ')) {
-        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {to}"),
-        _ => format!("{from} to {to}"),
+    pair(&nanoseconds(low), "to", &nanoseconds(high))
+}
+
+/// `10.9 to 14.1 ms`: the unit once where both have it.
+pub(crate) fn pair(one: &str, between: &str, other: &str) -> String {
+    match (one.split_once(' '), other.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => {
+            format!("{number} {between} {other}")
+        }
+        _ => format!("{one} {between} {other}"),
     }
 }
 
@@ -205,7 +217,13 @@ pub(crate) fn capital(text: &str) -> String {
     first.unwrap_or_default() + characters.as_str()
 }
 
-/// `1 repeat`, `3 repeats`.
+/// `1 repeat`, `3 repeats`: of a noun that takes an s.
+pub(crate) fn counted(value: u64, noun: &str) -> String {
+    let ending = if value == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(value))
+}
+
+/// `1 process`, `3 processes`.
 pub(crate) fn plural(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }

@@ -18,10 +18,12 @@ mod csv;
 mod curves;
 mod format;
 mod html;
+mod json;
 mod live;
 mod markdown;
 mod markup;
 mod terminal;
+pub mod text;
 mod view;
 
 use kgauge_analyze::compare::Gate;
@@ -30,6 +32,7 @@ use kgauge_results::RunRead;
 
 pub use clean::{one_line, printable};
 pub use format::{compact, nanoseconds};
+pub use json::{JsonTree, summary_json, summary_schema};
 pub use live::{
     FlowMetrics, InterfaceMetrics, LiveFlowView, LiveMetrics, LiveNow, LivePage, LivePhase,
     LiveReport, LiveStage, LiveTrial, MetricsForm, ProcessMetrics, RunMetrics, limit_in_short,

@@ -2,7 +2,7 @@
 //! Repeats of a run share all that. `docs/decisions/intervals.md` says where the figures come from.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::row::{Cell, ComparisonRow, FigureKind};
 use super::welch::RunSpread;
@@ -57,7 +57,7 @@ pub(super) fn of_cells(
 }
 
 /// What was taken for the spread between runs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunSpreadRecord {
     /// What was assumed, by kind of figure; empty where nothing was.
     pub assumed: Vec<AssumedBetweenRuns>,
@@ -68,7 +68,7 @@ pub struct RunSpreadRecord {
 }
 
 /// The spread between runs that was assumed of a kind of figure.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AssumedBetweenRuns {
     /// Which.
     pub figure: FigureKind,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{RunToCompare, folder_name};
 use crate::summary::{Status, Summary};
@@ -15,7 +15,7 @@ const SHORT_ID_MAX: usize = 8;
 const LABEL_CHARS_MAX: usize = 24;
 
 /// One run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunColumn {
     /// The name that it was given, or its target in a few words, such as `Kafka 4.3.1` or `embedded ×3`; where two
     /// runs have the same target their folders, or with a short id. Unique in the comparison.
@@ -58,7 +58,7 @@ pub struct RunColumn {
 }
 
 /// A run of a side beside its first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FurtherRun {
     /// The run's id.
     pub run_id: String,

@@ -1,7 +1,7 @@
 //! On what ground two runs stand: what else is different between them than what is compared.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::RunToCompare;
@@ -17,7 +17,7 @@ const SETTINGS_SHOWN: usize = 6;
 const SETTINGS_MAX: usize = 100;
 
 /// Something that differs between a run and the baseline.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RunDifference {
     /// Position of the run.
     pub run: u32,
@@ -35,9 +35,7 @@ pub struct RunDifference {
 }
 
 /// What can differ.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DifferenceKind {
     /// One is kgauge's embedded cluster, the other is not, or it is not known.

@@ -27,7 +27,7 @@ mod trials;
 mod welch;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use between::{AssumedBetweenRuns, BetweenRuns, RunSpreadRecord};
 pub use column::{FurtherRun, RunColumn};
@@ -61,7 +61,7 @@ pub struct RunToCompare<'a> {
 }
 
 /// Runs side by side. Its schema is published as `docs/schema/comparison.schema.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "kgauge comparison")]
 pub struct Comparison {
     /// Version of this format, 1.
@@ -81,7 +81,7 @@ pub struct Comparison {
 }
 
 /// How differences were told from chance.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Method {
     /// How sure an interval is: 0.95.
     pub confidence: f64,

@@ -2,7 +2,7 @@
 //! a smaller one.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::welch::{FREEDOM_MAX, t_quantile, t_two_sided};
 
@@ -15,7 +15,7 @@ const RUNS_MAX: u32 = 10;
 const WORTH: [f64; 4] = [0.05, 0.10, 0.20, 0.50];
 
 /// How well the logarithm of a ratio is known.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LogRatioError {
     /// Square of the standard error, as repeats or runs show it.
     pub variance_measured: f64,
@@ -83,7 +83,7 @@ impl LogRatioError {
 }
 
 /// What to measure to find a smaller change.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MoreNeeded {
     /// The change, as a fraction: 0.05 for 5 %.
     pub change: f64,

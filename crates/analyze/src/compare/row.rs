@@ -2,14 +2,14 @@
 //! baseline.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::power::{LogRatioError, MoreNeeded};
 use crate::statistics::Interval;
 use crate::summary::{Factor, PublishedStatus};
 
 /// One figure of one flow of one trial, in every run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparisonRow {
     /// The scenario.
     pub scenario: String,
@@ -34,9 +34,7 @@ pub struct ComparisonRow {
 }
 
 /// The figures that are compared.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureKind {
     /// Records a second, acked or read.
@@ -159,7 +157,7 @@ impl FigureKind {
 }
 
 /// The unit of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)] // The names say it.
 pub enum FigureUnit {
@@ -173,7 +171,7 @@ pub enum FigureUnit {
 }
 
 /// A figure that others published, in the row's unit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PublishedFigure {
     /// The value.
     pub value: f64,
@@ -184,7 +182,7 @@ pub struct PublishedFigure {
 }
 
 /// What one run measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Cell {
     /// The figure: mean of the repeats, of percentiles that of all samples together; with several runs the mean of
     /// their figures. Null when there is none, and then `missing` says why.
@@ -209,9 +207,7 @@ pub struct Cell {
 }
 
 /// Why a run has no such figure.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissingFigure {
     /// The trial was not part of the run, or never began.
@@ -221,9 +217,7 @@ pub enum MissingFigure {
 }
 
 /// What a figure must not be read without.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Caveat {
     /// The run was stopped, failed or died before its end.
@@ -249,7 +243,7 @@ pub enum Caveat {
 }
 
 /// A measured figure beside the published one, as the run's own summary has it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BesidePublished {
     /// measured / published.
     pub ratio: Option<f64>,
@@ -258,7 +252,7 @@ pub struct BesidePublished {
 }
 
 /// A measured figure against the baseline's.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Against {
     /// This run / baseline, of geometric means over the repeats (with one repeat, of the figures); with several runs of
     /// those of the runs. Null where it would mislead.
@@ -290,7 +284,7 @@ pub struct Against {
 }
 
 /// How a figure stands to the baseline's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DifferenceVerdict {
     /// More records, or less time.

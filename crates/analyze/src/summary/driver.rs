@@ -1,13 +1,13 @@
 //! What the summary says of clients beside kgauge's engine.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::trial::Factor;
 use crate::statistics::Spread;
 
 /// The other client that sent a flow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DriverSummary {
     /// Client and release, as it says itself.
     pub client: String,
@@ -19,7 +19,7 @@ pub struct DriverSummary {
 }
 
 /// Trials that differ only in the client that sent a flow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DriverComparison {
     /// The scenario.
     pub scenario: String,
@@ -32,12 +32,10 @@ pub struct DriverComparison {
     pub closed_loop: bool,
     /// The clients, in the order of the plan.
     pub rows: Vec<DriverRow>,
-    /// What is to be said of each client beside kgauge's engine; empty without a trial of the latter.
-    pub sentences: Vec<String>,
 }
 
 /// One client.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DriverRow {
     /// As the plan says: `kgauge`, `java 4.3.1`, `librdkafka`.
     pub driver: String,

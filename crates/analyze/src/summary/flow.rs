@@ -1,7 +1,7 @@
 //! What the summary says of one flow.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::driver::DriverSummary;
 use super::generator::Lateness;
@@ -13,10 +13,11 @@ use super::transaction::TransactionSummary;
 use crate::statistics::Spread;
 use kgauge_results::run::{ConnectionRecord, Replication};
 use kgauge_results::slice::SendOutcome;
+use kgauge_scenario::{Arrivals, Shape};
 
 /// One flow of a trial, over all its repeats. Figures are of the hold stage unless they say
 /// otherwise.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlowSummary {
     /// Position in the trial.
     pub index: u16,
@@ -26,10 +27,11 @@ pub struct FlowSummary {
     pub kind: FlowKind,
     /// Producers or consumers in it; null without a plan.
     pub members: Option<u32>,
-    /// Its rate in words, such as `max` or `constant, 50,000 records/s`; null for what has none.
-    pub shape: Option<String>,
+    /// Its rate; none for what has none.
+    #[serde(skip)]
+    pub shape: Option<FlowShape>,
     /// True when the next send waits for an earlier answer: then its latency is that of its own
-    /// buffer, and `little` has the sentence that must stand beside it.
+    /// buffer, and what `little` says must stand beside it.
     pub closed_loop: bool,
     /// Bytes of a record's value; null where that is not given.
     pub record_bytes: Option<u32>,
@@ -77,6 +79,15 @@ pub struct FlowSummary {
     pub mirror: Option<MirrorSummary>,
 }
 
+/// The rate of a flow over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowShape {
+    /// As planned.
+    pub shape: Shape,
+    /// How its records are spread over that.
+    pub arrivals: Arrivals,
+}
+
 impl FlowSummary {
     /// Whether answers and comparisons may rest on its figures: the system was not changing while they were measured.
     pub fn is_usable(&self) -> bool {
@@ -86,7 +97,7 @@ impl FlowSummary {
 }
 
 /// What a flow does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowKind {
     /// It sends.
@@ -101,7 +112,7 @@ pub enum FlowKind {
 
 /// Records and bytes a second in the hold stage: acked (produce) or read (consume). MB are 10^6
 /// bytes, MiB 2^20.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Throughput {
     /// Records a second, one value a repeat.
     pub records_per_s: Spread,
@@ -123,7 +134,7 @@ pub struct Throughput {
 }
 
 /// Records by what became of them, over all repeats.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RecordCounts {
     /// What the schedule wanted; of a closed loop what was handed over.
     pub scheduled: u64,
@@ -177,7 +188,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Records hit by one error.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ErrorSummary {
     /// What became of them.
     pub outcome: SendOutcome,
@@ -190,7 +201,7 @@ pub struct ErrorSummary {
 }
 
 /// How records went into batches and requests.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Batching {
     /// Requests answered a second, one value a repeat.
     pub requests_per_s: Spread,
@@ -214,7 +225,7 @@ pub struct Batching {
 
 /// How far a flow's consumers were behind the ends of their partitions, sampled each second: over
 /// all partitions, and over all groups that read them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ConsumerLag {
     /// Records, the mean of all samples.
     pub records_mean: f64,
@@ -223,7 +234,7 @@ pub struct ConsumerLag {
 }
 
 /// Pauses that brokers asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Throttling {
     /// How many.
     pub count: u64,
@@ -232,7 +243,7 @@ pub struct Throttling {
 }
 
 /// Little's law over the hold stage: records in flight = rate × mean time from handing over to ack.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LittlesLaw {
     /// L, measured: mean number of records handed over and not yet answered; null when the load
     /// engine did not count it.
@@ -245,12 +256,10 @@ pub struct LittlesLaw {
     pub residual: Option<f64>,
     /// True when the residual is at most 2 % (closed loop) or 5 % (open); null without L.
     pub holds: Option<bool>,
-    /// What must stand beside the latency.
-    pub sentence: String,
 }
 
 /// What it meant that a record was acked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AckMeaning {
     /// Kafka's `acks`: `0`, `1` or `all`.
     pub acks: String,
@@ -258,10 +267,28 @@ pub struct AckMeaning {
     pub replication_factor: Option<u16>,
     /// `min.insync.replicas` in force; null when not known.
     pub min_insync_replicas: Option<u32>,
-    /// When the brokers flush to disk, in words.
-    pub flush: String,
+    /// When the brokers flush to disk.
+    #[serde(rename = "flush_policy")]
+    pub flush: FlushPolicy,
     /// How the followers stood at the end of each repeat; null where nobody looked.
     pub followers: Vec<Option<Replication>>,
-    /// All of it as one sentence.
-    pub sentence: String,
+}
+
+/// When brokers flush a topic's records to disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlushPolicy {
+    /// The topic's settings are not known.
+    Unknown,
+    /// Before the ack.
+    EachRecord,
+    /// When the operating system does.
+    OperatingSystem,
+    /// After a number of records or of milliseconds.
+    Every {
+        /// `flush.messages`, where it is limited.
+        records: Option<String>,
+        /// `flush.ms`, where it is limited.
+        ms: Option<String>,
+    },
 }

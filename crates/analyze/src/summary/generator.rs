@@ -1,7 +1,7 @@
 //! The generator accuses itself: its lateness, its CPU, and whether it limited the run.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::blame::LatenessCause;
 use crate::statistics::Spread;
@@ -9,7 +9,7 @@ use crate::statistics::Spread;
 pub use kgauge_results::slice::LATE_AFTER_NS;
 
 /// How late an open loop's generator was.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Lateness {
     /// Median of sent - intended.
     pub lag_ns_p50: u64,
@@ -41,8 +41,11 @@ pub struct Lateness {
 }
 
 /// What a record cost, over the hold stages.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CpuSummary {
+    /// Processors that kgauge may use; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<u32>,
     /// CPU of the load threads per record acked or read, in nanoseconds; without what they spun away.
     pub generator_threads_ns_per_record: Option<Spread>,
     /// CPU of the whole generating process per record; without what its load threads spun away.
@@ -88,7 +91,7 @@ pub struct CpuSummary {
 }
 
 /// A program that is no part of the measurement.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProgramCores {
     /// The name that the kernel has, at most 15 bytes.
     pub name: String,
@@ -98,19 +101,30 @@ pub struct ProgramCores {
 
 /// How much of what this machine can generate was used: the flows' throughput beside what they do at full
 /// speed writing to a null sink.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Headroom {
     /// The part of the load threads that the flows' throughput takes at the cost of full speed; or that
     /// of the flow that is nearest to its own limit, if that is more. 1 is all.
     pub used_part: f64,
     /// Each flow.
     pub flows: Vec<FlowHeadroom>,
-    /// All of it in words.
-    pub sentence: String,
+    /// Load threads of the run.
+    pub threads: u32,
+}
+
+impl Headroom {
+    /// From here on little is left: a ceiling is measured within a second, in which caches and clocks of processors are
+    /// not as in the run.
+    const NEAR: f64 = 0.80;
+
+    /// Whether little of what the machine can generate was left.
+    pub fn is_little(&self) -> bool {
+        self.used_part >= Headroom::NEAR
+    }
 }
 
 /// One flow beside its ceiling.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlowHeadroom {
     /// Its name.
     pub flow: String,
@@ -123,19 +137,17 @@ pub struct FlowHeadroom {
 }
 
 /// Whether the generator or the target is what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GeneratorVerdict {
     /// In a word.
     pub word: GeneratorState,
     /// Whose doing it is that records were sent late: that of the flow that is most so.
     #[serde(default)]
     pub blame: LatenessCause,
-    /// The numbers that it rests on, a sentence each.
-    pub evidence: Vec<String>,
 }
 
 /// The verdict on the generator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GeneratorState {
     /// It kept its schedule and had CPU to spare.

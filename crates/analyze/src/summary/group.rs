@@ -1,11 +1,13 @@
 //! What the summary says of consumer groups.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The consumer group of a flow, over all its repeats and stages. None of its times is fetch time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GroupSummary {
+    /// The repeats that are counted.
+    pub repeats: u32,
     /// Its members, all of this flow.
     pub members: u32,
     /// The longest time that a member took to join before the load began.
@@ -20,6 +22,4 @@ pub struct GroupSummary {
     pub commits_failed: u64,
     /// Records that were read a second time, because nobody had committed them when a partition changed hands.
     pub records_again: u64,
-    /// The same in words.
-    pub sentence: String,
 }

@@ -2,12 +2,12 @@
 //! other percentiles.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::statistics::{Interval, Spread};
 
 /// The distributions of a flow's hold stage; null where nothing was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Latencies {
     /// acked - intended: the headline.
     pub response: Option<LatencySummary>,
@@ -41,7 +41,7 @@ pub struct Latencies {
 }
 
 /// One distribution over all repeats of a trial. Times are nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LatencySummary {
     /// How many times were counted: every one.
     pub count: u64,
@@ -60,7 +60,7 @@ pub struct LatencySummary {
 }
 
 /// When something was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MaxAt {
     /// In which repeat, from 0.
     pub repeat: u32,
@@ -69,7 +69,7 @@ pub struct MaxAt {
 }
 
 /// A percentile of the merged histogram.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Percentile {
     /// `p99.9`
     pub name: String,

@@ -1,24 +1,34 @@
 //! What limited a trial.
 
+use kgauge_results::run::{OutageCause, RequestKind};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use super::load::BrokerSkew;
 
 /// What kept a trial from more, as far as the evidence goes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LimitVerdict {
     /// In a word.
     pub word: Bottleneck,
-    /// The same in a sentence.
-    pub sentence: String,
-    /// The numbers that it rests on, a sentence each.
-    pub evidence: Vec<String>,
+    /// The facts that it rests on.
+    #[serde(rename = "facts")]
+    pub evidence: Vec<LimitFact>,
     /// Where it is not decided: what it may be.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Bottleneck>,
+    /// Faults that the scenario injected during the hold.
+    pub faults: u32,
+    /// The brokers that did not respond, where that was felt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outage: Option<OutageFact>,
+    /// A flow that did nothing during the hold, so that no bottleneck can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_flow: Option<String>,
 }
 
 /// What can limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bottleneck {
     /// Nothing: all that was asked for was done in time.
@@ -59,28 +69,219 @@ pub enum Bottleneck {
     Undecided,
 }
 
-impl Bottleneck {
-    /// What a candidate is called.
-    pub fn as_words(self) -> &'static str {
-        match self {
-            Bottleneck::Load => "the offered load",
-            Bottleneck::Generator => "load generator",
-            Bottleneck::Broker => "unresponsive broker",
-            Bottleneck::OtherPrograms => "other programs on this machine",
-            Bottleneck::Target => "slow responses from the target",
-            Bottleneck::Quota => "client quota",
-            Bottleneck::Processors => "CPU on this machine",
-            Bottleneck::CpuLimit => "broker CPU limit",
-            Bottleneck::Disk => "disk",
-            Bottleneck::NetworkCard => "network card",
-            Bottleneck::HotBroker => "hot broker (uneven leadership)",
-            Bottleneck::Replication => "replication (waiting for followers)",
-            Bottleneck::Batching => "small requests",
-            Bottleneck::Buffer => "producer buffer",
-            Bottleneck::RequestHandlers => "broker request handlers",
-            Bottleneck::NetworkThreads => "broker network threads",
-            Bottleneck::Consumer => "slow consumers",
-            Bottleneck::Undecided => "unknown",
-        }
-    }
+/// Something that bears on what limited a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[allow(missing_docs)] // The fields' names say it.
+pub enum LimitFact {
+    /// All flows kept their rate. With `is_late`, records of some were sent late, as the generator's evidence shows.
+    AllDone { flows: Vec<KeptRate>, is_late: bool },
+    /// Flows did not keep their rate, although the generator did all that it had room for.
+    SlowAnswers { flows: Vec<MissedRate> },
+    /// What the verdict on the generator rests on.
+    Generator,
+    /// Who used the processors of the machine that makes the load.
+    Processors,
+    /// How far consumers were behind.
+    ConsumerLag {
+        flow: String,
+        records_mean: f64,
+        records_max: f64,
+        grows: bool,
+    },
+    /// Pauses that brokers asked for, and the part of the connections' time that they took.
+    Pauses {
+        flow: String,
+        count: u64,
+        time_part: f64,
+    },
+    /// How little was in a request.
+    SmallRequests {
+        flow: String,
+        records_per_request: f64,
+        requests_per_s: f64,
+        bytes_per_request: f64,
+    },
+    /// How much of a producer's memory and of its requests in flight was in use.
+    BufferUse {
+        flow: String,
+        buffer_part: f64,
+        in_flight_part: f64,
+    },
+    /// A time that is mostly linger.
+    Lingering {
+        flow: String,
+        service_ns_p50: u64,
+        linger_ns: u64,
+    },
+    /// A broker that did not respond.
+    Outage { outage: BrokerOutage },
+    /// Records waited, and nothing was acked.
+    NothingAcked { silent_ns: u64, hold_ns: u64 },
+    /// Clients lacked a connection or a partition's leader.
+    Unreachable { time_part: f64 },
+    /// A repeat failed, in the target's own words where there are any.
+    RepeatFailed { repeat: u32, why: String },
+    /// A limit on CPU time, and the part of its periods in which it stopped the process.
+    CpuLimit {
+        process: LimitedProcess,
+        cores: f64,
+        held_part: f64,
+    },
+    /// How busy a disk with the target's data was.
+    Disk {
+        disk: String,
+        busy_part: f64,
+        queue_mean: f64,
+    },
+    /// How much of its speed a network interface carried.
+    NetworkCard {
+        interface: String,
+        direction: NetworkDirection,
+        bytes_per_s: f64,
+        speed_bytes_per_s: f64,
+        is_speed_set: bool,
+        used_part: f64,
+        full_time_part: f64,
+    },
+    /// A network interface carried more than the speed that is known of it.
+    WrongSpeed {
+        interface: String,
+        direction: NetworkDirection,
+        bytes_per_s: f64,
+        speed_bytes_per_s: f64,
+        is_speed_set: bool,
+    },
+    /// A network interface of unknown speed carried much.
+    UnknownSpeed {
+        interface: String,
+        direction: NetworkDirection,
+        bytes_per_s: f64,
+    },
+    /// How much time the threads of a broker had left, and where its requests spent theirs.
+    Threads {
+        broker: i32,
+        threads: BrokerThreads,
+        listener: Option<String>,
+        idle_part: f64,
+        request: Option<RequestTimes>,
+    },
+    /// How often a broker flushed, and the part of one thread's time that this takes.
+    Flushes {
+        broker: i32,
+        per_s: f64,
+        mean_ms: f64,
+        time_part: f64,
+    },
+    /// Followers were behind at the end of a repeat, or fell behind until then.
+    FollowersBehind { grew: bool },
+    /// Acks wait for replicas; `time_part` of a produce request's time where that is known.
+    AckWaits {
+        flow: String,
+        replicas: u16,
+        time_part: Option<f64>,
+    },
+    /// A broker led much more than its part.
+    HotBroker { skew: BrokerSkew },
+    /// The scenario broke the target meanwhile.
+    Faults,
+}
+
+/// A flow that kept its rate.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[allow(missing_docs)] // The names say it.
+pub struct KeptRate {
+    pub flow: String,
+    pub acked: u64,
+    pub scheduled: u64,
+}
+
+/// A flow that did not keep its rate.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[allow(missing_docs)] // The names say it.
+pub struct MissedRate {
+    pub flow: String,
+    pub acked: u64,
+    pub scheduled: u64,
+    /// For which part of the time the client's buffer was full.
+    pub waiting_part: f64,
+    pub round_trip_ns_mean: Option<f64>,
+}
+
+/// Brokers that did not respond.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum OutageFact {
+    /// Those that clients noticed.
+    Brokers {
+        /// A broker each.
+        brokers: Vec<BrokerOutage>,
+    },
+    /// Nobody knows which: nothing was acked.
+    Target {
+        /// For how long.
+        silent_ns: u64,
+        /// Of how long.
+        hold_ns: u64,
+    },
+    /// Nobody knows which: clients had no connection or no leader.
+    Unreachable,
+}
+
+/// An outage of one broker, over all holds.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[allow(missing_docs)] // The names say it.
+pub struct BrokerOutage {
+    pub broker: i32,
+    pub address: String,
+    pub length_ns: u64,
+    pub hold_ns: u64,
+    pub cause: OutageCause,
+}
+
+/// A process under a limit on CPU time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)] // The names say it.
+pub enum LimitedProcess {
+    Broker(i32),
+    Target,
+    Generator,
+}
+
+/// Which way records went through a network interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkDirection {
+    /// In.
+    Received,
+    /// Out.
+    Sent,
+    /// In and out, where one waits for the other.
+    Both,
+}
+
+/// Threads of a broker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BrokerThreads {
+    /// Those that carry out requests.
+    RequestHandlers,
+    /// Those that read and write connections.
+    Network,
+    /// The one thread of an embedded node.
+    Single,
+}
+
+/// Where the time of a broker's requests of one kind went, each a mean in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[allow(missing_docs)] // The names are those of Kafka's metrics.
+pub struct RequestTimes {
+    pub kind: RequestKind,
+    pub total_ms: f64,
+    pub request_queue_ms: Option<f64>,
+    pub local_ms: Option<f64>,
+    pub remote_ms: Option<f64>,
+    pub response_queue_ms: Option<f64>,
+    pub response_send_ms: Option<f64>,
 }

@@ -1,13 +1,13 @@
 //! What the summary says of copies on another cluster.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::statistics::Spread;
 
 /// The copies of what an echo flow wrote, over all repeats. Its end-to-end times run from the producer at the source to
 /// a reader at the destination.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MirrorSummary {
     /// What copied, with its release if kgauge started it.
     pub replicator: String,
@@ -27,6 +27,4 @@ pub struct MirrorSummary {
     pub caught_up_s: Option<Spread>,
     /// Cores that the replicator kept busy in the hold; null where its process is not kgauge's.
     pub replicator_cores: Option<Spread>,
-    /// The same in words.
-    pub sentence: String,
 }

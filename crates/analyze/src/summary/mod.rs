@@ -21,36 +21,41 @@ pub mod warning;
 pub(crate) mod words;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use blame::{ClientWait, LatenessCause};
 pub use build::is_warm;
 pub use driver::{DriverComparison, DriverRow, DriverSummary};
 pub use flow::{
-    AckMeaning, Batching, ConsumerLag, ErrorSummary, FlowKind, FlowSummary, LittlesLaw,
-    RecordCounts, Throttling, Throughput,
+    AckMeaning, Batching, ConsumerLag, ErrorSummary, FlowKind, FlowShape, FlowSummary, FlushPolicy,
+    LittlesLaw, RecordCounts, Throttling, Throughput,
 };
 pub use generator::{
     CpuSummary, FlowHeadroom, GeneratorState, GeneratorVerdict, Headroom, Lateness, ProgramCores,
 };
 pub use group::GroupSummary;
 pub use latency::{Latencies, LatencySummary, MaxAt, Percentile};
-pub use limit::{Bottleneck, LimitVerdict};
-pub use load::{BrokerShare, BrokerShares};
+pub use limit::{
+    Bottleneck, BrokerOutage, BrokerThreads, KeptRate, LimitFact, LimitVerdict, LimitedProcess,
+    MissedRate, NetworkDirection, OutageFact, RequestTimes,
+};
+pub use load::{BrokerShare, BrokerShares, BrokerSkew};
 pub use mirror::MirrorSummary;
 pub use partitions::{PartitionsNeeded, PartitionsOfRate};
 pub use repeat::FlowRepeat;
 pub use steadiness::{FlowSteadiness, RepeatSteadiness};
 pub use transaction::TransactionSummary;
 pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
-pub use verdict::{GoalStatus, GoalVerdict, MetricUnit, PublishedComparison, PublishedStatus};
-pub use warning::{Warning, WarningKind};
+pub use verdict::{
+    GoalStatus, GoalVerdict, MetricUnit, PublishedComparison, PublishedReason, PublishedStatus,
+};
+pub use warning::{SteadinessChange, SteadyFigure, Warning, WarningFinding, WarningKind};
 
 use kgauge_results::folder::{LoggedTrial, RunRead};
 use kgauge_results::run::{BuildRecord, MachineRecord, RunStatus, TargetKind};
 
 /// The content of `summary.json`. Its schema is published as `docs/schema/summary.schema.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "kgauge summary")]
 pub struct Summary {
     /// Version of this format, 1.
@@ -110,7 +115,7 @@ impl Summary {
 }
 
 /// Which run it is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunSummary {
     /// Its id.
     pub run_id: String,
@@ -138,7 +143,7 @@ pub struct RunSummary {
 }
 
 /// Which study it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StudySummary {
     /// As given to `kgauge run`.
     pub name: String,
@@ -147,7 +152,7 @@ pub struct StudySummary {
 }
 
 /// The cluster under test. The words stand in every report.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TargetSummary {
     /// The sentence that names it.
     pub words: String,
@@ -164,7 +169,7 @@ pub struct TargetSummary {
 }
 
 /// How a run ended, the worst first that is true.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Everything was measured; every goal was held, every send acked.
@@ -186,7 +191,7 @@ pub enum Status {
 }
 
 /// Something missing or damaged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DefectSummary {
     /// The file, relative to the run folder.
     pub file: String,

@@ -1,12 +1,12 @@
 //! How many partitions rates need.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::statistics::Spread;
 
 /// max(T / P, T / C), rounded up, with P and C as measured on one partition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PartitionsNeeded {
     /// P: records a second of one producer into one partition.
     pub produce_per_s: Spread,
@@ -14,12 +14,12 @@ pub struct PartitionsNeeded {
     pub consume_per_s: Spread,
     /// The rates that were asked for.
     pub rates: Vec<PartitionsOfRate>,
-    /// All of it in a sentence.
-    pub sentence: String,
+    /// True when the generator limited P or C, so that fewer partitions may be enough.
+    pub is_limited: bool,
 }
 
 /// What one rate needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PartitionsOfRate {
     /// T: records a second.
     pub rate_per_s: u64,

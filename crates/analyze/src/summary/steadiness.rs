@@ -1,12 +1,12 @@
 //! Whether a flow's figures are those of a system in its normal state.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::statistics::{Steadiness, SteadinessCheck};
 
 /// The verdict on one flow, and what it rests on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlowSteadiness {
     /// The worst of what was found in any repeat and over the repeats.
     pub verdict: Steadiness,
@@ -19,7 +19,7 @@ pub struct FlowSteadiness {
 }
 
 /// One repeat of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RepeatSteadiness {
     /// How long the warm-up took, nanoseconds.
     pub warm_up_ns: u64,

@@ -1,7 +1,7 @@
 //! What the summary says of one trial.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::flow::FlowSummary;
 use super::generator::{CpuSummary, GeneratorVerdict, Headroom};
@@ -12,7 +12,7 @@ use super::warning::Warning;
 use kgauge_results::run::RepeatOutcome;
 
 /// One trial: a combination of the factors, with its repeats.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrialSummary {
     /// Position in the plan.
     pub index: u32,
@@ -67,7 +67,7 @@ pub struct TrialSummary {
 }
 
 /// A varied setting and its value in this trial.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Factor {
     /// Its path in the scenario.
     pub path: String,
@@ -76,7 +76,7 @@ pub struct Factor {
 }
 
 /// The topic of a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TopicSummary {
     /// Partitions.
     pub partitions: u32,
@@ -85,7 +85,7 @@ pub struct TopicSummary {
 }
 
 /// How one repeat went.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RepeatSummary {
     /// From 0.
     pub repeat: u32,
@@ -98,7 +98,7 @@ pub struct RepeatSummary {
 }
 
 /// Acked records beside those that the brokers counted (growth of the end offsets).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CountedOnBroker {
     /// The repeat.
     pub repeat: u32,

@@ -1,12 +1,13 @@
 //! Goals and published figures beside what was measured.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::statistics::Interval;
+use kgauge_scenario::GoalComparison;
 
 /// A goal and whether it was held.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GoalVerdict {
     /// As written in the scenario.
     pub goal: String,
@@ -21,14 +22,23 @@ pub struct GoalVerdict {
     pub interval: Option<Interval>,
     /// The unit of all of them.
     pub unit: MetricUnit,
+    /// How `measured` must stand to `wanted`.
+    #[schemars(with = "String")]
+    pub comparison: GoalComparison,
+    /// The repeats that `measured` is of; absent for counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u32>,
+    /// Where it is undecided, the repeats that would decide; absent where a longer hold helps more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats_needed: Option<u32>,
+    /// True where it is undecided only because the target was not steady.
+    pub not_steady: bool,
     /// In a word.
     pub word: GoalStatus,
-    /// Why, in a sentence.
-    pub why: String,
 }
 
 /// Whether a goal was held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GoalStatus {
     /// It was.
@@ -42,7 +52,7 @@ pub enum GoalStatus {
 }
 
 /// The unit of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)] // The names say it.
 pub enum MetricUnit {
@@ -53,7 +63,7 @@ pub enum MetricUnit {
 }
 
 /// A published figure beside ours.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PublishedComparison {
     /// The figure, such as `writers.throughput`.
     pub figure: String,
@@ -73,8 +83,11 @@ pub struct PublishedComparison {
     pub ratio: Option<f64>,
     /// In a word.
     pub word: PublishedStatus,
-    /// Why, in a sentence that names the target.
-    pub why: String,
+    /// Why.
+    pub reason: PublishedReason,
+    /// In what the published test differs from this one, as the scenario says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub differs: Option<String>,
     /// What arithmetic says of the line that the tool printed there, a sentence each; empty when nothing stands out, or
     /// when the line is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -82,7 +95,7 @@ pub struct PublishedComparison {
 }
 
 /// How a published figure stands to ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PublishedStatus {
     /// It lies in our interval, or within 10 %, and the interval reaches no further than 25 %.
@@ -97,4 +110,50 @@ pub enum PublishedStatus {
     NotComparable,
     /// We have no such figure.
     NotMeasured,
+}
+
+/// Why a published figure stands to ours as it does.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[allow(missing_docs)] // The fields' names say it.
+pub enum PublishedReason {
+    /// We have no such figure.
+    NotMeasured,
+    /// The scenario says that the two are not of the same thing.
+    Different { because: String },
+    /// The target was still changing.
+    NotSteady,
+    /// In a closed loop a latency is time in the producer's own buffer.
+    ClosedLoop,
+    /// The generator was the bottleneck.
+    GeneratorLimited,
+    /// A single repeat has no interval.
+    OneRepeat,
+    /// The interval reaches too far.
+    WideInterval { reach: f64 },
+    /// It lies in the interval, or within 10 %.
+    Agrees { is_inside: bool, reach: f64 },
+    /// Ours is higher.
+    Higher,
+    /// Ours is lower.
+    Lower,
+}
+
+impl PublishedReason {
+    /// The same in a word.
+    pub fn status(&self) -> PublishedStatus {
+        match self {
+            PublishedReason::NotMeasured => PublishedStatus::NotMeasured,
+            PublishedReason::Different { .. }
+            | PublishedReason::NotSteady
+            | PublishedReason::ClosedLoop
+            | PublishedReason::GeneratorLimited => PublishedStatus::NotComparable,
+            PublishedReason::OneRepeat | PublishedReason::WideInterval { .. } => {
+                PublishedStatus::Undecided
+            }
+            PublishedReason::Agrees { .. } => PublishedStatus::Agrees,
+            PublishedReason::Higher => PublishedStatus::Higher,
+            PublishedReason::Lower => PublishedStatus::Lower,
+        }
+    }
 }

@@ -10,6 +10,7 @@ use kgauge_results::run::{
 use kgauge_results::{RecordLateness, Recorder, RunRead};
 
 use crate::made::{CLOSED, MS_NS, Made, PACED, SECOND_NS, closed, plan};
+use crate::texts::{self, LimitText};
 
 const KEY: RepeatKey = RepeatKey {
     trial: 0,
@@ -104,7 +105,11 @@ fn trial(run: &RunRead) -> TrialSummary {
 }
 
 fn kinds(trial: &TrialSummary) -> Vec<WarningKind> {
-    trial.warnings.iter().map(|warning| warning.kind).collect()
+    trial
+        .warnings
+        .iter()
+        .map(|warning| warning.kind())
+        .collect()
 }
 
 /// A broker that does not answer from 4 s on.
@@ -157,7 +162,7 @@ fn a_dead_broker_is_named_and_neither_generator_nor_processors_are_blamed() {
     // The machine is full of other programs too: that is not why nothing was acked.
     with_machine(&mut run, 20, 0);
     let trial = trial(&run);
-    let limit = trial.limit.clone().unwrap();
+    let limit = LimitText::of(&trial);
     assert_eq!(limit.word, Bottleneck::Broker, "{limit:?}");
     assert_eq!(
         limit.sentence,
@@ -174,7 +179,7 @@ fn a_dead_broker_is_named_and_neither_generator_nor_processors_are_blamed() {
 #[test]
 fn seconds_without_an_ack_are_an_outage_though_nobody_noticed_one() {
     let (_made, run) = with_dead_broker(&short());
-    let limit = trial(&run).limit.unwrap();
+    let limit = texts::limit(&run);
     assert_eq!(limit.word, Bottleneck::Broker, "{limit:?}");
     // The last ack came at the very beginning of the fifth second.
     assert_eq!(
@@ -190,7 +195,7 @@ fn an_outage_that_the_scenario_made_is_its_own_doing() {
     let faults = "repeats: 1\nfaults:\n  - {at: 4 s, node: 1, crash: true, restart-after: 1 s}\n";
     run.plan = Some(plan(&short().replace("repeats: 1\n", faults)));
     let trial = trial(&run);
-    let limit = trial.limit.clone().unwrap();
+    let limit = LimitText::of(&trial);
     assert_eq!(limit.word, Bottleneck::Broker, "{limit:?}");
     let sentence = limit.sentence;
     assert!(
@@ -214,7 +219,7 @@ fn a_rate_that_was_not_kept_under_faults_is_the_targets_or_theirs() {
     with_machine(&mut run, 1_000, 0);
     let faults = "repeats: 1\nfaults:\n  - {at: start, node: all, api: produce, delay: 50 ms}\n";
     run.plan = Some(plan(&short().replace("repeats: 1\n", faults)));
-    let limit = trial(&run).limit.unwrap();
+    let limit = texts::limit(&run);
     assert_eq!(limit.word, Bottleneck::Target, "{limit:?}");
     assert!(
         limit
@@ -235,7 +240,7 @@ fn an_outage_that_was_made_up_for_limited_nothing_for_good() {
     });
     let mut run = made.end();
     run.events.extend(outage(Some(7)));
-    let limit = trial(&run).limit.unwrap();
+    let limit = texts::limit(&run);
     assert_eq!(limit.word, Bottleneck::Load, "{limit:?}");
     let sentence = limit.sentence;
     assert!(sentence.starts_with("No lasting bottleneck"), "{sentence}");
@@ -316,7 +321,7 @@ fn a_generator_with_room_and_free_processors_accuses_itself() {
     );
     assert!(kinds(&trial).contains(&WarningKind::GeneratorLate));
     // All was acked: but "in time" it was not.
-    let limit = trial.limit.unwrap();
+    let limit = LimitText::of(&trial);
     assert_eq!(limit.word, Bottleneck::Load);
     assert_eq!(
         limit.sentence,
@@ -337,13 +342,10 @@ fn neighbours_that_keep_the_generator_from_its_processor_are_named() {
     };
     // 1.9 busy, of which the generator used 0.6 and the target 0.2.
     assert!((cores - 1.1).abs() < 1e-9, "{cores}");
-    let mut warnings = trial.warnings.iter();
-    let warning = warnings.find(|one| one.kind == WarningKind::OtherPrograms);
-    let warning = warning.unwrap();
+    let warnings = texts::warnings(&trial, WarningKind::OtherPrograms);
     let wanted = "the generator used 0.60, the target 0.20, other programs 1.10 (mostly rustc), \
                   0.10 were idle.";
-    assert!(warning.text.contains(wanted), "{}", warning.text);
-    assert!(warning.remedy.contains("A lower rate does not help"));
+    assert!(warnings[0].contains(wanted), "{warnings:?}");
     assert!(!kinds(&trial).contains(&WarningKind::GeneratorLate));
 }
 
@@ -361,7 +363,7 @@ fn a_flow_that_did_nothing_names_no_bottleneck() {
     );
     let mut run = made.end();
     with_machine(&mut run, 20, 0);
-    let limit = trial(&run).limit.unwrap();
+    let limit = texts::limit(&run);
     assert_eq!(limit.word, Bottleneck::Undecided, "{limit:?}");
     assert_eq!(
         limit.sentence,
@@ -379,17 +381,17 @@ fn brokers_that_share_fewer_processors_than_they_are_come_first() {
     };
     target.brokers = vec![broker(0), broker(1)];
     let first = |run: &RunRead| Summary::of(run).warnings[0].clone();
-    assert_ne!(first(&run).kind, WarningKind::CoresShared);
+    assert_ne!(first(&run).kind(), WarningKind::CoresShared);
     let target = &mut run.environment.as_mut().unwrap().target;
     target.brokers.push(target.brokers[0].clone());
     let warning = first(&run);
-    assert_eq!(warning.kind, WarningKind::CoresShared);
+    assert_eq!(warning.kind(), WarningKind::CoresShared);
     assert_eq!(
-        warning.text,
+        kgauge_report::text::warning::with_flow(&warning, None),
         "3 brokers and the load generator shared 2 processors: the figures do not carry over to 3 \
          machines."
     );
     let target = &mut run.environment.as_mut().unwrap().target;
     target.same_machine = Some(false);
-    assert_ne!(first(&run).kind, WarningKind::CoresShared);
+    assert_ne!(first(&run).kind(), WarningKind::CoresShared);
 }

@@ -418,19 +418,3 @@ fn the_published_schema_is_that_of_the_types() {
          with KGAUGE_UPDATE=1 and look at the difference"
     );
 }
-
-#[test]
-fn every_comparison_reads_back_from_its_json() {
-    let (paced, _) = whole_paced_run();
-    let (closed, _) = whole_closed_run();
-    let runs = [
-        kafka(&paced.dir(), "1.0.2", &[1000.0, 1001.0, 1002.0]),
-        kafka(&closed.dir(), "4.3.1", &[1000.0]),
-    ];
-    let comparison = compared(&runs);
-    let json = serde_json::to_value(&comparison).unwrap();
-    assert_eq!(
-        serde_json::from_value::<Comparison>(json).unwrap(),
-        comparison
-    );
-}

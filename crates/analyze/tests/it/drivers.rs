@@ -58,7 +58,8 @@ fn the_factor_to_kgauge_is_told() {
     let factors: Vec<Option<f64>> = compared.rows.iter().map(|row| row.cpu_factor).collect();
     assert_eq!(factors, [None, Some(5.0), None]);
     assert_eq!(compared.rows[2].p99_factor, Some(1.0));
-    let [java, librdkafka] = compared.sentences.as_slice() else {
+    let sentences = kgauge_report::text::driver::sentences(compared);
+    let [java, librdkafka] = sentences.as_slice() else {
         panic!("a sentence for each client beside kgauge");
     };
     assert!(java.starts_with("client 1 uses 5.00 times kgauge's CPU per record"));
@@ -90,6 +91,6 @@ fn a_closed_loop_that_was_fed_too_slowly_was_limited() {
         });
         let generator = &summary.trials[2].generator;
         let word = generator.word == GeneratorState::Limited;
-        assert_eq!(word, is_limited, "{:?}", generator.evidence);
+        assert_eq!(word, is_limited, "{generator:?}");
     }
 }

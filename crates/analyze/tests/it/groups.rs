@@ -4,6 +4,7 @@ use kgauge_analyze::summary::Summary;
 use kgauge_results::run::GroupRecord;
 
 use crate::made::whole_paced_run;
+use kgauge_report::text;
 
 /// The summary of three repeats, of which the last two had a group that did this.
 fn summed(groups: [GroupRecord; 2]) -> Summary {
@@ -47,13 +48,13 @@ fn what_groups_did_is_added_over_repeats() {
         (21, 1, 300)
     );
     assert_eq!(
-        group.sentence,
+        text::flow::group(&summary.trials[0].flows[0]).unwrap(),
         "4 members joined within 210 ms before the load began; 2 rebalances in 2 repeats, 1.25 s without \
          partitions; 22 commits, 1 refused; 300 records read twice."
     );
     let calm = summed([calm, calm]);
     assert_eq!(
-        calm.trials[0].flows[0].group.as_ref().unwrap().sentence,
+        text::flow::group(&calm.trials[0].flows[0]).unwrap(),
         "4 members joined within 210 ms before the load began; no rebalance in 2 repeats; 24 commits."
     );
 }

@@ -1,6 +1,6 @@
 //! What limited a trial, from evidence with known answers.
 
-use kgauge_analyze::summary::{Bottleneck, LimitVerdict, Summary};
+use kgauge_analyze::summary::{Bottleneck, Summary};
 use kgauge_results::run::{
     BrokerSample, CpuLimitSample, Evidence, EvidenceKind, IdleTime, ListenerSample, MetricsSource,
     RepeatKey, RequestKind, RequestSample, Subject, ThreadPoolSample,
@@ -10,10 +10,7 @@ use kgauge_results::{AnsweredRequest, Recorder, RunRead};
 use crate::made::{
     CLOSED, MS_NS, Made, PACED, SECOND_NS, closed, plan, reader, whole_closed_run, whole_paced_run,
 };
-
-pub(crate) fn limit(run: &RunRead) -> LimitVerdict {
-    Summary::of(run).trials[0].limit.clone().unwrap()
-}
+use crate::texts::limit;
 
 /// The closed run on a machine of two processors of which so much had nothing to do in each second.
 fn on_machine(idle_ms: u64) -> (Made, RunRead) {

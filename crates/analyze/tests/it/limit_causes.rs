@@ -1,6 +1,6 @@
 //! Each cause by itself, at the numbers of docs/guide/report.md and just beside them.
 
-use kgauge_analyze::summary::{Bottleneck, LimitVerdict};
+use kgauge_analyze::summary::Bottleneck;
 use kgauge_results::run::{
     BrokerSample, ClientSample, DataDir, DiskSample, Evidence, EvidenceKind, IdleTime,
     MetricsSource, PartitionOffsets, RepeatKey, RequestKind, RequestSample, Subject,
@@ -8,8 +8,9 @@ use kgauge_results::run::{
 };
 use kgauge_results::{AnsweredRequest, Recorder, RunRead};
 
-use crate::limit::{limit, with_each_second};
+use crate::limit::with_each_second;
 use crate::made::{CLOSED, MS_NS, Made, PACED, SECOND_NS, closed, plan, reader, topic};
+use crate::texts::{LimitText, limit};
 
 /// The word, and what it may be where that is not decided.
 fn decided(run: &RunRead) -> (Bottleneck, Vec<Bottleneck>) {
@@ -25,7 +26,7 @@ fn only(word: Bottleneck) -> (Bottleneck, Vec<Bottleneck>) {
     (word, Vec::new())
 }
 
-fn said(verdict: &LimitVerdict) -> String {
+fn said(verdict: &LimitText) -> String {
     verdict.evidence.join(" ")
 }
 
@@ -152,7 +153,7 @@ fn a_full_buffer_is_the_limit_while_all_others_have_time() {
         ),
         "{words}"
     );
-    let of = |verdict: LimitVerdict| (verdict.word, verdict.candidates);
+    let of = |verdict: LimitText| (verdict.word, verdict.candidates);
     assert_eq!(of(with(59, 59, 900)), undecided(&[]));
     assert_eq!(of(with(60, 60, 900)), undecided(&[]));
     // All requests are under way: that is the limit, or what is behind it.
@@ -164,7 +165,7 @@ fn a_full_buffer_is_the_limit_while_all_others_have_time() {
 }
 
 /// The closed run of a topic with three replicas, whose broker is so.
-fn replicated(acks: &str, broker: &Broker) -> LimitVerdict {
+fn replicated(acks: &str, broker: &Broker) -> LimitText {
     let (_made, mut run) = with_broker(broker);
     let scenario = CLOSED.replace("acks: 1", &format!("acks: {acks}"));
     let mut plan = plan(&scenario);
@@ -194,7 +195,7 @@ fn waiting_for_followers_is_most_of_a_requests_time() {
         ),
         "{words}"
     );
-    let of = |verdict: LimitVerdict| (verdict.word, verdict.candidates);
+    let of = |verdict: LimitText| (verdict.word, verdict.candidates);
     // Nobody waits with other acks.
     let handlers = [Bottleneck::RequestHandlers];
     assert_eq!(of(replicated("1", &half)), undecided(&handlers));

@@ -1,11 +1,12 @@
 //! The network card as the limit: an interface of 1 Gbit/s, which are 125 MB/s, in a hold of ten seconds.
 
-use kgauge_analyze::summary::{Bottleneck, LimitVerdict};
+use kgauge_analyze::summary::Bottleneck;
 use kgauge_results::RunRead;
 use kgauge_results::run::{EvidenceKind, NetworkSample, NetworkSpeed, SpeedSource, Subject};
 
-use crate::limit::{limit, with_each_second};
+use crate::limit::with_each_second;
 use crate::made::Made;
+use crate::texts::{LimitText, limit};
 
 const KB: u64 = 1_000;
 
@@ -51,7 +52,7 @@ impl Card<'_> {
         })
     }
 
-    fn verdict(&self) -> LimitVerdict {
+    fn verdict(&self) -> LimitText {
         limit(&self.run().1)
     }
 

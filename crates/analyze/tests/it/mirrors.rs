@@ -4,6 +4,7 @@ use kgauge_analyze::summary::{Status, Summary, WarningKind};
 use kgauge_results::run::MirrorRecord;
 
 use crate::made::whole_paced_run;
+use kgauge_report::text;
 
 /// The summary of three repeats, of which the last two had a copy like this.
 fn summed(mirrors: [MirrorRecord; 2]) -> Summary {
@@ -28,7 +29,7 @@ fn whole() -> MirrorRecord {
 
 fn has(summary: &Summary, kind: WarningKind) -> bool {
     let mut warnings = summary.trials[0].warnings.iter();
-    warnings.any(|warning| warning.kind == kind)
+    warnings.any(|warning| warning.kind() == kind)
 }
 
 #[test]
@@ -44,7 +45,7 @@ fn whole_copies_are_added_up_and_nothing_is_wrong() {
     assert_eq!(mirror.behind_records_max.max, 60.0);
     assert_eq!(mirror.replicator_cores, None);
     assert_eq!(
-        mirror.sentence,
+        text::flow::mirror(&summary.trials[0].flows[0]).unwrap(),
         "MirrorMaker 2 (4.3.1) copied all of 2,000 records; no duplicates; at most 60 records \
          behind during the hold; caught up 120 ms after the hold."
     );
@@ -65,7 +66,7 @@ fn a_copy_that_lacks_records_or_holds_some_twice_is_named() {
     let mirror = summary.trials[0].flows[0].mirror.as_ref().unwrap();
     assert_eq!((mirror.counted, &mirror.caught_up_s), (None, &None));
     assert_eq!(
-        mirror.sentence,
+        text::flow::mirror(&summary.trials[0].flows[0]).unwrap(),
         "MirrorMaker 2 (4.3.1) did not copy 7 of 2,000 records; 2 duplicated; at most 40 records \
          behind during the hold; not caught up when the drain ended."
     );

@@ -4,6 +4,7 @@ use kgauge_analyze::summary::{Summary, WarningKind};
 use kgauge_results::run::PartitionOffsets;
 
 use crate::made::whole_paced_run;
+use crate::texts;
 
 /// The summary of a run on three brokers whose topic's partitions were led and filled so in each repeat.
 fn summed(led: &[(i32, i64)]) -> Summary {
@@ -24,9 +25,7 @@ fn summed(led: &[(i32, i64)]) -> Summary {
 }
 
 fn skew(summary: &Summary) -> Option<String> {
-    let mut warnings = summary.trials[0].warnings.iter();
-    let found = warnings.find(|warning| warning.kind == WarningKind::BrokerSkew);
-    found.map(|warning| warning.text.clone())
+    texts::warnings(&summary.trials[0], WarningKind::BrokerSkew).pop()
 }
 
 #[test]

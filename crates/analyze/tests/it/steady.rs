@@ -40,7 +40,7 @@ fn run_of(scenario: &str, records_per_bin: [u64; 3], factor: f64) -> Summary {
 
 fn kinds(summary: &Summary) -> Vec<WarningKind> {
     let warnings = summary.trials[0].warnings.iter();
-    warnings.map(|warning| warning.kind).collect()
+    warnings.map(|warning| warning.kind()).collect()
 }
 
 #[test]

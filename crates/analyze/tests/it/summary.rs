@@ -9,6 +9,8 @@ use crate::made::{
     CLOSED, MS_NS, Made, PACED, SECOND_NS, closed, reader, stalled, whole_closed_run,
     whole_paced_run,
 };
+use crate::texts;
+use kgauge_report::text;
 
 fn near(value: f64, expected: f64, part: f64) {
     assert!(
@@ -83,7 +85,7 @@ fn goals_and_published_figures_get_a_word_and_a_reason() {
     let words = trial.goals.iter().map(|goal| goal.word).collect::<Vec<_>>();
     assert_eq!(words, [GoalStatus::Held, GoalStatus::NotHeld]);
     assert_eq!(
-        trial.goals[1].why,
+        text::goal::goal(&trial.goals[1]),
         "measured 1,000 records/s (95 % interval 1,000 to 1,000 records/s), goal at least 2,000 \
          records/s"
     );
@@ -94,11 +96,8 @@ fn goals_and_published_figures_get_a_word_and_a_reason() {
         .collect::<Vec<_>>();
     assert_eq!(words, [PublishedStatus::Agrees, PublishedStatus::Higher]);
     for published in &trial.published {
-        assert!(
-            published.why.contains("not Apache Kafka"),
-            "{}",
-            published.why
-        );
+        let why = text::goal::published(published, &summary.target.words);
+        assert!(why.contains("not Apache Kafka"), "{why}");
     }
     assert_eq!(summary.status, Status::GoalMissed);
     assert_eq!(summary.exit_status, 1);
@@ -116,8 +115,9 @@ fn a_closed_loop_is_named_and_carries_littles_law() {
     near(law.records_per_s, 10_000.0, 0.000_1);
     near(law.service_mean_ns, 10e6, 0.000_1);
     assert_eq!(law.holds, Some(true));
-    assert!(law.sentence.starts_with("Closed loop:"), "{}", law.sentence);
-    assert!(law.sentence.contains("100 records"), "{}", law.sentence);
+    let sentence = text::flow::little(law, true);
+    assert!(sentence.starts_with("Closed loop:"), "{sentence}");
+    assert!(sentence.contains("100 records"), "{sentence}");
     assert!(writers.lateness.is_none());
     let response = writers.latencies.response.as_ref().unwrap();
     let lag = writers.latencies.lag.as_ref().unwrap();
@@ -148,11 +148,12 @@ fn an_ack_is_explained() {
     let (_made, run) = whole_paced_run();
     let summary = Summary::of(&run);
     let ack = summary.trials[0].flows[0].ack.as_ref().unwrap();
+    let (promise, followers) = text::flow::ack(ack);
     assert_eq!(
-        ack.sentence,
-        "acks=all: acked by the leader, the only replica (flushing left to the operating system). \
-         There are no followers."
+        promise,
+        "acks=all: acked by the leader, the only replica (flushing left to the operating system)."
     );
+    assert_eq!(followers, "There are no followers.");
 }
 
 #[test]
@@ -207,9 +208,9 @@ fn brokers_that_count_fewer_records_than_were_acked_are_an_alarm() {
     let summary = Summary::of(&made.end());
     assert_eq!(summary.status, Status::SendsFailed);
     let warning = &summary.trials[0].warnings[0];
-    assert_eq!(warning.kind, WarningKind::CountsDisagree);
+    assert_eq!(warning.kind(), WarningKind::CountsDisagree);
     assert_eq!(
-        warning.text,
+        text::warning::with_flow(warning, Some(&summary.trials[0])),
         "Repeat 0: 62,000 records acked, but the brokers count 61,999 records."
     );
 }
@@ -235,7 +236,7 @@ fn a_generator_without_cpu_to_spare_is_the_limit() {
     let kinds = trial
         .warnings
         .iter()
-        .map(|warning| warning.kind)
+        .map(|warning| warning.kind())
         .collect::<Vec<_>>();
     assert_eq!(kinds[0], WarningKind::GeneratorLimited);
 }
@@ -268,7 +269,7 @@ fn a_core_that_spins_between_sends_is_no_limit_of_the_generator() {
     ] {
         near(per_record.as_ref().unwrap().mean, 100_000.0, 0.001);
     }
-    let told = trial.generator.evidence.join(" ");
+    let told = text::generator::evidence(trial).join(" ");
     assert!(told.contains("used 10 % of a core"), "{told}");
     assert!(told.contains("busy-waited for 90 % of a core"), "{told}");
 }
@@ -327,16 +328,8 @@ fn followers_that_lag_are_a_warning() {
         );
     }
     let summary = Summary::of(&made.end());
-    let warnings = &summary.trials[0].warnings;
-    let behind = warnings
-        .iter()
-        .find(|w| w.kind == WarningKind::FollowersBehind);
-    assert!(
-        behind
-            .unwrap()
-            .text
-            .contains("up to 70,000 records were missing")
-    );
+    let behind = texts::warnings(&summary.trials[0], WarningKind::FollowersBehind);
+    assert!(behind[0].contains("up to 70,000 records were missing"));
 }
 
 #[test]
@@ -359,7 +352,7 @@ fn a_failed_repeat_does_not_count_but_is_not_forgotten() {
     assert_eq!(trial.repeats.len(), 2);
     assert_eq!(trial.flows[0].records.failed, 0);
     assert_eq!(trial.flows[0].records_all_stages.failed, 8);
-    let kinds = trial.warnings.iter().map(|warning| warning.kind);
+    let kinds = trial.warnings.iter().map(|warning| warning.kind());
     let kinds = kinds.collect::<Vec<_>>();
     assert!(kinds.contains(&WarningKind::RepeatsMissing));
     assert!(kinds.contains(&WarningKind::SingleRepeat));
@@ -412,6 +405,7 @@ fn what_must_be_known_of_the_target_is_a_warning() {
     let note = summary
         .warnings
         .iter()
-        .find(|warning| warning.kind == WarningKind::TargetNote);
-    assert_eq!(note.unwrap().text, "A check was switched off.");
+        .find(|warning| warning.kind() == WarningKind::TargetNote);
+    let text = text::warning::with_flow(note.unwrap(), None);
+    assert_eq!(text, "A check was switched off.");
 }

@@ -10,6 +10,7 @@ use kgauge_results::run::{
 };
 
 use crate::made::{MS_NS, Made, PACED, SECOND_NS, stalled, whole_closed_run, whole_paced_run};
+use crate::texts;
 
 const KEY: RepeatKey = RepeatKey {
     trial: 0,
@@ -208,9 +209,12 @@ fn health(run: &RunRead) -> Vec<(WarningKind, String)> {
         WarningKind::LeadersMoved,
         WarningKind::FollowersFallBehind,
     ];
-    let warnings = Summary::of(run).trials[0].warnings.clone();
-    let of_health = warnings.into_iter().filter(|one| kinds.contains(&one.kind));
-    of_health.map(|one| (one.kind, one.text)).collect()
+    let trial = &Summary::of(run).trials[0];
+    let of_kind = |kind| {
+        let texts = texts::warnings(trial, kind).into_iter();
+        texts.map(move |text| (kind, text))
+    };
+    kinds.into_iter().flat_map(of_kind).collect()
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! A flow that did none of its work, or lost connections over it, makes a failed run that names it.
 
 use kgauge_analyze::Summary;
-use kgauge_analyze::summary::{Bottleneck, Status, TrialSummary, WarningKind};
+use kgauge_analyze::summary::{Bottleneck, Status, WarningKind};
 use kgauge_results::run::{ConnectionRecord, RepeatRecord};
 
 use crate::made::{CLOSED, Made, closed, reader};
+use crate::texts;
 
 /// A writer whose records were all acked, and a reader: with these records, and these connections of both.
 fn summary(reads: bool, writers: ConnectionRecord, readers: ConnectionRecord) -> Summary {
@@ -25,12 +26,6 @@ fn summary(reads: bool, writers: ConnectionRecord, readers: ConnectionRecord) ->
     Summary::of(&made.end())
 }
 
-fn texts(trial: &TrialSummary, kind: WarningKind) -> Vec<&str> {
-    let warnings = trial.warnings.iter();
-    let of_kind = warnings.filter(|warning| warning.kind == kind);
-    of_kind.map(|warning| warning.text.as_str()).collect()
-}
-
 const WHOLE: ConnectionRecord = ConnectionRecord {
     lost: 0,
     timed_out: 0,
@@ -43,7 +38,7 @@ fn a_reader_that_reads_all_of_it_over_whole_connections_is_good() {
     assert_eq!((summary.status, summary.exit_status), (Status::Good, 0));
     let trial = &summary.trials[0];
     assert!(trial.flows.iter().all(|flow| !flow.did_no_work));
-    assert!(texts(trial, WarningKind::NoWorkDone).is_empty());
+    assert!(texts::warnings(trial, WarningKind::NoWorkDone).is_empty());
     assert!(trial.limit.is_some());
 }
 
@@ -54,7 +49,7 @@ fn a_reader_that_reads_nothing_of_what_was_acked_fails_the_run_and_has_no_bottle
     let trial = &summary.trials[0];
     assert!(trial.flows[1].did_no_work && !trial.flows[0].did_no_work);
     assert_eq!(
-        texts(trial, WarningKind::NoWorkDone),
+        texts::warnings(trial, WarningKind::NoWorkDone),
         ["readers: read none of the existing records."]
     );
     let limit = trial.limit.as_ref().map(|limit| limit.word);
@@ -71,7 +66,7 @@ fn answers_that_cannot_be_read_fail_the_run_whoever_got_them() {
     let summary = summary(true, WHOLE, broken);
     assert_eq!(summary.exit_status, 1);
     assert_eq!(
-        texts(&summary.trials[0], WarningKind::ConnectionsBroken),
+        texts::warnings(&summary.trials[0], WarningKind::ConnectionsBroken),
         ["readers: 19 connections to brokers broke, 19 because a response was malformed."]
     );
 }
@@ -87,7 +82,7 @@ fn a_lost_connection_fails_the_run_of_a_reader_and_not_that_of_a_writer() {
     let of_reader = summary(true, WHOLE, lost);
     assert_eq!(of_reader.exit_status, 1);
     assert_eq!(
-        texts(&of_reader.trials[0], WarningKind::ConnectionsBroken),
+        texts::warnings(&of_reader.trials[0], WarningKind::ConnectionsBroken),
         [
             "readers: 1 connection to brokers broke, 1 because no response arrived within \
              request.timeout.ms."

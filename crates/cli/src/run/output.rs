@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use kgauge_analyze::Summary;
-use kgauge_report::TerminalStyle;
+use kgauge_report::{TerminalStyle, summary_json};
 use kgauge_results::RunRead;
 use kgauge_results::folder::{write_histogram_logs, write_report, write_summary};
 
@@ -15,7 +15,7 @@ use crate::print;
 pub(crate) fn report(dir: &Path, json: bool) -> anyhow::Result<ExitStatus> {
     let (read, summary) = make(dir)?;
     if json {
-        print::json(&summary)?;
+        print::json(&summary_json(&summary)?)?;
     } else {
         print::result(&kgauge_report::render_terminal(
             &read,
@@ -30,7 +30,7 @@ pub(crate) fn report(dir: &Path, json: bool) -> anyhow::Result<ExitStatus> {
 pub(super) fn make(dir: &Path) -> anyhow::Result<(RunRead, Summary)> {
     let read = RunRead::open(dir).or_bad_input()?;
     let summary = Summary::of(&read);
-    write_summary(dir, &summary).or_unwritable()?;
+    write_summary(dir, &summary_json(&summary)?).or_unwritable()?;
     write_histogram_logs(&read).or_unwritable()?;
     write_report(dir, &kgauge_report::render_html(&read, &summary)).or_unwritable()?;
     Ok((read, summary))

@@ -10,7 +10,6 @@ use crate::hostile::spoil;
 use crate::made::{CALM, End, make};
 use crate::scenarios;
 use crate::shared::{complete, killed};
-use crate::terminal::own_sentences;
 
 /// Tries to end its cell, its line and its code, to be HTML, a list, a formula, a mention.
 const HOSTILE: &str =
@@ -50,9 +49,8 @@ fn cells(row: &str) -> usize {
 
 #[test]
 fn the_markdown_is_as_it_was_looked_at() {
-    let mut summary = complete().summary.clone();
-    own_sentences(&mut summary);
-    assert_golden("markdown.md", &render_markdown(&complete().run, &summary));
+    let made = complete();
+    assert_golden("markdown.md", &render_markdown(&made.run, &made.summary));
 }
 
 #[test]

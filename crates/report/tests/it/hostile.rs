@@ -1,9 +1,12 @@
 //! Spoils every text of a run that somebody outside could have chosen.
 
 use kgauge_analyze::Summary;
-use kgauge_analyze::summary::{FlowSummary, TrialSummary, Warning};
+use kgauge_analyze::summary::{
+    FlowShape, FlowSummary, ProgramCores, TrialSummary, Warning, WarningFinding,
+};
 use kgauge_results::RunRead;
 use kgauge_results::run::EventKind;
+use kgauge_scenario::{Arrivals, Shape, Trace};
 
 /// Puts `text` wherever a text can stand.
 pub(crate) fn spoil(run: &mut RunRead, summary: &mut Summary, text: &str) {
@@ -72,8 +75,9 @@ fn spoil_summary(summary: &mut Summary, text: &str) {
 
 fn spoil_warnings(warnings: &mut [Warning], text: &str) {
     for warning in warnings {
-        warning.text = text.to_owned();
-        warning.remedy = text.to_owned();
+        warning.finding = WarningFinding::TargetNote {
+            note: text.to_owned(),
+        };
         warning.flow = Some(text.to_owned());
     }
 }
@@ -86,15 +90,17 @@ fn spoil_trial(trial: &mut TrialSummary, text: &str) {
         factor.path = text.to_owned();
         factor.value = text.to_owned();
     }
-    trial.generator.evidence = vec![text.to_owned()];
+    trial.cpu.other_programs = vec![ProgramCores {
+        name: text.to_owned(),
+        cores: 1.0,
+    }];
     spoil_warnings(&mut trial.warnings, text);
     for published in &mut trial.published {
         published.figure = format!("{text}.latency{text}");
-        published.why = text.to_owned();
+        published.differs = Some(text.to_owned());
     }
     for goal in &mut trial.goals {
         goal.goal = text.to_owned();
-        goal.why = text.to_owned();
     }
     trial
         .flows
@@ -104,14 +110,17 @@ fn spoil_trial(trial: &mut TrialSummary, text: &str) {
 
 fn spoil_flow(flow: &mut FlowSummary, text: &str) {
     flow.name = text.to_owned();
-    flow.shape = Some(text.to_owned());
+    flow.shape = Some(FlowShape {
+        shape: Shape::Replay {
+            file: text.to_owned(),
+            trace: Trace::Rates([].into()),
+        },
+        arrivals: Arrivals::Even,
+    });
     for error in &mut flow.errors {
         error.name = text.to_owned();
     }
-    for law in flow.little.iter_mut() {
-        law.sentence = text.to_owned();
-    }
     for ack in flow.ack.iter_mut() {
-        ack.sentence = text.to_owned();
+        ack.acks = text.to_owned();
     }
 }

@@ -15,6 +15,7 @@ mod metrics;
 mod mutated;
 mod page;
 mod scenarios;
+mod schema;
 mod shared;
 mod tags;
 mod terminal;

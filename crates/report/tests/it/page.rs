@@ -1,8 +1,8 @@
 //! The page of a real run folder: what it promises whatever is in it.
 
 use kgauge_analyze::Summary;
-use kgauge_analyze::summary::{Warning, WarningKind};
-use kgauge_report::render_html;
+use kgauge_analyze::summary::{Warning, WarningFinding, WarningKind};
+use kgauge_report::{render_html, text};
 use kgauge_results::run::{
     DiskSample, Event, EventKind, Evidence, EvidenceKind, MissingEvidence, NetworkSample,
     PressureSample, RepeatKey, Resource, RunHead, Subject,
@@ -386,31 +386,29 @@ fn above_the_answer(page: &str) -> String {
 fn what_must_be_known_first_is_a_short_sentence_each_with_its_evidence_folded() {
     let made = killed();
     let mut summary = made.summary.clone();
-    let evidence =
-        "Its thread had used 98 % of a core, and that is the end of its rope. ".repeat(9);
-    let kind = WarningKind::GeneratorLimited;
-    let warning = Warning {
-        kind,
+    let trial = &mut summary.trials[0];
+    trial.warnings.push(Warning {
         flow: None,
-        text: format!("The generator was the bottleneck; the target can do more. {evidence}"),
-        remedy: kind.remedy().to_owned(),
-    };
-    summary.trials[0].warnings.push(warning);
+        finding: WarningFinding::GeneratorLimited,
+    });
+    trial.cpu.generator_thread_use_max = Some(0.98);
+    let evidence = text::generator::evidence(trial).join(" ");
+    let remedy = text::warning::remedy(WarningKind::GeneratorLimited);
     let page = render_html(&made.run, &summary);
     assert_balanced(&page);
     let seen = above_the_answer(&page);
     for sentence in [
         "This run did not finish.",
-        "The generator was the bottleneck; the target can do more.",
+        "The generator was the bottleneck; the target can do more than these figures show.",
     ] {
         assert!(seen.contains(sentence), "{sentence} in {seen}");
     }
     assert!(
-        !seen.contains("98 % of a core") && !seen.contains(kind.remedy()),
+        !seen.contains("98 % of a core") && !seen.contains(remedy),
         "{seen}"
     );
     let words = page.replace('\u{a0}', " ");
-    assert!(words.contains(evidence.trim()) && words.contains(kind.remedy()));
+    assert!(words.contains(&evidence) && words.contains(remedy));
 }
 
 #[test]
@@ -420,19 +418,11 @@ fn the_verdict_stands_with_the_answers_and_before_the_figures() {
     let at = |words: &str| page.find(words).unwrap();
     let verdict = at(">Bottleneck<");
     assert!(at(">Summary<") < verdict && verdict < at(">Figures<"));
-    let limits = made
-        .summary
-        .trials
-        .iter()
-        .filter_map(|trial| trial.limit.as_ref());
-    for limit in limits {
-        assert!(
-            page[verdict..at(">Figures<")]
-                .replace('\u{a0}', " ")
-                .contains(&limit.sentence),
-            "{}",
-            limit.sentence
-        );
+    for trial in &made.summary.trials {
+        let Some(limit) = &trial.limit else { continue };
+        let sentence = text::bottleneck::sentence(limit, trial);
+        let answers = page[verdict..at(">Figures<")].replace('\u{a0}', " ");
+        assert!(answers.contains(&sentence), "{sentence}");
     }
 }
 

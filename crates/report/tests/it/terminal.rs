@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use kgauge_analyze::Summary;
 use kgauge_analyze::statistics::Steadiness;
 use kgauge_analyze::summary::FlowSteadiness;
 use kgauge_report::{TerminalStyle, render_terminal};
@@ -20,33 +19,8 @@ const PLAIN: TerminalStyle = TerminalStyle {
 
 /// The text of a made-up run; its folder's name is replaced, since it differs each time.
 fn text(style: TerminalStyle, made: &Made) -> String {
-    let mut summary = made.summary.clone();
-    own_sentences(&mut summary);
-    let text = render_terminal(&made.run, &summary, style);
+    let text = render_terminal(&made.run, &made.summary, style);
     text.replace(&made.run.dir.display().to_string(), "RUNS/run")
-}
-
-/// Other rooms' sentences, replaced: what they say is tested there, where they stand is tested
-/// here.
-pub(crate) fn own_sentences(summary: &mut Summary) {
-    for warning in &mut summary.warnings {
-        let kind = warning.kind;
-        warning.text = format!("a warning of the kind {kind:?}");
-        warning.remedy = format!("the remedy of {kind:?}");
-    }
-    for trial in &mut summary.trials {
-        for warning in &mut trial.warnings {
-            let kind = warning.kind;
-            warning.text = format!("a warning of the kind {kind:?}, with its numbers");
-            warning.remedy = format!("the remedy of {kind:?}");
-        }
-        for goal in &mut trial.goals {
-            goal.why = "why".to_owned();
-        }
-        for ack in trial.flows.iter_mut().filter_map(|flow| flow.ack.as_mut()) {
-            ack.sentence = format!("what acks={} meant", ack.acks);
-        }
-    }
 }
 
 #[test]

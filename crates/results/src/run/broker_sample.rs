@@ -4,6 +4,7 @@
 //! have; it is never 0. Times are sums over all requests: the mean of any span is the difference of two sums by the
 //! difference of two counts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A broker's own metrics at one look.
@@ -57,7 +58,18 @@ pub enum MetricsSource {
 
 /// A kind of request, as Kafka's request metrics name it.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum RequestKind {

@@ -194,7 +194,7 @@ pub enum EventKind {
 }
 
 /// How clients notice that a broker does not answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutageCause {
     /// Connections to it were lost, and new ones fail: nothing listens there, or no network leads there.

@@ -1,5 +1,6 @@
 //! What the brokers told over the wire while a repeat ran: the run's topic, its replicas, its groups.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The run's topic at one look.
@@ -75,7 +76,7 @@ pub struct PartitionChange {
 }
 
 /// What one look saw change, all partitions together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ReplicaChanges {
     /// Partitions that another broker leads than before.

@@ -27,8 +27,6 @@ const STOLEN_PART: f64 = 0.05;
 pub(super) struct LatenessEvidence<'a> {
     /// CPU of the trial.
     pub(super) cpu: &'a CpuSummary,
-    /// Processors that kgauge may use.
-    pub(super) processors: Option<u32>,
     /// Whether the target shares them.
     pub(super) is_shared: bool,
     /// Whether the scenario broke the target meanwhile.
@@ -104,7 +102,7 @@ impl LatenessEvidence<'_> {
             Some(queued) => queued >= QUEUED_PER_LATE * late_part,
             None => self.idle_below(IDLE_PART),
         };
-        let processors = f64::from(self.processors.unwrap_or(1));
+        let processors = f64::from(self.cpu.processors.unwrap_or(1));
         let stolen = self.cpu.stolen_cores;
         match (self.crowd(), stolen) {
             // Time that a control group takes away looks like a wait for a processor.
@@ -121,7 +119,7 @@ impl LatenessEvidence<'_> {
 
     /// How many cores other programs used, where that is worth naming them.
     fn crowd(&self) -> Option<f64> {
-        crowd(self.cpu, self.processors)
+        crowd(self.cpu)
     }
 
     /// Whether a control group took time from the generator.
@@ -133,21 +131,21 @@ impl LatenessEvidence<'_> {
 
     /// Whether the target shares the machine, and was kept from its processors.
     fn is_target_starved(&self) -> bool {
-        self.is_shared && is_full(self.cpu, self.processors) && is_kept_waiting(self.cpu)
+        self.is_shared && is_full(self.cpu) && is_kept_waiting(self.cpu)
     }
 
     fn idle_below(&self, part: f64) -> bool {
-        idle_below(self.cpu, self.processors, part)
+        idle_below(self.cpu, part)
     }
 }
 
 /// Whether the machine had nothing to spare.
-pub(super) fn is_full(cpu: &CpuSummary, processors: Option<u32>) -> bool {
-    idle_below(cpu, processors, FULL_PART)
+pub(super) fn is_full(cpu: &CpuSummary) -> bool {
+    idle_below(cpu, FULL_PART)
 }
 
-fn idle_below(cpu: &CpuSummary, processors: Option<u32>, part: f64) -> bool {
-    let idle = cpu.idle_cores.zip(processors);
+fn idle_below(cpu: &CpuSummary, part: f64) -> bool {
+    let idle = cpu.idle_cores.zip(cpu.processors);
     idle.is_some_and(|(idle, processors)| idle <= part * f64::from(processors))
 }
 
@@ -160,8 +158,8 @@ pub(super) fn is_kept_waiting(cpu: &CpuSummary) -> bool {
 }
 
 /// How many cores other programs used, where that is a fifth of the machine or more.
-pub(super) fn crowd(cpu: &CpuSummary, processors: Option<u32>) -> Option<f64> {
-    let enough = OTHERS_PART * f64::from(processors?);
+pub(super) fn crowd(cpu: &CpuSummary) -> Option<f64> {
+    let enough = OTHERS_PART * f64::from(cpu.processors?);
     let cores = cpu.others_cores? + cpu.stolen_cores.unwrap_or(0.0);
     (cores >= enough).then_some(cores)
 }
@@ -190,6 +188,7 @@ mod tests {
     /// Two processors with one idle.
     fn cpu() -> CpuSummary {
         CpuSummary {
+            processors: Some(2),
             generator_thread_use_max: Some(0.2),
             generator_cores: Some(0.3),
             target_cores: Some(0.6),
@@ -207,7 +206,6 @@ mod tests {
     ) -> LatenessCause {
         let grounds = LatenessEvidence {
             cpu,
-            processors: Some(2),
             is_shared: true,
             has_faults: false,
             has_outage: false,
@@ -311,7 +309,6 @@ mod tests {
         full.target_queued_part = Some(0.5);
         let grounds = LatenessEvidence {
             cpu: &full,
-            processors: Some(2),
             is_shared: true,
             has_faults: false,
             has_outage: true,
@@ -337,7 +334,6 @@ mod tests {
         let cpu = cpu();
         let grounds = LatenessEvidence {
             cpu: &cpu,
-            processors: Some(2),
             is_shared: true,
             has_faults: true,
             has_outage: false,
@@ -356,15 +352,5 @@ mod tests {
         assert!(matches!(found, LatenessCause::Target { .. }), "{found:?}");
         old.waiting_time_part = 0.01;
         assert_eq!(judged(&old, &cpu(), None), OWN);
-    }
-
-    #[test]
-    fn each_cause_has_its_remedy_and_a_lower_rate_is_not_for_a_busy_neighbour() {
-        let remedy = |cause: LatenessCause| cause.remedy().unwrap_or_default();
-        let crowded = remedy(LatenessCause::OtherPrograms { cores: 1.0 });
-        assert!(crowded.contains("A lower rate does not help"), "{crowded}");
-        let idle = remedy(LatenessCause::Generator { is_busy: false });
-        assert!(!idle.contains("rate"), "{idle}");
-        assert!(remedy(LatenessCause::Generator { is_busy: true }).contains("lower its rate"));
     }
 }

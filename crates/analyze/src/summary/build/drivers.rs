@@ -4,7 +4,6 @@ use kgauge_scenario::{Driver, FlowPlan, Plan, ProduceFlow, Shape, Trial};
 
 use super::hold::{FlowHold, MeasuredRepeats};
 use crate::statistics::Spread;
-use crate::summary::words;
 use crate::summary::{
     DriverComparison, DriverRow, DriverSummary, Factor, FlowKind, FlowSummary, TrialSummary,
 };
@@ -110,7 +109,6 @@ fn comparison(group: &[DrivenFlow<'_>]) -> DriverComparison {
         .find(|row| row.driver == Driver::Kgauge.to_string())
         .cloned();
     let first = &group[0];
-    let mut sentences = Vec::new();
     let closed_loop = first.flow.shape == Shape::Max;
     if let Some(kgauge) = &kgauge {
         let ratio = |own: Option<f64>, theirs: Option<f64>| {
@@ -122,7 +120,6 @@ fn comparison(group: &[DrivenFlow<'_>]) -> DriverComparison {
             row.rate_factor = ratio(row.records_per_s, kgauge.records_per_s);
             row.p99_factor = ratio(ns(row.p99_ns), ns(kgauge.p99_ns));
             row.cpu_factor = ratio(row.cpu_ns_per_record, kgauge.cpu_ns_per_record);
-            sentences.extend(sentence(row, kgauge, closed_loop));
         }
     }
     DriverComparison {
@@ -137,7 +134,6 @@ fn comparison(group: &[DrivenFlow<'_>]) -> DriverComparison {
             .collect(),
         closed_loop,
         rows,
-        sentences,
     }
 }
 
@@ -167,39 +163,4 @@ fn row(sent: &DrivenFlow<'_>) -> DriverRow {
         p99_factor: None,
         cpu_factor: None,
     }
-}
-
-/// The factors of a client to kgauge's engine, in words.
-fn sentence(row: &DriverRow, kgauge: &DriverRow, closed_loop: bool) -> Option<String> {
-    let who = row.client.as_ref().unwrap_or(&row.driver);
-    let mut clauses = Vec::new();
-    if let (Some(factor), Some(own), Some(theirs)) = (
-        row.cpu_factor,
-        row.cpu_ns_per_record,
-        kgauge.cpu_ns_per_record,
-    ) {
-        clauses.push(format!(
-            "uses {} times kgauge's CPU per record ({} ns; kgauge {} ns)",
-            words::number(factor),
-            words::number(own),
-            words::number(theirs)
-        ));
-    }
-    if let (Some(factor), true) = (row.rate_factor, closed_loop) {
-        clauses.push(format!(
-            "writes {} times kgauge's records/s",
-            words::number(factor)
-        ));
-    }
-    if let (Some(factor), Some(own), Some(theirs), false) =
-        (row.p99_factor, row.p99_ns, kgauge.p99_ns, closed_loop)
-    {
-        clauses.push(format!(
-            "has {} times kgauge's p99 ({}; kgauge {})",
-            words::number(factor),
-            words::time(own as f64),
-            words::time(theirs as f64)
-        ));
-    }
-    (!clauses.is_empty()).then(|| format!("{who} {}.", clauses.join(", ")))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_scenario::{Arrivals, FlowPlan, ProduceFlow, Shape, Trace, Trial};
+use kgauge_scenario::{FlowPlan, Shape, Trial};
 
 use super::ack::ack_meaning;
 use super::drivers::driver;
@@ -15,9 +15,8 @@ use super::steadiness::steadiness;
 use super::transactions::transactions;
 use super::work;
 use crate::summary::generator::LATE_AFTER_NS;
-use crate::summary::words;
 use crate::summary::{
-    Batching, ConsumerLag, ErrorSummary, FlowKind, FlowSummary, Lateness, LatenessCause,
+    Batching, ConsumerLag, ErrorSummary, FlowKind, FlowShape, FlowSummary, Lateness, LatenessCause,
     RecordCounts, Throttling, Throughput,
 };
 use kgauge_results::folder::RepeatRead;
@@ -71,7 +70,10 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &MeasuredRepeats<'_>) -> Fl
         name: plan.map_or_else(|| format!("flow-{index}"), |plan| plan.name().to_owned()),
         kind,
         members,
-        shape: produce.map(shape_words),
+        shape: produce.map(|flow| FlowShape {
+            shape: flow.shape.clone(),
+            arrivals: flow.arrivals,
+        }),
         closed_loop,
         record_bytes: produce.map(|flow| flow.record.value_bytes),
         throughput: throughput(&holds, kind),
@@ -98,74 +100,7 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &MeasuredRepeats<'_>) -> Fl
         driver: driver(index, measured),
         group: group(index, measured),
         mirror: mirror(index, measured),
-        transactions: transactions(index, measured, &all_stages),
-    }
-}
-
-fn shape_words(flow: &ProduceFlow) -> String {
-    let rate = words::number;
-    let seconds = |ns: u64| format!("{} s", words::number(ns as f64 / 1e9));
-    let words = match &flow.shape {
-        Shape::Max => return "max".to_owned(),
-        Shape::Constant { per_second } => format!("constant, {} records/s", rate(*per_second)),
-        Shape::Poisson { per_second } => {
-            return format!("poisson, {} records/s", rate(*per_second));
-        }
-        Shape::Ramp {
-            from_per_second,
-            to_per_second,
-            over_ns,
-        } => format!(
-            "ramp, {} to {} records/s in {}",
-            rate(*from_per_second),
-            rate(*to_per_second),
-            seconds(*over_ns)
-        ),
-        Shape::Step { steps } => {
-            let step = |step: &kgauge_scenario::RateStep| {
-                format!("{} for {}", rate(step.per_second), seconds(step.length_ns))
-            };
-            let shown: Vec<String> = steps.iter().take(6).map(step).collect();
-            let more = if steps.len() > shown.len() {
-                ", ..."
-            } else {
-                ""
-            };
-            format!("steps, records/s: {}{more}", shown.join(", "))
-        }
-        Shape::Wave {
-            per_second,
-            amplitude_per_second,
-            period_ns,
-        } => format!(
-            "wave, {} ± {} records/s in {}",
-            rate(*per_second),
-            rate(*amplitude_per_second),
-            seconds(*period_ns)
-        ),
-        Shape::Burst {
-            per_second,
-            burst_per_second,
-            every_ns,
-            burst_ns,
-        } => format!(
-            "bursts, {} records/s, and {} for {} of every {}",
-            rate(*per_second),
-            rate(*burst_per_second),
-            seconds(*burst_ns),
-            seconds(*every_ns)
-        ),
-        Shape::Replay { file, trace } => {
-            let what = match trace {
-                Trace::Times(_) => "times",
-                Trace::Rates(_) => "rates",
-            };
-            format!("replay of {what} in {file}")
-        }
-    };
-    match flow.arrivals {
-        Arrivals::Even => words,
-        Arrivals::Poisson => format!("{words}, poisson arrivals"),
+        transactions: transactions(index, measured),
     }
 }
 

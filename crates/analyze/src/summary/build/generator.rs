@@ -2,18 +2,10 @@
 
 use super::hold::{FlowHold, MeasuredRepeats};
 use crate::statistics::Spread;
-use crate::summary::generator::{
-    LATE_PART_MAX, STARVED_PART_MAX, THREAD_USE_LIMIT, THREAD_USE_NEAR,
-};
-use crate::summary::words;
-use crate::summary::{
-    CpuSummary, FlowSummary, GeneratorState, GeneratorVerdict, Lateness, LatenessCause,
-};
+use crate::summary::generator::{LATE_PART_MAX, STARVED_PART_MAX, THREAD_USE_LIMIT};
+use crate::summary::{CpuSummary, FlowSummary, GeneratorState, GeneratorVerdict, LatenessCause};
 use kgauge_results::folder::RepeatRead;
 use kgauge_results::run::CpuRecord;
-
-/// Other programs that a sentence names.
-const NAMED_MAX: usize = 3;
 
 /// CPU over the hold stages, per record of all flows together.
 pub(super) fn cpu(flows: &[FlowSummary], measured: &MeasuredRepeats<'_>) -> CpuSummary {
@@ -86,21 +78,20 @@ fn hold_ns(flows: &[FlowSummary], repeat: &RepeatRead) -> f64 {
 }
 
 /// Limited beats late: a generator at its limit is late for that reason.
-pub(super) fn verdict(
-    flows: &[FlowSummary],
-    cpu: &CpuSummary,
-    processors: Option<u32>,
-) -> GeneratorVerdict {
-    let mut evidence = Vec::new();
-    let busy = cpu_evidence(cpu, processors, &mut evidence);
-    let starved = starved(flows, &mut evidence);
+pub(super) fn verdict(flows: &[FlowSummary], cpu: &CpuSummary) -> GeneratorVerdict {
+    let busy = cpu
+        .generator_thread_use_max
+        .map(|used| used >= THREAD_USE_LIMIT);
+    let starved = flows.iter().filter(|flow| flow.closed_loop).any(|flow| {
+        let driver = flow.driver.as_ref();
+        driver.is_some_and(|driver| driver.starved_part > STARVED_PART_MAX)
+    });
     let mut blame = LatenessCause::None;
     let mut worst = 0.0;
     for flow in flows {
         let Some(lateness) = &flow.lateness else {
             continue;
         };
-        evidence.push(lateness_words(&flow.name, lateness));
         // Of several flows the one that bears most on the generator, then the one that is latest.
         let weight = match lateness.blame {
             LatenessCause::None => 0.0,
@@ -128,11 +119,7 @@ pub(super) fn verdict(
             GeneratorState::Fine
         }
     };
-    GeneratorVerdict {
-        word,
-        blame,
-        evidence,
-    }
+    GeneratorVerdict { word, blame }
 }
 
 /// Whether so many records of a flow were late for which there was room that its latencies contain it.
@@ -142,132 +129,4 @@ fn had_room(flow: &FlowSummary) -> bool {
     };
     let waited = lateness.late_waiting_part.unwrap_or(0.0);
     lateness.blame.is_in_latencies() && lateness.late_part - waited > LATE_PART_MAX
-}
-
-fn lateness_words(name: &str, lateness: &Lateness) -> String {
-    let mut words = format!(
-        "{name}: {late} of the records were sent more than {limit} late (p99 {p99}), {skipped} \
-         were skipped",
-        late = words::percent(lateness.late_part),
-        limit = words::time(lateness.late_after_ns as f64),
-        p99 = words::time(lateness.lag_ns_p99 as f64),
-        skipped = words::percent(lateness.skipped_part),
-    );
-    if lateness.late_part > 0.0
-        && let Some(waited) = lateness.late_waiting_part
-    {
-        let had_room = words::percent((lateness.late_part - waited).max(0.0));
-        let waited = words::percent(waited);
-        words.push_str(&format!(
-            "; {waited} were late because the client buffer was full, {had_room} although it had \
-             room"
-        ));
-    }
-    let waiting = words::percent(lateness.waiting_time_part);
-    words.push_str(&format!(
-        "; client buffers were full for {waiting} of the time."
-    ));
-    words
-}
-
-/// Whether another client could have sent more than it was fed.
-fn starved(flows: &[FlowSummary], evidence: &mut Vec<String>) -> bool {
-    let mut starved = false;
-    for flow in flows.iter().filter(|flow| flow.closed_loop) {
-        let Some(driver) = &flow.driver else { continue };
-        evidence.push(format!(
-            "{}: {} waited for input for {} of the time (limit {}).",
-            flow.name,
-            driver.client,
-            words::percent(driver.starved_part),
-            words::percent(STARVED_PART_MAX),
-        ));
-        starved |= driver.starved_part > STARVED_PART_MAX;
-    }
-    starved
-}
-
-/// Whether a load thread was at its limit; `None` when nobody looked.
-fn cpu_evidence(
-    cpu: &CpuSummary,
-    processors: Option<u32>,
-    evidence: &mut Vec<String>,
-) -> Option<bool> {
-    let Some(used) = cpu.generator_thread_use_max else {
-        evidence.push("Generator CPU was not measured.".to_owned());
-        return None;
-    };
-    let nearness = if used >= THREAD_USE_LIMIT {
-        ": no headroom"
-    } else if used >= THREAD_USE_NEAR {
-        ": little headroom"
-    } else {
-        ""
-    };
-    evidence.push(format!(
-        "The busiest load thread used {} of a core (limit {}){nearness}.",
-        words::percent(used),
-        words::percent(THREAD_USE_LIMIT),
-    ));
-    if let Some(spun) = cpu.generator_spun_cores.filter(|cores| *cores >= 0.01) {
-        evidence.push(format!(
-            "Load threads also busy-waited for {} of a core to hit send times precisely.",
-            words::percent(spun),
-        ));
-    }
-    if let Some(queued) = cpu.generator_queued_part.filter(|part| *part >= 0.001) {
-        evidence.push(format!(
-            "A load thread was runnable but waited for a CPU for {} of the time.",
-            words::percent(queued),
-        ));
-    }
-    if let Some(queued) = cpu.target_queued_part.filter(|part| *part >= 0.01) {
-        evidence.push(format!(
-            "A broker thread was runnable but waited for a CPU for {} of the time.",
-            words::percent(queued),
-        ));
-    }
-    if let Some(held) = cpu.generator_held_part.filter(|part| *part >= 0.01) {
-        evidence.push(format!(
-            "A cgroup CPU limit throttled kgauge in {} of its periods.",
-            words::percent(held),
-        ));
-    }
-    evidence.extend(processors.and_then(|processors| processors_words(cpu, processors)));
-    Some(used >= THREAD_USE_LIMIT)
-}
-
-/// Who used the machine's processors. Nothing of them is left unexplained: what is not known is said.
-pub(super) fn processors_words(cpu: &CpuSummary, processors: u32) -> Option<String> {
-    let generator = cpu.generator_cores?;
-    let mut parts = vec![format!("the generator used {}", words::number(generator))];
-    let target = cpu.target_cores.map(words::number);
-    parts.push(match &target {
-        Some(cores) => format!("the target {cores}"),
-        None => "the target's share is unknown".to_owned(),
-    });
-    if let Some(others) = cpu.others_cores {
-        let named: Vec<&str> = cpu
-            .other_programs
-            .iter()
-            .take(NAMED_MAX)
-            .map(|program| program.name.as_str())
-            .collect();
-        let named = match named.as_slice() {
-            [] => String::new(),
-            names => format!(" (mostly {})", names.join(", ")),
-        };
-        parts.push(format!("other programs {}{named}", words::number(others)));
-    }
-    if let Some(stolen) = cpu.stolen_cores {
-        parts.push(format!("the hypervisor took {}", words::number(stolen)));
-    }
-    if let Some(idle) = cpu.idle_cores {
-        parts.push(format!("{} were idle", words::number(idle)));
-    }
-    Some(format!(
-        "Of this machine's {}: {}.",
-        words::counted(u64::from(processors), "processor"),
-        parts.join(", "),
-    ))
 }

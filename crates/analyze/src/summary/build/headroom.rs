@@ -1,13 +1,8 @@
 //! How much of what this machine can generate a trial has used.
 
 use super::hold::MeasuredRepeats;
-use crate::summary::words;
 use crate::summary::{FlowHeadroom, FlowSummary, Headroom};
 use kgauge_results::run::FlowRecord;
-
-/// From here on it is said that there was little to spare: a ceiling is measured within a second, in which
-/// caches and clocks of processors are not as in the run.
-const NEAR: f64 = 0.80;
 
 /// What the flows did beside what each does at full speed. `None` when the ceiling of one of them is not known:
 /// the sum would be too low.
@@ -17,31 +12,10 @@ pub(super) fn headroom(flows: &[FlowSummary], measured: &MeasuredRepeats<'_>) ->
     let each = pairs.map(|(flow, record)| of_flow(flow, record));
     let each = each.collect::<Option<Vec<_>>>()?;
     let threads = record.flows.iter().map(|flow| flow.threads).max()?;
-    let used_part = used_part(&each, threads)?;
-    let shown = each.iter().map(|flow| {
-        format!(
-            "{} {} of {} records/s",
-            flow.flow,
-            words::number(flow.records_per_s),
-            words::number(flow.ceiling_records_per_s)
-        )
-    });
-    let spare = if used_part >= NEAR {
-        ", little headroom"
-    } else {
-        ""
-    };
-    let sentence = format!(
-        "The generator used {} of its capacity on this machine{spare}: {} ({}, writing to a null \
-         sink).",
-        words::percent(used_part),
-        shown.collect::<Vec<_>>().join(", "),
-        words::counted(u64::from(threads), "load thread"),
-    );
     Some(Headroom {
-        used_part,
+        used_part: used_part(&each, threads)?,
         flows: each,
-        sentence,
+        threads,
     })
 }
 

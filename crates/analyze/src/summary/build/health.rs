@@ -4,8 +4,7 @@ use kgauge_scenario::Trial;
 
 use super::hold::MeasuredRepeats;
 use crate::series::{WireHold, wire_hold};
-use crate::summary::words;
-use crate::summary::{Warning, WarningKind};
+use crate::summary::{Warning, WarningFinding};
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{Event, EventKind};
 
@@ -66,60 +65,42 @@ fn outage(run: &RunRead, event: &Event) -> Option<Warning> {
         } if later.repeat == event.repeat && (broker, since_ns) == (*of, *since) => later.at_ns,
         _ => None,
     });
-    let until = match back_ns {
-        Some(back_ns) => format!("for {}", words::time(back_ns.saturating_sub(*since) as f64)),
-        None => "until the end of the repeat".to_owned(),
-    };
-    let kind = WarningKind::BrokerOutage;
     Some(Warning {
-        kind,
         flow: None,
-        text: format!(
-            "Repeat {}: broker {of} at {address} stopped responding at {}, {until}.",
-            event.repeat.map_or(0, |key| key.repeat) + 1,
-            words::time(*since as f64),
-        ),
-        remedy: kind.remedy().to_owned(),
+        finding: WarningFinding::BrokerOutage {
+            repeat: event.repeat.map_or(0, |key| key.repeat) + 1,
+            broker: *of,
+            address: address.clone(),
+            since_ns: *since,
+            length_ns: back_ns.map(|back_ns| back_ns.saturating_sub(*since)),
+        },
     })
 }
 
 fn of_hold(repeat: u32, hold: &WireHold, warnings: &mut Vec<Warning>) {
-    let mut add = |kind: WarningKind, text: String| {
+    let mut add = |finding: WarningFinding| {
         warnings.push(Warning {
-            kind,
             flow: None,
-            text,
-            remedy: kind.remedy().to_owned(),
+            finding,
         });
     };
-    let number = u64::from(repeat) + 1;
+    let repeat = repeat + 1;
     if hold.under_replicated_max > 0 || hold.leaderless_max > 0 {
-        let partitions = words::counted(u64::from(hold.under_replicated_max), "partition");
-        let mut text = format!(
-            "Repeat {number}: up to {partitions} under-replicated, in {} of the samples during \
-             the hold.",
-            words::percent(hold.under_replicated_part)
-        );
-        if hold.leaderless_max > 0 {
-            let leaderless = words::counted(u64::from(hold.leaderless_max), "partition");
-            text.push_str(&format!(" Up to {leaderless} had no leader."));
-        }
-        add(WarningKind::UnderReplicated, text);
+        add(WarningFinding::UnderReplicated {
+            repeat,
+            partitions: hold.under_replicated_max,
+            time_part: hold.under_replicated_part,
+            leaderless: hold.leaderless_max,
+        });
     }
     let changes = hold.changes;
-    let leaders = changes.leaders_moved.saturating_add(changes.leaders_lost);
-    if leaders > 0 {
-        let text = format!(
-            "Repeat {number}: leaders changed unexpectedly during the hold: {}.",
-            changes.words()
-        );
-        add(WarningKind::LeadersMoved, text);
+    if changes.leaders_moved > 0 || changes.leaders_lost > 0 {
+        add(WarningFinding::LeadersMoved { repeat, changes });
     }
     if hold.lag_grows == Some(true) {
-        let most = words::counted(hold.lag_records_max.unwrap_or_default(), "record");
-        let text = format!(
-            "Repeat {number}: followers fell further behind throughout the hold, by up to {most}."
-        );
-        add(WarningKind::FollowersFallBehind, text);
+        add(WarningFinding::FollowersFallBehind {
+            repeat,
+            records: hold.lag_records_max.unwrap_or_default(),
+        });
     }
 }

@@ -1,9 +1,7 @@
-//! Little's law over the hold stage, and the sentence without which no closed loop's latency is
-//! printed.
+//! Little's law over the hold stage.
 
 use super::hold::{FlowHold, merged};
 use crate::summary::LittlesLaw;
-use crate::summary::words;
 use kgauge_results::slice::TimeKind;
 use kgauge_results::stage::SECOND_NS;
 
@@ -38,50 +36,11 @@ pub(super) fn littles_law(holds: &[FlowHold<'_>], closed_loop: bool) -> Option<L
     } else {
         RESIDUAL_OPEN_MAX
     };
-    let mut law = LittlesLaw {
+    Some(LittlesLaw {
         in_flight_mean: measured.then_some(in_flight_mean),
         records_per_s: records_per_ns * SECOND_NS as f64,
         service_mean_ns,
         residual,
         holds: residual.map(|residual| residual.abs() <= residual_max),
-        sentence: String::new(),
-    };
-    law.sentence = if closed_loop {
-        closed_sentence(&law)
-    } else {
-        open_sentence(&law)
-    };
-    Some(law)
-}
-
-fn closed_sentence(law: &LittlesLaw) -> String {
-    let opening = "Closed loop: this latency is time spent in the producer buffer, not broker \
-                   latency";
-    match (law.in_flight_mean, law.residual) {
-        (Some(in_flight), Some(residual)) => format!(
-            "{opening}. On average {in_flight} records were in flight at {rate} records/s. \
-             Little's law predicts {expected}; {measured} was measured (residual {residual}).",
-            in_flight = words::number(in_flight),
-            rate = words::number(law.records_per_s),
-            expected = words::time(in_flight / law.records_per_s * SECOND_NS as f64),
-            measured = words::time(law.service_mean_ns),
-            residual = words::percent(residual),
-        ),
-        _ => format!("{opening}. Records in flight were not measured."),
-    }
-}
-
-fn open_sentence(law: &LittlesLaw) -> String {
-    match (law.in_flight_mean, law.residual) {
-        (Some(in_flight), Some(residual)) => format!(
-            "Little's law: {rate} records/s at {service} each predict {expected} records in \
-             flight; {in_flight} were measured (residual {residual}).",
-            rate = words::number(law.records_per_s),
-            service = words::time(law.service_mean_ns),
-            expected = words::number(law.records_per_s * law.service_mean_ns / SECOND_NS as f64),
-            in_flight = words::number(in_flight),
-            residual = words::percent(residual),
-        ),
-        _ => "Records in flight were not measured.".to_owned(),
-    }
+    })
 }

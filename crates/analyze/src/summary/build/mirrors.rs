@@ -3,7 +3,6 @@
 use super::hold::MeasuredRepeats;
 use crate::statistics::Spread;
 use crate::summary::MirrorSummary;
-use crate::summary::words;
 use kgauge_results::run::MirrorRecord;
 use kgauge_results::stage::Stage;
 
@@ -23,7 +22,7 @@ pub(super) fn mirror(index: u16, measured: &MeasuredRepeats<'_>) -> Option<Mirro
         let values = all.iter().map(|(one, hold_ns)| of(one, *hold_ns));
         Spread::of(&values.collect::<Option<Vec<_>>>()?)
     };
-    let mut mirror = MirrorSummary {
+    Some(MirrorSummary {
         replicator: all.first()?.0.replicator.clone(),
         acked: sum(|one| one.acked),
         missing: sum(|one| one.missing),
@@ -36,46 +35,5 @@ pub(super) fn mirror(index: u16, measured: &MeasuredRepeats<'_>) -> Option<Mirro
             let cpu_ns = one.replicator_cpu_ns.filter(|_| hold_ns > 0)?;
             Some(cpu_ns as f64 / hold_ns as f64)
         }),
-        sentence: String::new(),
-    };
-    mirror.sentence = sentence(&mirror);
-    Some(mirror)
-}
-
-fn sentence(mirror: &MirrorSummary) -> String {
-    let mut parts = vec![match mirror.missing {
-        0 => format!(
-            "{} copied all of {}",
-            mirror.replicator,
-            words::counted(mirror.acked, "record")
-        ),
-        missing => format!(
-            "{} did not copy {} of {}",
-            mirror.replicator,
-            words::count(missing),
-            words::counted(mirror.acked, "record")
-        ),
-    }];
-    parts.push(match mirror.doubled {
-        0 => "no duplicates".to_owned(),
-        doubled => format!("{} duplicated", words::count(doubled)),
-    });
-    parts.push(format!(
-        "at most {} behind during the hold",
-        words::counted(mirror.behind_records_max.max.round() as u64, "record")
-    ));
-    parts.push(match &mirror.caught_up_s {
-        Some(after) => format!("caught up {} after the hold", words::time(after.max * 1e9)),
-        None => "not caught up when the drain ended".to_owned(),
-    });
-    if mirror.unsure > 0 {
-        let unsure = words::counted(mirror.unsure, "record");
-        parts.push(format!(
-            "{unsure} failed at the source, so up to that many more may be missing"
-        ));
-    }
-    if let Some(cores) = &mirror.replicator_cores {
-        parts.push(format!("{} cores", words::number(cores.mean)));
-    }
-    format!("{}.", parts.join("; "))
+    })
 }

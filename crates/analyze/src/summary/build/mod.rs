@@ -37,7 +37,7 @@ use kgauge_results::run::{BuildRecord, RepeatOutcome, RunStatus, TargetRecord};
 
 pub(super) fn summary(run: &RunRead) -> Summary {
     let target = target_summary(run);
-    let trials = trial::trials(run, &target.words);
+    let trials = trial::trials(run);
     let status = status_of(run, &trials);
     let defects = run.defects.iter().map(|defect| DefectSummary {
         file: defect.file.clone(),

@@ -4,7 +4,7 @@ use kgauge_scenario::PartitionFormula;
 
 use crate::statistics::Spread;
 use crate::summary::partitions::{PartitionsNeeded, PartitionsOfRate};
-use crate::summary::{GeneratorState, TrialSummary, words};
+use crate::summary::{GeneratorState, TrialSummary};
 use kgauge_results::folder::RunRead;
 
 /// What the study's formula comes to; none without a formula, or when one of its figures was not measured.
@@ -44,7 +44,7 @@ pub(super) fn needed(run: &RunRead, trials: &[TrialSummary]) -> Option<Partition
         .map(of_rate)
         .collect::<Option<_>>()?;
     Some(PartitionsNeeded {
-        sentence: sentence(&produce, &consume, &rates, is_limited),
+        is_limited,
         produce_per_s: produce,
         consume_per_s: consume,
         rates,
@@ -55,40 +55,6 @@ pub(super) fn needed(run: &RunRead, trials: &[TrialSummary]) -> Option<Partition
 fn partitions(rate_per_s: u64, produce_per_s: f64, consume_per_s: f64) -> Option<u64> {
     let least = produce_per_s.min(consume_per_s);
     (least > 0.0).then(|| (rate_per_s as f64 / least).ceil().max(1.0) as u64)
-}
-
-fn sentence(
-    produce: &Spread,
-    consume: &Spread,
-    rates: &[PartitionsOfRate],
-    is_limited: bool,
-) -> String {
-    let caveat = match is_limited {
-        true => " The generator limited one of these rates, so fewer partitions may be enough.",
-        false => "",
-    };
-    let each: Vec<String> = rates
-        .iter()
-        .map(|one| {
-            let partitions = words::counted(one.partitions, "partition");
-            let cautious = match one.partitions_cautious {
-                Some(more) if more > one.partitions => {
-                    format!(" ({more} at the lower ends of the intervals)")
-                }
-                _ => String::new(),
-            };
-            let rate = words::number(one.rate_per_s as f64);
-            format!("{rate} records/s need {partitions}{cautious}")
-        })
-        .collect();
-    format!(
-        "One producer wrote P = {} records/s to one partition, and one consumer read C = {} from \
-         one. By max(T/P, T/C): {}. This is the minimum. Spare partitions cost little; adding \
-         partitions later remaps keys.{caveat}",
-        words::number(produce.mean),
-        words::number(consume.mean),
-        each.join("; ")
-    )
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl Holds {
     /// What is left of the busy processors when all that take part are taken away.
     fn others(&self, run: &RunRead, cpu: &CpuSummary) -> Option<f64> {
         let environment = run.environment.as_ref()?;
-        let processors = environment.machine.cpu_count.map(f64::from);
+        let processors = cpu.processors.map(f64::from);
         let target = match (cpu.target_cores, environment.target.same_machine) {
             (Some(cores), _) => cores,
             (None, Some(false)) => 0.0,
@@ -66,6 +66,8 @@ impl Holds {
 
 /// Fills in what the machine tells of the holds.
 pub(super) fn account(run: &RunRead, measured: &MeasuredRepeats<'_>, cpu: &mut CpuSummary) {
+    let environment = run.environment.as_ref();
+    cpu.processors = environment.and_then(|environment| environment.machine.cpu_count);
     let holds = measured.repeats.iter();
     let holds = Holds(holds.filter_map(|one| Account::of(run, one)).collect());
     cpu.idle_cores = holds.mean(|one| one.idle);

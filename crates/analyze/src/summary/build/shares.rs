@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use kgauge_scenario::Trial;
 
 use super::hold::MeasuredRepeats;
-use crate::summary::load::{BrokerShare, BrokerShares};
-use crate::summary::{TrialSummary, words};
+use crate::summary::TrialSummary;
+use crate::summary::load::{BrokerShare, BrokerShares, BrokerSkew};
 use kgauge_results::run::RepeatRecord;
 
 /// From this many times the even part on, a broker is told to have too much.
@@ -66,8 +66,8 @@ fn of_brokers(record: &RepeatRecord, brokers: BTreeSet<i32>) -> Option<Vec<Broke
     Some(shares)
 }
 
-/// The sentence on a broker that had much more than its part, of the repeat in which it was most.
-pub(super) fn skew(trial: &TrialSummary) -> Option<String> {
+/// A broker that had much more than its part, of the repeat in which it was most.
+pub(super) fn skew(trial: &TrialSummary) -> Option<BrokerSkew> {
     let worst = trial
         .broker_shares
         .iter()
@@ -80,31 +80,15 @@ pub(super) fn skew(trial: &TrialSummary) -> Option<String> {
     if busy.part < SKEW * even || all < RECORDS_MIN {
         return None;
     }
-    let idle = worst.brokers.iter().filter(|one| one.records == 0).count();
-    let because = match (&trial.topic, idle) {
-        (Some(topic), 1..) if (topic.partitions as usize) < count => format!(
-            ": the topic has {}",
-            words::counted(u64::from(topic.partitions), "partition")
-        ),
-        (_, 1..) => ": the others lead no partition that was written to".to_owned(),
-        _ => ": it leads more partitions, or busier ones".to_owned(),
-    };
-    // Each partition has its replicas on brokers of their own: enough of them reach every broker.
-    let copies = trial
-        .topic
-        .as_ref()
-        .map_or(1, |topic| topic.replication_factor);
-    let others = match idle {
-        0 => String::new(),
-        _ if usize::from(copies) >= count => format!(" {idle} of {count} brokers only replicated."),
-        _ => format!(" {idle} of {count} brokers led nothing."),
-    };
-    Some(format!(
-        "Broker {} led {} of the records instead of an even {}{because}.{others}",
-        busy.broker,
-        words::percent(busy.part),
-        words::percent(even)
-    ))
+    let idle = worst.brokers.iter().filter(|one| one.records == 0);
+    Some(BrokerSkew {
+        broker: busy.broker,
+        part: busy.part,
+        brokers: count as u32,
+        idle: idle.count() as u32,
+        partitions: trial.topic.map(|topic| topic.partitions),
+        replication: trial.topic.map(|topic| topic.replication_factor),
+    })
 }
 
 fn busiest(shares: &BrokerShares) -> f64 {

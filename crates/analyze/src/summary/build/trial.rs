@@ -24,24 +24,23 @@ use kgauge_results::folder::{RepeatRead, RunRead};
 use kgauge_results::run::EventKind;
 
 /// All trials: those of the plan, and without one those that have repeats.
-pub(super) fn trials(run: &RunRead, target: &str) -> Vec<TrialSummary> {
+pub(super) fn trials(run: &RunRead) -> Vec<TrialSummary> {
     match &run.plan {
         Some(plan) => {
             let trials = plan.trials.iter();
             trials
-                .map(|trial| summary(run, trial.index, Some(trial), target))
+                .map(|trial| summary(run, trial.index, Some(trial)))
                 .collect()
         }
         None => {
             let seen = run.repeats.iter().map(|repeat| repeat.key.trial);
             let seen = seen.collect::<BTreeSet<_>>().into_iter();
-            seen.map(|index| summary(run, index, None, target))
-                .collect()
+            seen.map(|index| summary(run, index, None)).collect()
         }
     }
 }
 
-fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> TrialSummary {
+fn summary(run: &RunRead, index: u32, trial: Option<&Trial>) -> TrialSummary {
     let measured = MeasuredRepeats::of(run.repeats_of(index).collect());
     let not_measured = not_measured(run, index);
     let left_out = not_measured.as_ref().is_some_and(|one| one.is_left_out);
@@ -53,14 +52,11 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
     processors::account(run, &measured, &mut cpu);
     judge_lateness(run, trial, &mut flows, &cpu, &measured);
     let headroom = headroom(&flows, &measured);
-    let mut generator = verdict(&flows, &cpu, processors_of(run));
-    let used = headroom.iter().map(|headroom| headroom.sentence.clone());
-    generator.evidence.extend(used);
+    let generator = verdict(&flows, &cpu);
     let judged = FigureSource {
         flows: &flows,
         measured: &measured,
         generator: &generator,
-        target,
     };
     let (goals, published) = match trial {
         Some(trial) if !left_out => (judged.goals(trial), judged.published(trial)),
@@ -101,19 +97,13 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
     let health = health::warnings(run, trial, &measured);
     let is_outage = health
         .iter()
-        .any(|one| one.kind == WarningKind::BrokerOutage);
+        .any(|one| one.kind() == WarningKind::BrokerOutage);
     let circumstances = Circumstances {
         is_partial: measured.partial,
         is_disturbed: is_outage || summary.has_faults,
-        processors: processors_of(run),
     };
     summary.warnings = warnings::of_trial(&summary, health, circumstances);
     summary
-}
-
-/// Processors that kgauge may use.
-fn processors_of(run: &RunRead) -> Option<u32> {
-    run.environment.as_ref()?.machine.cpu_count
 }
 
 /// Whose doing the lateness of each flow is.
@@ -137,7 +127,6 @@ fn judge_lateness(
         lateness.waiting_time_part = lateness.waiting_time_part.max(waits.any);
         let grounds = LatenessEvidence {
             cpu,
-            processors: processors_of(run),
             is_shared: environment.is_some_and(|one| one.target.same_machine == Some(true)),
             has_faults: trial.is_some_and(|trial| !trial.faults.is_empty()),
             has_outage: health::has_outage(run, measured),

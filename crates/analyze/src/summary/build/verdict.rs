@@ -1,15 +1,12 @@
 //! Goals and published figures against what was measured.
 
-use kgauge_scenario::{
-    FigureName, Goal, GoalComparison, Metric, PublishedValue, Statistic, Trial, ValueUnit,
-};
+use kgauge_scenario::{FigureName, Goal, Metric, PublishedValue, Statistic, Trial, ValueUnit};
 
 use super::hold::{MeasuredRepeats, merged};
 use crate::statistics::{Interval, Spread, t_95};
-use crate::summary::words;
 use crate::summary::{
     FlowSteadiness, FlowSummary, GeneratorState, GeneratorVerdict, GoalStatus, GoalVerdict,
-    LatencySummary, MetricUnit, PublishedComparison, PublishedStatus,
+    LatencySummary, MetricUnit, PublishedComparison, PublishedReason,
 };
 use kgauge_results::histogram::Quantile;
 use kgauge_results::slice::TimeKind;
@@ -33,8 +30,6 @@ pub(super) struct FigureSource<'a> {
     pub(super) flows: &'a [FlowSummary],
     pub(super) measured: &'a MeasuredRepeats<'a>,
     pub(super) generator: &'a GeneratorVerdict,
-    /// The sentence that names the target.
-    pub(super) target: &'a str,
 }
 
 /// A measured value and its interval over the repeats.
@@ -131,16 +126,22 @@ impl FigureSource<'_> {
             measured: None,
             interval: None,
             unit,
+            comparison: goal.comparison,
+            repeats: None,
+            repeats_needed: None,
+            not_steady: false,
             word: GoalStatus::NotMeasured,
-            why: "this figure was not measured".to_owned(),
         };
         let Some(value) = self.value(&goal.figure) else {
             return verdict;
         };
         verdict.measured = Some(value.value);
         verdict.interval = value.interval();
+        verdict.repeats = value.spread.as_ref().map(|spread| spread.n);
         verdict.word = goal_word(goal, &value);
-        verdict.why = goal_words(goal, &value, verdict.word);
+        if verdict.word == GoalStatus::Undecided {
+            verdict.repeats_needed = repeats_needed(goal, &value);
+        }
         // A load that overruns the target is not steady either: what was missed stays missed.
         let flow = self.flow(&goal.figure).filter(|flow| !flow.is_usable());
         let factor = flow
@@ -150,7 +151,7 @@ impl FigureSource<'_> {
             let holds = |value: f64| goal.comparison.holds(value, goal.value);
             if !holds(value.value * factor) || !holds(value.value / factor) {
                 verdict.word = GoalStatus::Undecided;
-                verdict.why += ", but the target was not steady during measurement";
+                verdict.not_steady = true;
             }
         }
         verdict
@@ -162,7 +163,7 @@ impl FigureSource<'_> {
         let interval = value.as_ref().and_then(Value::interval);
         let ratio = measured.filter(|_| published.value != 0.0);
         let ratio = ratio.map(|measured| measured / published.value);
-        let (word, why) = self.word(published, ratio, interval);
+        let reason = self.reason(published, ratio, interval);
         // A figure that is not steady is no multiple of anything.
         let is_usable = self
             .flow(&published.figure)
@@ -177,75 +178,45 @@ impl FigureSource<'_> {
             interval,
             unit: unit_of(published.figure.metric),
             ratio,
-            word,
-            why: format!(
-                "{why}. The target was {}.{}",
-                self.target,
-                differs(published)
-            ),
+            word: reason.status(),
+            reason,
+            differs: published.differs.clone(),
             audit: published.audit.clone(),
         }
     }
 
-    fn word(
+    fn reason(
         &self,
         published: &PublishedValue,
         ratio: Option<f64>,
         interval: Option<Interval>,
-    ) -> (PublishedStatus, String) {
+    ) -> PublishedReason {
         let Some(ratio) = ratio else {
-            return (
-                PublishedStatus::NotMeasured,
-                "This figure was not measured".to_owned(),
-            );
+            return PublishedReason::NotMeasured;
         };
-        if let Some(because) = &published.not_comparable {
-            let why = format!("Not comparable because {}", because.trim_end_matches('.'));
-            return (PublishedStatus::NotComparable, why);
+        if let Some(because) = published.not_comparable.clone() {
+            return PublishedReason::Different { because };
         }
         let flow = self.flow(&published.figure);
         if flow.is_some_and(|flow| !flow.is_usable()) {
-            let why = "Not comparable: the target was not steady during measurement";
-            return (PublishedStatus::NotComparable, why.to_owned());
+            return PublishedReason::NotSteady;
         }
         let of_time = matches!(
             published.figure.metric,
             Metric::Latency(_) | Metric::EndToEnd(_) | Metric::Service(_) | Metric::Lag(_)
         );
         if of_time && flow.is_some_and(|flow| flow.closed_loop) {
-            return (
-                PublishedStatus::NotComparable,
-                "Not comparable: in a closed loop, latency is time in the producer \
-                 buffer"
-                    .to_owned(),
-            );
+            return PublishedReason::ClosedLoop;
         }
         if let Some(found) = agreement(published, ratio, interval) {
             return found;
         }
-        let word = if ratio > 1.0 {
-            (
-                PublishedStatus::Higher,
-                format!(
-                    "The result is {} times the published value",
-                    words::number(ratio)
-                ),
-            )
-        } else {
-            (
-                PublishedStatus::Lower,
-                format!(
-                    "The result is {} of the published value",
-                    words::percent(ratio)
-                ),
-            )
-        };
         let limited = self.generator.word == GeneratorState::Limited;
-        if limited && ratio < 1.0 && !of_time {
-            let why = "Not comparable: the generator was the bottleneck".to_owned();
-            return (PublishedStatus::NotComparable, why);
+        match ratio > 1.0 {
+            true => PublishedReason::Higher,
+            false if limited && ratio < 1.0 && !of_time => PublishedReason::GeneratorLimited,
+            false => PublishedReason::Lower,
         }
-        word
     }
 }
 
@@ -255,33 +226,20 @@ fn agreement(
     published: &PublishedValue,
     ratio: f64,
     interval: Option<Interval>,
-) -> Option<(PublishedStatus, String)> {
+) -> Option<PublishedReason> {
     let away = (ratio - 1.0).abs();
     let Some(interval) = interval else {
-        let why = "Inconclusive: one repeat has no confidence interval; use --repeat 5";
-        return (away <= WIDE).then(|| (PublishedStatus::Undecided, why.to_owned()));
+        return (away <= WIDE).then_some(PublishedReason::OneRepeat);
     };
-    let inside = interval.contains(published.value);
-    if !inside && away > AGREES_WITHIN {
+    let is_inside = interval.contains(published.value);
+    if !is_inside && away > AGREES_WITHIN {
         return None;
     }
     let reach = interval.reach(ratio * published.value)?;
-    if reach > WIDE {
-        let why = format!(
-            "Inconclusive: the 95 % interval of ±{} is too wide; use a higher --repeat or a \
-             longer hold",
-            words::percent(reach)
-        );
-        return Some((PublishedStatus::Undecided, why));
-    }
-    let how = match inside {
-        true => "the published value lies within the 95 % interval",
-        false => "within 10 % of the published value",
-    };
-    Some((
-        PublishedStatus::Agrees,
-        format!("Agrees: {how} (±{})", words::percent(reach)),
-    ))
+    Some(match reach > WIDE {
+        true => PublishedReason::WideInterval { reach },
+        false => PublishedReason::Agrees { is_inside, reach },
+    })
 }
 
 /// A goal is held or missed where the whole interval says so. What is counted, and what repeats agree on to the last
@@ -316,29 +274,6 @@ fn is_near(goal: &Goal, value: f64) -> bool {
     (value - goal.value).abs() <= near * goal.value
 }
 
-/// `measured 18.4 ms (95 % interval 16.0 ms to 21.2 ms), goal at most 20 ms`
-fn goal_words(goal: &Goal, value: &Value, word: GoalStatus) -> String {
-    let unit = unit_of(goal.figure.metric);
-    let interval = match (value.interval(), &value.spread) {
-        (Some(interval), _) => format!(" (95 % interval {})", show_interval(interval, unit)),
-        (None, Some(_)) => " (one repeat)".to_owned(),
-        (None, None) => String::new(),
-    };
-    let remedy = match word {
-        GoalStatus::Undecided => match repeats_needed(goal, value) {
-            Some(repeats) => format!("; use --repeat {repeats} to decide"),
-            None => "; use a longer hold to decide".to_owned(),
-        },
-        GoalStatus::Held | GoalStatus::NotHeld | GoalStatus::NotMeasured => String::new(),
-    };
-    format!(
-        "measured {}{interval}, goal {} {}{remedy}",
-        show(value.value, unit),
-        comparison_words(goal.comparison),
-        show(goal.value, unit),
-    )
-}
-
 /// How many repeats would tell the figure from the goal's value, if they spread as those that were measured.
 fn repeats_needed(goal: &Goal, value: &Value) -> Option<u32> {
     let spread = value.spread.as_ref()?;
@@ -354,22 +289,6 @@ fn repeats_needed(goal: &Goal, value: &Value) -> Option<u32> {
     })
 }
 
-fn differs(published: &PublishedValue) -> String {
-    let differs = published.differs.as_deref();
-    differs.map_or_else(String::new, |differs| {
-        format!(" The published test differs: {differs}.")
-    })
-}
-
-fn comparison_words(comparison: GoalComparison) -> &'static str {
-    match comparison {
-        GoalComparison::Less => "less than",
-        GoalComparison::LessOrEqual => "at most",
-        GoalComparison::GreaterOrEqual => "at least",
-        GoalComparison::Greater => "more than",
-    }
-}
-
 fn unit_of(metric: Metric) -> MetricUnit {
     match metric.unit() {
         ValueUnit::RecordsPerSecond => MetricUnit::RecordsPerSecond,
@@ -379,27 +298,11 @@ fn unit_of(metric: Metric) -> MetricUnit {
     }
 }
 
-fn show(value: f64, unit: MetricUnit) -> String {
-    match unit {
-        MetricUnit::RecordsPerSecond => format!("{} records/s", words::number(value)),
-        MetricUnit::BytesPerSecond => format!("{} MB/s", words::number(value / 1e6)),
-        MetricUnit::Nanoseconds => words::time(value),
-        MetricUnit::Records => words::counted(value as u64, "record"),
-    }
-}
-
-/// `16.0 to 21.2 ms`: the unit once where it is the same.
-fn show_interval(interval: Interval, unit: MetricUnit) -> String {
-    let (low, high) = (show(interval.low, unit), show(interval.high, unit));
-    match (low.split_once(' '), high.split_once(' ')) {
-        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
-        _ => format!("{low} to {high}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::PublishedStatus;
+    use kgauge_scenario::GoalComparison;
 
     fn goal(figure: &str, comparison: GoalComparison, value: f64) -> Goal {
         Goal {
@@ -445,18 +348,11 @@ mod tests {
     }
 
     #[test]
-    fn an_undecided_goal_says_its_interval_and_how_many_repeats_decide() {
+    fn an_undecided_goal_names_the_repeats_that_decide() {
         let goal = goal("writers.latency.p99", GoalComparison::LessOrEqual, 20e6);
-        let value = time(&[15.0, 18.0, 21.0]);
-        let words = goal_words(&goal, &value, GoalStatus::Undecided);
-        assert!(
-            words.starts_with("measured 18.0 ms (95 % interval 11."),
-            "{words}"
-        );
-        assert!(words.ends_with("; use --repeat 13 to decide"), "{words}");
-        assert!(!words.contains("chance"), "{words}");
-        let near = goal_words(&goal, &time(&[19.9, 20.2, 19.8]), GoalStatus::Undecided);
-        assert!(near.ends_with("use a longer hold to decide"), "{near}");
+        let needed = |repeats: &[f64]| repeats_needed(&goal, &time(repeats));
+        assert_eq!(needed(&[15.0, 18.0, 21.0]), Some(13));
+        assert_eq!(needed(&[19.9, 20.2, 19.8]), None);
     }
 
     fn published(value: f64) -> PublishedValue {
@@ -472,7 +368,7 @@ mod tests {
                 low: measured - half,
                 high: measured + half,
             });
-            agreement(&published(100.0), measured / 100.0, interval).map(|(word, _)| word)
+            agreement(&published(100.0), measured / 100.0, interval).map(|found| found.status())
         };
         assert_eq!(word(104.0, Some(5.0)), Some(PublishedStatus::Agrees));
         assert_eq!(

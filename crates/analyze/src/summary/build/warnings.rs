@@ -1,11 +1,10 @@
-//! Which warnings a trial or a run deserves, with their numbers and remedies.
+//! Which warnings a trial or a run deserves, with their numbers.
 
 use super::{blame, shares, work};
-use crate::statistics::Steadiness;
-use crate::summary::words;
+use crate::summary::warning::{SteadinessChange, SteadyFigure};
 use crate::summary::{
-    CpuSummary, FlowSummary, GeneratorState, LatencySummary, LatenessCause, TrialSummary, Warning,
-    WarningKind,
+    FlowSummary, GeneratorState, LatencySummary, LatenessCause, TrialSummary, Warning,
+    WarningFinding as Finding,
 };
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{Environment, EventKind, Replication, RunStatus};
@@ -14,19 +13,17 @@ use kgauge_results::run::{Environment, EventKind, Replication, RunStatus};
 const WIDE_INTERVAL: f64 = 0.10;
 /// A hold stage below this sees neither flushes nor segment rolls nor the page cache fill.
 const SHORT_HOLD_S: f64 = 10.0;
+/// Changes that are named.
+const CHANGES_MAX: usize = 3;
 /// Clocks that the kernel can only read slowly or coarsely.
 const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"];
 
 struct Warnings(Vec<Warning>);
 
 impl Warnings {
-    fn add(&mut self, kind: WarningKind, flow: Option<&FlowSummary>, text: String) {
-        self.0.push(Warning {
-            kind,
-            flow: flow.map(|flow| flow.name.clone()),
-            text,
-            remedy: kind.remedy().to_owned(),
-        });
+    fn add(&mut self, flow: Option<&FlowSummary>, finding: Finding) {
+        let flow = flow.map(|flow| flow.name.clone());
+        self.0.push(Warning { flow, finding });
     }
 }
 
@@ -37,56 +34,43 @@ pub(super) struct Circumstances {
     pub(super) is_partial: bool,
     /// The scenario broke the target, or brokers did not answer.
     pub(super) is_disturbed: bool,
-    /// Processors that kgauge may use.
-    pub(super) processors: Option<u32>,
 }
 
 /// Warnings of the run as a whole.
 pub(super) fn of_run(run: &RunRead) -> Vec<Warning> {
     let mut warnings = Warnings(Vec::new());
-    let why = run.head.why.as_deref();
-    let why = why.map_or_else(String::new, |why| format!(": {why}"));
-    match run.status {
-        RunStatus::Complete => {}
-        RunStatus::Running => {
-            let text = "The run is still in progress; these figures are preliminary.".to_owned();
-            warnings.add(WarningKind::NotFinished, None, text);
-        }
-        RunStatus::Failed | RunStatus::Interrupted | RunStatus::CutShort => {
-            let status = run.status.as_str();
-            let text = format!("This run did not finish ({status}{why}).");
-            warnings.add(WarningKind::NotFinished, None, text);
-        }
+    if run.status != RunStatus::Complete {
+        let not_finished = Finding::NotFinished {
+            status: Some(run.status),
+            why: run.head.why.clone(),
+        };
+        warnings.add(None, not_finished);
     }
     let Some(environment) = &run.environment else {
         return warnings.0;
     };
-    if let Some(text) = shared_cores(run, environment) {
-        warnings.add(WarningKind::CoresShared, None, text);
+    if let Some(shared) = shared_cores(run, environment) {
+        warnings.add(None, shared);
     }
     if environment.kgauge.debug {
-        let text = "kgauge was built without optimisation; its own overhead is many times higher."
-            .to_owned();
-        warnings.add(WarningKind::DebugBuild, None, text);
+        warnings.add(None, Finding::DebugBuild);
     }
-    let clock = environment.machine.clock_source.as_deref();
-    if let Some(clock) = clock.filter(|clock| SLOW_CLOCKS.contains(clock)) {
-        let text = format!("The kernel clock source is {clock}, which is slow or coarse.");
-        warnings.add(WarningKind::ClockSource, None, text);
+    let clock = environment.machine.clock_source.clone();
+    if let Some(clock) = clock.filter(|clock| SLOW_CLOCKS.contains(&clock.as_str())) {
+        warnings.add(None, Finding::ClockSource { clock });
     }
     for note in &environment.target.notes {
-        warnings.add(WarningKind::TargetNote, None, note.clone());
+        let note = note.clone();
+        warnings.add(None, Finding::TargetNote { note });
     }
     if environment.target.same_machine == Some(true) {
-        let text =
-            "The load generator and the target shared one machine and competed for CPU.".to_owned();
-        warnings.add(WarningKind::SameMachine, None, text);
+        warnings.add(None, Finding::SameMachine);
     }
     warnings.0
 }
 
 /// Where brokers share fewer processors than they are.
-fn shared_cores(run: &RunRead, environment: &Environment) -> Option<String> {
+fn shared_cores(run: &RunRead, environment: &Environment) -> Option<Finding> {
     let processors = environment.machine.cpu_count?;
     if environment.target.same_machine != Some(true) {
         return None;
@@ -97,19 +81,10 @@ fn shared_cores(run: &RunRead, environment: &Environment) -> Option<String> {
         _ => None,
     });
     let brokers = restarted.fold(begun, u64::max);
-    (brokers > u64::from(processors)).then(|| {
-        format!(
-            "{} and the load generator shared {}: the figures do not carry over to {}.",
-            words::counted(brokers, "broker"),
-            words::counted(u64::from(processors), "processor"),
-            words::counted(brokers, "machine"),
-        )
+    (brokers > u64::from(processors)).then_some(Finding::CoresShared {
+        brokers,
+        processors,
     })
-}
-
-/// Whether other programs left nothing of the processors to load and target.
-fn is_full_of_others(cpu: &CpuSummary, processors: Option<u32>) -> bool {
-    blame::crowd(cpu, processors).is_some() && blame::is_full(cpu, processors)
 }
 
 /// Warnings of one trial, the gravest first. `health` are those of its cluster.
@@ -122,155 +97,104 @@ pub(super) fn of_trial(
     let mut warnings = Warnings(health);
     about_repeats(&mut warnings, trial, partial);
     about_counts(&mut warnings, trial);
-    about_generator(&mut warnings, trial, circumstances.processors);
-    if let Some(text) = shares::skew(trial) {
-        warnings.add(WarningKind::BrokerSkew, None, text);
+    if let Some(finding) = about_generator(trial) {
+        warnings.add(None, finding);
+    }
+    if let Some(skew) = shares::skew(trial) {
+        warnings.add(None, Finding::BrokerSkew { skew });
     }
     for flow in &trial.flows {
         about_records(&mut warnings, flow, partial);
-        for (kind, text) in work::warnings(flow, trial.has_faults) {
-            warnings.add(kind, Some(flow), text);
+        for finding in work::warnings(flow, trial.has_faults) {
+            warnings.add(Some(flow), finding);
         }
         about_steadiness(&mut warnings, flow);
         about_copies(&mut warnings, flow);
         about_acks(&mut warnings, flow);
         about_figures(&mut warnings, flow, circumstances.is_disturbed);
     }
-    warnings.0.sort_by_key(|warning| warning.kind);
+    warnings.0.sort_by_key(Warning::kind);
     warnings.0
 }
 
 fn about_repeats(warnings: &mut Warnings, trial: &TrialSummary, partial: bool) {
+    let (measured, planned) = (trial.repeats_measured, trial.repeats_planned);
     if partial {
-        let text = "No repeat of this trial completed; the figures cover only the seconds that \
-                    were measured."
-            .to_owned();
-        warnings.add(WarningKind::NotFinished, None, text);
-    } else if trial.repeats_measured < trial.repeats_planned {
-        let text = format!(
-            "{} of {} completed.",
-            trial.repeats_measured,
-            words::counted(u64::from(trial.repeats_planned), "repeat")
-        );
-        warnings.add(WarningKind::RepeatsMissing, None, text);
+        let not_finished = Finding::NotFinished {
+            status: None,
+            why: None,
+        };
+        warnings.add(None, not_finished);
+    } else if measured < planned {
+        warnings.add(None, Finding::RepeatsMissing { measured, planned });
     }
-    if trial.repeats_measured == 1 {
-        let text = "One repeat: the figures have no confidence interval.".to_owned();
-        warnings.add(WarningKind::SingleRepeat, None, text);
+    if measured == 1 {
+        warnings.add(None, Finding::SingleRepeat);
     }
 }
 
 fn about_counts(warnings: &mut Warnings, trial: &TrialSummary) {
-    let wrong = trial
-        .counted
-        .iter()
-        .filter(|counted| counted.agrees == Some(false));
-    for counted in wrong {
-        let text = format!(
-            "Repeat {}: {} acked, but the brokers count {}.",
-            counted.repeat,
-            words::counted(counted.acked, "record"),
-            words::counted(counted.on_broker.unwrap_or_default(), "record"),
-        );
-        warnings.add(WarningKind::CountsDisagree, None, text);
+    let counts = trial.counted.iter();
+    for counted in counts.filter(|counted| counted.agrees == Some(false)) {
+        let disagree = Finding::CountsDisagree {
+            repeat: counted.repeat,
+            acked: counted.acked,
+            on_broker: counted.on_broker.unwrap_or_default(),
+        };
+        warnings.add(None, disagree);
     }
 }
 
-fn about_generator(warnings: &mut Warnings, trial: &TrialSummary, processors: Option<u32>) {
+fn about_generator(trial: &TrialSummary) -> Option<Finding> {
     if trial.repeats_measured == 0 {
-        return;
+        return None;
     }
-    let blame = trial.generator.blame;
-    let cause = match (trial.generator.word, blame) {
-        (GeneratorState::Limited, _) => Some((
-            WarningKind::GeneratorLimited,
-            "The generator was the bottleneck; the target can do more than these figures show.",
-        )),
-        (GeneratorState::Unknown, _) => Some((
-            WarningKind::GeneratorUnknown,
-            "It is unknown whether the generator was the bottleneck.",
-        )),
-        (_, LatenessCause::OtherPrograms { .. }) => Some((
-            WarningKind::OtherPrograms,
-            "Other programs used CPU on this machine; latencies include the delay.",
-        )),
-        (_, LatenessCause::SharedProcessors) => Some((
-            WarningKind::ProcessorsExhausted,
-            "The load generator and the target ran short of CPU; latencies include the delay.",
-        )),
-        (GeneratorState::Late | GeneratorState::Crowded, _) => Some((
-            WarningKind::GeneratorLate,
-            "The generator was late; latencies include its own delay.",
-        )),
-        (GeneratorState::Fine, _) if is_full_of_others(&trial.cpu, processors) => Some((
-            WarningKind::OtherPrograms,
-            "Other programs used CPU on this machine; the load generator and the target can do \
-             more without them.",
-        )),
-        (GeneratorState::Fine, _) => None,
-    };
-    let Some((kind, opening)) = cause else { return };
-    let remedy = match kind {
-        WarningKind::GeneratorLate => blame.remedy(),
-        _ => None,
-    };
-    warnings.0.push(Warning {
-        kind,
-        flow: None,
-        text: format!("{opening} {}", trial.generator.evidence.join(" ")),
-        remedy: remedy.unwrap_or(kind.remedy()).to_owned(),
-    });
+    let is_full_of_others = blame::crowd(&trial.cpu).is_some() && blame::is_full(&trial.cpu);
+    match (trial.generator.word, trial.generator.blame) {
+        (GeneratorState::Limited, _) => Some(Finding::GeneratorLimited),
+        (GeneratorState::Unknown, _) => Some(Finding::GeneratorUnknown),
+        (_, LatenessCause::OtherPrograms { .. }) => Some(Finding::OtherPrograms {
+            is_in_latencies: true,
+        }),
+        (_, LatenessCause::SharedProcessors) => Some(Finding::ProcessorsExhausted),
+        (GeneratorState::Late | GeneratorState::Crowded, _) => Some(Finding::GeneratorLate),
+        (GeneratorState::Fine, _) => is_full_of_others.then_some(Finding::OtherPrograms {
+            is_in_latencies: false,
+        }),
+    }
 }
 
 fn about_records(warnings: &mut Warnings, flow: &FlowSummary, partial: bool) {
-    let records = &flow.records_all_stages;
-    let name = &flow.name;
-    let mut count = |kind: WarningKind, records: u64, what: &str| {
+    let counts = &flow.records_all_stages;
+    let mut count = |records: u64, finding: fn(u64) -> Finding| {
         if records > 0 {
-            let text = format!("{name}: {} {what}.", words::counted(records, "record"));
-            warnings.add(kind, Some(flow), text);
+            warnings.add(Some(flow), finding(records));
         }
     };
-    count(
-        WarningKind::CorruptRecords,
-        records.corrupt,
-        "with a wrong checksum",
-    );
-    count(
-        WarningKind::SendsFailed,
-        records.failed,
-        "failed permanently",
-    );
-    count(
-        WarningKind::SendsIndeterminate,
-        records.indeterminate,
-        "may or may not have been written",
-    );
-    count(
-        WarningKind::RecordsSkipped,
-        records.skipped,
-        "skipped because they were too late",
-    );
-    count(
-        WarningKind::ClockAnomalies,
-        records.clock_anomalies,
-        "with timestamps that ran backwards",
-    );
+    count(counts.corrupt, |records| Finding::CorruptRecords {
+        records,
+    });
+    count(counts.failed, |records| Finding::SendsFailed { records });
+    count(counts.indeterminate, |records| {
+        Finding::SendsIndeterminate { records }
+    });
+    count(counts.skipped, |records| Finding::RecordsSkipped {
+        records,
+    });
+    count(counts.clock_anomalies, |records| Finding::ClockAnomalies {
+        records,
+    });
     if !partial {
-        let unresolved = records.unresolved.unsigned_abs();
-        count(
-            WarningKind::RecordsUnresolved,
-            unresolved,
-            "without a known outcome at the end",
-        );
+        count(counts.unresolved.unsigned_abs(), |records| {
+            Finding::RecordsUnresolved { records }
+        });
     }
     if let Some(throttling) = &flow.throttling {
-        let text = format!(
-            "{name}: brokers requested {} of {} in total.",
-            words::counted(throttling.count, "pause"),
-            words::time(throttling.total_ns as f64)
-        );
-        warnings.add(WarningKind::Throttled, Some(flow), text);
+        let throttled = Finding::Throttled {
+            pauses: throttling.count,
+            total_ns: throttling.total_ns,
+        };
+        warnings.add(Some(flow), throttled);
     }
 }
 
@@ -278,70 +202,48 @@ fn about_steadiness(warnings: &mut Warnings, flow: &FlowSummary) {
     let Some(steadiness) = &flow.steadiness else {
         return;
     };
-    let what = match steadiness.verdict {
-        Steadiness::Steady | Steadiness::Undecided => return,
-        Steadiness::Warming => "was still warming up",
-        Steadiness::Slowing => "was slowing down",
-        Steadiness::Shifting => "shifted between levels",
-    };
-    let changed = |change: f64| {
-        format!(
-            "{}{}",
-            if change < 0.0 { "-" } else { "+" },
-            words::percent(change.abs())
-        )
-    };
-    let mut found = Vec::new();
-    for (figure, change) in [
-        ("throughput", steadiness.throughput_over_repeats),
-        ("latency", steadiness.latency_over_repeats),
-    ] {
-        found.extend(change.map(|change| {
-            format!(
-                "{figure} {} from the first repeat to the last",
-                changed(change)
-            )
-        }));
+    if steadiness.verdict.is_usable() {
+        return;
     }
-    let checks = steadiness
-        .repeats
-        .iter()
-        .enumerate()
-        .flat_map(|(index, repeat)| {
-            let latency = repeat.latency.map(|check| (index, "latency", check));
-            [Some((index, "throughput", repeat.throughput)), latency]
-        });
-    let changing = checks
-        .flatten()
-        .filter(|(_, _, check)| !check.steadiness.is_usable());
-    found.extend(changing.map(|(index, figure, check)| {
-        format!("{figure} {} within repeat {index}", changed(check.change))
-    }));
-    found.truncate(3);
-    let text = format!(
-        "{}: the target {what} during measurement: {}.",
-        flow.name,
-        found.join(", ")
-    );
-    warnings.add(WarningKind::NotSteady, Some(flow), text);
+    let over_repeats = [
+        (SteadyFigure::Throughput, steadiness.throughput_over_repeats),
+        (SteadyFigure::Latency, steadiness.latency_over_repeats),
+    ];
+    let over_repeats = over_repeats.into_iter().filter_map(|(figure, change)| {
+        Some(SteadinessChange {
+            figure,
+            repeat: None,
+            change: change?,
+        })
+    });
+    let repeats = (0..).zip(&steadiness.repeats);
+    let within = repeats.flat_map(|(repeat, checks)| {
+        let checks = [
+            (SteadyFigure::Throughput, Some(checks.throughput)),
+            (SteadyFigure::Latency, checks.latency),
+        ];
+        checks.into_iter().filter_map(move |(figure, check)| {
+            let check = check.filter(|check| !check.steadiness.is_usable())?;
+            Some(SteadinessChange {
+                figure,
+                repeat: Some(repeat),
+                change: check.change,
+            })
+        })
+    });
+    let changes = over_repeats.chain(within).take(CHANGES_MAX).collect();
+    warnings.add(Some(flow), Finding::NotSteady { changes });
 }
 
 fn about_copies(warnings: &mut Warnings, flow: &FlowSummary) {
     let Some(mirror) = &flow.mirror else { return };
-    let name = &flow.name;
-    if mirror.missing > 0 {
-        let acked = words::counted(mirror.acked, "record");
-        let missing = words::count(mirror.missing);
-        let text = format!(
-            "{name}: {missing} of {acked} acked by the source were missing from the copy when the \
-             drain ended."
-        );
-        warnings.add(WarningKind::CopyIncomplete, Some(flow), text);
+    let (missing, acked) = (mirror.missing, mirror.acked);
+    if missing > 0 {
+        warnings.add(Some(flow), Finding::CopyIncomplete { missing, acked });
     }
     if mirror.doubled > 0 {
-        let doubled = words::counted(mirror.doubled, "record");
-        let text = format!("{name}: the copy contains {doubled} more than once.");
-        warnings.add(WarningKind::CopyDoubled, Some(flow), text);
+        let records = mirror.doubled;
+        warnings.add(Some(flow), Finding::CopyDoubled { records });
     }
 }
 
@@ -350,62 +252,45 @@ fn about_acks(warnings: &mut Warnings, flow: &FlowSummary) {
         return;
     };
     if ack.acks == "0" {
-        let text = format!("{}: {}", flow.name, ack.sentence);
-        warnings.add(WarningKind::AcksNone, Some(flow), text);
+        warnings.add(Some(flow), Finding::AcksNone);
     }
     let behind = |state: &Replication| matches!(state, Replication::Behind { .. });
     if ack.followers.iter().flatten().any(behind) {
-        let text = format!("{}: {}", flow.name, ack.sentence);
-        warnings.add(WarningKind::FollowersBehind, Some(flow), text);
+        warnings.add(Some(flow), Finding::FollowersBehind);
     }
 }
 
 fn about_figures(warnings: &mut Warnings, flow: &FlowSummary, is_disturbed: bool) {
-    let name = &flow.name;
     if let Some(throughput) = &flow.throughput {
         let rate = &throughput.records_per_s;
         if rate.two_modes {
-            let text = format!(
-                "{name}: the repeats form two groups between {} and {} records/s; the mean \
-                 describes neither.",
-                words::number(rate.min),
-                words::number(rate.max)
-            );
-            warnings.add(WarningKind::TwoModes, Some(flow), text);
+            let modes = Finding::TwoModes {
+                records_per_s_min: rate.min,
+                records_per_s_max: rate.max,
+            };
+            warnings.add(Some(flow), modes);
         }
-        if let Some(relative) = rate.ci95_relative().filter(|half| *half > WIDE_INTERVAL) {
-            let text = format!(
-                "{name}: throughput is only known to ±{}.",
-                words::percent(relative)
-            );
-            warnings.add(WarningKind::WideInterval, Some(flow), text);
+        if let Some(reach) = rate.ci95_relative().filter(|half| *half > WIDE_INTERVAL) {
+            warnings.add(Some(flow), Finding::WideInterval { reach });
         }
-        let hold_s = throughput.hold_s / f64::from(rate.n);
-        if hold_s < SHORT_HOLD_S {
-            let text = format!(
-                "{name}: measured for only {} per repeat.",
-                words::time(hold_s * 1e9)
-            );
-            warnings.add(WarningKind::ShortHold, Some(flow), text);
+        let seconds = throughput.hold_s / f64::from(rate.n);
+        if seconds < SHORT_HOLD_S {
+            warnings.add(Some(flow), Finding::ShortHold { seconds });
         }
     }
     // Where brokers did not answer for a while, nothing was steady: a longer hold would not settle it.
     let law = flow.little.as_ref().filter(|_| !is_disturbed);
-    if let Some(law) = law.filter(|law| law.holds == Some(false)) {
-        let text = format!("{name}: {}", law.sentence);
-        warnings.add(WarningKind::LittlesLawBroken, Some(flow), text);
+    if law.is_some_and(|law| law.holds == Some(false)) {
+        warnings.add(Some(flow), Finding::LittlesLawBroken);
     }
-    if let Some(few) = flow.latencies.response.as_ref().and_then(few_from) {
-        let text = format!("{name}: {few} and higher percentiles rest on fewer than 100 samples.");
-        warnings.add(WarningKind::FewSamples, Some(flow), text);
+    if let Some(percentile) = flow.latencies.response.as_ref().and_then(few_from) {
+        warnings.add(Some(flow), Finding::FewSamples { percentile });
     }
 }
 
 /// The lowest percentile that rests on few samples.
-fn few_from(response: &LatencySummary) -> Option<&str> {
-    let few = response
-        .percentiles
-        .iter()
-        .find(|percentile| percentile.few);
-    few.map(|percentile| percentile.name.as_str())
+fn few_from(response: &LatencySummary) -> Option<String> {
+    let mut percentiles = response.percentiles.iter();
+    let few = percentiles.find(|percentile| percentile.few);
+    few.map(|percentile| percentile.name.clone())
 }

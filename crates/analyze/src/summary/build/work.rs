@@ -3,8 +3,7 @@
 use kgauge_scenario::Trial;
 
 use super::hold::MeasuredRepeats;
-use crate::summary::words;
-use crate::summary::{FlowKind, FlowSummary, WarningKind};
+use crate::summary::{FlowKind, FlowSummary, WarningFinding};
 use kgauge_results::run::ConnectionRecord;
 
 /// How a flow's connections fared in all repeats.
@@ -58,41 +57,13 @@ fn broken(flow: &FlowSummary, has_faults: bool) -> Option<ConnectionRecord> {
     (lost || connections.malformed > 0).then_some(connections)
 }
 
-/// What is to be said of it.
-pub(super) fn warnings(flow: &FlowSummary, has_faults: bool) -> Vec<(WarningKind, String)> {
-    let (name, mut warnings) = (&flow.name, Vec::new());
-    if flow.did_no_work {
-        let records = &flow.records_all_stages;
-        let text = match flow.kind {
-            FlowKind::Consume | FlowKind::Echo if records.acked == 0 && records.scheduled == 0 => {
-                format!("{name}: read none of the existing records.")
-            }
-            FlowKind::Echo if records.acked > 0 => format!(
-                "{name}: read back none of the {} that were acked.",
-                words::counted(records.acked, "record")
-            ),
-            FlowKind::Produce | FlowKind::Consume | FlowKind::Echo | FlowKind::Unknown => format!(
-                "{name}: none of the {} that were due was acked.",
-                words::counted(records.scheduled, "record")
-            ),
-        };
-        warnings.push((WarningKind::NoWorkDone, text));
-    }
-    if let Some(broken) = broken(flow, has_faults) {
-        let lost = words::counted(broken.lost, "connection");
-        let mut text = format!("{name}: {lost} to brokers broke");
-        let parts = [
-            (broken.malformed, "because a response was malformed"),
-            (
-                broken.timed_out,
-                "because no response arrived within request.timeout.ms",
-            ),
-        ];
-        for (count, why) in parts.into_iter().filter(|(count, _)| *count > 0) {
-            text.push_str(&format!(", {count} {why}"));
-        }
-        text.push('.');
-        warnings.push((WarningKind::ConnectionsBroken, text));
-    }
-    warnings
+/// What is wrong with it.
+pub(super) fn warnings(flow: &FlowSummary, has_faults: bool) -> Vec<WarningFinding> {
+    let idle = flow.did_no_work.then_some(WarningFinding::NoWorkDone);
+    let broken = broken(flow, has_faults).map(|broken| WarningFinding::ConnectionsBroken {
+        lost: broken.lost,
+        malformed: broken.malformed,
+        timed_out: broken.timed_out,
+    });
+    idle.into_iter().chain(broken).collect()
 }

@@ -15,7 +15,7 @@ fn table(compared: &DriverComparison) -> DriverTable {
     for factor in &compared.factors {
         title.push_str(&format!(", {} = {}", factor.path, factor.value));
     }
-    let mut sentences = compared.sentences.clone();
+    let mut sentences = crate::text::driver::sentences(compared);
     if compared.closed_loop {
         sentences
             .push("Each ran at full speed: its latency is time in its own full buffer.".to_owned());

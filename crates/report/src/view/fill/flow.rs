@@ -1,7 +1,7 @@
 //! One flow of one trial: its figures, its times, its marks.
 
 use kgauge_analyze::series::curve_of;
-use kgauge_analyze::statistics::{Interval, Spread, Steadiness};
+use kgauge_analyze::statistics::{Interval, Spread};
 use kgauge_analyze::summary;
 use kgauge_analyze::summary::{
     FlowKind, FlowSummary, LatencySummary, LatenessCause, MetricUnit, PublishedComparison,
@@ -11,6 +11,7 @@ use kgauge_results::run::RepeatKey;
 use kgauge_results::{Histogram, RunRead, TimeKind};
 
 use crate::format;
+use crate::text;
 use crate::view::{
     CountsView, CurvePointView, DistributionView, FigureView, Flow, Late, Latency, LatencyKind,
     PercentileView, PublishedFigureView, PublishedStatusView,
@@ -20,10 +21,11 @@ use crate::view::{
 const MEGABYTE: f64 = 1e6;
 
 /// What is shown of a flow.
-pub(super) fn flow(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Flow {
+pub(super) fn flow(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary, target: &str) -> Flow {
     let throughput = flow.throughput.as_ref();
     let megabytes = throughput.and_then(|found| found.logical_bytes_per_s.times(1.0 / MEGABYTE));
-    let sentence = flow.little.as_ref().map(|little| little.sentence.clone());
+    let law = flow.little.as_ref();
+    let sentence = law.map(|law| text::flow::little(law, flow.closed_loop));
     let (closed, little) = match flow.closed_loop {
         true => (Some(sentence.unwrap_or_else(|| CLOSED.to_owned())), None),
         false => (None, sentence),
@@ -38,14 +40,14 @@ pub(super) fn flow(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> F
             .published
             .iter()
             .filter(|published| flow_of(&published.figure) == flow.name)
-            .map(beside)
+            .map(|published| beside(published, target))
             .collect(),
         latencies: latencies(run, trial, flow),
         closed,
         residual: flow.little.as_ref().and_then(|little| little.residual),
         little,
         late: late(flow),
-        not_steady: not_steady(flow),
+        not_steady: text::warning::steadiness(flow),
         parts: joined(way(flow), commits(flow)),
         counts: counts(flow),
     }
@@ -54,15 +56,6 @@ pub(super) fn flow(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> F
 /// Said of a closed loop whose records in flight were not measured.
 const CLOSED: &str = "Closed loop: records in flight ÷ throughput (Little's law), not broker \
                       latency; records in flight were not measured.";
-
-fn not_steady(flow: &FlowSummary) -> Option<&'static str> {
-    match flow.steadiness.as_ref()?.verdict {
-        Steadiness::Steady | Steadiness::Undecided => None,
-        Steadiness::Shifting => Some("shifted between levels"),
-        Steadiness::Slowing => Some("was slowing down"),
-        Steadiness::Warming => Some("was still warming up"),
-    }
-}
 
 /// The view's form of a spread.
 pub(super) fn figure(spread: Option<&Spread>) -> Option<FigureView> {
@@ -99,12 +92,12 @@ fn who(flow: &FlowSummary) -> String {
 fn load(flow: &FlowSummary) -> String {
     match (&flow.shape, flow.closed_loop) {
         (_, true) => "full speed, closed loop".to_owned(),
-        (Some(shape), false) => shape.clone(),
+        (Some(shape), false) => text::flow::shape(shape),
         (None, false) => "reads at full speed".to_owned(),
     }
 }
 
-fn beside(found: &PublishedComparison) -> PublishedFigureView {
+fn beside(found: &PublishedComparison, target: &str) -> PublishedFigureView {
     let ratio = |value: f64| value / found.published;
     PublishedFigureView {
         metric: found
@@ -125,7 +118,7 @@ fn beside(found: &PublishedComparison) -> PublishedFigureView {
             summary::PublishedStatus::NotComparable => PublishedStatusView::NotComparable,
             summary::PublishedStatus::NotMeasured => PublishedStatusView::NotMeasured,
         },
-        reason: found.why.clone(),
+        reason: text::goal::published(found, target),
         audit: found.audit.clone(),
     }
 }
@@ -274,7 +267,7 @@ fn late(flow: &FlowSummary) -> Option<Late> {
         format::percent(lateness.late_part),
         format::nanoseconds(lateness.late_after_ns as f64),
         format::nanoseconds(lateness.lag_ns_p99 as f64),
-        lateness.blame.subject()
+        text::generator::subject(lateness.blame)
     );
     Some(Late {
         badge,

@@ -1,8 +1,9 @@
 //! Where one broker did most of the work: part of the answer, since the figures are then those of that broker.
 
-use kgauge_analyze::summary::{Factor, TrialSummary, WarningKind};
+use kgauge_analyze::summary::{BrokerSkew, Factor, TrialSummary, WarningFinding};
 
 use super::{has_a_name, trial_name};
+use crate::text::bottleneck;
 
 /// Trials that are named; of more it is said how many they are.
 const NAMED_MAX: usize = 2;
@@ -11,8 +12,8 @@ const NAMED_MAX: usize = 2;
 struct TrialLoad<'a> {
     name: String,
     factors: &'a [Factor],
-    /// What was said of a broker that led more than its part.
-    hot: Option<&'a str>,
+    /// A broker that led more than its part.
+    hot: Option<&'a BrokerSkew>,
 }
 
 /// In which trials of a scenario one broker led more than its part; `None` if in none.
@@ -20,11 +21,13 @@ pub(super) fn sentence(trials: &[&TrialSummary]) -> Option<String> {
     let measured = trials.iter().filter(|trial| trial.repeats_measured > 0);
     let seen = measured.map(|trial| {
         let mut warnings = trial.warnings.iter();
-        let found = warnings.find(|warning| warning.kind == WarningKind::BrokerSkew);
         TrialLoad {
             name: trial_name(trial),
             factors: &trial.factors,
-            hot: found.map(|warning| warning.text.as_str()),
+            hot: warnings.find_map(|warning| match &warning.finding {
+                WarningFinding::BrokerSkew { skew } => Some(skew),
+                _ => None,
+            }),
         }
     });
     describe(&seen.collect::<Vec<_>>())
@@ -33,10 +36,9 @@ pub(super) fn sentence(trials: &[&TrialSummary]) -> Option<String> {
 fn describe(trials: &[TrialLoad<'_>]) -> Option<String> {
     let (hot, even): (Vec<&TrialLoad<'_>>, Vec<&TrialLoad<'_>>) =
         trials.iter().partition(|trial| trial.hot.is_some());
-    let words = hot.first()?.hot?;
+    let skew = hot.first()?.hot?;
     if trials.len() == 1 {
-        let (broker, _) = words.split_once(": ").unwrap_or((words, ""));
-        return Some(format!("{}.", broker.trim_end_matches('.')));
+        return Some(format!("{}.", bottleneck::led(skew)));
     }
     let place = match shared(&hot, &even) {
         _ if even.is_empty() => "in every trial".to_owned(),
@@ -78,15 +80,21 @@ mod tests {
             ]
         });
         let factors: Vec<[Factor; 2]> = factors.collect();
-        let text = "Broker 2 led 100 % of the records instead of an even 33 %: the topic has 1 \
-                    partition.";
+        let skew = BrokerSkew {
+            broker: 2,
+            part: 1.0,
+            brokers: 3,
+            idle: 2,
+            partitions: Some(1),
+            replication: Some(1),
+        };
         let seen = trials
             .iter()
             .zip(&factors)
             .map(|((partitions, rate, is_hot), factors)| TrialLoad {
                 name: format!("{partitions} at {rate}"),
                 factors,
-                hot: is_hot.then_some(text),
+                hot: is_hot.then_some(&skew),
             });
         describe(&seen.collect::<Vec<_>>())
     }

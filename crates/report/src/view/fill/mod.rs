@@ -23,6 +23,7 @@ use super::{
     StudyView, TargetView, TrialView, Verbatim,
 };
 use crate::format;
+use crate::text;
 
 /// Everything that a report shows of a run.
 pub(crate) fn view(run: &RunRead, summary: &Summary) -> ReportView {
@@ -38,7 +39,7 @@ pub(crate) fn view(run: &RunRead, summary: &Summary) -> ReportView {
         partitions: summary
             .partitions_needed
             .as_ref()
-            .map(|needed| needed.sentence.clone()),
+            .map(text::partitions::sentence),
         drivers: drivers::tables(summary),
         verdicts: verdicts(summary),
         warnings,
@@ -270,7 +271,7 @@ fn trial(run: &RunRead, summary: &Summary, trial: &TrialSummary) -> TrialView {
         flows: trial
             .flows
             .iter()
-            .map(|one| flow::flow(run, trial, one))
+            .map(|one| flow::flow(run, trial, one, &summary.target.words))
             .collect(),
         timelines: time::timelines(run, trial),
         heat: heat::maps(run, trial),
@@ -286,9 +287,9 @@ fn verdicts(summary: &Summary) -> Vec<GoalView> {
     goals
         .map(|(trial, goal)| GoalView {
             word: goal.word,
-            words: match several {
-                true => format!("{}: {} ({})", trial_name(trial), goal.goal, goal.why),
-                false => format!("{} ({})", goal.goal, goal.why),
+            words: match (several, text::goal::goal(goal)) {
+                (true, why) => format!("{}: {} ({why})", trial_name(trial), goal.goal),
+                (false, why) => format!("{} ({why})", goal.goal),
             },
         })
         .collect()

@@ -266,7 +266,7 @@ fn batching(summary: &Summary) -> Vec<Fact> {
 /// What the generator says of itself.
 fn generator(summary: &Summary) -> Vec<Fact> {
     let evidence = |trial: &TrialSummary| {
-        let text = trial.generator.evidence.join(" ");
+        let text = crate::text::generator::evidence(trial).join(" ");
         (!text.is_empty()).then(|| fact(&trial_name(trial), text))
     };
     summary.trials.iter().filter_map(evidence).collect()

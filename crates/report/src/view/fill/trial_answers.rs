@@ -480,15 +480,9 @@ fn value(figure: FigureKind, value: f64) -> String {
     }
 }
 
-/// `0.37 → 2.65 ms`: the unit once where it is the same.
+/// `0.37 → 2.65 ms`.
 fn pair(figure: FigureKind, one: f64, other: f64, between: &str) -> String {
-    let (one, other) = (value(figure, one), value(figure, other));
-    match (one.split_once(' '), other.split_once(' ')) {
-        (Some((number, unit)), Some((_, same))) if unit == same => {
-            format!("{number} {between} {other}")
-        }
-        _ => format!("{one} {between} {other}"),
-    }
+    format::pair(&value(figure, one), between, &value(figure, other))
 }
 
 /// `7.2×`, `+35 %`, `−74 %`.

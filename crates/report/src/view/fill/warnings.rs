@@ -1,11 +1,13 @@
 //! Which warnings stand before the figures, and how those of many trials become few boxes.
 
 use kgauge_analyze::summary;
-use kgauge_analyze::summary::{Summary, WarningKind};
+use kgauge_analyze::summary::{Summary, TrialSummary, WarningFinding, WarningKind};
 use kgauge_results::run::RunStatus;
 
 use super::headline;
 use super::trial_name;
+use crate::text::warning::{self, WarningText};
+use crate::text::warning_kind::about;
 use crate::view::{Severity, WarningItem, WarningView};
 
 /// (Notices before any figure, other warnings), each gravest first.
@@ -16,7 +18,7 @@ pub(super) fn sorted(summary: &Summary) -> (Vec<WarningView>, Vec<WarningView>) 
     }
     for (index, trial) in summary.trials.iter().enumerate() {
         for warning in &trial.warnings {
-            add(&mut groups, warning, Some(index));
+            add(&mut groups, warning, Some((index, trial)));
         }
     }
     let said = groups
@@ -30,12 +32,13 @@ pub(super) fn sorted(summary: &Summary) -> (Vec<WarningView>, Vec<WarningView>) 
         .partition(|warning| warning.level == Severity::Grave)
 }
 
-/// All warnings of one kind and cure.
+/// All warnings of one kind.
 struct Group<'a> {
     kind: WarningKind,
-    remedy: &'a str,
-    /// Words, and where they are true.
-    items: Vec<(&'a str, Vec<WarningPlace<'a>>)>,
+    /// The run has ended, and early.
+    has_ended: bool,
+    /// Texts, and where they are true.
+    items: Vec<(WarningText, Vec<WarningPlace<'a>>)>,
 }
 
 /// A trial by its position in the summary, and one of its flows where only that is meant.
@@ -45,14 +48,17 @@ struct WarningPlace<'a> {
     flow: Option<&'a str>,
 }
 
-fn add<'a>(groups: &mut Vec<Group<'a>>, warning: &'a summary::Warning, trial: Option<usize>) {
-    let known = groups
-        .iter()
-        .position(|group| group.kind == warning.kind && group.remedy == warning.remedy);
+fn add<'a>(
+    groups: &mut Vec<Group<'a>>,
+    warning: &'a summary::Warning,
+    trial: Option<(usize, &'a TrialSummary)>,
+) {
+    let kind = warning.kind();
+    let known = groups.iter().position(|group| group.kind == kind);
     let position = known.unwrap_or_else(|| {
         groups.push(Group {
-            kind: warning.kind,
-            remedy: &warning.remedy,
+            kind,
+            has_ended: false,
             items: Vec::new(),
         });
         groups.len() - 1
@@ -60,44 +66,56 @@ fn add<'a>(groups: &mut Vec<Group<'a>>, warning: &'a summary::Warning, trial: Op
     let Some(group) = groups.get_mut(position) else {
         return;
     };
-    // The place tells the flow, so it is not said twice.
+    if let WarningFinding::NotFinished { status, .. } = warning.finding {
+        group.has_ended |= status != Some(RunStatus::Running);
+    }
+    let text = warning::text(warning, trial.map(|(_, trial)| trial));
     let flow = warning.flow.as_deref();
-    let words = flow
-        .and_then(|flow| warning.text.strip_prefix(flow)?.strip_prefix(": "))
-        .unwrap_or(&warning.text);
-    let place = trial.map(|trial| WarningPlace { trial, flow });
-    match group.items.iter_mut().find(|(known, _)| *known == words) {
+    let place = trial.map(|(trial, _)| WarningPlace { trial, flow });
+    match group.items.iter_mut().find(|(known, _)| *known == text) {
         Some((_, places)) => places.extend(place),
-        None => group.items.push((words, place.into_iter().collect())),
+        None => group.items.push((text, place.into_iter().collect())),
     }
 }
 
 impl Group<'_> {
     fn warning(&self, summary: &Summary) -> WarningView {
+        let about = about(self.kind);
         let shared = self.shared();
-        let item = |(words, places): &(&str, Vec<WarningPlace<'_>>)| WarningItem {
+        let item = |(text, places): &(WarningText, Vec<WarningPlace<'_>>)| WarningItem {
             place: place_words(places, summary),
-            words: words
-                .strip_prefix(shared)
-                .unwrap_or(words)
-                .trim_start()
-                .to_owned(),
+            words: match shared {
+                Some(_) => text.rest.clone(),
+                None => text.whole(),
+            },
         };
         let items: Vec<WarningItem> = self.items.iter().map(item).collect();
-        let said = headline::of(self.kind, shared, &items, self.is_everywhere(summary));
+        let of_one = || match (self.items.as_slice(), items.as_slice()) {
+            ([(text, _)], [item]) => {
+                headline::of_one(&item.place, text, self.is_everywhere(summary))
+            }
+            _ => None,
+        };
+        let (short, evidence) = match shared {
+            // Why it ended is a text from anywhere: it is not shown before the answer.
+            _ if self.has_ended => None,
+            Some(shared) if headline::is_short(shared) => Some((shared.to_owned(), items.clone())),
+            _ => of_one(),
+        }
+        .unwrap_or_else(|| (about.title.to_owned(), items.clone()));
         WarningView {
-            level: level(self.kind),
-            short: said.short,
-            evidence: said.evidence,
-            words: shared.to_owned(),
+            level: about.level,
+            short,
+            evidence,
+            words: shared.unwrap_or_default().to_owned(),
             items,
-            remedy: self.remedy.to_owned(),
+            remedy: about.remedy.to_owned(),
         }
     }
 
     /// Whether each trial has it, so that its places need no names.
     fn is_everywhere(&self, summary: &Summary) -> bool {
-        let of_run = |(_, places): &(&str, Vec<WarningPlace<'_>>)| places.is_empty();
+        let of_run = |(_, places): &(WarningText, Vec<WarningPlace<'_>>)| places.is_empty();
         let has = |index: usize| {
             let mut places = self.items.iter().flat_map(|(_, places)| places);
             places.any(|place| place.trial == index && place.flow.is_none())
@@ -105,23 +123,14 @@ impl Group<'_> {
         self.items.iter().all(of_run) || (0..summary.trials.len()).all(has)
     }
 
-    /// The first sentence, where several items begin with it: it is said once, before them.
-    fn shared(&self) -> &str {
-        let [(first, _), _, ..] = self.items.as_slice() else {
-            return "";
+    /// The opening that several items have in common: it is shown once, before them.
+    fn shared(&self) -> Option<&str> {
+        let [(first, _), others @ ..] = self.items.as_slice() else {
+            return None;
         };
-        let Some(end) = first.find(". ") else {
-            return "";
-        };
-        let sentence = &first[..=end];
-        match self
-            .items
-            .iter()
-            .all(|(words, _)| words.starts_with(sentence))
-        {
-            true => sentence,
-            false => "",
-        }
+        let is_same = |(text, _): &(WarningText, _)| text.opening == first.opening;
+        let is_shared = !others.is_empty() && !first.rest.is_empty() && others.iter().all(is_same);
+        is_shared.then_some(first.opening.as_str())
     }
 }
 
@@ -185,7 +194,7 @@ fn unfinished(summary: &Summary) -> impl Iterator<Item = WarningView> {
     words.into_iter().map(move |words| WarningView {
         words: String::new(),
         level: Severity::Grave,
-        short: headline::NOT_FINISHED.to_owned(),
+        short: about(WarningKind::NotFinished).title.to_owned(),
         evidence: vec![WarningItem {
             place: String::new(),
             words: format!("{words}{why}"),
@@ -219,47 +228,4 @@ fn defects(summary: &Summary) -> Option<WarningView> {
         items,
         remedy: "The figures exclude what is missing from the run folder.".to_owned(),
     })
-}
-
-fn level(kind: WarningKind) -> Severity {
-    match kind {
-        WarningKind::NotFinished
-        | WarningKind::CountsDisagree
-        | WarningKind::CopyIncomplete
-        | WarningKind::CorruptRecords
-        | WarningKind::SendsFailed
-        | WarningKind::SendsIndeterminate
-        | WarningKind::RecordsUnresolved
-        | WarningKind::NoWorkDone
-        | WarningKind::ConnectionsBroken
-        | WarningKind::GeneratorLimited
-        | WarningKind::GeneratorLate
-        | WarningKind::NotSteady
-        | WarningKind::OtherPrograms
-        | WarningKind::ProcessorsExhausted
-        | WarningKind::BrokerOutage
-        | WarningKind::DebugBuild => Severity::Grave,
-        WarningKind::GeneratorUnknown
-        | WarningKind::RecordsSkipped
-        | WarningKind::UnderReplicated
-        | WarningKind::LeadersMoved
-        | WarningKind::FollowersFallBehind
-        | WarningKind::LittlesLawBroken
-        | WarningKind::FollowersBehind
-        | WarningKind::AcksNone
-        | WarningKind::ClockAnomalies
-        | WarningKind::BrokerSkew
-        | WarningKind::CopyDoubled
-        | WarningKind::Throttled
-        | WarningKind::TargetNote
-        | WarningKind::CoresShared
-        | WarningKind::SameMachine
-        | WarningKind::RepeatsMissing
-        | WarningKind::TwoModes => Severity::Caution,
-        WarningKind::ClockSource
-        | WarningKind::SingleRepeat
-        | WarningKind::WideInterval
-        | WarningKind::ShortHold
-        | WarningKind::FewSamples => Severity::Note,
-    }
 }

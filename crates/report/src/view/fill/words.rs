@@ -9,6 +9,7 @@ use kgauge_results::run::{
 
 use super::{hot_broker, trial_answers, trial_name};
 use crate::format;
+use crate::text;
 use crate::view::{FigureView, Flow, PublishedStatusView, TrialView};
 
 /// The answer to a scenario's question, in a sentence or two.
@@ -46,8 +47,11 @@ pub(super) fn headroom(summary: &Summary) -> String {
     let most = known.max_by(|one, other| one.0.total_cmp(&other.0));
     most.map_or_else(String::new, |(_, headroom, trial)| {
         match summary.trials.len() {
-            1 => headroom.sentence.clone(),
-            _ => format!("Highest in {}: {}", trial_name(trial), headroom.sentence),
+            1 => text::generator::headroom(headroom),
+            _ => {
+                let sentence = text::generator::headroom(headroom);
+                format!("Highest in {}: {sentence}", trial_name(trial))
+            }
         }
     })
 }
@@ -104,7 +108,7 @@ fn doubt(summary: &TrialSummary, trial: &TrialView) -> Option<String> {
 /// Whether other programs took processors that load and target needed.
 pub(super) fn has_others(summary: &TrialSummary) -> bool {
     let mut warnings = summary.warnings.iter();
-    warnings.any(|warning| warning.kind == WarningKind::OtherPrograms)
+    warnings.any(|warning| warning.kind() == WarningKind::OtherPrograms)
 }
 
 /// `1,284,000 records/s (±2.4 %, 128 MB/s)`.
@@ -192,102 +196,106 @@ pub(super) fn missing(trial: &TrialSummary, summary: &Summary) -> String {
 
 /// What an ack meant: each sentence once, with the scenarios or trials that it is true of.
 pub(super) fn acked(summary: &Summary) -> Vec<String> {
-    let acks = || {
-        summary.trials.iter().flat_map(|trial| {
-            let flows = trial.flows.iter();
-            flows.filter_map(move |flow| Some((trial, flow, flow.ack.as_ref()?.sentence.as_str())))
-        })
-    };
-    let mut sentences: Vec<&str> = Vec::new();
-    for (.., sentence) in acks() {
-        if !sentences.contains(&sentence) {
-            sentences.push(sentence);
-        }
-    }
-    if let [sentence] = sentences.as_slice() {
-        return vec![(*sentence).to_owned()];
-    }
-    let with_places = |sentence: &str| {
-        let mut places: Vec<String> = Vec::new();
-        for (trial, flow, _) in acks().filter(|(.., found)| *found == sentence) {
-            let whole = acks()
-                .filter(|(other, ..)| other.scenario == trial.scenario)
-                .all(|(.., found)| found == sentence);
-            let place = match (whole, trial.flows.len()) {
-                (true, _) => trial.scenario.clone(),
-                (false, 1) => trial_name(trial),
-                (false, _) => format!("{} {}", trial_name(trial), flow.name),
+    let trials = summary.trials.iter();
+    let acks = trials.flat_map(|trial| {
+        trial.flows.iter().filter_map(move |flow| {
+            let (promise, followers) = text::flow::ack(flow.ack.as_ref()?);
+            let name = match trial.flows.len() {
+                1 => trial_name(trial),
+                _ => format!("{} {}", trial_name(trial), flow.name),
             };
-            if !places.contains(&place) {
-                places.push(place);
-            }
+            Some(PlacedText {
+                trial,
+                name,
+                text: format!("{promise} {followers}"),
+            })
+        })
+    });
+    let acks: Vec<PlacedText<'_>> = acks.collect();
+    match acks.split_first() {
+        Some((first, others)) if others.iter().all(|one| one.text == first.text) => {
+            vec![first.text.clone()]
         }
-        format!("{}: {sentence}", places.join(", "))
-    };
-    sentences.into_iter().map(with_places).collect()
+        _ => each_once(&acks),
+    }
 }
 
 /// What limited the trials: each sentence once, with the scenarios or trials that it is true of. Of a single trial
 /// the evidence too.
 pub(super) fn limits(summary: &Summary) -> Vec<String> {
-    let known = || {
-        let trials = summary.trials.iter();
-        trials.filter_map(|trial| Some((trial, trial.limit.as_ref()?)))
-    };
-    let mut sentences: Vec<&str> = Vec::new();
-    for (_, limit) in known() {
-        if !sentences.contains(&limit.sentence.as_str()) {
-            sentences.push(&limit.sentence);
+    let trials = summary.trials.iter();
+    let known = trials.filter_map(|trial| Some((trial, trial.limit.as_ref()?)));
+    if let ([_], Some((trial, limit))) = (summary.trials.as_slice(), known.clone().next()) {
+        let mut sentences = vec![text::bottleneck::sentence(limit, trial)];
+        sentences.extend(text::bottleneck::evidence(limit, trial));
+        return sentences;
+    }
+    let limits = known.map(|(trial, limit)| PlacedText {
+        trial,
+        name: trial_name(trial),
+        text: text::bottleneck::sentence(limit, trial),
+    });
+    let limits: Vec<PlacedText<'_>> = limits.collect();
+    match limits.split_first() {
+        Some((first, others))
+            if limits.len() == summary.trials.len()
+                && others.iter().all(|one| one.text == first.text) =>
+        {
+            vec![first.text.clone()]
+        }
+        _ => each_once(&limits),
+    }
+}
+
+/// A sentence, and the trial or flow that it is true of.
+struct PlacedText<'a> {
+    trial: &'a TrialSummary,
+    name: String,
+    text: String,
+}
+
+/// Each sentence once, after the scenarios or trials that it is true of.
+fn each_once(all: &[PlacedText<'_>]) -> Vec<String> {
+    let mut sentences: Vec<(&str, Vec<&str>)> = Vec::new();
+    for one in all {
+        let mut same = all
+            .iter()
+            .filter(|other| other.trial.scenario == one.trial.scenario);
+        let place = match same.all(|other| other.text == one.text) {
+            true => one.trial.scenario.as_str(),
+            false => one.name.as_str(),
+        };
+        match sentences.iter_mut().find(|(text, _)| *text == one.text) {
+            Some((_, places)) if places.contains(&place) => {}
+            Some((_, places)) => places.push(place),
+            None => sentences.push((&one.text, vec![place])),
         }
     }
-    if let (1, Some((_, limit))) = (summary.trials.len(), known().next()) {
-        let evidence = limit.evidence.iter().cloned();
-        return std::iter::once(limit.sentence.clone())
-            .chain(evidence)
-            .collect();
-    }
-    if let ([sentence], true) = (
-        sentences.as_slice(),
-        known().count() == summary.trials.len(),
-    ) {
-        return vec![(*sentence).to_owned()];
-    }
-    let with_places = |sentence: &str| {
-        let mut places: Vec<String> = Vec::new();
-        for (trial, _) in known().filter(|(_, limit)| limit.sentence == sentence) {
-            let mut same = known().filter(|(other, _)| other.scenario == trial.scenario);
-            let place = match same.all(|(_, limit)| limit.sentence == sentence) {
-                true => trial.scenario.clone(),
-                false => trial_name(trial),
-            };
-            if !places.contains(&place) {
-                places.push(place);
-            }
-        }
-        format!("{}: {sentence}", places.join(", "))
-    };
-    sentences.into_iter().map(with_places).collect()
+    let sentences = sentences.into_iter();
+    sentences
+        .map(|(text, places)| format!("{}: {text}", places.join(", ")))
+        .collect()
 }
 
 /// What consumer groups did, a sentence for each flow that is one.
 pub(super) fn groups(summary: &Summary) -> Vec<String> {
-    of_flows(summary, |flow| Some(&flow.group.as_ref()?.sentence))
+    of_flows(summary, text::flow::group)
 }
 
 /// What became of transactions and what was spoken, a sentence for each flow that writes in some.
 pub(super) fn transactions(summary: &Summary) -> Vec<String> {
-    of_flows(summary, |flow| Some(&flow.transactions.as_ref()?.sentence))
+    of_flows(summary, text::flow::transactions)
 }
 
 /// What became of copies on another cluster, a sentence for each flow that read one.
 pub(super) fn mirrors(summary: &Summary) -> Vec<String> {
-    of_flows(summary, |flow| Some(&flow.mirror.as_ref()?.sentence))
+    of_flows(summary, text::flow::mirror)
 }
 
 /// A sentence for each flow that has one.
 fn of_flows(
     summary: &Summary,
-    sentence_of: impl Fn(&FlowSummary) -> Option<&String>,
+    sentence_of: impl Fn(&FlowSummary) -> Option<String>,
 ) -> Vec<String> {
     let mut sentences = Vec::new();
     for trial in &summary.trials {

@@ -9,7 +9,7 @@ use super::facts::Facts;
 use super::machine::held_brokers;
 use super::{Findings, Weight};
 use crate::series::{BrokerPoint, RequestPoint};
-use crate::summary::{Bottleneck, FlowSummary, words};
+use crate::summary::{Bottleneck, BrokerThreads, FlowSummary, LimitFact, RequestTimes};
 use kgauge_results::run::{Replication, RequestKind};
 
 /// Threads with less to spare than this have nothing to spare.
@@ -28,43 +28,45 @@ const MOST: f64 = 0.50;
 /// Request handlers and network threads of the broker that has least to spare.
 pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
     type Idle = fn(&BrokerPoint) -> Option<f64>;
-    let kinds: [(Bottleneck, &str, Idle); 2] = [
-        (Bottleneck::RequestHandlers, "request handlers", |one| {
-            one.handler_idle
-        }),
-        (Bottleneck::NetworkThreads, "network threads", |one| {
+    let kinds: [(Bottleneck, BrokerThreads, Idle); 2] = [
+        (
+            Bottleneck::RequestHandlers,
+            BrokerThreads::RequestHandlers,
+            |one| one.handler_idle,
+        ),
+        (Bottleneck::NetworkThreads, BrokerThreads::Network, |one| {
             one.network_idle
         }),
     ];
-    for (word, name, idle) in kinds {
+    for (word, threads, idle) in kinds {
         let brokers = facts.brokers.iter();
         let known = brokers.filter_map(|(id, one)| Some((*id, one, idle(one)?)));
         let Some((id, broker, idle)) = known.min_by(|a, b| a.2.total_cmp(&b.2)) else {
             continue;
         };
-        let listener = match word {
-            Bottleneck::NetworkThreads => broker.busiest_listener(),
-            _ => None,
+        let listener = match threads {
+            BrokerThreads::Network => broker.busiest_listener().map(str::to_owned),
+            BrokerThreads::RequestHandlers | BrokerThreads::Single => None,
         };
-        let of = listener.map_or_else(String::new, |name| format!(" of listener {name}"));
-        let name = match facts.are_embedded {
-            true => "single thread was".to_owned(),
-            false => format!("{name}{of} were"),
+        let fact = LimitFact::Threads {
+            broker: id,
+            threads: match facts.are_embedded {
+                true => BrokerThreads::Single,
+                false => threads,
+            },
+            listener,
+            idle_part: idle,
+            request: times(broker),
         };
-        let said = format!(
-            "Broker {id}: its {name} idle for {} of the time{}.",
-            words::percent(idle),
-            times(broker)
-        );
         let is_near = idle <= IDLE_PART_NEAR;
         let is_strong = idle <= IDLE_PART || is_near && is_theirs(word, broker);
-        findings.note(word, Weight::of(is_strong, is_near), said);
+        findings.note(word, Weight::of(is_strong, is_near), fact);
     }
 }
 
 /// Whether most of the time of a broker's busiest requests is spent with these threads, or in waiting for them.
 fn is_theirs(word: Bottleneck, broker: &BrokerPoint) -> bool {
-    let Some((request, _)) = busiest(broker) else {
+    let Some(request) = busiest(broker) else {
         return false;
     };
     let parts = match word {
@@ -76,27 +78,16 @@ fn is_theirs(word: Bottleneck, broker: &BrokerPoint) -> bool {
     total.is_some_and(|total| total > 0.0 && sum / total >= MOST)
 }
 
-/// The kind of request that takes most of a broker's time, and what it is called.
-fn busiest(broker: &BrokerPoint) -> Option<(&RequestPoint, &'static str)> {
-    let kinds = [
-        (RequestKind::Produce, "produce request"),
-        (RequestKind::FetchConsumer, "fetch"),
-    ];
-    let known = kinds.into_iter().filter_map(|(kind, name)| {
+/// The requests that take most of a broker's time.
+fn busiest(broker: &BrokerPoint) -> Option<&RequestPoint> {
+    let kinds = [RequestKind::Produce, RequestKind::FetchConsumer];
+    let known = kinds.into_iter().filter_map(|kind| {
         let request = broker.requests_of(kind)?;
-        // What a fetch waits for is records.
-        let waits_ms = match kind {
-            RequestKind::FetchConsumer => request.remote_ms.unwrap_or_default(),
-            _ => 0.0,
-        };
-        Some((
-            request,
-            name,
-            request.per_s * (request.total_ms? - waits_ms),
-        ))
+        let time_ms = request.total_ms? - waits_ms(request);
+        Some((request, request.per_s * time_ms))
     });
-    let busiest = known.max_by(|a, b| a.2.total_cmp(&b.2));
-    busiest.map(|(request, name, _)| (request, name))
+    let busiest = known.max_by(|a, b| a.1.total_cmp(&b.1));
+    busiest.map(|(request, _)| request)
 }
 
 /// What a fetch waits for is records: no fault, and no work.
@@ -108,32 +99,17 @@ fn waits_ms(request: &RequestPoint) -> f64 {
 }
 
 /// Where the time of a broker's produce requests went, or of its fetches.
-fn times(broker: &BrokerPoint) -> String {
-    let Some((request, name)) = busiest(broker) else {
-        return String::new();
-    };
-    let parts = [
-        ("in the request queue", request.request_queue_ms),
-        ("local", request.local_ms),
-        ("remote", request.remote_ms),
-        ("in the response queue", request.response_queue_ms),
-        ("being sent", request.response_send_ms),
-    ];
-    let parts: Vec<String> = parts
-        .into_iter()
-        .filter_map(|(name, part)| {
-            let part = part.filter(|part| *part >= 0.005)?;
-            Some(format!("{} ms {name}", words::number(part)))
-        })
-        .collect();
-    match (request.total_ms, parts.as_slice()) {
-        (Some(total), [_, ..]) => format!(
-            "; a {name} took {} ms: {}",
-            words::number(total),
-            parts.join(", ")
-        ),
-        _ => String::new(),
-    }
+fn times(broker: &BrokerPoint) -> Option<RequestTimes> {
+    let request = busiest(broker)?;
+    Some(RequestTimes {
+        kind: request.kind,
+        total_ms: request.total_ms?,
+        request_queue_ms: request.request_queue_ms,
+        local_ms: request.local_ms,
+        remote_ms: request.remote_ms,
+        response_queue_ms: request.response_queue_ms,
+        response_send_ms: request.response_send_ms,
+    })
 }
 
 /// Brokers that flush so much that flushing is what they do.
@@ -147,12 +123,12 @@ pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
     if part < FLUSHING_PART_NEAR {
         return;
     }
-    let said = format!(
-        "Broker {id}: it flushed {} times per second, {} ms each: {} of one thread's time.",
-        words::number(broker.flushes_per_s.unwrap_or_default()),
-        words::number(broker.flush_mean_ms.unwrap_or_default()),
-        words::percent(part)
-    );
+    let flushes = LimitFact::Flushes {
+        broker: id,
+        per_s: broker.flushes_per_s.unwrap_or_default(),
+        mean_ms: broker.flush_mean_ms.unwrap_or_default(),
+        time_part: part,
+    };
     // Rolled segments are flushed beside the requests: what these wait for is in their own time.
     let is_local = broker.requests_of(RequestKind::Produce).is_some_and(|one| {
         let in_requests = one.per_s * one.local_ms.unwrap_or_default() / 1e3;
@@ -164,7 +140,7 @@ pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
         is_theirs && in_requests >= MOST * part
     });
     let weight = Weight::of(part >= FLUSHING_PART && is_local, true);
-    findings.note(Bottleneck::Disk, weight, said);
+    findings.note(Bottleneck::Disk, weight, flushes);
 }
 
 /// A request's time in the hands of a node's one thread, and in waiting for it.
@@ -198,16 +174,10 @@ pub(super) fn followers(facts: &Facts<'_>, findings: &mut Findings) {
         .any(|grows| grows);
     let flow = trial.flows.iter().find(waits).filter(|_| replicas > 1);
     if behind || grew {
-        let said = match grew {
-            true => "Followers fell further behind until the end of the hold.".to_owned(),
-            false => "Followers had not caught up at the end.".to_owned(),
-        };
         // Nobody waits for them with other acks.
-        findings.note(
-            Bottleneck::Replication,
-            Weight::of(false, flow.is_some()),
-            said,
-        );
+        let weight = Weight::of(false, flow.is_some());
+        let behind = LimitFact::FollowersBehind { grew };
+        findings.note(Bottleneck::Replication, weight, behind);
     }
     let Some(flow) = flow else { return };
     let produce = facts
@@ -218,20 +188,17 @@ pub(super) fn followers(facts: &Facts<'_>, findings: &mut Findings) {
         produce.filter_map(|one| Some((one.per_s * one.remote_ms?, one.per_s * one.total_ms?)));
     let (remote, total) = times.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
     let part = (total > 0.0).then(|| remote / total);
-    let of_time = match part {
-        Some(part) => format!(", {} of the produce request time", words::percent(part)),
-        None => String::new(),
+    let waits = LimitFact::AckWaits {
+        flow: flow.name.clone(),
+        replicas,
+        time_part: part,
     };
-    let said = format!(
-        "{}: each ack waits for {replicas} replicas (acks=all){of_time}.",
-        flow.name
-    );
     let is_most = part.is_some_and(|part| part >= MOST);
     let weight = Weight::of(
         is_most && facts.is_at_ease(),
         part.is_none() && flow.closed_loop || is_most,
     );
-    findings.note(Bottleneck::Replication, weight, said);
+    findings.note(Bottleneck::Replication, weight, waits);
 }
 
 /// How much a broker that leads too much is the limit: where it has nothing to spare, and others have.

@@ -3,7 +3,10 @@
 use super::facts::{Facts, mean};
 use super::{Findings, Weight};
 use crate::series::{client_series_of, lag_grows};
-use crate::summary::{Bottleneck, FlowKind, FlowSummary, GeneratorState, LatenessCause, words};
+use crate::summary::{
+    Bottleneck, FlowKind, FlowSummary, GeneratorState, KeptRate, LatenessCause, LimitFact,
+    MissedRate,
+};
 use kgauge_results::run::RunStatus;
 
 /// Pauses that take more of the connections' time than this are what is felt.
@@ -25,13 +28,13 @@ const IN_FLIGHT_PART_FULL: f64 = 0.90;
 /// Batches that are fuller than this may have left before their linger was over.
 const LINGERING_FILL: f64 = 0.5;
 
-/// The sentence on flows that all had a rate and kept it.
-pub(super) fn all_done(facts: &Facts<'_>) -> Option<String> {
+/// The flows, if all of them had a rate and kept it.
+pub(super) fn all_done(facts: &Facts<'_>) -> Option<LimitFact> {
     let trial = facts.trial;
     if trial.generator.word == GeneratorState::Limited {
         return None;
     }
-    let mut said = Vec::new();
+    let mut flows = Vec::new();
     for flow in &trial.flows {
         if flow.kind == FlowKind::Consume {
             // Whoever reads what others write does what they do, unless it falls behind.
@@ -45,19 +48,14 @@ pub(super) fn all_done(facts: &Facts<'_>) -> Option<String> {
         if !has_kept_up(facts, flow) {
             return None;
         }
-        let records = &flow.records;
-        said.push(format!(
-            "{}: {} of {} due in the hold were acked.",
-            flow.name,
-            words::count(records.acked),
-            words::counted(records.scheduled, "record")
-        ));
+        flows.push(KeptRate {
+            flow: flow.name.clone(),
+            acked: flow.records.acked,
+            scheduled: flow.records.scheduled,
+        });
     }
     let is_late = trial.generator.blame != LatenessCause::None;
-    if is_late && !said.is_empty() {
-        said.extend(trial.generator.evidence.iter().cloned());
-    }
-    (!said.is_empty()).then(|| said.join(" "))
+    (!flows.is_empty()).then_some(LimitFact::AllDone { flows, is_late })
 }
 
 /// Whether a flow that sends had a rate and kept it: what was due in the hold was acked, as much was acked while it
@@ -121,21 +119,14 @@ pub(super) fn consumers(facts: &Facts<'_>, findings: &mut Findings) {
         ) else {
             continue;
         };
-        let course = match grows {
-            true => "and growing until the end",
-            false => "and not growing",
+        let lag = LimitFact::ConsumerLag {
+            flow: flow.name.clone(),
+            records_mean: behind.records_mean,
+            records_max: behind.records_max,
+            grows,
         };
-        let said = format!(
-            "{}: consumer lag was {} records on average, {} at most, {course}.",
-            flow.name,
-            words::number(behind.records_mean),
-            words::number(behind.records_max),
-        );
-        findings.note(
-            Bottleneck::Consumer,
-            Weight::of(grows && all_kept_up, grows),
-            said,
-        );
+        let weight = Weight::of(grows && all_kept_up, grows);
+        findings.note(Bottleneck::Consumer, weight, lag);
     }
 }
 
@@ -150,14 +141,13 @@ pub(super) fn quota(facts: &Facts<'_>, findings: &mut Findings) {
         let members = f64::from(flow.members.unwrap_or(1).max(1));
         // A connection to each broker, each with pauses of its own.
         let part = paused_ns as f64 / (hold_ns * members * facts.broker_count()).max(1.0);
-        let said = format!(
-            "{}: brokers requested {}, {} of its connection time in the hold.",
-            flow.name,
-            words::counted(throttling.count, "pause"),
-            words::percent(part.min(1.0))
-        );
+        let pauses = LimitFact::Pauses {
+            flow: flow.name.clone(),
+            count: throttling.count,
+            time_part: part.min(1.0),
+        };
         let weight = Weight::of(part >= PAUSED_PART, part > PAUSED_PART_NEAR);
-        findings.note(Bottleneck::Quota, weight, said);
+        findings.note(Bottleneck::Quota, weight, pauses);
     }
 }
 
@@ -183,38 +173,31 @@ pub(super) fn late(facts: &Facts<'_>, findings: &mut Findings) {
     if not_kept(facts).all(|flow| flow.closed_loop) {
         return;
     }
-    for said in &generator.evidence {
-        findings.note(word, Weight::Strong, said.clone());
-    }
+    findings.note(word, Weight::Strong, LimitFact::Generator);
 }
 
-/// The sentence on the flows with a rate that did not keep it, though the generator did all that it had room for.
-pub(super) fn slow_answers(facts: &Facts<'_>) -> Option<String> {
+/// The flows with a rate that did not keep it, though the generator did all that it had room for.
+pub(super) fn slow_answers(facts: &Facts<'_>) -> Option<LimitFact> {
     if facts.trial.generator.word != GeneratorState::Fine {
         return None;
     }
     let flows = not_kept(facts).filter(|flow| !flow.closed_loop);
-    let said = flows.map(|flow| {
-        let records = &flow.records;
-        let round_trip = flow.latencies.round_trip.as_ref();
-        let round_trip = round_trip.map_or_else(String::new, |times| {
-            let mean = words::time(times.mean_ns);
-            format!("; the mean request round trip was {mean}")
-        });
-        let waiting = flow
-            .lateness
-            .map_or(0.0, |lateness| lateness.waiting_time_part);
-        format!(
-            "{}: {} of {} due in the hold were acked, some only after it; the client buffer was \
-             full for {} of the time{round_trip}.",
-            flow.name,
-            words::count(records.acked),
-            words::counted(records.scheduled, "record"),
-            words::percent(waiting),
-        )
-    });
-    let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| said.join(" "))
+    let flows: Vec<MissedRate> = flows
+        .map(|flow| MissedRate {
+            flow: flow.name.clone(),
+            acked: flow.records.acked,
+            scheduled: flow.records.scheduled,
+            waiting_part: flow
+                .lateness
+                .map_or(0.0, |lateness| lateness.waiting_time_part),
+            round_trip_ns_mean: flow
+                .latencies
+                .round_trip
+                .as_ref()
+                .map(|times| times.mean_ns),
+        })
+        .collect();
+    (!flows.is_empty()).then_some(LimitFact::SlowAnswers { flows })
 }
 
 /// Flows that send and have not kept up with their rate, or have none.
@@ -264,15 +247,14 @@ pub(super) fn requests(facts: &Facts<'_>, findings: &mut Findings) {
         }
         // Records of megabytes fill a request alone.
         let is_small = batching.wire_bytes_per_request < 16_384.0;
-        let said = format!(
-            "{}: {} records per request, {} requests per second of {} bytes each.",
-            flow.name,
-            words::number(records),
-            words::number(batching.requests_per_s.mean),
-            words::number(batching.wire_bytes_per_request)
-        );
+        let requests = LimitFact::SmallRequests {
+            flow: flow.name.clone(),
+            records_per_request: records,
+            requests_per_s: batching.requests_per_s.mean,
+            bytes_per_request: batching.wire_bytes_per_request,
+        };
         let weight = Weight::of(is_small && records < RECORDS_PER_REQUEST, is_small);
-        findings.note(Bottleneck::Batching, weight, said);
+        findings.note(Bottleneck::Batching, weight, requests);
     }
 }
 
@@ -285,21 +267,20 @@ pub(super) fn buffers(facts: &Facts<'_>, findings: &mut Findings) {
         let (Some(buffer), Some(in_flight)) = (buffer, in_flight) else {
             continue;
         };
-        let said = format!(
-            "{}: {} of buffer.memory and {} of the allowed in-flight requests were in use.",
-            flow.name,
-            words::percent(buffer),
-            words::percent(in_flight)
-        );
+        let used = LimitFact::BufferUse {
+            flow: flow.name.clone(),
+            buffer_part: buffer,
+            in_flight_part: in_flight,
+        };
         let is_full = buffer >= BUFFER_PART && in_flight < IN_FLIGHT_PART;
         let is_at_ease = facts.is_at_ease();
         let is_near = is_full || is_at_ease && in_flight >= IN_FLIGHT_PART_FULL;
         let weight = Weight::of(is_full && is_at_ease, is_near);
-        findings.note(Bottleneck::Buffer, weight, said);
+        findings.note(Bottleneck::Buffer, weight, used);
     }
 }
 
-/// The sentence on a flow at a rate whose times are mostly its own waiting for company: linger.ms limits no rate, since
+/// A flow at a rate whose times are mostly its own waiting for company: linger.ms limits no rate, since
 /// a producer that runs out of memory sends what it has.
 pub(super) fn linger(facts: &Facts<'_>, findings: &mut Findings) {
     for flow in facts.trial.flows.iter().filter(|flow| !flow.closed_loop) {
@@ -318,11 +299,10 @@ pub(super) fn linger(facts: &Facts<'_>, findings: &mut Findings) {
         if linger_ns == 0 || !is_near || fill.is_none_or(|fill| fill >= LINGERING_FILL) {
             continue;
         }
-        findings.evidence.push(format!(
-            "{}: the median service time is {} with linger.ms at {}, so most of it is lingering.",
-            flow.name,
-            words::time(median_ns as f64),
-            words::time(linger_ns as f64)
-        ));
+        findings.evidence.push(LimitFact::Lingering {
+            flow: flow.name.clone(),
+            service_ns_p50: median_ns,
+            linger_ns,
+        });
     }
 }

@@ -93,14 +93,9 @@ impl<'a> Facts<'a> {
         if environment.target.same_machine != Some(true) {
             return None;
         }
-        let part = self.trial.cpu.idle_cores? / f64::from(self.processors()?);
+        let part = self.trial.cpu.idle_cores? / f64::from(self.trial.cpu.processors?);
         // More processors have nothing to do than there are: those that kgauge may not use are among them.
         (part <= 1.05).then_some(part)
-    }
-
-    /// Processors that kgauge may use.
-    pub(super) fn processors(&self) -> Option<u32> {
-        self.run.environment.as_ref()?.machine.cpu_count
     }
 
     /// Whether nothing was short of time: the machine, and the threads of each broker. Not where that is not known.

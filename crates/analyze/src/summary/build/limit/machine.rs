@@ -1,11 +1,10 @@
 //! The machine as a suspect: processors, limits on them, disks.
 
 use super::super::blame;
-use super::super::generator::processors_words;
 use super::facts::{Facts, HoldEvidence, mean_of};
 use super::{Findings, Weight};
 use crate::series::DiskPoint;
-use crate::summary::{Bottleneck, words};
+use crate::summary::{Bottleneck, LimitFact, LimitedProcess};
 use kgauge_results::run::Subject;
 
 /// Processors with less to spare than this had nothing to spare: the kernel's accounts are exact to a few percent.
@@ -27,13 +26,12 @@ const BUSY_PART_NEAR: f64 = 0.60;
 /// The machine that makes the load may have no more to give: to load and target where they share it, or because other
 /// programs use it.
 pub(super) fn processors(facts: &Facts<'_>, findings: &mut Findings) {
-    let (cpu, processors) = (&facts.trial.cpu, facts.processors());
-    let Some(said) = processors.and_then(|count| processors_words(cpu, count)) else {
+    let cpu = &facts.trial.cpu;
+    let (Some(count), Some(_)) = (cpu.processors, cpu.generator_cores) else {
         return;
     };
-    let idle = cpu.idle_cores.zip(processors);
-    let idle = idle.map(|(idle, count)| idle / f64::from(count));
-    let is_crowded = blame::crowd(cpu, processors).is_some();
+    let idle = cpu.idle_cores.map(|idle| idle / f64::from(count));
+    let is_crowded = blame::crowd(cpu).is_some();
     let (word, part) = match is_crowded {
         true => (Bottleneck::OtherPrograms, idle),
         false => (Bottleneck::Processors, facts.idle_part()),
@@ -42,25 +40,27 @@ pub(super) fn processors(facts: &Facts<'_>, findings: &mut Findings) {
     // Others that kept nobody waiting took what was free.
     let is_felt = !is_crowded || blame::is_kept_waiting(cpu);
     let weight = Weight::of(part <= IDLE_PART && is_felt, part <= IDLE_PART_NEAR);
-    findings.note(word, weight, said);
+    findings.note(word, weight, LimitFact::Processors);
 }
 
 /// A control group's limit on the CPU time of brokers, or of the generator.
 pub(super) fn cpu_limits(facts: &Facts<'_>, findings: &mut Findings) {
-    for (subject, cores, held) in held_parts(facts) {
-        let (word, who) = match &subject {
-            Subject::Target { broker: Some(id) } => (Bottleneck::CpuLimit, format!("Broker {id}")),
-            Subject::Target { broker: None } => (Bottleneck::CpuLimit, "The target".to_owned()),
-            Subject::Generator => (Bottleneck::Generator, "The generator".to_owned()),
+    for (subject, cores, held_part) in held_parts(facts) {
+        let (word, process) = match subject {
+            Subject::Target { broker: Some(id) } => {
+                (Bottleneck::CpuLimit, LimitedProcess::Broker(id))
+            }
+            Subject::Target { broker: None } => (Bottleneck::CpuLimit, LimitedProcess::Target),
+            Subject::Generator => (Bottleneck::Generator, LimitedProcess::Generator),
             _ => continue,
         };
-        let said = format!(
-            "{who} is limited to {} of a core and was throttled in {} of the periods.",
-            words::percent(cores),
-            words::percent(held)
-        );
-        let weight = Weight::of(held >= HELD_PART, held >= HELD_PART_NEAR);
-        findings.note(word, weight, said);
+        let limit = LimitFact::CpuLimit {
+            process,
+            cores,
+            held_part,
+        };
+        let weight = Weight::of(held_part >= HELD_PART, held_part >= HELD_PART_NEAR);
+        findings.note(word, weight, limit);
     }
 }
 
@@ -115,14 +115,13 @@ pub(super) fn disks(facts: &Facts<'_>, findings: &mut Findings) {
         else {
             continue;
         };
-        let said = format!(
-            "Disk {name}, which holds the target's data, was busy for {} of the time, with {} \
-             reads and writes in flight.",
-            words::percent(busy),
-            words::number(queue)
-        );
+        let disk = LimitFact::Disk {
+            disk: name.to_owned(),
+            busy_part: busy,
+            queue_mean: queue,
+        };
         let is_strong = busy >= BUSY_PART && queue >= QUEUE_MEAN;
         let weight = Weight::of(is_strong, busy >= BUSY_PART_NEAR);
-        findings.note(Bottleneck::Disk, weight, said);
+        findings.note(Bottleneck::Disk, weight, disk);
     }
 }

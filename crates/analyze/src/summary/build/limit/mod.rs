@@ -15,9 +15,7 @@ use kgauge_scenario::Trial;
 
 use super::hold::MeasuredRepeats;
 use super::shares;
-use crate::summary::{
-    Bottleneck, GeneratorState, LatenessCause, LimitVerdict, TrialSummary, words,
-};
+use crate::summary::{Bottleneck, GeneratorState, LimitFact, LimitVerdict, TrialSummary};
 use facts::Facts;
 use kgauge_results::folder::RunRead;
 
@@ -47,11 +45,11 @@ impl Weight {
 struct Findings {
     strong: Vec<Bottleneck>,
     weak: Vec<Bottleneck>,
-    evidence: Vec<String>,
+    evidence: Vec<LimitFact>,
 }
 
 impl Findings {
-    fn note(&mut self, word: Bottleneck, weight: Weight, said: String) {
+    fn note(&mut self, word: Bottleneck, weight: Weight, fact: LimitFact) {
         let suspects = match weight {
             Weight::Strong => Some(&mut self.strong),
             Weight::Weak => Some(&mut self.weak),
@@ -60,17 +58,17 @@ impl Findings {
         if let Some(suspects) = suspects.filter(|suspects| !suspects.contains(&word)) {
             suspects.push(word);
         }
-        if !self.evidence.contains(&said) {
-            self.evidence.push(said);
+        if !self.evidence.contains(&fact) {
+            self.evidence.push(fact);
         }
     }
 
     /// Nothing is sure any more: what was done to the target may be what is seen.
-    fn doubt(&mut self, said: String) {
+    fn doubt(&mut self, fact: LimitFact) {
         let strong = std::mem::take(&mut self.strong);
         self.weak.retain(|word| !strong.contains(word));
         self.weak.splice(0..0, strong);
-        self.evidence.push(said);
+        self.evidence.push(fact);
     }
 
     fn is_strong(&self, word: Bottleneck) -> bool {
@@ -204,7 +202,7 @@ pub(super) fn limit(
         return None;
     }
     let facts = Facts::of(run, plan, trial, measured);
-    let faults = plan.map_or(0, |plan| plan.faults.len() as u64);
+    let faults = plan.map_or(0, |plan| plan.faults.len() as u32);
     let mut findings = Findings::default();
     let outage = outages::find(&facts, &mut findings);
     clients::consumers(&facts, &mut findings);
@@ -213,59 +211,47 @@ pub(super) fn limit(
         .strong
         .iter()
         .all(|word| *word == Bottleneck::Broker);
-    if let Some(said) = clients::all_done(&facts).filter(|_| is_only_outage) {
-        return Some(kept_up(&facts, faults, outage, said, findings));
+    if let Some(done) = clients::all_done(&facts).filter(|_| is_only_outage) {
+        let mut evidence = vec![done];
+        evidence.append(&mut findings.evidence);
+        evidence.extend((faults > 0).then_some(LimitFact::Faults));
+        return Some(LimitVerdict {
+            faults,
+            outage,
+            ..verdict(Bottleneck::Load, evidence, Vec::new())
+        });
     }
     let idle = clients::without_work(&facts).map(|flow| flow.name.clone());
     if let Some(flow) = idle.filter(|_| !findings.is_strong(Bottleneck::Broker)) {
-        let mut limit = verdict(Bottleneck::Undecided, findings.evidence, Vec::new());
-        limit.sentence = format!("Bottleneck: undetermined; {flow} did nothing during the hold.");
-        return Some(limit);
+        return Some(LimitVerdict {
+            idle_flow: Some(flow),
+            ..verdict(Bottleneck::Undecided, findings.evidence, Vec::new())
+        });
     }
     suspects(&facts, &mut findings);
     if faults > 0 {
         let is_outage = findings.is_strong(Bottleneck::Broker);
-        findings.doubt(format!(
-            "The scenario injected {} during the hold, which may explain these findings.",
-            words::counted(faults, "fault")
-        ));
+        findings.doubt(LimitFact::Faults);
         if is_outage {
             findings.strong.push(Bottleneck::Broker);
         }
     }
     if findings.strong.is_empty()
-        && let Some(said) = clients::slow_answers(&facts)
+        && let Some(slow) = clients::slow_answers(&facts)
     {
-        findings.note(Bottleneck::Target, Weight::Strong, said);
+        findings.note(Bottleneck::Target, Weight::Strong, slow);
     }
-    let mut verdict = findings.verdict();
-    match (verdict.word, outage) {
-        (Bottleneck::Broker, Some(outage)) if faults > 0 => {
-            verdict.sentence = format!(
-                "Bottleneck: the fault that the scenario injected \
-                                        ({outage})."
-            );
-        }
-        (Bottleneck::Target, _) if faults > 0 => {
-            verdict
-                .sentence
-                .push_str(" The injected faults may be the cause.");
-        }
-        (Bottleneck::Broker, Some(outage)) => {
-            verdict.sentence = format!("Bottleneck: an outage ({outage}).");
-        }
-        _ => {}
-    }
-    Some(verdict)
+    Some(LimitVerdict {
+        faults,
+        outage,
+        ..findings.verdict()
+    })
 }
 
 /// Everyone who may have limited a load that was not kept.
 fn suspects(facts: &Facts<'_>, findings: &mut Findings) {
     if facts.trial.generator.word == GeneratorState::Limited {
-        let evidence = facts.trial.generator.evidence.iter();
-        evidence.for_each(|said| {
-            findings.note(Bottleneck::Generator, Weight::Strong, said.clone());
-        });
+        findings.note(Bottleneck::Generator, Weight::Strong, LimitFact::Generator);
     }
     clients::late(facts, findings);
     clients::quota(facts, findings);
@@ -278,76 +264,24 @@ fn suspects(facts: &Facts<'_>, findings: &mut Findings) {
     brokers::threads(facts, findings);
     brokers::flushes(facts, findings);
     brokers::followers(facts, findings);
-    if let Some(said) = shares::skew(facts.trial) {
+    if let Some(skew) = shares::skew(facts.trial) {
         let weight = brokers::skew(facts, findings);
-        findings.note(Bottleneck::HotBroker, weight, said);
+        findings.note(Bottleneck::HotBroker, weight, LimitFact::HotBroker { skew });
     }
 }
 
-/// The verdict on a load that was done, with what is to be known of how.
-fn kept_up(
-    facts: &Facts<'_>,
-    faults: u64,
-    outage: Option<String>,
-    said: String,
-    mut findings: Findings,
+fn verdict(
+    word: Bottleneck,
+    evidence: Vec<LimitFact>,
+    candidates: Vec<Bottleneck>,
 ) -> LimitVerdict {
-    let mut evidence = vec![said];
-    evidence.append(&mut findings.evidence);
-    let mut limit = verdict(Bottleneck::Load, evidence, Vec::new());
-    let blame = facts.trial.generator.blame;
-    if faults > 0 {
-        limit.sentence = "No lasting bottleneck: all records due were acked by the end of the \
-                          hold, despite the injected faults."
-            .to_owned();
-        let faults = words::counted(faults, "fault");
-        limit.evidence.push(format!(
-            "The scenario injected {faults} during the hold; records due then may have waited."
-        ));
-    } else if let Some(outage) = outage {
-        limit.sentence = format!(
-            "No lasting bottleneck: all records due were acked by the end of the hold, although \
-             {outage}."
-        );
-    } else if blame != LatenessCause::None {
-        limit.sentence = format!(
-            "No throughput bottleneck: all records due were acked, but some were sent late. \
-             Cause: {}.",
-            blame.subject()
-        );
-    }
-    limit
-}
-
-fn verdict(word: Bottleneck, evidence: Vec<String>, candidates: Vec<Bottleneck>) -> LimitVerdict {
-    let names: Vec<&str> = candidates.iter().map(|one| one.as_words()).collect();
-    let names = names.join(", ");
-    let sentence = match word {
-        Bottleneck::Load => {
-            "No bottleneck: the target kept up with the offered load, so it may sustain more."
-                .to_owned()
-        }
-        Bottleneck::Undecided if names.is_empty() => {
-            "Bottleneck: undetermined; no metric points to one.".to_owned()
-        }
-        Bottleneck::Undecided => format!("Bottleneck: undetermined (candidates: {names})."),
-        Bottleneck::OtherPrograms => {
-            "Bottleneck: other programs used CPU on this machine. Stop them and rerun.".to_owned()
-        }
-        Bottleneck::Target if names.is_empty() => {
-            "Bottleneck: the target responded too slowly for the offered load.".to_owned()
-        }
-        Bottleneck::Target => format!(
-            "Bottleneck: the target responded too slowly for the offered load (candidates: \
-             {names})."
-        ),
-        word => format!("Bottleneck: {}.", word.as_words()),
-    };
     LimitVerdict {
         word,
-        sentence,
         evidence,
         candidates,
+        faults: 0,
+        outage: None,
+        idle_flow: None,
     }
 }
 

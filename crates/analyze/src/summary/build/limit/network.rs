@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::facts::{Facts, HoldEvidence, mean_of};
 use super::{Findings, Weight};
 use crate::series::{NetworkPoint, NetworkSeries};
-use crate::summary::{Bottleneck, words};
+use crate::summary::{Bottleneck, LimitFact, NetworkDirection};
 use kgauge_results::run::{NetworkSpeed, SpeedSource};
 
 /// An interface that carries so much of its speed is full. A packet of 1,500 bytes takes 1,538 on the wire: 14 of head
@@ -29,21 +29,23 @@ const USED_PART_SAID: f64 = 0.01;
 const BYTES_PER_S_SAID: f64 = 12.5e6;
 
 /// What goes which way.
-type TrafficDirection = (&'static str, fn(&NetworkPoint) -> f64);
+type TrafficDirection = (NetworkDirection, fn(&NetworkPoint) -> f64);
 
 const WAYS: [TrafficDirection; 2] = [
-    ("received", |point| point.received_bytes_per_s),
-    ("sent", |point| point.sent_bytes_per_s),
+    (NetworkDirection::Received, |point| {
+        point.received_bytes_per_s
+    }),
+    (NetworkDirection::Sent, |point| point.sent_bytes_per_s),
 ];
 /// Where one direction waits for the other.
-const BOTH: [TrafficDirection; 1] = [("carried in both directions", |point| {
+const BOTH: [TrafficDirection; 1] = [(NetworkDirection::Both, |point| {
     point.received_bytes_per_s + point.sent_bytes_per_s
 })];
 
 /// An interface in the direction in which it had less to spare.
 struct Card {
     interface: String,
-    way: &'static str,
+    way: NetworkDirection,
     bytes_per_s: f64,
     speed: NetworkSpeed,
     /// Of its speed, the mean.
@@ -62,7 +64,7 @@ pub(super) fn cards(facts: &Facts<'_>, findings: &mut Findings) {
     for (place, card) in cards.iter().enumerate() {
         let weight = card.weight();
         if weight != Weight::None || place == 0 && card.used >= USED_PART_SAID {
-            findings.note(Bottleneck::NetworkCard, weight, card.text());
+            findings.note(Bottleneck::NetworkCard, weight, card.fact());
         }
         if weight == Weight::Strong && card.full >= FULL_TIME_ALWAYS {
             let others = [Bottleneck::Processors, Bottleneck::OtherPrograms];
@@ -94,7 +96,7 @@ impl Card {
             };
             Some(Card {
                 interface: interface.to_owned(),
-                way: name,
+                way: *name,
                 bytes_per_s: mean(facts, interface, |_, point| Some(bytes(point)))?,
                 speed: speed.clone(),
                 used: mean(facts, interface, part)?,
@@ -119,41 +121,34 @@ impl Card {
         }
     }
 
-    fn text(&self) -> String {
-        let Card {
-            interface,
-            way,
-            used,
-            full,
-            ..
-        } = self;
-        let did = rate(self.bytes_per_s);
-        let able = rate(self.speed.bits_per_s as f64 / 8.0);
-        if self.is_beyond() {
-            let who = match self.speed.told_by {
-                SpeedSource::User => "--network-speed sets",
-                _ => "its driver reports",
-            };
-            return format!(
-                "{interface} {way} {did}, more than the {able} that {who}, so that speed is wrong."
-            );
+    fn fact(&self) -> LimitFact {
+        let (interface, direction, bytes_per_s) =
+            (self.interface.clone(), self.way, self.bytes_per_s);
+        let speed_bytes_per_s = self.speed.bits_per_s as f64 / 8.0;
+        let is_speed_set = self.speed.told_by == SpeedSource::User;
+        match self.is_beyond() {
+            true => LimitFact::WrongSpeed {
+                interface,
+                direction,
+                bytes_per_s,
+                speed_bytes_per_s,
+                is_speed_set,
+            },
+            false => LimitFact::NetworkCard {
+                interface,
+                direction,
+                bytes_per_s,
+                speed_bytes_per_s,
+                is_speed_set,
+                used_part: self.used,
+                full_time_part: self.full,
+            },
         }
-        let full = match *full > 0.0 {
-            true => format!(
-                ", and was saturated for {} of the time",
-                words::percent(*full)
-            ),
-            false => String::new(),
-        };
-        format!(
-            "{interface} {way} {did} of its {able} ({}){full}.",
-            words::percent(*used)
-        )
     }
 }
 
 /// Where the target is elsewhere and much went through an interface of whom nothing is known: how that could be told.
-fn not_known(facts: &Facts<'_>, names: &BTreeSet<&str>) -> Option<String> {
+fn not_known(facts: &Facts<'_>, names: &BTreeSet<&str>) -> Option<LimitFact> {
     let environment = facts.run.environment.as_ref()?;
     if environment.target.same_machine != Some(false) {
         return None;
@@ -169,12 +164,10 @@ fn not_known(facts: &Facts<'_>, names: &BTreeSet<&str>) -> Option<String> {
     });
     let used = used.filter_map(|(name, way, bytes_per_s)| Some((name, way, bytes_per_s?)));
     let (name, way, bytes_per_s) = used.max_by(|one, other| one.2.total_cmp(&other.2))?;
-    (bytes_per_s >= BYTES_PER_S_SAID).then(|| {
-        format!(
-            "{name} {way} {}. Its driver does not report a speed; set it with --network-speed \
-             {name}=10Gbit.",
-            rate(bytes_per_s)
-        )
+    (bytes_per_s >= BYTES_PER_S_SAID).then(|| LimitFact::UnknownSpeed {
+        interface: (*name).to_owned(),
+        direction: *way,
+        bytes_per_s,
     })
 }
 
@@ -197,12 +190,4 @@ fn mean(
         let points = series_of(hold, interface)?.points.iter();
         hold.mean(points.filter_map(|point| Some((point.start_ns, point.end_ns, of(hold, point)?))))
     }))
-}
-
-/// `1.17 GB/s`
-fn rate(bytes_per_s: f64) -> String {
-    match bytes_per_s >= 1e9 {
-        true => format!("{} GB/s", words::number(bytes_per_s / 1e9)),
-        false => format!("{} MB/s", words::number(bytes_per_s / 1e6)),
-    }
 }

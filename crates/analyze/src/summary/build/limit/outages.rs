@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use super::facts::{Facts, HoldEvidence};
 use super::{Findings, Weight};
-use crate::summary::{Bottleneck, FlowKind, FlowSummary, words};
+use crate::summary::{Bottleneck, BrokerOutage, FlowKind, FlowSummary, LimitFact, OutageFact};
 use kgauge_results::folder::RepeatRead;
-use kgauge_results::run::{Event, EventKind, OutageCause};
+use kgauge_results::run::{Event, EventKind, RepeatOutcome};
 use kgauge_results::stage::{SECOND_NS, Stage};
 
 /// Without answers for so much of the hold, that is what limited it.
@@ -20,102 +20,65 @@ const SILENT_S: u64 = 2;
 const WAITING_NS: u64 = 900_000_000;
 
 /// An outage of one broker, over all holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Outage {
-    broker: i32,
-    address: String,
-    ns: u64,
-    cause: OutageCause,
+    fact: BrokerOutage,
     /// No other broker took over what it led.
     is_felt: bool,
 }
 
-/// How a broker did not answer, for the verdict's sentence: `broker 1 (127.0.0.1:9092) did not answer for 4.00 s of
-/// 8.00 s`.
-pub(super) fn find(facts: &Facts<'_>, findings: &mut Findings) -> Option<String> {
+/// Which brokers did not answer.
+pub(super) fn find(facts: &Facts<'_>, findings: &mut Findings) -> Option<OutageFact> {
     let hold_ns: u64 = facts.holds.iter().map(HoldEvidence::length_ns).sum();
-    let outages = outages(facts);
+    let outages = outages(facts, hold_ns);
     let silent_ns = silent_ns(facts);
     let felt = outages.iter().filter(|outage| outage.is_felt);
-    let felt_ns = felt.map(|outage| outage.ns).max().unwrap_or(0);
+    let felt_ns = felt.map(|outage| outage.fact.length_ns).max().unwrap_or(0);
     let part = |ns: u64| ns as f64 / hold_ns.max(1) as f64;
     let lost = waited_part(facts).max(part(felt_ns)).max(part(silent_ns));
-    let any = outages.iter().map(|outage| part(outage.ns));
+    let any = outages.iter().map(|outage| part(outage.fact.length_ns));
     let any = any.fold(lost, f64::max);
     let weight = Weight::of(lost >= SILENT_PART, any >= SILENT_PART_NEAR);
     if weight == Weight::None {
         return None;
     }
-    let of = words::time(hold_ns as f64);
-    let named: Vec<String> = outages.iter().map(|outage| outage.words(&of)).collect();
-    for words in &named {
-        findings.note(Bottleneck::Broker, weight, format!("{}.", capital(words)));
+    let brokers: Vec<BrokerOutage> = outages.into_iter().map(|outage| outage.fact).collect();
+    for outage in &brokers {
+        let outage = outage.clone();
+        findings.note(Bottleneck::Broker, weight, LimitFact::Outage { outage });
     }
     if silent_ns > 0 {
-        let said = format!(
-            "No record was acked for {} of {of} although records were waiting.",
-            words::time(silent_ns as f64)
-        );
-        findings.note(Bottleneck::Broker, weight, said);
+        let silence = LimitFact::NothingAcked { silent_ns, hold_ns };
+        findings.note(Bottleneck::Broker, weight, silence);
     }
-    if named.is_empty() && silent_ns == 0 {
-        let said = format!(
-            "For {} of the time, clients lacked a connection to a required broker or a partition \
-             had no leader.",
-            words::percent(lost)
-        );
-        findings.note(Bottleneck::Broker, weight, said);
+    if brokers.is_empty() && silent_ns == 0 {
+        let unreachable = LimitFact::Unreachable { time_part: lost };
+        findings.note(Bottleneck::Broker, weight, unreachable);
     }
-    let why = facts
-        .measured
-        .begun
-        .iter()
-        .filter_map(|repeat| failure(repeat));
-    findings.evidence.extend(why);
-    let silent = words::time(silent_ns as f64);
-    Some(match named.is_empty() {
-        false => named.join(", and "),
-        true if silent_ns > 0 => format!("the target did not respond for {silent} of {of}"),
-        true => "a broker was unreachable".to_owned(),
+    let begun = facts.measured.begun.iter();
+    findings
+        .evidence
+        .extend(begun.filter_map(|repeat| failure(repeat)));
+    Some(match brokers.is_empty() {
+        false => OutageFact::Brokers { brokers },
+        true if silent_ns > 0 => OutageFact::Target { silent_ns, hold_ns },
+        true => OutageFact::Unreachable,
     })
 }
 
-impl Outage {
-    fn words(&self, of: &str) -> String {
-        let how = match self.cause {
-            OutageCause::Unconnected => " (connections failed)",
-            OutageCause::Silent => " (connections stayed open)",
-            OutageCause::Unknown => "",
-        };
-        format!(
-            "broker {} at {} did not respond for {} of {of}{how}",
-            self.broker,
-            self.address,
-            words::time(self.ns as f64)
-        )
-    }
-}
-
-fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
-}
-
 /// Why a repeat failed, in the target's own words where there are any.
-fn failure(repeat: &RepeatRead) -> Option<String> {
-    let record = repeat.record.as_ref()?;
-    match &record.outcome {
-        kgauge_results::run::RepeatOutcome::Failed { why } => {
-            Some(format!("Repeat {} failed: {why}", repeat.key.repeat + 1))
-        }
-        kgauge_results::run::RepeatOutcome::Complete
-        | kgauge_results::run::RepeatOutcome::Interrupted => None,
+fn failure(repeat: &RepeatRead) -> Option<LimitFact> {
+    match &repeat.record.as_ref()?.outcome {
+        RepeatOutcome::Failed { why } => Some(LimitFact::RepeatFailed {
+            repeat: repeat.key.repeat + 1,
+            why: why.clone(),
+        }),
+        RepeatOutcome::Complete | RepeatOutcome::Interrupted => None,
     }
 }
 
 /// All that clients noticed, by broker, as far as it lies in a hold.
-fn outages(facts: &Facts<'_>) -> Vec<Outage> {
+fn outages(facts: &Facts<'_>, hold_ns: u64) -> Vec<Outage> {
     let mut by_broker = BTreeMap::<i32, Outage>::new();
     for hold in &facts.holds {
         let events: Vec<&Event> = facts
@@ -144,13 +107,16 @@ fn outages(facts: &Facts<'_>) -> Vec<Outage> {
                 continue;
             }
             let outage = by_broker.entry(*broker).or_insert_with(|| Outage {
-                broker: *broker,
-                address: address.clone(),
-                ns: 0,
-                cause: *cause,
+                fact: BrokerOutage {
+                    broker: *broker,
+                    address: address.clone(),
+                    length_ns: 0,
+                    hold_ns,
+                    cause: *cause,
+                },
                 is_felt: false,
             });
-            outage.ns = outage.ns.saturating_add(ns);
+            outage.fact.length_ns = outage.fact.length_ns.saturating_add(ns);
             outage.is_felt |= *partitions_without_leader != Some(0);
         }
     }

@@ -1,0 +1,207 @@
+//! Summary and comparison as JSON: the typed values, with the texts about them beside them.
+
+mod tree;
+
+use kgauge_analyze::Summary;
+use kgauge_analyze::summary::{TrialSummary, Warning};
+use serde_json::{Value, json};
+
+pub use tree::JsonTree;
+
+use crate::text;
+
+/// `summary.json`: the summary with its texts. Its schema is that of [`summary_schema`].
+pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
+    let mut root = JsonTree::of(summary)?;
+    put_warnings(&mut root, &summary.warnings, None);
+    for (tree, trial) in root.items("trials").zip(&summary.trials) {
+        put_trial(tree, trial, summary);
+    }
+    for (tree, compared) in root.items("drivers").zip(&summary.drivers) {
+        tree.put("sentences", text::driver::sentences(compared));
+    }
+    if let (Some(tree), Some(needed)) = (root.get("partitions_needed"), &summary.partitions_needed)
+    {
+        tree.put("sentence", text::partitions::sentence(needed));
+    }
+    Ok(root)
+}
+
+fn put_warnings(tree: &mut JsonTree, warnings: &[Warning], trial: Option<&TrialSummary>) {
+    for (tree, warning) in tree.items("warnings").zip(warnings) {
+        tree.put("text", text::warning::with_flow(warning, trial));
+        tree.put("remedy", text::warning::remedy(warning.kind()));
+    }
+}
+
+fn put_trial(tree: &mut JsonTree, trial: &TrialSummary, summary: &Summary) {
+    put_warnings(tree, &trial.warnings, Some(trial));
+    if let Some(tree) = tree.get("generator") {
+        tree.put("evidence", text::generator::evidence(trial));
+    }
+    if let (Some(tree), Some(headroom)) = (tree.get("headroom"), &trial.headroom) {
+        tree.put("sentence", text::generator::headroom(headroom));
+    }
+    if let (Some(tree), Some(limit)) = (tree.get("limit"), &trial.limit) {
+        tree.put("sentence", text::bottleneck::sentence(limit, trial));
+        tree.put("evidence", text::bottleneck::evidence(limit, trial));
+    }
+    for (tree, goal) in tree.items("goals").zip(&trial.goals) {
+        tree.put("why", text::goal::goal(goal));
+    }
+    for (tree, published) in tree.items("published").zip(&trial.published) {
+        let why = text::goal::published(published, &summary.target.words);
+        tree.put("why", why);
+    }
+    for (tree, flow) in tree.items("flows").zip(&trial.flows) {
+        tree.put("shape", flow.shape.as_ref().map(text::flow::shape));
+        if let (Some(tree), Some(law)) = (tree.get("little"), &flow.little) {
+            tree.put("sentence", text::flow::little(law, flow.closed_loop));
+        }
+        if let (Some(tree), Some(ack)) = (tree.get("ack"), &flow.ack) {
+            let (promise, followers) = text::flow::ack(ack);
+            tree.put("flush", text::flow::flush(&ack.flush));
+            tree.put("sentence", format!("{promise} {followers}"));
+        }
+        for (name, sentence) in [
+            ("group", text::flow::group(flow)),
+            ("transactions", text::flow::transactions(flow)),
+            ("mirror", text::flow::mirror(flow)),
+        ] {
+            if let (Some(tree), Some(sentence)) = (tree.get(name), sentence) {
+                tree.put("sentence", sentence);
+            }
+        }
+    }
+}
+
+/// The texts of `summary.json`: the type that each is beside, its name, and what it is.
+const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 17] = [
+    (
+        "AckMeaning",
+        "flush",
+        TextForm::One,
+        "When the brokers flush to disk, in words.",
+    ),
+    (
+        "AckMeaning",
+        "sentence",
+        TextForm::One,
+        "All of it as one sentence.",
+    ),
+    (
+        "DriverComparison",
+        "sentences",
+        TextForm::List,
+        "What is to be said of each client beside kgauge's engine; empty without a trial of the latter.",
+    ),
+    (
+        "FlowSummary",
+        "shape",
+        TextForm::OneOrNull,
+        "Its rate in words, such as `max` or `constant, 50,000 records/s`; null for what has none.",
+    ),
+    (
+        "GeneratorVerdict",
+        "evidence",
+        TextForm::List,
+        "The numbers that it rests on, a sentence each.",
+    ),
+    ("GoalVerdict", "why", TextForm::One, "Why, in a sentence."),
+    (
+        "GroupSummary",
+        "sentence",
+        TextForm::One,
+        "The same in words.",
+    ),
+    ("Headroom", "sentence", TextForm::One, "All of it in words."),
+    (
+        "LimitVerdict",
+        "evidence",
+        TextForm::List,
+        "The facts, a sentence each.",
+    ),
+    (
+        "LimitVerdict",
+        "sentence",
+        TextForm::One,
+        "The verdict in a sentence.",
+    ),
+    (
+        "LittlesLaw",
+        "sentence",
+        TextForm::One,
+        "What must be shown beside the latency.",
+    ),
+    (
+        "MirrorSummary",
+        "sentence",
+        TextForm::One,
+        "The same in words.",
+    ),
+    (
+        "PartitionsNeeded",
+        "sentence",
+        TextForm::One,
+        "All of it in a sentence.",
+    ),
+    (
+        "PublishedComparison",
+        "why",
+        TextForm::One,
+        "Why, in a sentence that names the target.",
+    ),
+    (
+        "TransactionSummary",
+        "sentence",
+        TextForm::One,
+        "All of it as one sentence.",
+    ),
+    (
+        "Warning",
+        "remedy",
+        TextForm::One,
+        "What can be done about it.",
+    ),
+    (
+        "Warning",
+        "text",
+        TextForm::One,
+        "What is the matter, with its numbers.",
+    ),
+];
+
+/// What a text is in JSON.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TextForm {
+    One,
+    OneOrNull,
+    List,
+}
+
+/// The JSON Schema (draft 2020-12) of `summary.json`.
+pub fn summary_schema() -> Value {
+    let mut schema = Summary::schema();
+    add_texts(&mut schema, &SUMMARY_TEXTS);
+    schema
+}
+
+fn add_texts(schema: &mut Value, texts: &[(&str, &str, TextForm, &str)]) {
+    for (of, name, form, description) in texts {
+        let of = &mut schema["$defs"][*of];
+        of["properties"][*name] = match form {
+            TextForm::One => json!({"description": description, "type": "string"}),
+            TextForm::OneOrNull => {
+                json!({"description": description, "type": ["string", "null"]})
+            }
+            TextForm::List => {
+                json!({"description": description, "type": "array", "items": {"type": "string"}})
+            }
+        };
+        if let Some(required) = of["required"].as_array_mut()
+            && *form != TextForm::OneOrNull
+        {
+            required.push(json!(name));
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! All sentences about figures and findings: typed values in, text out.
+//!
+//! One file for each kind of finding. Terminal, pages, Markdown and JSON show the same texts.
+
+pub mod bottleneck;
+pub mod driver;
+pub mod flow;
+pub mod generator;
+pub mod goal;
+pub mod partitions;
+pub mod warning;
+pub(crate) mod warning_kind;

@@ -1,0 +1,258 @@
+//! Each kind of warning: how grave it is, its short title, and what to do about it.
+
+use kgauge_analyze::summary::WarningKind as Kind;
+
+use crate::view::Severity::{self, Caution, Grave, Note};
+
+/// What is the same for all warnings of a kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AboutWarning {
+    kind: Kind,
+    /// How grave it is.
+    pub(crate) level: Severity,
+    /// The matter, where its places differ or its own text is long.
+    pub(crate) title: &'static str,
+    /// What can be done about it; empty where there is nothing to do.
+    pub(crate) remedy: &'static str,
+}
+
+/// What is the same for all warnings of a kind.
+pub(crate) fn about(kind: Kind) -> AboutWarning {
+    let known = ABOUT.iter().find(|about| about.kind == kind);
+    known.copied().unwrap_or(AboutWarning {
+        kind,
+        level: Grave,
+        title: MORE,
+        remedy: "",
+    })
+}
+
+const fn row(
+    kind: Kind,
+    level: Severity,
+    title: &'static str,
+    remedy: &'static str,
+) -> AboutWarning {
+    AboutWarning {
+        kind,
+        level,
+        title,
+        remedy,
+    }
+}
+
+/// The title of those that are shown below the answer, with their whole texts.
+const MORE: &str = "There are more caveats.";
+
+const DEGRADED: &str = "The cluster was degraded during the run; check the broker logs and rerun.";
+const LOST: &str =
+    "Check the broker log and the network in between; events.jsonl lists each lost connection.";
+const REPLICATION: &str =
+    "Replication did not keep up with the acks; use acks=all or a lower rate.";
+
+const ABOUT: [AboutWarning; 38] = [
+    row(
+        Kind::CoresShared,
+        Caution,
+        MORE,
+        "Use more CPUs, fewer brokers, or a cluster on separate machines.",
+    ),
+    row(
+        Kind::NotFinished,
+        Grave,
+        "This run did not finish.",
+        "Rerun to completion before you rely on it.",
+    ),
+    row(
+        Kind::BrokerOutage,
+        Grave,
+        "A broker stopped responding.",
+        "Check the broker logs for why one did not respond, and rerun.",
+    ),
+    row(
+        Kind::CountsDisagree,
+        Grave,
+        "Broker record counts differ from the acked records.",
+        "Trust neither figure; check the broker logs and other writers to the topic.",
+    ),
+    row(
+        Kind::CopyIncomplete,
+        Grave,
+        "Records acked by the source are missing from the copy.",
+        "Use a longer drain stage: late records are not lost.",
+    ),
+    row(
+        Kind::CopyDoubled,
+        Caution,
+        MORE,
+        "Make consumers of the copy idempotent.",
+    ),
+    row(
+        Kind::CorruptRecords,
+        Grave,
+        "Records have a wrong checksum.",
+        "Check the brokers' disks and memory; stored data may be damaged.",
+    ),
+    row(
+        Kind::SendsFailed,
+        Grave,
+        "Records failed permanently.",
+        "Check the errors by code; a rate with failed sends is not sustained.",
+    ),
+    row(Kind::NoWorkDone, Grave, "A flow did no work.", LOST),
+    row(
+        Kind::ConnectionsBroken,
+        Grave,
+        "Broker connections were lost.",
+        LOST,
+    ),
+    row(
+        Kind::SendsIndeterminate,
+        Grave,
+        "Records may or may not have been written.",
+        "Raise delivery.timeout.ms, or find out why brokers did not respond.",
+    ),
+    row(
+        Kind::RecordsUnresolved,
+        Grave,
+        "Records have no known outcome.",
+        "Use a longer drain stage; if the warning persists, report a kgauge bug.",
+    ),
+    row(
+        Kind::GeneratorLimited,
+        Grave,
+        "The generator was the bottleneck; the target can do more than these figures show.",
+        "Give the generator more producers, more cores or a second machine.",
+    ),
+    row(
+        Kind::GeneratorLate,
+        Grave,
+        "The generator was late; latencies include its own delay.",
+        "Check what stopped kgauge, such as a container CPU limit or a suspended virtual machine, and rerun.",
+    ),
+    row(
+        Kind::OtherPrograms,
+        Grave,
+        "Other programs used CPU on this machine.",
+        "Stop the other programs or use another machine, and rerun. A lower rate does not help.",
+    ),
+    row(
+        Kind::ProcessorsExhausted,
+        Grave,
+        "The load generator and the target ran short of CPU; latencies include the delay.",
+        "Run the brokers on other machines or pin the generator to its own CPUs (taskset), and rerun.",
+    ),
+    row(
+        Kind::GeneratorUnknown,
+        Caution,
+        MORE,
+        "Run kgauge where thread CPU time is readable (/proc on Linux).",
+    ),
+    row(
+        Kind::NotSteady,
+        Grave,
+        "The target was not steady during measurement.",
+        "Discard these figures; rerun with a longer warm-up limit (--set stages.warm-up-limit='2 min') and a longer hold.",
+    ),
+    row(
+        Kind::RecordsSkipped,
+        Caution,
+        MORE,
+        "The target did not sustain the offered load; lower the rate.",
+    ),
+    row(Kind::UnderReplicated, Caution, MORE, DEGRADED),
+    row(Kind::LeadersMoved, Caution, MORE, DEGRADED),
+    row(Kind::FollowersFallBehind, Caution, MORE, REPLICATION),
+    row(
+        Kind::LittlesLawBroken,
+        Caution,
+        MORE,
+        "Use a longer hold so that the load settles; in an open loop, discard these latencies.",
+    ),
+    row(Kind::FollowersBehind, Caution, MORE, REPLICATION),
+    row(
+        Kind::AcksNone,
+        Caution,
+        MORE,
+        "Use acks=1 or acks=all to measure what brokers accepted.",
+    ),
+    row(
+        Kind::ClockAnomalies,
+        Caution,
+        MORE,
+        "Check the machine's clock source.",
+    ),
+    row(
+        Kind::ClockSource,
+        Note,
+        MORE,
+        "Switch the kernel clock source to tsc, or use another machine.",
+    ),
+    row(
+        Kind::DebugBuild,
+        Grave,
+        "kgauge was built without optimisation.",
+        "Build with --release.",
+    ),
+    row(
+        Kind::BrokerSkew,
+        Caution,
+        MORE,
+        "Use more partitions than brokers; otherwise the figures describe one broker.",
+    ),
+    row(
+        Kind::Throttled,
+        Caution,
+        MORE,
+        "Lift the quota of this client.id, or treat the figure as the quota.",
+    ),
+    row(Kind::TargetNote, Caution, MORE, ""),
+    row(
+        Kind::SameMachine,
+        Caution,
+        MORE,
+        "For figures to rely on, use a cluster on separate machines.",
+    ),
+    row(Kind::SingleRepeat, Note, MORE, "Use --repeat 5."),
+    row(
+        Kind::RepeatsMissing,
+        Caution,
+        MORE,
+        "Rerun to completion; check the outcome of each repeat.",
+    ),
+    row(
+        Kind::TwoModes,
+        Caution,
+        MORE,
+        "Look at each repeat separately; a restart that settles differently each time is a finding.",
+    ),
+    row(
+        Kind::WideInterval,
+        Note,
+        MORE,
+        "Use a higher --repeat or a longer hold.",
+    ),
+    row(
+        Kind::ShortHold,
+        Note,
+        MORE,
+        "Hold the load for at least 10 s, preferably for minutes.",
+    ),
+    row(
+        Kind::FewSamples,
+        Note,
+        MORE,
+        "Use a longer hold: a percentile needs 100 samples beyond it.",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_warning_is_in_the_table() {
+        let kinds: Vec<Kind> = ABOUT.iter().map(|about| about.kind).collect();
+        assert_eq!(kinds, Kind::ALL);
+    }
+}
