@@ -6,8 +6,8 @@ use anyhow::Context;
 use kgauge_analyze::compare::{BetweenRuns, Choices, GateChoice, GateRequest, GateVerdict};
 use kgauge_analyze::{Comparison, RunToCompare, Summary, compare_sides};
 use kgauge_report::{
-    TerminalStyle, gate_lines, render_comparison_html, render_comparison_markdown,
-    render_comparison_terminal,
+    TerminalStyle, comparison_json, gate_lines, render_comparison_html, render_comparison_markdown,
+    render_comparison_terminal, text,
 };
 use kgauge_results::{FolderError, RunRead};
 
@@ -57,9 +57,10 @@ pub(crate) fn folders(arguments: &Compare) -> anyhow::Result<ExitStatus> {
         names: &names,
     };
     let comparison = compared(&runs.or_bad_input()?, choices)?;
-    if let Some(words) = comparison.unlike().filter(|_| !arguments.allow_unlike) {
+    if let Some(unlike) = comparison.unlike().filter(|_| !arguments.allow_unlike) {
+        let why = text::comparison::difference(unlike);
         let words = format!(
-            "these runs cannot be compared: {words}\n  use `--allow-unlike` to show their figures \
+            "these runs cannot be compared: {why}\n  use `--allow-unlike` to show their figures \
              side by side, without ratios"
         );
         return Err(stop(ExitStatus::BadInput, words));
@@ -178,7 +179,8 @@ fn compared(sides: &[Vec<ComparisonSide>], choices: Choices<'_>) -> anyhow::Resu
         .iter()
         .map(|side| side.iter().map(ComparisonSide::to_compare).collect())
         .collect();
-    compare_sides(&sides, choices).or_bad_input()
+    let why = |error| stop(ExitStatus::BadInput, text::comparison::error(&error));
+    compare_sides(&sides, choices).map_err(why)
 }
 
 /// A form that is one text; `style` is that of the terminal, where there is one.
@@ -190,7 +192,7 @@ fn text(
     Ok(match form {
         CompareForm::Table => render_comparison_terminal(comparison, style.unwrap_or_default()),
         CompareForm::Html => render_comparison_html(comparison),
-        CompareForm::Json => serde_json::to_string_pretty(comparison)? + "\n",
+        CompareForm::Json => serde_json::to_string_pretty(&comparison_json(comparison)?)? + "\n",
         CompareForm::Markdown => render_comparison_markdown(comparison),
     })
 }
@@ -200,7 +202,7 @@ fn keep(comparison: &Comparison, dir: &Path, json: bool) -> anyhow::Result<()> {
     let write = || -> anyhow::Result<()> {
         std::fs::create_dir_all(dir)?;
         std::fs::write(&page, render_comparison_html(comparison))?;
-        let text = serde_json::to_string_pretty(comparison)? + "\n";
+        let text = serde_json::to_string_pretty(&comparison_json(comparison)?)? + "\n";
         std::fs::write(dir.join("comparison.json"), text)?;
         Ok(())
     };
@@ -216,7 +218,7 @@ fn keep(comparison: &Comparison, dir: &Path, json: bool) -> anyhow::Result<()> {
 
 fn show(comparison: &Comparison, json: bool) -> anyhow::Result<()> {
     if json {
-        return print::json(comparison);
+        return print::json(&comparison_json(comparison)?);
     }
     print::result(&render_comparison_terminal(comparison, terminal_style()));
     Ok(())

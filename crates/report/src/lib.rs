@@ -32,7 +32,7 @@ use kgauge_results::RunRead;
 
 pub use clean::{one_line, printable};
 pub use format::{compact, nanoseconds};
-pub use json::{JsonTree, summary_json, summary_schema};
+pub use json::{JsonTree, comparison_json, comparison_schema, summary_json, summary_schema};
 pub use live::{
     FlowMetrics, InterfaceMetrics, LiveFlowView, LiveMetrics, LiveNow, LivePage, LivePhase,
     LiveReport, LiveStage, LiveTrial, MetricsForm, ProcessMetrics, RunMetrics, limit_in_short,

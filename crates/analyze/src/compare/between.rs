@@ -63,8 +63,8 @@ pub struct RunSpreadRecord {
     pub assumed: Vec<AssumedBetweenRuns>,
     /// True where runs of both sides show it.
     pub measured: bool,
-    /// In one sentence; empty where no comparison was decided.
-    pub words: String,
+    /// True where the user said that none be assumed.
+    pub is_ignored: bool,
 }
 
 /// The spread between runs that was assumed of a kind of figure.
@@ -96,74 +96,9 @@ pub(super) fn record(rows: &[ComparisonRow]) -> RunSpreadRecord {
         }
     }
     assumed.sort_by_key(|found| found.figure);
-    let words = sentence(&assumed, measured, off && assumed.is_empty());
     RunSpreadRecord {
+        is_ignored: off && assumed.is_empty(),
         assumed,
         measured,
-        words,
-    }
-}
-
-fn sentence(assumed: &[AssumedBetweenRuns], measured: bool, off: bool) -> String {
-    let single = if measured {
-        "of a side with one run "
-    } else {
-        ""
-    };
-    let mut said = Vec::new();
-    if measured {
-        said.push(
-            "Run-to-run spread is measured; each side's values are the means of its runs."
-                .to_owned(),
-        );
-    }
-    if !assumed.is_empty() {
-        said.push(format!(
-            "Back-to-back runs differ slightly even when nothing changed. The assumed spread \
-             between runs {single}is {}; pass several runs per side (--with) to measure it.",
-            parts(assumed)
-        ));
-    }
-    if off {
-        said.push(format!(
-            "No spread between runs {single}is assumed beyond that of their repeats; pass several \
-             runs per side (--with) to measure it."
-        ));
-    }
-    said.join(" ")
-}
-
-/// `1.5 %` where all are the same, else `1.5 % of rates, 3 % of CPU`.
-fn parts(assumed: &[AssumedBetweenRuns]) -> String {
-    let mut groups: Vec<(f64, Vec<&str>)> = Vec::new();
-    for found in assumed {
-        let name = what(found.figure);
-        match groups.iter_mut().find(|(part, _)| *part == found.part) {
-            Some((_, names)) if names.contains(&name) => {}
-            Some((_, names)) => names.push(name),
-            None => groups.push((found.part, vec![name])),
-        }
-    }
-    let percent = |part: f64| format!("{} %", (part * 1e5).round() / 1e3);
-    match groups.as_slice() {
-        [(part, _)] => percent(*part),
-        groups => {
-            let each = groups
-                .iter()
-                .map(|(part, names)| format!("{} of {}", percent(*part), names.join(" and ")));
-            each.collect::<Vec<_>>().join(", ")
-        }
-    }
-}
-
-fn what(kind: FigureKind) -> &'static str {
-    match kind {
-        FigureKind::Throughput | FigureKind::PerPrice | FigureKind::ThroughputBytes => "rates",
-        FigureKind::LatencyP50 => "p50",
-        FigureKind::LatencyP99 => "p99",
-        FigureKind::LatencyP999 => "p99.9",
-        FigureKind::GeneratorCpu | FigureKind::TargetCpu => "CPU",
-        FigureKind::WireBytes => "bytes on the wire",
-        FigureKind::Lost => "records lost",
     }
 }

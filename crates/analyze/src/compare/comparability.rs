@@ -5,14 +5,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::RunToCompare;
-use super::setting_names::SettingDifference;
-use crate::summary::words;
 use kgauge_results::run::{MachineRecord, RunStatus, TargetKind};
 
 /// Memory within this part is the same machine: what a kernel keeps for itself differs.
 const MEMORY_WITHIN: f64 = 0.02;
-/// More differing settings are only counted.
-const SETTINGS_SHOWN: usize = 6;
 /// Beyond it nobody counts.
 const SETTINGS_MAX: usize = 100;
 
@@ -30,8 +26,104 @@ pub struct RunDifference {
     /// True when the runs of that side differ among themselves.
     #[serde(default, skip_serializing_if = "is_false")]
     pub within: bool,
-    /// In a sentence.
-    pub words: String,
+    /// Of a side of several runs, the id of the one that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// What the run is called.
+    pub ours: String,
+    /// What the baseline is called.
+    pub theirs: String,
+    /// In what they differ.
+    pub fact: DifferenceFact,
+}
+
+/// In what a run, `ours`, differs from the baseline, `theirs`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "fact", rename_all = "kebab-case")]
+#[allow(missing_docs)] // The fields' names say it.
+pub enum DifferenceFact {
+    /// It is not known what one target is.
+    UnknownTarget,
+    /// Only one target is kgauge's embedded cluster.
+    OneEmbedded,
+    /// Targets that are to be one are different.
+    Targets { ours: String, theirs: String },
+    /// Releases of targets that are to be one.
+    Releases {
+        ours: Option<String>,
+        theirs: Option<String>,
+    },
+    /// `quick`, `default` or `full`.
+    Size {
+        ours: Option<String>,
+        theirs: Option<String>,
+    },
+    /// It is not known which machine made one load.
+    UnknownMachine,
+    /// The machines that made the load.
+    Machines { differences: Vec<MachineDifference> },
+    /// Only one kgauge was built without optimisation.
+    DebugBuild,
+    /// A run is incomplete.
+    NotFinished {
+        status: RunStatus,
+        why: Option<String>,
+    },
+    /// The number of brokers.
+    Brokers { ours: u32, theirs: u32 },
+    /// Settings of the trials.
+    Settings { settings: Vec<SettingDifference> },
+    /// Settings in force at the first broker.
+    BrokerSettings {
+        settings: Vec<BrokerSettingDifference>,
+    },
+    /// Versions of kgauge.
+    Kgauge { ours: String, theirs: String },
+    /// Seeds.
+    Seed,
+    /// The text of a scenario.
+    Scenario { name: String },
+}
+
+/// A property of the machines that make the load.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "property", rename_all = "kebab-case")]
+#[allow(missing_docs)] // The names say it.
+pub enum MachineDifference {
+    Processor {
+        ours: Option<String>,
+        theirs: Option<String>,
+    },
+    Architecture {
+        ours: Option<String>,
+        theirs: Option<String>,
+    },
+    Processors {
+        ours: Option<u32>,
+        theirs: Option<u32>,
+    },
+    MemoryBytes {
+        ours: Option<u64>,
+        theirs: Option<u64>,
+    },
+}
+
+/// A setting that differs: its path in the plan, such as `flows.writers.settings.linger_ns`, and its values in both.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[allow(missing_docs)] // The names say it.
+pub struct SettingDifference {
+    pub path: String,
+    pub ours: Value,
+    pub theirs: Value,
+}
+
+/// A setting of brokers that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[allow(missing_docs)] // The names say it.
+pub struct BrokerSettingDifference {
+    pub key: String,
+    pub ours: String,
+    pub theirs: String,
 }
 
 /// What can differ.
@@ -77,89 +169,97 @@ pub(super) fn differences(
     names: Names<'_>,
 ) -> Vec<RunDifference> {
     let mut found = Vec::new();
-    let mut push = |kind, bars, words: Option<String>| {
-        if let Some(words) = words {
-            found.push(RunDifference {
-                run: index,
-                kind,
-                scenario: None,
-                bars,
-                within: false,
-                words,
-            });
-        }
+    let mut push = |kind, bars, fact: Option<DifferenceFact>| {
+        found.extend(fact.map(|fact| difference(index, kind, bars, names, fact)));
     };
     push(DifferenceKind::TargetKind, true, target_kind(one, base));
     push(DifferenceKind::Size, true, size(one, base));
     push(DifferenceKind::Machine, true, machine(one, base));
     push(DifferenceKind::DebugBuild, true, debug_build(one, base));
     push(DifferenceKind::NotFinished, false, not_finished(one));
-    push(DifferenceKind::Brokers, false, brokers(one, base, names));
-    push(DifferenceKind::Settings, false, settings(one, base, names));
+    push(DifferenceKind::Brokers, false, brokers(one, base));
+    push(DifferenceKind::Settings, false, settings(one, base));
     push(
         DifferenceKind::BrokerSettings,
         false,
-        broker_settings(one, base, names),
+        broker_settings(one, base),
     );
-    push(DifferenceKind::Kgauge, false, kgauge(one, base, names));
+    push(DifferenceKind::Kgauge, false, kgauge(one, base));
     push(DifferenceKind::Seed, false, seed(one, base));
-    found.extend(scenarios(index, one, base));
+    found.extend(scenarios(one, base).map(|name| RunDifference {
+        scenario: Some(name.clone()),
+        ..difference(
+            index,
+            DifferenceKind::Scenario,
+            true,
+            names,
+            DifferenceFact::Scenario { name },
+        )
+    }));
     found.sort_by_key(|found| (!found.bars, found.kind));
     found
 }
 
-fn target_kind(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
+pub(super) fn difference(
+    run: u32,
+    kind: DifferenceKind,
+    bars: bool,
+    names: Names<'_>,
+    fact: DifferenceFact,
+) -> RunDifference {
+    RunDifference {
+        run,
+        kind,
+        scenario: None,
+        bars,
+        within: false,
+        run_id: None,
+        ours: names.ours.to_owned(),
+        theirs: names.theirs.to_owned(),
+        fact,
+    }
+}
+
+fn target_kind(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFact> {
     let (Some(ours), Some(theirs)) = (one.summary.target.kind, base.summary.target.kind) else {
-        return Some("the target of one run is unknown".to_owned());
+        return Some(DifferenceFact::UnknownTarget);
     };
     let embedded = |kind| kind == TargetKind::Embedded;
-    (embedded(ours) != embedded(theirs)).then(|| {
-        "only one target is kgauge's embedded cluster, whose figures do not carry over to Apache \
-         Kafka"
-            .to_owned()
-    })
+    (embedded(ours) != embedded(theirs)).then_some(DifferenceFact::OneEmbedded)
 }
 
-fn size(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
-    let (ours, theirs) = (&one.summary.run.size, &base.summary.run.size);
-    let name = |size: &Option<String>| size.clone().unwrap_or_else(|| "of unknown size".to_owned());
-    (ours != theirs).then(|| format!("one run is {}, the other {}", name(ours), name(theirs)))
+fn size(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFact> {
+    let size = |side: RunToCompare<'_>| side.summary.run.size.clone();
+    let (ours, theirs) = (size(one), size(base));
+    (ours != theirs).then_some(DifferenceFact::Size { ours, theirs })
 }
 
-fn machine(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
+fn machine(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFact> {
     let (Some(ours), Some(theirs)) = (&one.summary.machine, &base.summary.machine) else {
-        return Some("the machine of one run is unknown".to_owned());
+        return Some(DifferenceFact::UnknownMachine);
     };
-    let mut parts = Vec::new();
-    let mut part = |name: &str, ours: Option<String>, theirs: Option<String>| {
-        if ours != theirs {
-            let show = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_owned());
-            parts.push(format!("{name} {} vs {}", show(ours), show(theirs)));
-        }
-    };
-    let cpus = |machine: &MachineRecord| machine.cpu_count.map(|count| count.to_string());
-    part(
-        "processor",
-        ours.cpu_model.clone(),
-        theirs.cpu_model.clone(),
-    );
-    part(
-        "architecture",
-        ours.architecture.clone(),
-        theirs.architecture.clone(),
-    );
-    part("processors", cpus(ours), cpus(theirs));
-    if !same_memory(ours.memory_bytes, theirs.memory_bytes) {
-        let gigabytes = |bytes: Option<u64>| {
-            bytes.map(|bytes| format!("{} GB", words::number(bytes as f64 / 1e9)))
-        };
-        part(
-            "memory",
-            gigabytes(ours.memory_bytes),
-            gigabytes(theirs.memory_bytes),
-        );
-    }
-    (!parts.is_empty()).then(|| format!("different machines: {}", parts.join("; ")))
+    let processor = (ours.cpu_model != theirs.cpu_model).then(|| MachineDifference::Processor {
+        ours: ours.cpu_model.clone(),
+        theirs: theirs.cpu_model.clone(),
+    });
+    let is_other = ours.architecture != theirs.architecture;
+    let architecture = is_other.then(|| MachineDifference::Architecture {
+        ours: ours.architecture.clone(),
+        theirs: theirs.architecture.clone(),
+    });
+    let is_other = ours.cpu_count != theirs.cpu_count;
+    let processors = is_other.then_some(MachineDifference::Processors {
+        ours: ours.cpu_count,
+        theirs: theirs.cpu_count,
+    });
+    let is_other = !same_memory(ours.memory_bytes, theirs.memory_bytes);
+    let memory = is_other.then_some(MachineDifference::MemoryBytes {
+        ours: ours.memory_bytes,
+        theirs: theirs.memory_bytes,
+    });
+    let differences = [processor, architecture, processors, memory];
+    let differences: Vec<MachineDifference> = differences.into_iter().flatten().collect();
+    (!differences.is_empty()).then_some(DifferenceFact::Machines { differences })
 }
 
 fn same_memory(one: Option<u64>, other: Option<u64>) -> bool {
@@ -171,70 +271,47 @@ fn same_memory(one: Option<u64>, other: Option<u64>) -> bool {
     }
 }
 
-fn debug_build(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
+fn debug_build(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFact> {
     let (ours, theirs) = (one.summary.run.kgauge.debug, base.summary.run.kgauge.debug);
-    (ours != theirs).then(|| "one run used a kgauge built without optimisation".to_owned())
+    (ours != theirs).then_some(DifferenceFact::DebugBuild)
 }
 
-fn not_finished(one: RunToCompare<'_>) -> Option<String> {
+fn not_finished(one: RunToCompare<'_>) -> Option<DifferenceFact> {
     let status = one.summary.run.status;
-    (status != RunStatus::Complete).then(|| {
-        let why = one.summary.run.why.as_ref();
-        let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        format!("the run is incomplete ({}{why})", status.as_str())
+    (status != RunStatus::Complete).then(|| DifferenceFact::NotFinished {
+        status,
+        why: one.summary.run.why.clone(),
     })
 }
 
-fn brokers(one: RunToCompare<'_>, base: RunToCompare<'_>, names: Names<'_>) -> Option<String> {
+fn brokers(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFact> {
     let (ours, theirs) = (one.summary.target.brokers?, base.summary.target.brokers?);
-    (ours != theirs).then(|| {
-        let count = |count: u32| words::counted(u64::from(count), "broker");
-        format!(
-            "{} in {}, {} in {}",
-            count(ours),
-            names.ours,
-            count(theirs),
-            names.theirs
-        )
-    })
+    (ours != theirs).then_some(DifferenceFact::Brokers { ours, theirs })
 }
 
-fn kgauge(one: RunToCompare<'_>, base: RunToCompare<'_>, names: Names<'_>) -> Option<String> {
+fn kgauge(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFact> {
     let version = |side: RunToCompare<'_>| side.summary.run.kgauge.version.clone();
     let (ours, theirs) = (version(one), version(base));
-    (ours != theirs).then(|| {
-        format!(
-            "{} was measured by kgauge {ours}, {} by kgauge {theirs}",
-            names.ours, names.theirs
-        )
-    })
+    (ours != theirs).then_some(DifferenceFact::Kgauge { ours, theirs })
 }
 
 /// Without the numbers, which the runs have: runs that differ in nothing else get one sentence.
-fn seed(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
+fn seed(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFact> {
     let (ours, theirs) = (one.summary.run.seed?, base.summary.run.seed?);
-    (ours != theirs).then(|| "different seeds, so records and send times differ".to_owned())
+    (ours != theirs).then_some(DifferenceFact::Seed)
 }
 
 /// Scenarios of both runs whose texts differ.
-fn scenarios(index: u32, one: RunToCompare<'_>, base: RunToCompare<'_>) -> Vec<RunDifference> {
-    let differing = one.run.scenarios.iter().filter(|ours| {
+fn scenarios(one: RunToCompare<'_>, base: RunToCompare<'_>) -> impl Iterator<Item = String> {
+    let differing = one.run.scenarios.iter().filter(move |ours| {
         let mut theirs = base.run.scenarios.iter();
         theirs.any(|theirs| theirs.name == ours.name && theirs.text != ours.text)
     });
-    let difference = differing.map(|ours| RunDifference {
-        run: index,
-        kind: DifferenceKind::Scenario,
-        scenario: Some(ours.name.clone()),
-        bars: true,
-        within: false,
-        words: format!("the text of the scenario {} differs", ours.name),
-    });
-    difference.collect()
+    differing.map(|ours| ours.name.clone())
 }
 
 /// What `--set` or the cluster made different in trials of both runs.
-fn settings(one: RunToCompare<'_>, base: RunToCompare<'_>, names: Names<'_>) -> Option<String> {
+fn settings(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFact> {
     let (ours, theirs) = (one.run.plan.as_ref()?, base.run.plan.as_ref()?);
     let mut found: Vec<SettingDifference> = Vec::new();
     let by_name = theirs
@@ -269,9 +346,9 @@ fn settings(one: RunToCompare<'_>, base: RunToCompare<'_>, names: Names<'_>) -> 
             }
         }
     }
-    let found = found.iter().map(|one| one.words(names.ours, names.theirs));
-    let found = listed(found.filter(|words| !words.is_empty()).collect())?;
-    Some(format!("different settings: {found}"))
+    // That a setting was asked for is no setting.
+    found.retain(|one| !one.path.ends_with(".idempotence_asked"));
+    (!found.is_empty()).then_some(DifferenceFact::Settings { settings: found })
 }
 
 /// Paths at which two values differ, with both values; each path once.
@@ -313,11 +390,7 @@ fn differing(path: &str, one: &Value, other: &Value, found: &mut Vec<SettingDiff
 const TARGET_DATA: &str = "/target-data/";
 
 /// Settings in force at the first broker of both, those that both tell.
-fn broker_settings(
-    one: RunToCompare<'_>,
-    base: RunToCompare<'_>,
-    names: Names<'_>,
-) -> Option<String> {
+fn broker_settings(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFact> {
     let first = |side: RunToCompare<'_>| {
         let environment = side.run.environment.as_ref()?;
         Some(environment.target.brokers.first()?.settings.clone())
@@ -328,26 +401,14 @@ fn broker_settings(
         // The run's own folder has another name in every run.
         let is_run_folder = |value: &String| value.contains(TARGET_DATA);
         let same = ours == theirs || (is_run_folder(ours) && is_run_folder(theirs));
-        (!same).then(|| {
-            format!(
-                "{key} {ours} in {}, {theirs} in {}",
-                names.ours, names.theirs
-            )
+        (!same).then(|| BrokerSettingDifference {
+            key: key.clone(),
+            ours: ours.clone(),
+            theirs: theirs.clone(),
         })
     });
-    let found = listed(both.collect())?;
-    Some(format!("different effective broker settings: {found}"))
-}
-
-fn listed(found: Vec<String>) -> Option<String> {
-    let more = found.len().saturating_sub(SETTINGS_SHOWN);
-    let shown = found.into_iter().take(SETTINGS_SHOWN).collect::<Vec<_>>();
-    let more = if more > 0 {
-        format!("; and {more} more")
-    } else {
-        String::new()
-    };
-    (!shown.is_empty()).then(|| shown.join("; ") + &more)
+    let settings: Vec<BrokerSettingDifference> = both.collect();
+    (!settings.is_empty()).then_some(DifferenceFact::BrokerSettings { settings })
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]

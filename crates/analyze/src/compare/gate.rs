@@ -7,9 +7,11 @@
 
 use super::holm::adjusted;
 use super::power::{LogRatioError, SampleSize, needed};
-use super::row::{Caveat, Cell, ComparisonRow, DifferenceVerdict, FigureKind, MissingFigure};
+use super::row::{
+    AgainstReason, Caveat, Cell, ComparisonRow, DifferenceVerdict, FigureKind, MissingFigure,
+};
 use super::welch::ALPHA;
-use super::{Comparison, DifferenceKind};
+use super::{Comparison, DifferenceKind, RunDifference};
 use crate::statistics::Interval;
 use kgauge_results::run::RunStatus;
 
@@ -83,8 +85,8 @@ pub struct GateFigure {
     pub runs: Option<u32>,
     /// In a word.
     pub word: GateVerdict,
-    /// Why it was not judged, or what was counted; empty where the numbers say it.
-    pub why: String,
+    /// Why it was not judged, or what was counted; none where the numbers say it.
+    pub reason: Option<AgainstReason>,
 }
 
 /// What a gate does.
@@ -147,7 +149,7 @@ impl Comparison {
                 } else {
                     ratio.ln()
                 };
-                figure.why.clear();
+                figure.reason = None;
                 judged.push((figures.len(), error, worse, measured(self, row, column)));
             }
             figures.push(figure);
@@ -203,15 +205,14 @@ impl Comparison {
             repeats: None,
             runs: None,
             word,
-            why: against.why.clone(),
+            reason: Some(against.reason.clone()),
         })
     }
 
     /// Why runs do not measure the same at all: one target is the embedded cluster, another is not.
-    pub fn unlike(&self) -> Option<&str> {
+    pub fn unlike(&self) -> Option<&RunDifference> {
         let mut found = self.differences.iter();
-        let found = found.find(|found| found.bars && found.kind == DifferenceKind::TargetKind)?;
-        Some(&found.words)
+        found.find(|found| found.bars && found.kind == DifferenceKind::TargetKind)
     }
 }
 

@@ -5,9 +5,10 @@ use super::comparability::{DifferenceKind, RunDifference};
 use super::gate::of_cells;
 use super::holm::adjusted;
 use super::power::{SampleSize, more_needed};
-use super::row::{Against, Caveat, Cell, ComparisonRow, DifferenceVerdict, FigureKind};
+use super::row::{
+    Against, AgainstReason, Caveat, Cell, ComparisonRow, DifferenceVerdict, FigureKind, MarkedSide,
+};
 use super::welch::{self, ALPHA, RunSpread};
-use crate::summary::words;
 
 /// Less of a difference than 0.1 % is none: so wide are a histogram's buckets, and of other figures
 /// nobody would act on it.
@@ -83,7 +84,52 @@ fn against(
     bars: &[&RunDifference],
     between_runs: BetweenRuns,
 ) -> Against {
-    let said = |word, why: &str| Against {
+    let (Some(ours), Some(theirs)) = (cell.estimate, base.estimate) else {
+        let is_baseline = cell.estimate.is_some();
+        let reason = AgainstReason::NoFigure { is_baseline };
+        return without_ratio(DifferenceVerdict::NotMeasured, reason);
+    };
+    if let Some(reason) = misleading(kind, cell, base, bars) {
+        return without_ratio(DifferenceVerdict::NotComparable, reason);
+    }
+    if kind == FigureKind::Lost {
+        return lost(ours, theirs);
+    }
+    if kind == FigureKind::ThroughputBytes {
+        return without_ratio(DifferenceVerdict::NotJudged, AgainstReason::OtherRow);
+    }
+    if ours <= 0.0 || theirs <= 0.0 {
+        return without_ratio(DifferenceVerdict::NotComparable, AgainstReason::ZeroFigure);
+    }
+    let between = between::of_cells(cell, base, kind, between_runs);
+    let found = welch::ratio(&runs_of(cell), &runs_of(base), between, RESOLUTION);
+    let mut against = without_ratio(DifferenceVerdict::Undecided, AgainstReason::OneRepeat);
+    against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
+    against.interval = found.map(|found| found.interval);
+    if let Some(side) = marked_side(Caveat::NotSteady, cell, base) {
+        against.reason = AgainstReason::NotSteady { side };
+        return against;
+    }
+    against.error = found.map(|found| found.error);
+    if let (RunSpread::Assumed(part), Some(_)) = (between, found) {
+        against.between_runs = Some(part);
+    }
+    let few = |cell: &Cell| cell.marks.contains(&Caveat::FewSamples);
+    if !bars.is_empty() {
+        against.word = DifferenceVerdict::NotComparable;
+        against.reason = differences(bars.iter().copied());
+    } else if few(cell) || few(base) {
+        against.reason = AgainstReason::FewSamples;
+    } else if let Some(found) = found {
+        against.p = Some(found.p);
+    } else if !has_one_repeat(cell) && !has_one_repeat(base) {
+        against.reason = AgainstReason::ZeroRepeat;
+    }
+    against
+}
+
+fn without_ratio(word: DifferenceVerdict, reason: AgainstReason) -> Against {
+    Against {
         ratio: None,
         interval: None,
         p: None,
@@ -93,64 +139,14 @@ fn against(
         detectable: None,
         more_needed: None,
         word,
-        why: why.to_owned(),
-    };
-    let (Some(ours), Some(theirs)) = (cell.estimate, base.estimate) else {
-        let why = match cell.estimate {
-            None => "This run does not have this figure.",
-            Some(_) => "The baseline does not have this figure.",
-        };
-        return said(DifferenceVerdict::NotMeasured, why);
-    };
-    if let Some(why) = misleading(kind, cell, base, bars) {
-        return said(DifferenceVerdict::NotComparable, &why);
+        reason,
     }
-    if kind == FigureKind::Lost {
-        return lost(ours, theirs);
+}
+
+fn differences<'a>(bars: impl Iterator<Item = &'a RunDifference>) -> AgainstReason {
+    AgainstReason::Differences {
+        differences: bars.map(|bar| bar.fact.clone()).collect(),
     }
-    if kind == FigureKind::ThroughputBytes {
-        let why = "Covered by records per second.";
-        return said(DifferenceVerdict::NotJudged, why);
-    }
-    if ours <= 0.0 || theirs <= 0.0 {
-        return said(
-            DifferenceVerdict::NotComparable,
-            "One of the figures is zero.",
-        );
-    }
-    let between = between::of_cells(cell, base, kind, between_runs);
-    let found = welch::ratio(&runs_of(cell), &runs_of(base), between, RESOLUTION);
-    let mut against = said(DifferenceVerdict::Undecided, "");
-    against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
-    against.interval = found.map(|found| found.interval);
-    if let Some(side) = marked_side(Caveat::NotSteady, cell, base) {
-        against.why = format!("Inconclusive: the target was not steady {side}.");
-        return against;
-    }
-    against.error = found.map(|found| found.error);
-    if let (RunSpread::Assumed(part), Some(_)) = (between, found) {
-        against.between_runs = Some(part);
-    }
-    let reasons = bars
-        .iter()
-        .map(|bar| bar.words.as_str())
-        .collect::<Vec<_>>();
-    let few = |cell: &Cell| cell.marks.contains(&Caveat::FewSamples);
-    if !reasons.is_empty() {
-        against.word = DifferenceVerdict::NotComparable;
-        against.why = format!("Not comparable: {}.", reasons.join("; "));
-    } else if few(cell) || few(base) {
-        against.why = "Inconclusive: fewer than 100 samples lie beyond the percentile.".to_owned();
-    } else {
-        match found {
-            Some(found) => against.p = Some(found.p),
-            None if has_one_repeat(cell) || has_one_repeat(base) => {
-                against.why = "Inconclusive: one repeat has no spread to compare.".to_owned();
-            }
-            None => against.why = "Inconclusive: a repeat's figure is zero.".to_owned(),
-        }
-    }
-    against
 }
 
 /// The values of each run of a cell.
@@ -171,45 +167,35 @@ fn misleading(
     cell: &Cell,
     base: &Cell,
     bars: &[&RunDifference],
-) -> Option<String> {
+) -> Option<AgainstReason> {
     let target = bars
         .iter()
         .find(|bar| bar.kind == DifferenceKind::TargetKind);
     if let Some(bar) = target {
-        return Some(format!("Not comparable: {}.", bar.words));
+        return Some(differences(std::iter::once(*bar)));
     }
     if kind.is_latency()
         && [cell, base]
             .iter()
             .any(|cell| cell.marks.contains(&Caveat::ClosedLoop))
     {
-        let why = "Not comparable: at full speed, latency is time in the producer buffer \
-                   (Little's law); compare throughput.";
-        return Some(why.to_owned());
+        return Some(AgainstReason::ClosedLoop);
     }
     if !kind.hangs_on_generator() {
         return None;
     }
-    let accused = |mark: Caveat, what: &str| {
-        let side = marked_side(mark, cell, base)?;
-        Some(format!("Not comparable: {what} {side}."))
-    };
-    let limited = accused(Caveat::GeneratorLimited, "the generator was the bottleneck");
-    limited.or_else(|| {
-        accused(
-            Caveat::GeneratorLate,
-            "records were sent late for reasons other than the target",
-        )
-        .filter(|_| kind.is_latency())
-    })
+    let limited = marked_side(Caveat::GeneratorLimited, cell, base);
+    let late = marked_side(Caveat::GeneratorLate, cell, base).filter(|_| kind.is_latency());
+    let limited = limited.map(|side| AgainstReason::GeneratorLimited { side });
+    limited.or(late.map(|side| AgainstReason::GeneratorLate { side }))
 }
 
 /// Which of the two carry a mark; `None` where neither does.
-fn marked_side(mark: Caveat, cell: &Cell, base: &Cell) -> Option<&'static str> {
+fn marked_side(mark: Caveat, cell: &Cell, base: &Cell) -> Option<MarkedSide> {
     match (cell.marks.contains(&mark), base.marks.contains(&mark)) {
-        (true, true) => Some("in both runs"),
-        (true, false) => Some("in this run"),
-        (false, true) => Some("in the baseline"),
+        (true, true) => Some(MarkedSide::Both),
+        (true, false) => Some(MarkedSide::Run),
+        (false, true) => Some(MarkedSide::Baseline),
         (false, false) => None,
     }
 }
@@ -221,19 +207,8 @@ fn lost(ours: f64, theirs: f64) -> Against {
         std::cmp::Ordering::Equal => DifferenceVerdict::NoDifference,
         std::cmp::Ordering::Greater => DifferenceVerdict::Larger,
     };
-    let count = |lost: f64| words::counted(lost as u64, "record");
-    Against {
-        ratio: None,
-        interval: None,
-        p: None,
-        p_adjusted: None,
-        between_runs: None,
-        error: None,
-        detectable: None,
-        more_needed: None,
-        word,
-        why: format!("{} lost, {} in the baseline.", count(ours), count(theirs)),
-    }
+    let (ours, theirs) = (ours as u64, theirs as u64);
+    without_ratio(word, AgainstReason::Lost { ours, theirs })
 }
 
 fn decide(
@@ -249,33 +224,15 @@ fn decide(
     else {
         return;
     };
-    let low_high = format!(
-        "{} to {}",
-        words::number(interval.low),
-        words::number(interval.high)
-    );
     let alpha = ALPHA / comparisons.max(1) as f64;
-    let detectable = error.detectable(alpha).exp_m1();
-    against.detectable = Some(detectable);
+    against.detectable = Some(error.detectable(alpha).exp_m1());
+    against.reason = AgainstReason::Statistics {
+        comparisons: comparisons as u32,
+    };
     if p_adjusted < ALPHA && !interval.contains(1.0) {
         against.word = DifferenceVerdict::of_difference(kind, ratio);
-        against.why = format!(
-            "{} times the baseline, 95 % interval {low_high}.",
-            words::number(ratio)
-        );
         return;
     }
     against.word = DifferenceVerdict::NoDifference;
     against.more_needed = more_needed(error, alpha, measured);
-    let among = match interval.contains(1.0) {
-        true => String::new(),
-        // Alone it would be a difference.
-        false => format!(", expected by chance among {comparisons} comparisons"),
-    };
-    against.why = format!(
-        "No difference found: {} times the baseline, 95 % interval {low_high}{among}. A change of \
-         {} or more would have been detected.",
-        words::number(ratio),
-        words::percent(detectable)
-    );
 }

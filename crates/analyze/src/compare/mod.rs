@@ -20,7 +20,6 @@ mod holm;
 mod judge;
 mod power;
 mod row;
-mod setting_names;
 mod sides;
 mod table;
 mod trials;
@@ -31,12 +30,15 @@ use serde::Serialize;
 
 pub use between::{AssumedBetweenRuns, BetweenRuns, RunSpreadRecord};
 pub use column::{FurtherRun, RunColumn};
-pub use comparability::{DifferenceKind, RunDifference};
+pub use comparability::{
+    BrokerSettingDifference, DifferenceFact, DifferenceKind, MachineDifference, RunDifference,
+    SettingDifference,
+};
 pub use gate::{Gate, GateChoice, GateFigure, GateRequest, GateVerdict};
 pub use power::{LogRatioError, MoreNeeded};
 pub use row::{
-    Against, BesidePublished, Caveat, Cell, ComparisonRow, DifferenceVerdict, FigureKind,
-    FigureUnit, MissingFigure, PublishedFigure,
+    Against, AgainstReason, BesidePublished, Caveat, Cell, ComparisonRow, DifferenceVerdict,
+    FigureKind, FigureUnit, MarkedSide, MissingFigure, PublishedFigure,
 };
 
 pub use trials::{TrialFigure, TrialFinding, TrialPoint, UndecidedCause, trial_figures};
@@ -90,12 +92,10 @@ pub struct Method {
     /// What was taken for the spread between runs; releases before it took none.
     #[serde(default)]
     pub between_runs: RunSpreadRecord,
-    /// In sentences.
-    pub words: String,
 }
 
 /// Why runs cannot be put side by side.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CompareError {
     /// There is nothing to compare with.
     #[error("a comparison needs at least two runs, not {given}: give two or more run folders")]
@@ -133,15 +133,11 @@ pub enum CompareError {
         run: String,
     },
     /// Runs of one side measure different things.
-    #[error("runs {one} and {other} measure different things and cannot form one side: {words}")]
-    NotOneSide {
-        /// The side's first run.
-        one: String,
-        /// The one that differs.
-        other: String,
-        /// In what.
-        words: String,
-    },
+    #[error(
+        "runs {} and {} measure different things and cannot form one side",
+        .0.theirs, .0.ours
+    )]
+    NotOneSide(Box<RunDifference>),
 }
 
 impl Comparison {
@@ -224,7 +220,6 @@ pub fn compare_sides(
             confidence: 1.0 - welch::ALPHA,
             comparisons,
             between_runs: between::record(&table.rows),
-            words: method_words(comparisons, several),
         },
         rows: table.rows,
         rows_left_out: table.left_out,
@@ -274,27 +269,4 @@ fn firsts<'a>(
 fn folder_name(run: &RunRead) -> String {
     let name = run.dir.file_name();
     name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-}
-
-fn method_words(comparisons: u32, several: bool) -> String {
-    let many = match comparisons {
-        0 => "Statistics could not decide any comparison.".to_owned(),
-        1 => "One comparison was decided this way.".to_owned(),
-        many => format!(
-            "{many} comparisons were decided this way. Holm's method adjusts those of each run \
-             with the baseline together: the chance of any false difference among them is at most \
-             1 in 20."
-        ),
-    };
-    let several = match several {
-        true => {
-            " A side of several runs shows the mean of their figures and its interval over the \
-             runs."
-        }
-        false => "",
-    };
-    format!(
-        "Ratios compare geometric means over the repeats, with 95 % intervals by Welch's t test \
-         on logarithms; changes below 0.1 % count as none.{several} {many}"
-    )
 }

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::comparability::DifferenceFact;
 use super::power::{LogRatioError, MoreNeeded};
 use crate::statistics::Interval;
 use crate::summary::{Factor, PublishedStatus};
@@ -61,22 +62,6 @@ pub enum FigureKind {
 }
 
 impl FigureKind {
-    /// Its name in a sentence.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            FigureKind::Throughput => "records/s",
-            FigureKind::PerPrice => "records for the price",
-            FigureKind::ThroughputBytes => "bytes/s",
-            FigureKind::LatencyP50 => "latency p50",
-            FigureKind::LatencyP99 => "latency p99",
-            FigureKind::LatencyP999 => "latency p99.9",
-            FigureKind::GeneratorCpu => "CPU of the generator",
-            FigureKind::TargetCpu => "CPU of the target",
-            FigureKind::WireBytes => "bytes on the wire",
-            FigureKind::Lost => "records lost",
-        }
-    }
-
     /// The figures that a name means, as `--metric` takes it; empty if there is no such name.
     pub fn named(name: &str) -> &'static [FigureKind] {
         match name {
@@ -279,8 +264,51 @@ pub struct Against {
     pub more_needed: Option<MoreNeeded>,
     /// In a word.
     pub word: DifferenceVerdict,
-    /// Why, in a sentence.
-    pub why: String,
+    /// Why.
+    pub reason: AgainstReason,
+}
+
+/// Why a figure stands to the baseline's as it does.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[allow(missing_docs)] // The fields' names say it.
+pub enum AgainstReason {
+    /// Statistics decided, among so many comparisons of the run.
+    Statistics { comparisons: u32 },
+    /// Losses are counted, and need no statistics.
+    Lost { ours: u64, theirs: u64 },
+    /// One of the two has no such figure.
+    NoFigure { is_baseline: bool },
+    /// The runs differ in what bars a comparison.
+    Differences { differences: Vec<DifferenceFact> },
+    /// At full speed a latency is time in the producer's buffer.
+    ClosedLoop,
+    /// The generator was the bottleneck.
+    GeneratorLimited { side: MarkedSide },
+    /// Records were sent late for reasons other than the target.
+    GeneratorLate { side: MarkedSide },
+    /// The target was not steady.
+    NotSteady { side: MarkedSide },
+    /// Records per second say the same.
+    OtherRow,
+    /// A figure is zero, so there is no ratio.
+    ZeroFigure,
+    /// The figure of a repeat is zero, so it has no logarithm.
+    ZeroRepeat,
+    /// Fewer than 100 samples lie beyond the percentile.
+    FewSamples,
+    /// One repeat has no spread.
+    OneRepeat,
+}
+
+/// Which of two runs has a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)] // The names say it.
+pub enum MarkedSide {
+    Run,
+    Baseline,
+    Both,
 }
 
 /// How a figure stands to the baseline's.
@@ -313,23 +341,6 @@ pub enum DifferenceVerdict {
 }
 
 impl DifferenceVerdict {
-    /// The word for reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            DifferenceVerdict::Faster => "faster",
-            DifferenceVerdict::Slower => "slower",
-            DifferenceVerdict::Cheaper => "cheaper",
-            DifferenceVerdict::Dearer => "dearer",
-            DifferenceVerdict::Smaller => "smaller",
-            DifferenceVerdict::Larger => "larger",
-            DifferenceVerdict::NoDifference => "no difference found",
-            DifferenceVerdict::Undecided => "undecided",
-            DifferenceVerdict::NotComparable => "not comparable",
-            DifferenceVerdict::NotMeasured => "not measured",
-            DifferenceVerdict::NotJudged => "not judged",
-        }
-    }
-
     /// True for what a user does not want: fewer records, more time, CPU, money or bytes.
     pub fn is_worse(self) -> bool {
         matches!(

@@ -1,6 +1,6 @@
 //! Several runs of one thing as one side of a comparison: their figures in one cell, and what they must have in common.
 
-use super::comparability::{self, DifferenceKind, RunDifference};
+use super::comparability::{self, DifferenceFact, DifferenceKind, RunDifference};
 use super::row::{BesidePublished, Caveat, Cell, ComparisonRow};
 use super::{CompareError, RunToCompare};
 use crate::statistics::Spread;
@@ -81,35 +81,39 @@ pub(super) fn within(
     };
     let mut found: Vec<RunDifference> = Vec::new();
     for other in others {
-        let refused = |words: String| CompareError::NotOneSide {
-            one: first.summary.run.run_id.clone(),
-            other: other.summary.run.run_id.clone(),
-            words,
-        };
-        if let Some(words) = release(*other, *first) {
-            return Err(refused(words));
-        }
         let names = comparability::Names {
             ours: &other.summary.run.run_id,
             theirs: &first.summary.run.run_id,
         };
-        for difference in comparability::differences(index, *other, *first, names) {
-            let told = match difference.kind {
-                // Of several runs they are expected to differ, or it is said of each.
+        let release = release(*other, *first).map(|fact| {
+            let kind = DifferenceKind::TargetKind;
+            comparability::difference(index, kind, true, names, fact)
+        });
+        let others = comparability::differences(index, *other, *first, names);
+        for difference in release.into_iter().chain(others) {
+            let allowed = match difference.kind {
+                // Of several runs they are expected to differ.
                 DifferenceKind::Seed => continue,
                 DifferenceKind::NotFinished => RunDifference {
-                    words: format!("{}: {}", other.summary.run.run_id, difference.words),
+                    run_id: Some(other.summary.run.run_id.clone()),
                     ..difference
                 },
                 DifferenceKind::BrokerSettings | DifferenceKind::Kgauge => RunDifference {
-                    words: format!("the runs differ: {}", difference.words),
                     within: true,
                     ..difference
                 },
-                _ => return Err(refused(difference.words)),
+                DifferenceKind::TargetKind
+                | DifferenceKind::Scenario
+                | DifferenceKind::Size
+                | DifferenceKind::Machine
+                | DifferenceKind::DebugBuild
+                | DifferenceKind::Brokers
+                | DifferenceKind::Settings => {
+                    return Err(CompareError::NotOneSide(Box::new(difference)));
+                }
             };
-            if !found.iter().any(|known| known.words == told.words) {
-                found.push(told);
+            if !found.contains(&allowed) {
+                found.push(allowed);
             }
         }
     }
@@ -117,17 +121,17 @@ pub(super) fn within(
 }
 
 /// Releases may be what two sides are compared for, but not what one consists of.
-fn release(one: RunToCompare<'_>, other: RunToCompare<'_>) -> Option<String> {
+fn release(one: RunToCompare<'_>, other: RunToCompare<'_>) -> Option<DifferenceFact> {
     let (ours, theirs) = (&one.summary.target, &other.summary.target);
-    let name = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());
-    let (kind, version) = (ours.kind != theirs.kind, ours.version != theirs.version);
-    (kind || version).then(|| match kind {
-        true => format!("their targets are {} and {}", theirs.words, ours.words),
-        false => format!(
-            "their targets run releases {} and {}",
-            name(&theirs.version),
-            name(&ours.version)
-        ),
+    if ours.kind != theirs.kind {
+        return Some(DifferenceFact::Targets {
+            ours: ours.words.clone(),
+            theirs: theirs.words.clone(),
+        });
+    }
+    (ours.version != theirs.version).then(|| DifferenceFact::Releases {
+        ours: ours.version.clone(),
+        theirs: theirs.version.clone(),
     })
 }
 

@@ -18,7 +18,6 @@ pub mod transaction;
 pub mod trial;
 pub mod verdict;
 pub mod warning;
-pub(crate) mod words;
 
 use schemars::JsonSchema;
 use serde::Serialize;

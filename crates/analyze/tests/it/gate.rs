@@ -1,7 +1,8 @@
 //! The gate: what passes, what fails and what it cannot decide, with known answers and with planted drops.
 
 use kgauge_analyze::compare::{
-    BetweenRuns, Choices, FigureKind, Gate, GateChoice, GateRequest, GateVerdict,
+    AgainstReason, BetweenRuns, Choices, FigureKind, Gate, GateChoice, GateRequest, GateVerdict,
+    MarkedSide,
 };
 use kgauge_analyze::statistics::{Spread, Steadiness, SteadinessCheck};
 use kgauge_analyze::summary::FlowSteadiness;
@@ -79,8 +80,9 @@ fn a_target_that_was_not_steady_decides_nothing() {
     }
     let found = rates(&[base, slower], 0.10);
     assert_eq!(found.word(), GateVerdict::Undecided);
-    let why = &found.figures[0].why;
-    assert_eq!(why, "Inconclusive: the target was not steady in this run.");
+    let side = MarkedSide::Run;
+    let reason = Some(AgainstReason::NotSteady { side });
+    assert_eq!(found.figures[0].reason, reason);
 }
 
 #[test]
@@ -93,10 +95,8 @@ fn one_repeat_or_a_figure_that_is_missing_opens_no_gate() {
     without.summary.trials[0].flows[0].throughput = None;
     let found = rates(&[base(), without], 0.10);
     assert_eq!(found.word(), GateVerdict::Undecided);
-    assert!(
-        found.figures[0].why.contains("does not have this figure"),
-        "{found:?}"
-    );
+    let reason = Some(AgainstReason::NoFigure { is_baseline: false });
+    assert_eq!(found.figures[0].reason, reason);
     let nothing = compared(&[base(), base()]).gate(&of(FigureKind::PerPrice, 0.10));
     assert_eq!(nothing.unjudged.len(), 1);
     assert_eq!(nothing.word(), GateVerdict::Undecided);
@@ -118,7 +118,7 @@ fn a_lost_record_fails_the_gate_and_one_in_both_does_not() {
     assert_eq!(gate(0, 1).word(), GateVerdict::Worse);
     assert_eq!(gate(5, 5).word(), GateVerdict::Passed);
     assert_eq!(gate(5, 1).word(), GateVerdict::Passed);
-    assert!(gate(0, 3).figures[0].why.starts_with("3 records lost, 0"));
+    assert!(gate(0, 3).figures[0].reason == Some(AgainstReason::Lost { ours: 3, theirs: 0 }));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use kgauge_analyze::compare::{
 };
 use kgauge_analyze::statistics::Spread;
 use kgauge_analyze::{RunToCompare, compare_sides};
+use kgauge_report::text;
 
 use crate::compare::{Run, kafka, near, row, word};
 use crate::made::{Made, whole_paced_run};
@@ -47,7 +48,7 @@ fn compared(sides: &[Vec<Run>], between_runs: BetweenRuns) -> Result<Comparison,
 }
 
 fn refused(sides: &[Vec<Run>]) -> String {
-    compared(sides, BetweenRuns::Usual).unwrap_err().to_string()
+    text::comparison::error(&compared(sides, BetweenRuns::Usual).unwrap_err())
 }
 
 #[test]
@@ -72,20 +73,16 @@ fn of_single_runs_a_spread_between_them_is_assumed_said_and_turned_off() {
     near(interval.high.ln(), 1.02_f64.ln() + wanted, 1e-3);
     assert_eq!(against.between_runs, Some(0.02));
     let said = &comparison.method.between_runs;
-    assert!(said.words.contains("between runs is 2 %"), "{}", said.words);
-    assert!(said.words.contains("--with"), "{}", said.words);
+    let words = text::comparison::between_runs(said);
+    assert!(words.contains("between runs is 2 %"), "{words}");
+    assert!(words.contains("--with"), "{words}");
     assert!(!said.measured && said.assumed.iter().all(|one| one.part == 0.02));
 
     let (found, against, comparison) = judged(1020.0, BetweenRuns::Part(0.0));
     assert_eq!(found, DifferenceVerdict::Faster);
     assert_eq!(against.between_runs, Some(0.0));
     let said = &comparison.method.between_runs;
-    assert!(
-        said.words.starts_with("No spread between runs is assumed"),
-        "{}",
-        said.words
-    );
-    assert_eq!(said.assumed, []);
+    assert!(said.is_ignored && said.assumed.is_empty());
 
     // What is usual hides a hundredth, and not a tenth.
     assert_eq!(
@@ -97,7 +94,8 @@ fn of_single_runs_a_spread_between_them_is_assumed_said_and_turned_off() {
     let said = &comparison.method.between_runs;
     let kinds: Vec<FigureKind> = said.assumed.iter().map(|one| one.figure).collect();
     assert_eq!(kinds[0], FigureKind::Throughput);
-    assert!(said.words.contains("% of rates"), "{}", said.words);
+    let words = text::comparison::between_runs(said);
+    assert!(words.contains("% of rates"), "{words}");
 }
 
 #[test]
@@ -139,7 +137,6 @@ fn several_runs_of_each_side_show_what_runs_differ_by() {
     assert_eq!(against.between_runs, None);
     let said = &comparison.method.between_runs;
     assert!(said.measured && said.assumed.is_empty());
-    assert!(said.words.starts_with("Run-to-run spread is measured"));
 }
 
 #[test]
@@ -250,11 +247,8 @@ fn what_runs_of_a_side_may_differ_in_is_said() {
             (1, DifferenceKind::NotFinished, false)
         ]
     );
-    assert!(
-        comparison.differences[1]
-            .words
-            .starts_with("20260301-120000-b1: ")
-    );
+    let run_id = comparison.differences[1].run_id.as_deref();
+    assert_eq!(run_id, Some("20260301-120000-b1"));
     assert_eq!(
         comparison.runs[1].run_status,
         kgauge_results::run::RunStatus::CutShort

@@ -8,6 +8,7 @@ use kgauge_analyze::compare::{
 
 use super::row_name;
 use crate::format;
+use crate::text::comparison as text;
 
 /// Ratios within a tenth are called the same where the whole interval is.
 const SAME_FROM: f64 = 0.9;
@@ -103,13 +104,8 @@ fn of_one(against: &Against) -> String {
             format!("{}: {}", word(against), would_have_shown(against))
         }
         // The reason says it.
-        DifferenceVerdict::Undecided | DifferenceVerdict::NotMeasured => {
-            let why = against.why.trim_end_matches('.');
-            why.replacen("Inconclusive:", "inconclusive:", 1)
-        }
-        _ if ratio.is_empty() => {
-            format!("{}: {}", word(against), against.why.trim_end_matches('.'))
-        }
+        DifferenceVerdict::Undecided | DifferenceVerdict::NotMeasured => text::clause(against),
+        _ if ratio.is_empty() => format!("{}: {}", word(against), text::clause(against)),
         _ => word(against).to_owned(),
     };
     format!("{ratio}{words}")
@@ -120,13 +116,13 @@ pub(super) fn word(against: &Against) -> &'static str {
     match (against.word, is_same(against)) {
         (DifferenceVerdict::NoDifference, true) => "no difference beyond 10 %",
         (DifferenceVerdict::NoDifference | DifferenceVerdict::Undecided, _) => "inconclusive",
-        (word, _) => word.as_str(),
+        (word, _) => text::verdict(word),
     }
 }
 
 fn would_have_shown(against: &Against) -> String {
     let Some(detectable) = against.detectable else {
-        return against.why.trim_end_matches('.').to_owned();
+        return text::clause(against);
     };
     format!(
         "a change of {} or more would have been detected{}",

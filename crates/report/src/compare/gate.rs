@@ -1,9 +1,10 @@
 //! What a gate found, in a line for each figure, and what to do where it could not decide.
 
-use kgauge_analyze::compare::{FigureKind, Gate, GateFigure, GateVerdict};
+use kgauge_analyze::compare::{AgainstReason, FigureKind, Gate, GateFigure, GateVerdict};
 
 use super::row_name;
 use crate::format;
+use crate::text::comparison;
 
 /// Figures beyond it are only counted: the comparison has them all.
 const FIGURES_MAX: usize = 40;
@@ -37,8 +38,8 @@ fn line(figure: &GateFigure) -> String {
         figure.run,
         figure.place
     );
-    if !figure.why.is_empty() {
-        return format!("{place}: {}", figure.why.trim_end_matches('.'));
+    if let Some(reason) = &figure.reason {
+        return format!("{place}: {}", comparison::unmeasured(reason));
     }
     let change = if figure.figure.more_is_better() {
         "drop"
@@ -94,9 +95,8 @@ fn remedy(figures: &[&GateFigure]) -> String {
         .map(|figure| figure.repeats)
         .collect::<Option<Vec<u32>>>();
     let runs = wide().filter_map(|figure| figure.runs).max();
-    let one_repeat = figures
-        .iter()
-        .any(|figure| figure.why.contains("one repeat"));
+    let mut reasons = figures.iter().map(|figure| &figure.reason);
+    let one_repeat = reasons.any(|reason| *reason == Some(AgainstReason::OneRepeat));
     let kinds: Vec<FigureKind> = wide().map(|figure| figure.figure).collect();
     match (repeats.and_then(|all| all.into_iter().max()), runs) {
         (Some(repeats), _) => format!("; use --repeat {repeats}"),

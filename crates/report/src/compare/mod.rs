@@ -10,6 +10,7 @@ use kgauge_analyze::compare::{
 };
 
 use crate::format::{self, NOTHING};
+use crate::text::comparison as comparison_text;
 pub(crate) use answers::RunAnswer;
 pub(crate) use sentences::Sentence;
 
@@ -162,8 +163,8 @@ pub(crate) fn view(comparison: &Comparison) -> CompareView {
         groups,
         differing: sentences::differing(comparison),
         sentences: sentences::all(comparison),
-        between_runs: comparison.method.between_runs.words.clone(),
-        method: comparison.method.words.clone(),
+        between_runs: comparison_text::between_runs(&comparison.method.between_runs),
+        method: comparison_text::method(comparison),
     }
 }
 
@@ -282,7 +283,7 @@ fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
         word: found.word,
         name: answers::word(found),
         tone: tone(found),
-        why: found.why.clone(),
+        why: comparison_text::reason(found),
     });
     CellView {
         figure: text,

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use kgauge_analyze::compare::{
-    Against, Caveat, Comparison, DifferenceKind, DifferenceVerdict, FurtherRun, RunColumn,
+    AgainstReason, Caveat, Comparison, DifferenceKind, DifferenceVerdict, FurtherRun, RunColumn,
 };
 use kgauge_results::run::RunStatus;
 
 use super::{ColumnHead, trial_title};
 use crate::format;
+use crate::text::comparison as text;
 use crate::view::Severity;
 
 /// Places named in a sentence before the others are only counted.
@@ -127,41 +128,34 @@ pub(super) fn all(comparison: &Comparison) -> Vec<Sentence> {
 }
 
 fn differences(comparison: &Comparison) -> Vec<Sentence> {
-    let mut found: Vec<(&str, bool, DifferenceKind, Vec<&str>)> = Vec::new();
+    let mut found: Vec<(String, bool, DifferenceKind, Vec<&str>)> = Vec::new();
     let mut within: Vec<Sentence> = Vec::new();
     if let Some(base) = comparison.runs.get(comparison.baseline as usize)
         && base.run_status != RunStatus::Complete
     {
-        let words = "the baseline run is incomplete";
+        let words = "the baseline run is incomplete".to_owned();
         found.push((words, false, DifferenceKind::NotFinished, vec![&base.label]));
     }
     for difference in &comparison.differences {
         let Some(run) = comparison.runs.get(difference.run as usize) else {
             continue;
         };
+        let text = text::difference(difference);
         if difference.within {
             within.push(Sentence {
                 level: Severity::Caution,
-                words: format!("{}: {}.", run.label, difference.words),
+                words: format!("{}: {text}.", run.label),
             });
             continue;
         }
-        match found
-            .iter_mut()
-            .find(|(words, ..)| *words == difference.words)
-        {
+        match found.iter_mut().find(|(words, ..)| *words == text) {
             Some((.., runs)) => runs.push(&run.label),
-            None => found.push((
-                &difference.words,
-                difference.bars,
-                difference.kind,
-                vec![&run.label],
-            )),
+            None => found.push((text, difference.bars, difference.kind, vec![&run.label])),
         }
     }
     let base = comparison.runs.get(comparison.baseline as usize);
     let base = base.map_or("the baseline", |run| run.label.as_str());
-    let sentence = |(words, bars, kind, runs): (&str, bool, DifferenceKind, Vec<&str>)| {
+    let sentence = |(words, bars, kind, runs): (String, bool, DifferenceKind, Vec<&str>)| {
         let runs = runs.join(", ");
         match (bars, kind) {
             (true, _) => Sentence {
@@ -181,7 +175,7 @@ fn differences(comparison: &Comparison) -> Vec<Sentence> {
                 | DifferenceKind::Kgauge,
             ) => Sentence {
                 level: Severity::Note,
-                words: format!("{}.", format::capital(words)),
+                words: format!("{}.", format::capital(&words)),
             },
             (false, _) => Sentence {
                 level: Severity::Note,
@@ -197,8 +191,8 @@ fn differences(comparison: &Comparison) -> Vec<Sentence> {
 
 /// Why single figures are not comparable, where neither a difference of the runs nor a mark says so.
 fn reasons(comparison: &Comparison) -> Vec<Sentence> {
-    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
-    let mut at: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    let mut at: BTreeMap<String, usize> = BTreeMap::new();
     for row in &comparison.rows {
         for (cell, run) in row.cells.iter().zip(&comparison.runs) {
             let Some(against) = &cell.against else {
@@ -207,12 +201,14 @@ fn reasons(comparison: &Comparison) -> Vec<Sentence> {
             // At full speed the mark of the time says it.
             let closed = row.figure.is_latency() && cell.marks.contains(&Caveat::ClosedLoop);
             let word = against.word == DifferenceVerdict::NotComparable;
-            if closed || !word || barred(comparison, against) {
+            let barred = matches!(against.reason, AgainstReason::Differences { .. });
+            if closed || !word || barred {
                 continue;
             }
-            let index = *at.entry(&against.why).or_insert(found.len());
+            let reason = text::reason(against);
+            let index = *at.entry(reason.clone()).or_insert(found.len());
             if index == found.len() {
-                found.push((&against.why, Vec::new()));
+                found.push((reason, Vec::new()));
             }
             let place = format!("{} ({})", trial_title(row), run.label);
             if let Some((_, places)) = found.get_mut(index)
@@ -222,14 +218,9 @@ fn reasons(comparison: &Comparison) -> Vec<Sentence> {
             }
         }
     }
-    let sentence = |(why, found): (&str, Vec<String>)| Sentence {
+    let sentence = |(why, found): (String, Vec<String>)| Sentence {
         level: Severity::Caution,
         words: format!("{why} Affects {}.", places(&found)),
     };
     found.into_iter().map(sentence).collect()
-}
-
-fn barred(comparison: &Comparison, against: &Against) -> bool {
-    let mut bars = comparison.differences.iter().filter(|found| found.bars);
-    bars.any(|found| against.why.contains(&found.words))
 }

@@ -2,8 +2,8 @@
 
 mod tree;
 
-use kgauge_analyze::Summary;
 use kgauge_analyze::summary::{TrialSummary, Warning};
+use kgauge_analyze::{Comparison, Summary};
 use serde_json::{Value, json};
 
 pub use tree::JsonTree;
@@ -183,6 +183,49 @@ enum TextForm {
 pub fn summary_schema() -> Value {
     let mut schema = Summary::schema();
     add_texts(&mut schema, &SUMMARY_TEXTS);
+    schema
+}
+
+/// A comparison with its texts. Its schema is that of [`comparison_schema`].
+pub fn comparison_json(comparison: &Comparison) -> serde_json::Result<JsonTree> {
+    let mut root = JsonTree::of(comparison)?;
+    for (tree, found) in root.items("differences").zip(&comparison.differences) {
+        tree.put("words", text::comparison::difference(found));
+    }
+    if let Some(method) = root.get("method") {
+        method.put("words", text::comparison::method(comparison));
+        if let Some(tree) = method.get("between_runs") {
+            let words = text::comparison::between_runs(&comparison.method.between_runs);
+            tree.put("words", words);
+        }
+    }
+    for (tree, row) in root.items("rows").zip(&comparison.rows) {
+        for (tree, cell) in tree.items("cells").zip(&row.cells) {
+            if let (Some(tree), Some(against)) = (tree.get("against"), &cell.against) {
+                tree.put("why", text::comparison::reason(against));
+            }
+        }
+    }
+    Ok(root)
+}
+
+/// The texts of a comparison, as those of `summary.json`.
+const COMPARISON_TEXTS: [(&str, &str, TextForm, &str); 4] = [
+    ("Against", "why", TextForm::One, "Why, in a sentence."),
+    ("Method", "words", TextForm::One, "In sentences."),
+    ("RunDifference", "words", TextForm::One, "In a sentence."),
+    (
+        "RunSpreadRecord",
+        "words",
+        TextForm::One,
+        "In one sentence; empty where no comparison was decided.",
+    ),
+];
+
+/// The JSON Schema (draft 2020-12) of a comparison.
+pub fn comparison_schema() -> Value {
+    let mut schema = Comparison::schema();
+    add_texts(&mut schema, &COMPARISON_TEXTS);
     schema
 }
 

@@ -3,10 +3,12 @@
 //! One file for each kind of finding. Terminal, pages, Markdown and JSON show the same texts.
 
 pub mod bottleneck;
+pub mod comparison;
 pub mod driver;
 pub mod flow;
 pub mod generator;
 pub mod goal;
 pub mod partitions;
+mod setting_names;
 pub mod warning;
 pub(crate) mod warning_kind;

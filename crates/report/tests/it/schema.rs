@@ -1,26 +1,27 @@
-//! The published schema of `summary.json`.
+//! The published schemas of `summary.json` and of comparisons.
 
 use std::fs;
 use std::path::PathBuf;
 
-use kgauge_report::summary_schema;
+use kgauge_report::{comparison_schema, summary_schema};
+use serde_json::Value;
 
-fn published() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/summary.schema.json")
+fn assert_published(file: &str, schema: &Value) {
+    let docs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
+    let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
+    if std::env::var_os("KGAUGE_UPDATE").is_some() {
+        fs::write(docs.join(file), &text).unwrap();
+    }
+    let kept = fs::read_to_string(docs.join(file)).unwrap_or_default();
+    assert!(
+        kept == text,
+        "docs/schema/{file} is out of date: run the tests of kgauge-report once with \
+         KGAUGE_UPDATE=1 and look at the difference"
+    );
 }
 
 #[test]
-fn the_published_schema_is_that_of_the_types() {
-    let mut text = serde_json::to_string_pretty(&summary_schema()).unwrap();
-    text.push('\n');
-    if std::env::var_os("KGAUGE_UPDATE").is_some() {
-        fs::create_dir_all(published().parent().unwrap()).unwrap();
-        fs::write(published(), &text).unwrap();
-    }
-    let kept = fs::read_to_string(published()).unwrap_or_default();
-    assert!(
-        kept == text,
-        "docs/schema/summary.schema.json is out of date: run the tests of kgauge-report once \
-         with KGAUGE_UPDATE=1 and look at the difference"
-    );
+fn the_published_schemas_are_those_of_types_and_texts() {
+    assert_published("summary.schema.json", &summary_schema());
+    assert_published("comparison.schema.json", &comparison_schema());
 }

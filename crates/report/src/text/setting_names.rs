@@ -1,9 +1,10 @@
 //! What the settings of a plan are called in a scenario, and their values as they are written there: a plan has
 //! `linger_ns` 20,000,000 where a scenario has `linger.ms` 20.
 
+use kgauge_analyze::compare::SettingDifference;
 use serde_json::Value;
 
-use crate::summary::words;
+use crate::format;
 
 /// How Kafka writes a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,28 +72,15 @@ const KEYS: [(&str, &str, Unit); 33] = [
     ("commit_ns", "auto.commit.interval.ms", Unit::Ms),
 ];
 
-/// A setting that differs: its path in the plan, such as `flows.writers.settings.linger_ns`, and its values in both.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct SettingDifference {
-    pub(super) path: String,
-    pub(super) ours: Value,
-    pub(super) theirs: Value,
-}
-
-impl SettingDifference {
-    /// `writers.linger.ms 20 in l20, 0 in l0`; empty for what only says that another setting was written down.
-    pub(super) fn words(&self, ours: &str, theirs: &str) -> String {
-        if self.path.ends_with(".idempotence_asked") {
-            return String::new();
-        }
-        let (name, unit) = name(&self.path);
-        let value = |value: &Value| match unit {
-            Unit::Ms => milliseconds(value),
-            Unit::Plain => plain(&self.path, value),
-        };
-        let (one, other) = (value(&self.ours), value(&self.theirs));
-        format!("{name} {one} in {ours}, {other} in {theirs}")
-    }
+/// `writers.linger.ms 20 in l20, 0 in l0`.
+pub(super) fn text(setting: &SettingDifference, ours: &str, theirs: &str) -> String {
+    let (name, unit) = name(&setting.path);
+    let value = |value: &Value| match unit {
+        Unit::Ms => milliseconds(value),
+        Unit::Plain => plain(&setting.path, value),
+    };
+    let (one, other) = (value(&setting.ours), value(&setting.theirs));
+    format!("{name} {one} in {ours}, {other} in {theirs}")
 }
 
 /// `writers.linger.ms`, and how its values are written.
@@ -130,11 +118,11 @@ fn plain(path: &str, value: &Value) -> String {
         return brief(value);
     };
     if path.ends_with("_ns") || path.ends_with("_ns_max") {
-        words::time(number)
+        format::nanoseconds(number)
     } else if path.ends_with("value_bytes") {
-        format!("{} B", words::count(number as u64))
+        format!("{} B", format::count(number as u64))
     } else if path.ends_with("per_second") {
-        format!("{}/s", words::number(number))
+        format!("{}/s", format::all_digits(number))
     } else {
         brief(value)
     }
@@ -155,12 +143,12 @@ mod tests {
     use super::*;
 
     fn words(path: &str, ours: Value, theirs: Value) -> String {
-        SettingDifference {
+        let setting = SettingDifference {
             path: path.to_owned(),
             ours,
             theirs,
-        }
-        .words("l20", "l0")
+        };
+        text(&setting, "l20", "l0")
     }
 
     #[test]
@@ -200,14 +188,6 @@ mod tests {
         assert_eq!(
             words("topic.config.retention.ms", "1".into(), "2".into()),
             "topic.retention.ms 1 in l20, 2 in l0"
-        );
-        assert_eq!(
-            words(
-                "flows.w.settings.idempotence_asked",
-                true.into(),
-                Value::Null
-            ),
-            ""
         );
     }
 }
