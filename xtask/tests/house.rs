@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 #[path = "house/cycles.rs"]
 mod cycles;
+#[path = "house/sentences.rs"]
+mod sentences;
 
 /// Who may use whom; `cli` (package `kgauge`) and `xtask` may use all.
 const ARROWS: &[(&str, &[&str])] = &[

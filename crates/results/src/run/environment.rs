@@ -138,6 +138,9 @@ pub struct KafkaStart {
 }
 
 impl TargetRecord {
+    /// What a target is called of which nothing was recorded.
+    pub const UNKNOWN: &str = "unknown: the run ended before it was recorded";
+
     /// The sentence that names the target in every report.
     pub fn words(&self) -> String {
         let brokers = match self.brokers.len() {

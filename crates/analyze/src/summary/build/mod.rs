@@ -103,10 +103,7 @@ fn target_summary(run: &RunRead) -> TargetSummary {
         .as_ref()
         .map(|environment| &environment.target);
     TargetSummary {
-        words: target.map_or_else(
-            || "unknown: the run ended before it was recorded".to_owned(),
-            TargetRecord::words,
-        ),
+        words: target.map_or_else(|| TargetRecord::UNKNOWN.to_owned(), TargetRecord::words),
         kind: target.map(|target| target.kind),
         version: target.and_then(|target| target.version.clone()),
         cluster_id: target.and_then(|target| target.cluster_id.clone()),
