@@ -25,6 +25,23 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("analyze", &["results", "scenario"]),
     ("report", &["analyze", "results", "scenario"]),
     ("audit", &["analyze"]),
+    (
+        "runner",
+        &[
+            "analyze", "audit", "client", "load", "observe", "report", "results", "scenario",
+            "target", "wire",
+        ],
+    ),
+    (
+        "live",
+        &["analyze", "load", "report", "results", "runner", "scenario"],
+    ),
+    (
+        "truth",
+        &[
+            "analyze", "client", "observe", "results", "runner", "scenario", "target", "wire",
+        ],
+    ),
 ];
 
 const FILE_LINES_MAX: usize = 600;

@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 use std::io::Read;
 
 use anyhow::Context;
-use kgauge_audit::{Audit, AuditInput, Finding, FindingSeverity, Options};
+use kgauge_audit::{
+    Audit, AuditInput, Finding, FindingSeverity, Options, parse_bits, parse_release,
+    parse_with_unit,
+};
 use kgauge_results::run::BuildRecord;
 use serde::Serialize;
 
@@ -99,14 +102,14 @@ fn options(arguments: &args::AuditArgs) -> anyhow::Result<Options> {
     let nic_bits_per_s = match &arguments.nic {
         None => None,
         Some(text) => Some(
-            bits(text)
+            parse_bits(text)
                 .ok_or_else(|| wrong("--nic", text, "give bits per second, such as 1G or 10G"))?,
         ),
     };
     let as_of = match &arguments.as_of {
         None => None,
         Some(text) => Some(
-            release(text)
+            parse_release(text)
                 .ok_or_else(|| wrong("--as-of", text, "give a release of Kafka, as in 1.0.2"))?,
         ),
     };
@@ -124,16 +127,8 @@ fn options(arguments: &args::AuditArgs) -> anyhow::Result<Options> {
     })
 }
 
-/// A number and the unit behind it.
-pub(crate) fn with_unit(text: &str) -> Option<(f64, &str)> {
-    let end = text.find(|one: char| !(one.is_ascii_digit() || one == '.'));
-    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
-    let value: f64 = number.parse().ok()?;
-    (value > 0.0 && value.is_finite()).then(|| (value, unit.trim()))
-}
-
 fn bytes(text: &str) -> Option<u64> {
-    let (value, unit) = with_unit(text)?;
+    let (value, unit) = parse_with_unit(text)?;
     let factor = match unit {
         "" | "B" => 1.0,
         "KiB" => 1_024.0,
@@ -145,25 +140,6 @@ fn bytes(text: &str) -> Option<u64> {
         _ => return None,
     };
     Some((value * factor) as u64)
-}
-
-pub(crate) fn bits(text: &str) -> Option<f64> {
-    let (value, unit) = with_unit(text)?;
-    let unit = unit.trim_end_matches("bit/s").trim_end_matches("bps");
-    let factor = match unit {
-        "" => 1.0,
-        "M" => 1e6,
-        "G" => 1e9,
-        _ => return None,
-    };
-    Some(value * factor)
-}
-
-pub(crate) fn release(text: &str) -> Option<(u32, u32)> {
-    let mut parts = text.split('.').map(|part| part.parse::<u32>().ok());
-    let major = parts.next()??;
-    let minor = parts.next().unwrap_or(Some(0))?;
-    parts.all(|part| part.is_some()).then_some((major, minor))
 }
 
 /// All that was found, for people.
@@ -248,14 +224,22 @@ mod tests {
         );
         assert_eq!([bytes("much"), bytes("-1"), bytes("3 parsec")], [None; 3]);
         assert_eq!(
-            [bits("1G"), bits("10 Gbit/s"), bits("100Mbps")],
+            [
+                parse_bits("1G"),
+                parse_bits("10 Gbit/s"),
+                parse_bits("100Mbps")
+            ],
             [Some(1e9), Some(1e10), Some(1e8)]
         );
         assert_eq!(
-            [release("1.0.2"), release("4"), release("0.8.2.2")],
+            [
+                parse_release("1.0.2"),
+                parse_release("4"),
+                parse_release("0.8.2.2")
+            ],
             [Some((1, 0)), Some((4, 0)), Some((0, 8))]
         );
-        assert_eq!([release("new"), release("1.x")], [None; 2]);
+        assert_eq!([parse_release("new"), parse_release("1.x")], [None; 2]);
     }
 
     #[test]

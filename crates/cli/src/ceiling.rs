@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use kgauge_load::{Ceiling, CeilingError, CeilingPath, CeilingSetup};
 use kgauge_results::run::{BuildRecord, MachineRecord};
+use kgauge_runner::{fresh_number, seconds};
 use kgauge_scenario::{
     ClusterFacts, FlowPlan, Plan, PlanRequest, Scenario, Size, Stripe, TargetKind, Trial,
 };
@@ -13,9 +14,7 @@ use crate::args;
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::interrupt::{self, StopRequests};
 use crate::print;
-use crate::progress::seconds;
 use crate::run::settings_of;
-use crate::run_ids::fresh_number;
 
 /// The flows that are measured, unless `--set` says otherwise.
 const SCENARIO: &str = include_str!("ceiling.yaml");

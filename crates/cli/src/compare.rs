@@ -15,7 +15,7 @@ use crate::args::{Compare, CompareForm};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
 use crate::report::write_file;
-use crate::run::terminal_style;
+use crate::style::terminal_style;
 
 /// The page of a comparison.
 pub(crate) const COMPARISON: &str = "comparison.html";

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use anyhow::Error;
+use kgauge_runner::{ErrorSubject, RunError, with_fix};
 
 use crate::print;
-use crate::run::terminal_style;
+use crate::style::terminal_style;
 
 /// How `kgauge` ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,18 @@ impl ExitStatus {
             .into_iter()
             .find(|status| statuses.contains(status))
             .unwrap_or(Self::Good)
+    }
+}
+
+impl From<ErrorSubject> for ExitStatus {
+    fn from(subject: ErrorSubject) -> Self {
+        match subject {
+            ErrorSubject::Input => Self::BadInput,
+            ErrorSubject::Target => Self::TargetFailed,
+            ErrorSubject::Load => Self::Failed,
+            ErrorSubject::Interrupt => Self::Interrupted,
+            ErrorSubject::Defect => Self::Defect,
+        }
     }
 }
 
@@ -83,7 +96,7 @@ impl<T, E: fmt::Display> OrStop<T> for Result<T, E> {
     }
 
     fn or_target_failed(self, cure: &str) -> anyhow::Result<T> {
-        self.map_err(|error| stop(ExitStatus::TargetFailed, with_cure(&error, cure)))
+        self.map_err(|error| stop(ExitStatus::TargetFailed, with_fix(&error, cure)))
     }
 
     fn or_unwritable(self) -> anyhow::Result<T> {
@@ -91,34 +104,11 @@ impl<T, E: fmt::Display> OrStop<T> for Result<T, E> {
     }
 }
 
-/// The same in one line, as a file or a table has it: `topic x does not exist; create it`.
-pub(crate) fn in_one_line(words: &str) -> String {
-    let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
-    let mut joined = String::new();
-    for line in lines {
-        if !joined.is_empty() {
-            // A list follows its own colon.
-            joined.push_str(if joined.ends_with(':') { " " } else { "; " });
-        }
-        joined.push_str(line);
-    }
-    joined
-}
-
-/// An error's words, and below them what to do about it.
-pub(crate) fn with_cure(error: &impl fmt::Display, cure: &str) -> String {
-    if cure.is_empty() {
-        error.to_string()
-    } else {
-        format!("{error}\n  {cure}")
-    }
-}
-
 /// The status that goes with an error; one that carries none is about a file or the system kgauge runs on.
 pub(crate) fn status_of(error: &Error) -> ExitStatus {
-    error
-        .downcast_ref::<Stop>()
-        .map_or(ExitStatus::BadInput, |stop| stop.status)
+    let of_stop = error.downcast_ref::<Stop>().map(|stop| stop.status);
+    let of_run = || Some(error.downcast_ref::<RunError>()?.subject().into());
+    of_stop.or_else(of_run).unwrap_or(ExitStatus::BadInput)
 }
 
 /// Says an error on stderr and gives the status that goes with it.
@@ -158,17 +148,4 @@ pub(crate) fn report_usage(usage: &clap::Error) -> ExitStatus {
         false => print::result(&text.to_string()),
     }
     ExitStatus::Good
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_and_what_to_do_are_joined_by_punctuation() {
-        let both = with_cure(&"topic x does not exist", "create it");
-        assert_eq!(in_one_line(&both), "topic x does not exist; create it");
-        let list = "2 mistakes:\n  a is missing\n  b is wrong";
-        assert_eq!(in_one_line(list), "2 mistakes: a is missing; b is wrong");
-    }
 }

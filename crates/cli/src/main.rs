@@ -8,8 +8,8 @@ mod compare;
 mod compare_with;
 mod exit;
 mod help;
+mod host;
 mod interrupt;
-mod live;
 mod open_files;
 mod panics;
 mod print;
@@ -18,7 +18,7 @@ mod report;
 mod run;
 mod run_ids;
 mod studies;
-mod targets;
+mod style;
 mod tools;
 mod truth;
 

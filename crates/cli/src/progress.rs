@@ -1,27 +1,114 @@
-//! What is going on, how far it is, how long it takes: one line on a terminal, nothing elsewhere.
+//! A run on a terminal: one line that says what it does, how far it is and how long it takes; and remarks above it,
+//! also where there is no terminal.
 
+use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kgauge_live::{LiveObserver, LiveRunState, ProgressSnapshot};
+use kgauge_load::LoadProgress;
+use kgauge_runner::{Announcement, Observer, RepeatView, RunEvent, RunStep, RunTaps, seconds};
 
-use crate::live::LiveRunState;
 use crate::print;
 
-/// The line at the bottom of the terminal.
-pub(crate) struct ProgressLine {
+/// Whether anybody sees the line.
+pub(crate) fn is_seen() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+/// Shows runs on the terminal, one after another, and passes everything on to the live page.
+pub(crate) struct TerminalObserver {
+    live: Option<LiveObserver>,
+    line: Option<ProgressLine>,
+}
+
+/// The line at the bottom of the terminal, of one run.
+struct ProgressLine {
     bar: ProgressBar,
     started: Instant,
-    /// What the whole run is thought to take.
+    /// What the whole run should take.
     planned: Duration,
     step: StepLabel,
-    /// Where viewers see the same.
-    board: Option<Arc<LiveRunState>>,
+    rate: RecordRate,
+}
+
+impl TerminalObserver {
+    /// Shows the figures of a live page, if there is one.
+    pub(crate) fn new(live: Option<Arc<LiveRunState>>) -> Self {
+        Self {
+            live: live.map(LiveObserver::new),
+            line: None,
+        }
+    }
+
+    fn announce(&mut self, run: &Announcement<'_>) {
+        self.line = Some(ProgressLine::start(run.planned));
+        self.remark(&run.to_string());
+        for fault in run.faults() {
+            self.remark(&format!("fault {fault}"));
+        }
+    }
+
+    fn remark(&self, message: &str) {
+        let print = || print::message(&format!("kgauge: {message}"));
+        match &self.line {
+            Some(line) => line.bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    fn report(&self, doing: &str) {
+        if let Some(line) = &self.line {
+            line.report(doing);
+        }
+    }
+}
+
+impl Observer for TerminalObserver {
+    fn observe(&mut self, event: &RunEvent<'_>) {
+        if let Some(live) = &mut self.live {
+            live.observe(event);
+        }
+        match event {
+            RunEvent::Remark(message) | RunEvent::Outage(message) => self.remark(message),
+            RunEvent::Announced(run) => self.announce(run),
+            RunEvent::StepBegins(step) => {
+                if let Some(line) = &mut self.line {
+                    line.step = StepLabel::of(step);
+                    line.rate = RecordRate::default();
+                }
+                self.report("");
+            }
+            RunEvent::Activity(activity) => self.report(&activity.to_string()),
+            RunEvent::Progress(view) => {
+                let seen = self.live.as_ref().map(|live| live.seen);
+                if let Some(line) = &mut self.line {
+                    let rate = line.rate.note(view.load);
+                    line.report(&load_words(view, rate, seen.unwrap_or_default()));
+                }
+            }
+            RunEvent::TrialFailed { name, why } => {
+                self.remark(&format!("trial {name} failed: {why}"));
+            }
+            RunEvent::Closing { .. } => {
+                if let Some(line) = &self.line {
+                    line.bar.finish_and_clear();
+                }
+            }
+            RunEvent::RepeatBegins(_) | RunEvent::RepeatEnds(_) | RunEvent::Closed => {}
+        }
+    }
+
+    fn taps(&mut self) -> RunTaps {
+        let live = self.live.as_mut();
+        live.map_or_else(RunTaps::default, LiveObserver::taps)
+    }
 }
 
 impl ProgressLine {
-    /// A line for a run that should take so long.
-    pub(crate) fn start(planned: Duration, board: Option<Arc<LiveRunState>>) -> Self {
+    /// A line for a run that should take that long.
+    fn start(planned: Duration) -> Self {
         // indicatif itself keeps quiet when stderr is no terminal.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
         if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
@@ -32,22 +119,12 @@ impl ProgressLine {
             started: Instant::now(),
             planned,
             step: StepLabel::default(),
-            board,
+            rate: RecordRate::default(),
         }
     }
 
-    /// Which part of the run it is now.
-    pub(crate) fn step(&mut self, step: StepLabel) {
-        self.step = step;
-        self.report("");
-    }
-
-    /// What that part is doing.
-    pub(crate) fn report(&self, doing: &str) {
+    fn report(&self, doing: &str) {
         let left = self.planned.saturating_sub(self.started.elapsed());
-        if let Some(board) = &self.board {
-            board.doing(doing, left);
-        }
         let left = match left.is_zero() {
             true => "nearly done".to_owned(),
             false => format!("~{}", seconds(left)),
@@ -56,27 +133,78 @@ impl ProgressLine {
             .set_message(self.step.line(doing, &left, columns()));
         self.bar.tick();
     }
+}
 
-    /// Says something for good, above the line; also when there is no terminal.
-    pub(crate) fn remark(&self, words: &str) {
-        self.bar.suspend(|| print::message(words));
-    }
+/// The rate of all flows of a load together, smoothed.
+#[derive(Default)]
+struct RecordRate {
+    /// When, and how many records were done by then.
+    last: Option<(u64, u64)>,
+    per_s: f64,
+    done: u64,
+}
 
-    /// Takes the line away.
-    pub(crate) fn end(&self) {
-        self.bar.finish_and_clear();
+impl RecordRate {
+    fn note(&mut self, progress: &LoadProgress) -> (f64, u64) {
+        let flows = progress.flows.iter();
+        self.done = flows.map(|flow| flow.acked + flow.consumed).sum();
+        if let Some((last_ns, last)) = self.last {
+            let ns = progress.elapsed_ns.saturating_sub(last_ns).max(1);
+            let now = self.done.saturating_sub(last) as f64 * 1e9 / ns as f64;
+            self.per_s = match self.per_s == 0.0 {
+                true => now,
+                false => 0.7 * self.per_s + 0.3 * now,
+            };
+        }
+        self.last = Some((progress.elapsed_ns, self.done));
+        (self.per_s, self.done)
     }
+}
+
+/// Stage, rate, latency and what seems to be the limit: what matters most comes first, since narrow terminals cut off
+/// the end.
+fn load_words(view: &RepeatView<'_>, (per_s, done): (f64, u64), seen: ProgressSnapshot) -> String {
+    let s = |ns: u64| Duration::from_nanos(ns).as_secs_f64();
+    let (at, warm_up) = (s(view.load.elapsed_ns), s(view.hold_start_ns));
+    let stage = match view.trial.stages.hold_ns.map(s) {
+        _ if at < warm_up && view.is_warm_up_open => {
+            format!("warm-up {at:.0} s, until steady or {warm_up:.0} s")
+        }
+        _ if at < warm_up => format!("warm-up {at:.0}/{warm_up:.0} s"),
+        Some(hold) if at - warm_up <= hold => format!("hold {:.0}/{hold:.0} s", at - warm_up),
+        Some(_) => "drain".to_owned(),
+        None => format!(
+            "hold {:.0} s, {} records",
+            at - warm_up,
+            kgauge_report::compact(done as f64)
+        ),
+    };
+    let p99 = seen.p99.map(|(ns, is_closed)| {
+        // Of a closed loop it is the time in the producer's own buffer.
+        let mark = if is_closed { "*" } else { "" };
+        format!("p99{mark} {}", kgauge_report::nanoseconds(ns as f64))
+    });
+    let outage = match view.load.outages.as_slice() {
+        [] => seen.suspicion.map(str::to_owned),
+        [one] => Some(format!("broker {} does not answer", one.broker)),
+        several => Some(format!("{} brokers do not answer", several.len())),
+    };
+    let failed: u64 = view.load.flows.iter().map(|flow| flow.failed).sum();
+    let failed = (failed > 0).then(|| format!("{failed} failed"));
+    let rate = format!("{}/s", kgauge_report::compact(per_s));
+    let parts = [Some(stage), Some(rate), p99, outage, failed];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// Which part of a run it is, in words.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct StepLabel {
+struct StepLabel {
     /// `[2/60]`.
-    pub(crate) count: String,
+    count: String,
     /// Scenario and trial.
-    pub(crate) name: String,
+    name: String,
     /// `repeat 1 of 3`.
-    pub(crate) repeat: String,
+    repeat: String,
 }
 
 /// Shorter names than this say nothing.
@@ -85,6 +213,16 @@ const NAME_MIN: usize = 8;
 const SPINNER: usize = 2;
 
 impl StepLabel {
+    fn of(step: &RunStep<'_>) -> Self {
+        let trial = step.trial;
+        let name = format!("{} {}", trial.scenario, trial.name);
+        Self {
+            count: format!("[{}/{}]", step.index + 1, step.count),
+            name: name.trim_end().to_owned(),
+            repeat: format!("repeat {} of {}", step.step.repeat + 1, trial.repeats),
+        }
+    }
+
     /// One line of so many columns: what is done now stays whole. For want of room the name is cut first, then the
     /// repeat goes, then the name, then what is left.
     fn line(&self, doing: &str, left: &str, columns: usize) -> String {
@@ -124,26 +262,9 @@ fn columns() -> usize {
     usize::from(columns.map_or(80, |size| size.ws_col))
 }
 
-/// A time for people: `7 s`, `4 min 10 s`, `2 h 05 min`.
-pub(crate) fn seconds(time: Duration) -> String {
-    let all = time.as_secs_f64().ceil() as u64;
-    match (all / 3_600, all / 60 % 60, all % 60) {
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_written_for_people() {
-        assert_eq!(seconds(Duration::from_millis(6_200)), "7 s");
-        assert_eq!(seconds(Duration::from_secs(250)), "4 min 10 s");
-        assert_eq!(seconds(Duration::from_secs(7_500)), "2 h 05 min");
-    }
 
     #[test]
     fn a_line_fits_and_keeps_what_is_seen_now() {

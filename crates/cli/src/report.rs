@@ -13,7 +13,8 @@ use kgauge_results::folder::write_interval_logs;
 use crate::args::{ReportArgs, ReportForm};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
-use crate::run::{status, terminal_style};
+use crate::run::status;
+use crate::style::terminal_style;
 
 /// Makes summary and report anew from what the folder holds, or writes another form of them.
 pub(crate) fn report(arguments: &ReportArgs) -> anyhow::Result<ExitStatus> {

@@ -74,7 +74,16 @@ impl Plan {
     /// # Errors
     /// When the cluster has too few brokers: every scenario that needs more is named.
     pub fn new(request: PlanRequest, scenarios: &[Scenario]) -> Result<Plan, PlanError> {
-        if scenarios.is_empty() {
+        let trials = Trial::of_scenarios(scenarios, request.size);
+        Plan::of_trials(request, trials)
+    }
+
+    /// As [`Plan::new`], of trials that are numbered already.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn of_trials(request: PlanRequest, trials: Vec<Trial>) -> Result<Plan, PlanError> {
+        if trials.is_empty() {
             return Err(PlanError::NoScenario);
         }
         let PlanRequest {
@@ -85,15 +94,17 @@ impl Plan {
             cluster,
         } = request;
         let present = cluster.brokers;
-        let needed: Vec<(String, u32)> = scenarios
-            .iter()
-            .map(|scenario| (scenario.name().to_owned(), scenario.brokers_needed(size)))
-            .filter(|(_, count)| *count > present)
-            .collect();
+        let mut needed: Vec<(String, u32)> = Vec::new();
+        for of_scenario in trials.chunk_by(|a, b| a.scenario == b.scenario) {
+            let brokers = of_scenario.iter().map(|trial| trial.cluster.brokers_min());
+            let brokers = brokers.max().unwrap_or(1);
+            if brokers > present {
+                needed.push((of_scenario[0].scenario.clone(), brokers));
+            }
+        }
         if !needed.is_empty() {
             return Err(PlanError::TooFewBrokers { present, needed });
         }
-        let trials = Trial::of_scenarios(scenarios, size);
         Ok(Plan {
             format: Plan::FORMAT,
             run_id,

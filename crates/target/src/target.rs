@@ -64,6 +64,20 @@ impl TargetError {
             TargetError::FreeSpace { .. } => "check the directory",
         }
     }
+
+    /// The log file that the message names, for somebody who moves it.
+    pub fn log_file_mut(&mut self) -> Option<&mut PathBuf> {
+        match self {
+            TargetError::Kafka(
+                KafkaError::Ended { log_file, .. } | KafkaError::TimedOut { log_file, .. },
+            ) => Some(log_file),
+            TargetError::Kafka(_)
+            | TargetError::Embedded(_)
+            | TargetError::Cluster(_)
+            | TargetError::LogDirs(_)
+            | TargetError::FreeSpace { .. } => None,
+        }
+    }
 }
 
 /// What Kafka says of itself, beside what it was started with.

@@ -6,9 +6,8 @@ use serde_json::json;
 
 use crate::args::{ClusterDown, ClusterStatus, ClusterVersions};
 use crate::exit::{ExitStatus, OrStop, stop};
+use crate::host::{host_setup, state_dir};
 use crate::print;
-use crate::run_ids::state_dir;
-use crate::targets::kafka_setup;
 
 /// Ends the named clusters, or those that no kgauge holds.
 pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
@@ -137,7 +136,7 @@ pub(super) fn status(arguments: &ClusterStatus) -> anyhow::Result<ExitStatus> {
 
 /// Lists the releases.
 pub(super) fn releases(arguments: &ClusterVersions) -> anyhow::Result<ExitStatus> {
-    let (rows, java) = versions(&kafka_setup());
+    let (rows, java) = versions(&host_setup()?.kafka_setup());
     if arguments.json {
         print::json(&json!({"java": java, "releases": rows}))?;
         return Ok(ExitStatus::Good);

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use kgauge_runner::{RunError, TargetContext, check_name, fresh_number, run_id, unix_ms};
 use kgauge_target::kafka::SecurityKind;
 use kgauge_target::{StartSetup, Target, TargetSpec, resolve};
 
 use crate::args::ClusterUp;
-use crate::exit::{ExitStatus, OrStop, Stop, stop};
+use crate::exit::{ExitStatus, OrStop, status_of, stop};
+use crate::host::host_setup;
 use crate::interrupt::{self, StopRequests};
 use crate::print;
-use crate::run_ids::{check_name, fresh_number, run_id, unix_ms};
-use crate::targets::{TargetContext, failed, setup};
 
 /// The hosts for which a secured embedded cluster has a certificate.
 const CERTIFIED: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -35,7 +35,7 @@ pub(super) fn up(arguments: &ClusterUp) -> anyhow::Result<ExitStatus> {
         seed: number,
     };
     let stopping = interrupt::listen("stopping the cluster")?;
-    let setup = setup(&surroundings)?;
+    let setup = host_setup()?.start_setup(&surroundings);
     match start_and_serve(arguments, &spec, &setup, &stopping, (&data_dir, &name)) {
         Ok(AfterExit::Nothing) => {
             let _ = std::fs::remove_dir_all(&work);
@@ -66,7 +66,7 @@ fn start_and_serve(
                 ExitStatus::Interrupted,
                 "stopped before the cluster was ready",
             ),
-            false => failed(error),
+            false => RunError::from(error).into(),
         })?;
     announce(&target, arguments, data_dir, name)?;
     for line in warnings(spec) {
@@ -86,13 +86,11 @@ fn start_and_serve(
 
 /// After a bad end the logs stay, and their place is told. Who stops a start wants none.
 fn bad_end(work: &Path, error: anyhow::Error) -> anyhow::Error {
-    let failed = error.downcast_ref::<Stop>();
-    let is_wanted = failed.is_some_and(|failed| failed.status == ExitStatus::Interrupted);
-    if is_wanted || !has_files(work) {
+    let status = status_of(&error);
+    if status == ExitStatus::Interrupted || !has_files(work) {
         let _ = std::fs::remove_dir_all(work);
         return error;
     }
-    let status = failed.map_or(ExitStatus::TargetFailed, |failed| failed.status);
     stop(
         status,
         format!("{error}\n  its logs are kept in {}", work.display()),
@@ -254,11 +252,11 @@ fn announce(
 
 fn serve(mut target: Target, stopping: &StopRequests) -> anyhow::Result<()> {
     while !stopping.is_wanted() {
-        target.check().map_err(failed)?;
+        target.check().map_err(RunError::from)?;
         std::thread::sleep(LOOK);
     }
     // One that died just now is a bad end, too.
-    target.check().map_err(failed)?;
+    target.check().map_err(RunError::from)?;
     target.stop().or_target_failed("")
 }
 

@@ -1,106 +1,174 @@
-//! `kgauge run`: the whole way from a question to a report.
+//! `kgauge run`: arguments, resolved, to one call of the runner per target.
 
-mod announce;
-mod ceilings;
-mod close;
-mod clusters;
 mod consent;
-mod counts;
-mod cpu;
-mod data_dirs;
-mod disk_space;
-mod drivers;
-mod embedded_nodes;
-mod environment;
-mod faults;
-mod left_out;
-mod metrics;
-mod mirror;
 mod multi_target;
-mod outages;
-mod output;
-mod process_cpu;
-mod processes;
-mod published;
-mod question;
-mod repeat;
-mod session;
-mod shared;
-mod single_target;
+mod resolve;
 mod speeds;
-mod start;
-mod targets;
-mod transactions;
-mod trial;
-mod warm_up;
-mod warming;
-mod wire;
 
-use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
 
-use clap::Parser;
 use kgauge_analyze::Summary;
+use kgauge_live::{LiveRunState, LiveServer};
 use kgauge_results::RunRead;
+use kgauge_runner::{
+    Consent, FinishedRun, FolderChoice, Question, RepeatEnd, RunRequest, RunTarget, run as run_one,
+    write_results,
+};
 
-use crate::args::{Arguments, Command, RunArgs};
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::args::RunArgs;
+use crate::exit::{ExitStatus, OrStop};
+use crate::host::{command_line, host_setup};
 use crate::interrupt::{self, StopRequests};
-use crate::live::Live;
-use question::Question;
-use repeat::RepeatEnd;
+use crate::print;
+use crate::progress::TerminalObserver;
+use crate::style::terminal_style;
 
-pub(crate) use question::settings_of;
-pub(crate) use start::Beside;
-
-pub(crate) use output::{report, status, terminal_style};
+pub(crate) use resolve::settings_of;
 
 /// Runs what the arguments name on every target, keeps everything in run folders, and reports.
 pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {
-    let question = Question::read(arguments)?;
-    let targets = targets::read(arguments, &question)?;
+    let question = resolve::question(arguments)?;
+    let targets = resolve::targets(arguments, &question)?;
     let stopping = interrupt::listen("stopping: deleting topics, then writing the report")?;
-    let live = Live::start(arguments.serve.as_deref(), &stopping)?;
-    let ended = match targets.as_slice() {
-        [target] => single_target::run(arguments, &question, target, &stopping, &live),
-        targets => multi_target::run(arguments, &question, targets, &stopping, &live),
+    let server = serve(arguments, &stopping)?;
+    let job = RunJob {
+        arguments,
+        question: &question,
+        observed: match &server {
+            Some(server) => Some(Arc::clone(&server.state)),
+            None => {
+                crate::progress::is_seen().then(|| Arc::new(LiveRunState::new(stopping.clone())))
+            }
+        },
+        server: server.as_ref(),
+        stopping: &stopping,
     };
-    live.end(&stopping);
+    let ended = match targets.as_slice() {
+        [target] => job.run_single(target),
+        targets => job.run_all(targets),
+    };
+    if let Some(server) = &server {
+        server.end(&stopping);
+    }
     ended
 }
 
-/// One run on one target, with the arguments that `kgauge run` would take; its folder, read back.
-/// Nothing is printed on stdout. `beside` is called when the target serves.
-pub(crate) fn one(
-    words: &[OsString],
-    stopping: &StopRequests,
-    beside: Option<&Beside<'_>>,
-) -> anyhow::Result<(RunRead, Summary)> {
-    let line = ["kgauge", "run"].map(OsString::from).into_iter();
-    let parsed = Arguments::try_parse_from(line.chain(words.iter().cloned())).or_bad_input()?;
-    let Command::Run(arguments) = parsed.command else {
-        return Err(stop(
-            ExitStatus::BadInput,
-            "these are not arguments of a run",
+/// What the runs of one command share.
+struct RunJob<'a> {
+    arguments: &'a RunArgs,
+    question: &'a Question,
+    /// What is known of the runs at this moment, if somebody can see it.
+    observed: Option<Arc<LiveRunState>>,
+    server: Option<&'a LiveServer>,
+    stopping: &'a StopRequests,
+}
+
+impl RunJob<'_> {
+    /// Runs on one target, and prints its report.
+    fn run_single(&self, target: &RunTarget) -> anyhow::Result<ExitStatus> {
+        let folder = match (&self.arguments.resume, &self.arguments.out) {
+            (Some(dir), _) => FolderChoice::Resume(dir.clone()),
+            (None, Some(dir)) => FolderChoice::New(dir.clone()),
+            (None, None) => FolderChoice::Default,
+        };
+        let finished = self.measure(target, None, folder, self.arguments.seed)?;
+        let reported = report(&finished.dir, self.arguments.json);
+        self.publish(&target.text, &finished.dir);
+        // The first thing that went wrong is what is said; the report has been written all the same.
+        match finished.ended? {
+            RepeatEnd::Interrupted => reported.map(|_| ExitStatus::Interrupted),
+            RepeatEnd::Complete => reported,
+        }
+    }
+
+    /// Runs on one target, the n-th of several. An error means that nothing began.
+    fn measure(
+        &self,
+        target: &RunTarget,
+        number: Option<(usize, usize)>,
+        folder: FolderChoice,
+        seed: Option<u64>,
+    ) -> anyhow::Result<FinishedRun> {
+        let arguments = self.arguments;
+        if let Some(state) = &self.observed {
+            state.target_begins(&self.question.name, &target.text, number);
+        }
+        let request = RunRequest {
+            folder,
+            seed,
+            command: command_line(),
+            keeps_data: arguments.keep,
+            existing_topic: arguments.allow_existing.clone(),
+            polls_brokers: !arguments.no_wire_evidence,
+            consent: match arguments.yes {
+                true => Consent::Given,
+                false => Consent::Ask(&consent::ask),
+            },
+            stop: self.stopping.clone(),
+            ..RunRequest::new(self.question, target, host_setup()?)
+        };
+        let mut observer = TerminalObserver::new(self.observed.clone());
+        Ok(run_one(&request, &mut observer)?)
+    }
+
+    /// Lets the server have the report that a run left.
+    fn publish(&self, target: &str, dir: &Path) {
+        let file = dir.join(kgauge_results::folder::layout::REPORT);
+        self.serve_file(&format!("The report on {target}"), &file);
+    }
+
+    fn serve_file(&self, name: &str, file: &Path) {
+        if let (Some(server), Ok(page)) = (self.server, std::fs::read_to_string(file)) {
+            server.state.report(name, file.to_owned(), &page);
+        }
+    }
+}
+
+/// Serves the live page, if the user wants it, and says where.
+fn serve(arguments: &RunArgs, stopping: &StopRequests) -> anyhow::Result<Option<LiveServer>> {
+    let Some(text) = &arguments.serve else {
+        return Ok(None);
+    };
+    let server = LiveServer::start(text, stopping).or_bad_input()?;
+    let at = server.address;
+    print::message(&format!(
+        "kgauge: watch the run at http://{at}/ (metrics for Prometheus: http://{at}/metrics)"
+    ));
+    if !at.ip().is_loopback() {
+        print::message(&format!(
+            "kgauge: --serve {text} listens beyond this machine: anyone who can reach it can \
+             watch the run without a password"
         ));
-    };
-    let question = Question::read(&arguments)?;
-    let targets = targets::read(&arguments, &question)?;
-    let [target] = targets.as_slice() else {
-        return Err(stop(ExitStatus::BadInput, "this takes one target"));
-    };
-    let order = start::RunRequest {
-        arguments: &arguments,
-        question: &question,
-        target,
-        dir: arguments.out.clone(),
-        seed: arguments.seed,
-        beside,
-        board: None,
-    };
-    let finished = single_target::measure(&order, stopping.clone())?;
-    let made = output::make(&finished.dir)?;
-    match finished.ended? {
-        RepeatEnd::Complete => Ok(made),
-        RepeatEnd::Interrupted => Err(stop(ExitStatus::Interrupted, "stopped by the user")),
+    }
+    Ok(Some(server))
+}
+
+/// Makes summary and report out of a run folder, and prints the one or the other.
+pub(crate) fn report(dir: &Path, json: bool) -> anyhow::Result<ExitStatus> {
+    let (read, summary) = write_results(dir)?;
+    show(&read, &summary, json)?;
+    Ok(status(&summary))
+}
+
+fn show(read: &RunRead, summary: &Summary, json: bool) -> anyhow::Result<()> {
+    match json {
+        true => print::json(summary),
+        false => {
+            let table = kgauge_report::render_terminal(read, summary, terminal_style());
+            print::result(&table);
+            Ok(())
+        }
+    }
+}
+
+/// The exit status that a summary stands for.
+pub(crate) fn status(summary: &Summary) -> ExitStatus {
+    match summary.exit_status {
+        0 => ExitStatus::Good,
+        2 => ExitStatus::BadInput,
+        130 => ExitStatus::Interrupted,
+        3 => ExitStatus::TargetFailed,
+        _ => ExitStatus::Failed,
     }
 }

@@ -2,134 +2,112 @@
 
 use std::path::{Path, PathBuf};
 
-use super::output;
-use super::question::Question;
-use super::repeat::RepeatEnd;
-use super::single_target::{measure, publish};
-use super::start::RunRequest;
-use super::targets::NamedTarget;
-use crate::args::RunArgs;
+use kgauge_runner::{
+    FolderChoice, RepeatEnd, RunTarget, fresh_number, run_dir, run_id, unix_ms, write_results,
+};
+
+use super::{RunJob, show, status};
 use crate::compare::{COMPARISON, ComparisonSide, compare};
-use crate::exit::{ExitStatus, stop};
-use crate::interrupt::StopRequests;
-use crate::live::Live;
+use crate::exit::{self, ExitStatus, stop};
 use crate::print;
-use crate::run_ids::{fresh_number, run_dir, run_id, unix_ms};
 
-/// Runs on each target with the same seed. A target that fails does not end the others.
-pub(super) fn run(
-    arguments: &RunArgs,
-    question: &Question,
-    targets: &[NamedTarget],
-    stopping: &StopRequests,
-    live: &Live,
-) -> anyhow::Result<ExitStatus> {
-    let number = fresh_number();
-    let parent = parent_dir(arguments, question, number)?;
-    let seed = arguments.seed.unwrap_or(number);
-    let mut compared: Vec<ComparisonSide> = Vec::new();
-    let mut statuses = Vec::new();
-    for (index, target) in targets.iter().enumerate() {
-        if stopping.is_wanted() {
-            break;
+impl RunJob<'_> {
+    /// Runs on each target with the same seed. A target that fails does not end the others.
+    pub(super) fn run_all(&self, targets: &[RunTarget]) -> anyhow::Result<ExitStatus> {
+        let number = fresh_number();
+        let parent = self.parent_dir(number)?;
+        let seed = self.arguments.seed.unwrap_or(number);
+        let mut compared: Vec<ComparisonSide> = Vec::new();
+        let mut statuses = Vec::new();
+        for (index, target) in targets.iter().enumerate() {
+            if self.stopping.is_wanted() {
+                break;
+            }
+            let of = (index + 1, targets.len());
+            print::message(&format!(
+                "kgauge: target {} of {}: {}",
+                of.0, of.1, target.text
+            ));
+            let dir = parent.join(format!("{}-{}", of.0, target.slug()));
+            self.stopping.let_next_begin();
+            let (found, status) = self.run_one_of(target, of, dir, seed);
+            match (&found, &self.observed) {
+                (Some(found), _) => self.publish(&target.text, &found.read.dir),
+                (None, Some(state)) => state.trouble(&format!(
+                    "No run began on {}; kgauge's terminal says why.",
+                    target.text
+                )),
+                (None, None) => {}
+            }
+            compared.extend(found);
+            statuses.push(status);
         }
-        let at = format!("{} of {}", index + 1, targets.len());
-        print::message(&format!("kgauge: target {at}: {}", target.text));
-        let order = RunRequest {
-            arguments,
-            question,
-            target,
-            dir: Some(parent.join(format!("{}-{}", index + 1, target.slug()))),
-            seed: Some(seed),
-            beside: None,
-            board: live.board.as_ref(),
+        if self.stopping.is_wanted() {
+            statuses.push(ExitStatus::Interrupted);
+        }
+        let ended = self.finish(&parent, compared, &statuses);
+        self.serve_file("The comparison", &parent.join(COMPARISON));
+        ended
+    }
+
+    /// One target's run, if it began. What went wrong is printed here.
+    fn run_one_of(
+        &self,
+        target: &RunTarget,
+        of: (usize, usize),
+        dir: PathBuf,
+        seed: u64,
+    ) -> (Option<ComparisonSide>, ExitStatus) {
+        let measured = self.measure(target, Some(of), FolderChoice::New(dir), Some(seed));
+        let made = measured.and_then(|finished| {
+            let made = write_results(&finished.dir)?;
+            Ok((made, finished.ended))
+        });
+        let ((read, summary), ended) = match made {
+            Ok(made) => made,
+            Err(error) => return (None, exit::report(Err(error))),
         };
-        if let Some(board) = &live.board {
-            let of = Some((index + 1, targets.len()));
-            board.target_begins(question.name(), &target.text, of);
-        }
-        stopping.let_next_begin();
-        let (found, status) = on_one(&order, stopping);
-        match &found {
-            Some(found) => publish(live, &target.text, &found.read.dir),
-            None => fell_out(live, &target.text),
-        }
-        compared.extend(found);
-        statuses.push(status);
+        let status = match ended {
+            Ok(RepeatEnd::Interrupted) => ExitStatus::Interrupted,
+            Ok(RepeatEnd::Complete) => status(&summary),
+            Err(error) => exit::report(Err(error.into())),
+        };
+        (Some(ComparisonSide { read, summary }), status)
     }
-    if stopping.is_wanted() {
-        statuses.push(ExitStatus::Interrupted);
-    }
-    let ended = finish(arguments, &parent, compared, &statuses);
-    let page = parent.join(COMPARISON);
-    if let (Some(board), Ok(text)) = (live.served(), std::fs::read_to_string(&page)) {
-        board.report("The comparison", page, &text);
-    }
-    ended
-}
 
-/// Viewers are told of a target on which no run began; why stands in the terminal.
-fn fell_out(live: &Live, target: &str) {
-    if let Some(board) = &live.board {
-        board.trouble(&format!(
-            "No run began on {target}; kgauge's terminal says why."
-        ));
+    /// The comparison of what there is, and the gravest status.
+    fn finish(
+        &self,
+        parent: &Path,
+        compared: Vec<ComparisonSide>,
+        statuses: &[ExitStatus],
+    ) -> anyhow::Result<ExitStatus> {
+        match compared.as_slice() {
+            [] => {
+                // Gone already, unless something else lies in it.
+                let _ = std::fs::remove_dir(parent);
+            }
+            [one] => {
+                print::message(
+                    "kgauge: only one target was measured, so there is nothing to compare",
+                );
+                show(&one.read, &one.summary, self.arguments.json)?;
+            }
+            _ => compare(compared, 1, parent, self.arguments.json)?,
+        }
+        Ok(ExitStatus::gravest(statuses))
     }
-}
 
-/// One target's run, if it began. What went wrong is said here.
-fn on_one(order: &RunRequest<'_>, stopping: &StopRequests) -> (Option<ComparisonSide>, ExitStatus) {
-    let finished = match measure(order, stopping.clone()) {
-        Ok(finished) => finished,
-        Err(error) => return (None, crate::exit::report(Err(error))),
-    };
-    let (read, summary) = match output::make(&finished.dir) {
-        Ok(made) => made,
-        Err(error) => return (None, crate::exit::report(Err(error))),
-    };
-    let status = match finished.ended {
-        Ok(RepeatEnd::Interrupted) => ExitStatus::Interrupted,
-        Ok(RepeatEnd::Complete) => output::status(&summary),
-        Err(error) => crate::exit::report(Err(error)),
-    };
-    (Some(ComparisonSide { read, summary }), status)
-}
-
-/// The comparison of what there is, and the gravest status.
-fn finish(
-    arguments: &RunArgs,
-    parent: &Path,
-    compared: Vec<ComparisonSide>,
-    statuses: &[ExitStatus],
-) -> anyhow::Result<ExitStatus> {
-    let worst = ExitStatus::gravest(statuses);
-    match compared.as_slice() {
-        [] => {
-            // Gone already, unless something else lies in it.
-            let _ = std::fs::remove_dir(parent);
-            Ok(worst)
-        }
-        [one] => {
-            print::message("kgauge: only one target was measured, so there is nothing to compare");
-            output::report(&one.read.dir, arguments.json)?;
-            Ok(worst)
-        }
-        _ => {
-            compare(compared, 1, parent, arguments.json)?;
-            Ok(worst)
+    fn parent_dir(&self, number: u64) -> anyhow::Result<PathBuf> {
+        let id = run_id(unix_ms(), number);
+        let dir = run_dir(self.arguments.out.as_deref(), &self.question.name, &id)?;
+        let entries = dir.read_dir();
+        match entries.is_ok_and(|mut entries| entries.next().is_some()) {
+            true => {
+                let words = format!("{} is not empty; name another folder", dir.display());
+                Err(stop(ExitStatus::BadInput, words))
+            }
+            false => Ok(dir),
         }
     }
-}
-
-fn parent_dir(arguments: &RunArgs, question: &Question, number: u64) -> anyhow::Result<PathBuf> {
-    let id = run_id(unix_ms(), number);
-    let dir = run_dir(arguments.out.as_deref(), question.name(), &id)?;
-    let is_used = dir
-        .read_dir()
-        .is_ok_and(|mut entries| entries.next().is_some());
-    if is_used {
-        let words = format!("{} is not empty; name another folder", dir.display());
-        return Err(stop(ExitStatus::BadInput, words));
-    }
-    Ok(dir)
 }

@@ -1,11 +1,11 @@
 //! How fast network interfaces are, as the user says: `--network-speed eth0=10Gbit`.
 
+use kgauge_audit::parse_with_unit;
 use kgauge_observe::{UserSpeed, network_interfaces};
-use kgauge_results::RunRead;
+use kgauge_results::run::RunHead;
 
 use crate::args::RunArgs;
-use crate::audit::with_unit;
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::{ExitStatus, stop};
 
 const OPTION: &str = "--network-speed";
 /// More names than these are not listed.
@@ -15,10 +15,13 @@ const BITS_MIN: f64 = 1e3;
 const BITS_MAX: f64 = 1e14;
 
 /// What the option says; of a run that goes on, what it said before, unless it says anything now.
-pub(super) fn read(arguments: &RunArgs) -> anyhow::Result<Vec<UserSpeed>> {
+pub(super) fn read(
+    arguments: &RunArgs,
+    earlier: Option<&RunHead>,
+) -> anyhow::Result<Vec<UserSpeed>> {
     let mut texts = arguments.network_speeds.clone();
-    if let (true, Some(dir)) = (texts.is_empty(), &arguments.resume) {
-        texts = values_in(&RunRead::head(dir).or_bad_input()?.command);
+    if let (true, Some(earlier)) = (texts.is_empty(), earlier) {
+        texts = values_in(&earlier.command);
     }
     understood(&texts, &network_interfaces())
         .map_err(|words| stop(ExitStatus::BadInput, format!("{OPTION} {words}")))
@@ -79,7 +82,7 @@ fn names(interfaces: &[String]) -> String {
 /// that nobody mistakes.
 fn bits_per_s(text: &str) -> Result<u64, String> {
     const WANTED: &str = "write bits per second, such as 300Mbit, 2.5Gbit or 100Gbit/s";
-    let (value, unit) = with_unit(text).ok_or(WANTED)?;
+    let (value, unit) = parse_with_unit(text).ok_or(WANTED)?;
     let mut letters = unit.chars();
     let factor = match letters.next() {
         Some('k' | 'K') => 1e3,

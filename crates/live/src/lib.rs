@@ -1,0 +1,136 @@
+//! The live page: what a run shows of itself in a browser and to Prometheus while it goes on.
+//!
+//! Goals: the run writes into [`LiveRunState`] and waits for nobody; a server reads from it, and draws pages only when
+//! somebody asks. Figures and bottleneck come from the same rules as those of the report.
+//!
+//! Non-goals: this crate does not print, and does not decide when a run ends. The page's markup is made by `report`.
+//!
+//! Where to start: `observer.rs` (what a run reports), `state.rs` (what is known), `pages.rs` (which path has which
+//! text), `server.rs` (threads and sockets).
+
+mod address;
+mod ended;
+mod http;
+mod observer;
+mod pages;
+mod render;
+mod server;
+mod snapshot;
+mod state;
+
+pub use observer::LiveObserver;
+pub use snapshot::ProgressSnapshot;
+pub use state::LiveRunState;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kgauge_runner::StopRequests;
+
+/// How long a run that is over waits for viewers to ask for its report.
+const FETCH_MAX: Duration = Duration::from_secs(7);
+/// How long it waits for a report that is on its way to a viewer, and where the user wants to stop.
+const SEND_MAX: Duration = Duration::from_secs(15);
+const SEND_MAX_STOPPING: Duration = Duration::from_secs(2);
+/// Who asked so lately still looks: pages that nobody sees ask every five seconds.
+const VIEWER: Duration = Duration::from_secs(6);
+
+/// Why nothing can be served.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// The address cannot be used.
+    #[error("{0}")]
+    Address(String),
+    /// The system refuses a thread.
+    #[error("cannot start the server of the live page: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+/// Serves what a run shows.
+#[derive(Clone)]
+pub struct LiveServer {
+    /// What the run writes into.
+    pub state: Arc<LiveRunState>,
+    /// The address that it got.
+    pub address: SocketAddr,
+}
+
+impl LiveServer {
+    /// Serves at `HOST:PORT`, or at a port of the loopback; port 0 takes a free one.
+    pub fn start(address: &str, stopping: &StopRequests) -> Result<Self, LiveError> {
+        let listener = address::listen(address).map_err(LiveError::Address)?;
+        let state = Arc::new(LiveRunState::new(stopping.clone()));
+        let address = listener.address;
+        server::start(listener, Arc::clone(&state))?;
+        Ok(Self { state, address })
+    }
+
+    /// The run is over. Whoever still looks gets the time to ask for the final report, and who asked gets the time to
+    /// take it; a user who stops the run waits for nobody who has not asked yet.
+    pub fn end(&self, stopping: &StopRequests) {
+        self.state.over();
+        let over = Instant::now();
+        while is_waited_for(&self.state, over.elapsed(), stopping.is_wanted()) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Whether somebody is still waited for so long after the end.
+fn is_waited_for(state: &LiveRunState, since: Duration, is_stopping: bool) -> bool {
+    match (state.is_sending(), is_stopping) {
+        (true, false) => since < SEND_MAX,
+        (true, true) => since < SEND_MAX_STOPPING,
+        (false, false) => since < FETCH_MAX && state.is_awaited(VIEWER, since),
+        (false, true) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether somebody is waited for so many seconds after the end.
+    fn waits(board: &LiveRunState, s: u64) -> bool {
+        is_waited_for(board, Duration::from_secs(s), false)
+    }
+
+    #[test]
+    fn a_report_on_its_way_is_waited_for_but_not_for_ever() {
+        let board = LiveRunState::new(StopRequests::idle());
+        let stops = |s: u64| is_waited_for(&board, Duration::from_secs(s), true);
+        assert!(!waits(&board, 0), "nobody looks");
+        board.count_request();
+        assert!(waits(&board, 1) && waits(&board, 5) && !waits(&board, 8));
+        assert!(!stops(0), "who stops waits for no viewer");
+        board.sending();
+        assert!(waits(&board, 8) && stops(1));
+        assert!(!waits(&board, 16) && !stops(3));
+    }
+
+    #[test]
+    fn every_viewer_gets_the_report() {
+        let board = LiveRunState::new(StopRequests::idle());
+        board.count_request();
+        board.report("the report", "report.html".into(), "<body>a</body>");
+        board.mark_over();
+        board.mark_over();
+        board.sending();
+        board.sent();
+        assert!(waits(&board, 3), "one of two has it");
+        board.sending();
+        board.sent();
+        // A third one may not have asked again yet.
+        assert!(waits(&board, 1) && !waits(&board, 2));
+    }
+
+    #[test]
+    fn without_a_report_whoever_was_told_is_not_waited_for() {
+        let board = LiveRunState::new(StopRequests::idle());
+        board.count_request();
+        assert!(waits(&board, 3));
+        board.mark_over();
+        assert!(!waits(&board, 3));
+    }
+}

@@ -1,0 +1,161 @@
+//! Which path has which text.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use kgauge_report::{LiveNow, LivePhase, MetricsForm};
+use serde_json::json;
+
+use crate::http::{HttpRequest, HttpResponse};
+use crate::render::Renderer;
+use crate::state::{LiveRunState, ReportDelivery};
+
+/// Everything that is served.
+pub(crate) struct Pages {
+    board: Arc<LiveRunState>,
+    renderer: Renderer,
+    /// The page's policy, whose digests are worked out once.
+    policy: String,
+}
+
+/// Reports bring their policy with them; this is what a page cannot say of itself.
+const REPORT_POLICY: &str = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+const DATA_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
+
+impl Pages {
+    pub(crate) fn new(board: Arc<LiveRunState>) -> Self {
+        Self {
+            renderer: Renderer::new(Arc::clone(&board)),
+            board,
+            policy: kgauge_report::live_policy(),
+        }
+    }
+
+    pub(crate) fn answer(&self, request: &HttpRequest) -> HttpResponse {
+        match request.path.as_str() {
+            "/" | "/index.html" => {
+                self.board.count_request();
+                html(self.renderer.page(Instant::now()).into(), &self.policy)
+            }
+            "/live.html" => {
+                self.board.count_request();
+                self.part(request)
+            }
+            "/live.json" => HttpResponse {
+                content_type: "application/json",
+                ..data(now(&self.renderer.now()).to_string().into())
+            },
+            "/metrics" => self.metrics(request),
+            path => match self.report(path) {
+                Some(page) => HttpResponse {
+                    sending: Some(ReportDelivery::begin(&self.board)),
+                    ..html(page, REPORT_POLICY)
+                },
+                None => {
+                    let words = "there is no such page: / is the run, /live.json where it is, /metrics its numbers";
+                    HttpResponse::words("404 Not Found", words)
+                }
+            },
+        }
+    }
+
+    /// The part that changes; nothing to somebody who has it.
+    fn part(&self, request: &HttpRequest) -> HttpResponse {
+        let (version, part) = self.renderer.part(Instant::now());
+        if self.renderer.now().phase == LivePhase::Over {
+            self.board.mark_over();
+        }
+        let etag = format!("\"{version}\"");
+        let tags = request.if_none_match.split(',');
+        let is_known = tags
+            .map(|tag| tag.trim().trim_start_matches("W/"))
+            .any(|tag| tag == etag);
+        let mut response = html(part, &self.policy);
+        if is_known {
+            response.status = "304 Not Modified";
+            response.body = "".into();
+        }
+        response.etag = Some(etag);
+        response
+    }
+
+    fn metrics(&self, request: &HttpRequest) -> HttpResponse {
+        let form = match request.accept.contains("application/openmetrics-text") {
+            true => MetricsForm::OpenMetrics,
+            false => MetricsForm::Prometheus,
+        };
+        let text = kgauge_report::render_metrics(&self.renderer.metrics(Instant::now()), form);
+        HttpResponse {
+            content_type: form.content_type(),
+            ..data(text.into())
+        }
+    }
+
+    fn report(&self, path: &str) -> Option<Arc<str>> {
+        let number = path.strip_prefix("/reports/")?;
+        // Exactly as it is linked: no sign, no nought before it.
+        let is_plain = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
+        self.board
+            .report_page(number.parse().ok().filter(|_| is_plain)?)
+    }
+}
+
+fn html(body: Arc<str>, policy: &str) -> HttpResponse {
+    HttpResponse {
+        status: "200 OK",
+        content_type: "text/html; charset=utf-8",
+        body,
+        etag: None,
+        policy: policy.to_owned(),
+        sending: None,
+    }
+}
+
+fn data(body: Arc<str>) -> HttpResponse {
+    HttpResponse {
+        status: "200 OK",
+        content_type: "text/plain",
+        body,
+        etag: None,
+        policy: DATA_POLICY.to_owned(),
+        sending: None,
+    }
+}
+
+/// Where the run is, for programs: names as in the page.
+fn now(now: &LiveNow) -> serde_json::Value {
+    let flows = now.flows.iter().map(|flow| {
+        json!({
+            "flow": flow.name,
+            "records_per_s": flow.rate,
+            "time": flow.time,
+            "closed_loop": flow.closed,
+            "p50_ns": flow.p50_ns,
+            "p99_ns": flow.p99_ns,
+            "records": flow.done,
+            "failed": flow.failed,
+            "skipped": flow.skipped,
+        })
+    });
+    let trial = now.trial.as_ref().filter(|_| now.phase != LivePhase::Over);
+    json!({
+        "phase": now.phase.as_str(),
+        "doing": now.doing,
+        "run": now.run,
+        "target": now.target,
+        "scenario": trial.map(|trial| &trial.scenario),
+        "trial": trial.map(|trial| trial.index + 1),
+        "trial_name": trial.map(|trial| &trial.name),
+        "trials": trial.map(|trial| trial.of),
+        "repeat": trial.map(|trial| trial.repeat),
+        "repeats": trial.map(|trial| trial.repeats),
+        "stage": now.stage.map(|stage| stage.name),
+        "stage_done_s": now.stage.map(|stage| stage.done_s),
+        "stage_of_s": now.stage.and_then(|stage| stage.of_s),
+        "left_s": now.left_s,
+        "limit": now.suspicion,
+        "flows": flows.collect::<Vec<_>>(),
+        "troubles": now.troubles,
+        "reports": now.reports.iter().map(|report| &report.path).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,82 @@
+//! The threads that serve: one that accepts, one for each connection, few at a time.
+
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::address::Listener;
+use crate::http::{self, HttpResponse};
+use crate::pages::Pages;
+use crate::state::LiveRunState;
+
+/// Connections at a time. A browser has up to six, a scraper one.
+const CONNECTIONS_MAX: usize = 48;
+
+/// Starts to serve; it ends with the process.
+pub(crate) fn start(listener: Listener, board: Arc<LiveRunState>) -> std::io::Result<()> {
+    let names_loopback = listener.address.ip().is_loopback();
+    let pages = Arc::new(Pages::new(board));
+    let open = Arc::new(AtomicUsize::new(0));
+    let accept = move || {
+        loop {
+            let Ok((stream, _)) = listener.socket.accept() else {
+                // Too many open files, or a connection that is gone already: it passes.
+                std::thread::sleep(Duration::from_millis(20));
+                continue;
+            };
+            let place = ConnectionSlot::take(&open);
+            let pages = Arc::clone(&pages);
+            let answer = move || connection(stream, names_loopback, place.as_ref(), &pages);
+            // Where no thread is to be had, the connection closes.
+            let _ = std::thread::Builder::new()
+                .name("live".to_owned())
+                .spawn(answer);
+        }
+    };
+    std::thread::Builder::new()
+        .name("live-accept".to_owned())
+        .spawn(accept)?;
+    Ok(())
+}
+
+fn connection(
+    mut stream: TcpStream,
+    names_loopback: bool,
+    place: Option<&ConnectionSlot>,
+    pages: &Pages,
+) {
+    let Some(_place) = place else {
+        // Refused at once, without reading: whoever holds all places must not hold more.
+        let _ = stream.set_nonblocking(true);
+        let _ = http::refuse(
+            &mut stream,
+            &HttpResponse::words("503 Service Unavailable", "too many connections"),
+        );
+        return;
+    };
+    let _ = stream.set_nodelay(true);
+    // What goes wrong here is the client's: it has gone, or is too slow.
+    let _ = http::serve(&mut stream, names_loopback, |request| pages.answer(request));
+}
+
+/// One of the places for connections.
+struct ConnectionSlot {
+    open: Arc<AtomicUsize>,
+}
+
+impl ConnectionSlot {
+    fn take(open: &Arc<AtomicUsize>) -> Option<Self> {
+        let taken = open.fetch_add(1, Ordering::AcqRel);
+        let place = Self {
+            open: Arc::clone(open),
+        };
+        (taken < CONNECTIONS_MAX).then_some(place)
+    }
+}
+
+impl Drop for ConnectionSlot {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,524 @@
+//! What is known of the runs of this process at this moment. The run writes, the server reads; both only for moments.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use kgauge_analyze::live::{FlowTotals, LiveRepeat};
+use kgauge_load::LoadProgress;
+use kgauge_report::{LiveNow, LivePhase, LiveReport, LiveTrial};
+use kgauge_results::run::{Event, Evidence, EvidenceKind, RepeatKey, Subject};
+use kgauge_results::{RunRead, Slice};
+use kgauge_runner::{RunStep, StopRequests};
+use kgauge_scenario::Trial;
+
+use crate::render::of_trial;
+use crate::snapshot::{ProgressSnapshot, RepeatProgress};
+
+/// Troubles that are shown: the last ones.
+const TROUBLES_MAX: usize = 5;
+/// So long after the end every page that can be seen has asked again.
+const ALL_TOLD: Duration = Duration::from_secs(2);
+/// A process that nobody has seen for so long holds no memory: it is looked at once a second.
+const UNSEEN_MAX: Duration = Duration::from_secs(10);
+
+/// Written by the run, read by the server.
+pub struct LiveRunState {
+    state: Mutex<LiveState>,
+    stopping: StopRequests,
+}
+
+#[derive(Default)]
+pub(crate) struct LiveState {
+    /// Changes with everything that a viewer would see, about once a second.
+    changes: u64,
+    second: u64,
+    pub(crate) now: LiveNow,
+    pub(crate) runs: Vec<LiveRun>,
+    trial: Option<Trial>,
+    pub(crate) live: Option<LiveRepeat>,
+    pub(crate) look: RepeatProgress,
+    /// The run that is judged, without what grows: of the trial that goes on.
+    judged: Option<RunRead>,
+    /// By run, trial and flow: what ended.
+    totals: BTreeMap<(usize, u32, u16), EndedFlow>,
+    processes: BTreeMap<(usize, String), LiveProcess>,
+    /// Network interfaces of whom it is known how fast they are.
+    interfaces: BTreeMap<(usize, String), Interface>,
+    /// The pages of [`LiveNow::reports`].
+    reports: Vec<Arc<str>>,
+    asked: Option<Instant>,
+    /// Reports that are on their way to a browser.
+    sending: usize,
+    /// Whether any viewer knows that all is over, and how many of those who do have not got the report.
+    is_told: bool,
+    owed: usize,
+}
+
+/// A run of this process.
+pub(crate) struct LiveRun {
+    /// The folder without what grows.
+    pub(crate) frame: Arc<RunRead>,
+    pub(crate) target: String,
+    pub(crate) is_over: bool,
+    pub(crate) steps: usize,
+    pub(crate) repeats_ended: u64,
+    pub(crate) at: Option<LiveTrial>,
+}
+
+/// What a flow did in repeats that ended.
+pub(crate) struct EndedFlow {
+    pub(crate) scenario: String,
+    pub(crate) flow: String,
+    pub(crate) totals: FlowTotals,
+}
+
+#[derive(Default)]
+pub(crate) struct LiveProcess {
+    last_ns: Option<u64>,
+    pub(crate) cpu_ns: u64,
+    /// When, and how many bytes.
+    resident: Option<(Instant, u64)>,
+}
+
+impl LiveProcess {
+    /// What it holds; `None` of one that has ended.
+    pub(crate) fn resident_bytes(&self, now: Instant) -> Option<u64> {
+        let (seen, bytes) = self.resident?;
+        (now.saturating_duration_since(seen) < UNSEEN_MAX).then_some(bytes)
+    }
+}
+
+/// A network interface.
+#[derive(Default)]
+pub(crate) struct Interface {
+    pub(crate) bits_per_s: u64,
+    /// Bytes in and out, as the kernel counts them.
+    pub(crate) moved_bytes: Option<(u64, u64)>,
+}
+
+impl LiveRunState {
+    /// Nothing is known.
+    pub fn new(stopping: StopRequests) -> Self {
+        Self {
+            state: Mutex::new(LiveState::default()),
+            stopping,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, LiveState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at the state, under its lock: only for moments. With it comes what names this moment.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&LiveState, u64) -> T) -> T {
+        let state = self.state();
+        let version = state.changes * 2 + u64::from(self.stopping.is_wanted());
+        read(&state, version)
+    }
+
+    /// Where the run is, for people.
+    pub(crate) fn now(&self, state: &LiveState) -> LiveNow {
+        let mut now = state.now.clone();
+        if now.phase != LivePhase::Over && self.stopping.is_wanted() {
+            now.phase = LivePhase::Stopping;
+        }
+        if now.phase == LivePhase::Load {
+            now.flows.clone_from(&state.look.flows);
+            now.stage = state.look.stage;
+            now.suspicion = state.look.seen.suspicion.map(str::to_owned);
+        }
+        now
+    }
+
+    /// A target's turn begins.
+    pub fn target_begins(&self, title: &str, target: &str, of: Option<(usize, usize)>) {
+        let mut state = self.state();
+        state.settle();
+        let troubles = std::mem::take(&mut state.now.troubles);
+        let reports = std::mem::take(&mut state.now.reports);
+        state.now = LiveNow {
+            title: title.to_owned(),
+            target: target.to_owned(),
+            target_of: of,
+            doing: "the target gets ready".to_owned(),
+            troubles,
+            reports,
+            ..LiveNow::default()
+        };
+        state.live = None;
+        state.look = RepeatProgress::default();
+        state.changes += 1;
+    }
+
+    /// Its run begins, in a folder that has a plan.
+    pub(crate) fn run_begins(&self, dir: &Path, steps: usize) {
+        let Ok(frame) = RunRead::frame(dir) else {
+            return;
+        };
+        let mut state = self.state();
+        state.now.run.clone_from(&frame.head.run_id);
+        let target = state.now.target.clone();
+        state.runs.push(LiveRun {
+            frame: Arc::new(frame),
+            target,
+            is_over: false,
+            steps,
+            repeats_ended: 0,
+            at: None,
+        });
+        state.changes += 1;
+    }
+
+    /// The next step of it begins.
+    pub(crate) fn step_begins(&self, place: RunStep<'_>) {
+        let trial = place.trial;
+        let mut state = self.state();
+        state.settle();
+        let Some(run) = state.runs.last_mut() else {
+            return;
+        };
+        let at = LiveTrial {
+            index: trial.index,
+            scenario: trial.scenario.clone(),
+            name: trial.name.clone(),
+            of: run.frame.plan.as_ref().map_or(1, |plan| plan.trials.len()),
+            repeat: place.step.repeat + 1,
+            repeats: trial.repeats,
+            step: (place.index + 1, place.count),
+        };
+        run.at = Some(at.clone());
+        state.now.trial = Some(at);
+        state.now.phase = LivePhase::Between;
+        state.trial = Some(trial.clone());
+        state.live = None;
+        state.look = RepeatProgress::default();
+        state.changes += 1;
+    }
+
+    /// What is done, and how long the whole run is thought to take yet.
+    pub(crate) fn doing(&self, words: &str, left: Duration) {
+        let mut state = self.state();
+        state.now.left_s = Some(left.as_secs());
+        if !words.is_empty() && state.now.phase == LivePhase::Between && state.now.doing != words {
+            words.clone_into(&mut state.now.doing);
+            state.changes += 1;
+        }
+    }
+
+    /// A repeat begins.
+    pub(crate) fn repeat_begins(&self, key: RepeatKey) {
+        let mut state = self.state();
+        let frame = state.runs.last().map(|run| Arc::clone(&run.frame));
+        state.judged = frame.map(|frame| of_trial(&frame, key.trial));
+        state.live = Some(LiveRepeat::new(key));
+        state.look = RepeatProgress::default();
+        state.changes += 1;
+    }
+
+    /// A slice of it is on its way to disk.
+    pub(crate) fn take(&self, key: RepeatKey, slice: &Slice) {
+        let mut state = self.state();
+        if let Some(live) = state.live.as_mut().filter(|live| live.key == key) {
+            live.add(slice);
+        }
+    }
+
+    /// Something happened, and is on its way to disk.
+    pub(crate) fn happened(&self, event: &Event) {
+        if let Some(live) = &mut self.state().live {
+            live.happened(event);
+        }
+    }
+
+    /// Somebody saw something of machine, processes, clients or brokers.
+    pub(crate) fn see(&self, seen: &Evidence) {
+        let mut state = self.state();
+        state.note_process(seen);
+        state.note_interface(seen);
+        if let Some(live) = &mut state.live {
+            live.see(seen);
+        }
+    }
+
+    /// The load goes on.
+    pub(crate) fn snapshot(&self, progress: &LoadProgress) -> ProgressSnapshot {
+        let mut state = self.state();
+        let state = &mut *state;
+        if let (Some(trial), Some(live)) = (&state.trial, &mut state.live) {
+            live.spun(progress.elapsed_ns, &progress.spun_ns);
+            let frame = state.judged.as_ref();
+            state.look.snapshot(progress, trial, live, frame);
+        }
+        let second = progress.elapsed_ns / 1_000_000_000;
+        if state.now.phase != LivePhase::Load || state.second != second {
+            state.now.phase = LivePhase::Load;
+            state.now.doing = "the load is on".to_owned();
+            state.second = second;
+            state.changes += 1;
+        }
+        state.look.seen
+    }
+
+    /// The load of a repeat is over, and all of its slices are in.
+    pub(crate) fn repeat_ends(&self) {
+        let mut state = self.state();
+        state.now.phase = LivePhase::Between;
+        state.now.doing = "the repeat has ended".to_owned();
+        state.changes += 1;
+        if let Some(run) = state.runs.last_mut() {
+            run.repeats_ended += 1;
+        }
+        // It is still drawn until the next one begins, to its end, and counted no more.
+        state.settle();
+        state.look.whole = Some(u32::MAX);
+        state.forget_memory();
+    }
+
+    /// The run is over.
+    pub(crate) fn run_ends(&self) {
+        let mut state = self.state();
+        state.settle();
+        if let Some(run) = state.runs.last_mut() {
+            run.is_over = true;
+        }
+        state.forget_memory();
+        state.now.phase = LivePhase::Between;
+        state.now.doing = "the report is made".to_owned();
+        state.now.left_s = None;
+        state.changes += 1;
+    }
+
+    /// There is a report.
+    pub fn report(&self, name: &str, file: PathBuf, page: &str) {
+        let mut state = self.state();
+        let path = format!("reports/{}", state.reports.len() + 1);
+        let file = file.display().to_string();
+        let words = format!(
+            "kgauge serves this report until it ends, which it does as soon as all is done. The same page stands in {file}"
+        );
+        let served = kgauge_report::render_served_report(page, &words);
+        state.reports.push(served.into());
+        state.now.reports.push(LiveReport {
+            name: name.to_owned(),
+            path,
+            file,
+        });
+        state.changes += 1;
+    }
+
+    /// Something went wrong that viewers should know.
+    pub fn trouble(&self, words: &str) {
+        let mut state = self.state();
+        let first = words.lines().next().unwrap_or_default().to_owned();
+        let troubles = &mut state.now.troubles;
+        troubles.push(first);
+        let more = troubles.len().saturating_sub(TROUBLES_MAX);
+        troubles.drain(..more);
+        state.changes += 1;
+    }
+
+    /// All is done.
+    pub(crate) fn over(&self) {
+        let mut state = self.state();
+        state.now.phase = LivePhase::Over;
+        state.changes += 1;
+    }
+
+    /// There is more to be seen.
+    pub(crate) fn touch(&self) {
+        self.state().changes += 1;
+    }
+
+    /// Somebody looks at the page.
+    pub(crate) fn count_request(&self) {
+        self.state().asked = Some(Instant::now());
+    }
+
+    /// A report is on its way to a browser.
+    pub(crate) fn sending(&self) {
+        self.state().sending += 1;
+    }
+
+    /// It has gone out, or the browser has gone away.
+    pub(crate) fn sent(&self) {
+        let mut state = self.state();
+        state.sending = state.sending.saturating_sub(1);
+        state.owed = state.owed.saturating_sub(1);
+    }
+
+    /// Whether a report is on its way.
+    pub(crate) fn is_sending(&self) -> bool {
+        self.state().sending > 0
+    }
+
+    /// A viewer was told that all is over. If there is a report, he comes for it.
+    pub(crate) fn mark_over(&self) {
+        let mut state = self.state();
+        state.is_told = true;
+        state.owed += usize::from(!state.now.reports.is_empty());
+    }
+
+    /// Whether viewers are awaited so long after the end: who was told and has not come for the report, and who has not
+    /// been told yet. `lately`: who looked since then still looks.
+    pub(crate) fn is_awaited(&self, lately: Duration, since: Duration) -> bool {
+        let state = self.state();
+        let looks = state.asked.is_some_and(|at| at.elapsed() < lately);
+        state.owed > 0 || looks && (since < ALL_TOLD || !state.is_told)
+    }
+
+    /// A report's page, from 1.
+    pub(crate) fn report_page(&self, number: usize) -> Option<Arc<str>> {
+        let state = self.state();
+        state.reports.get(number.checked_sub(1)?).map(Arc::clone)
+    }
+}
+
+/// A report on its way to a browser: it has gone out when this is dropped, or the browser has gone away.
+pub(crate) struct ReportDelivery(Arc<LiveRunState>);
+
+impl ReportDelivery {
+    pub(crate) fn begin(board: &Arc<LiveRunState>) -> Self {
+        board.sending();
+        Self(Arc::clone(board))
+    }
+}
+
+impl std::fmt::Debug for ReportDelivery {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Sending")
+    }
+}
+
+impl Drop for ReportDelivery {
+    fn drop(&mut self) {
+        self.0.sent();
+    }
+}
+
+impl LiveState {
+    /// Counts what goes on to what has ended, also where it ended in an error.
+    fn settle(&mut self) {
+        for (key, ended) in self.going_on() {
+            match self.totals.get_mut(&key) {
+                Some(known) => known.totals.add_all(&ended.totals),
+                None => drop(self.totals.insert(key, ended)),
+            }
+        }
+        self.trial = None;
+    }
+
+    /// The flows that are counted now.
+    fn going_on(&self) -> Vec<((usize, u32, u16), EndedFlow)> {
+        let (Some(live), Some(trial), Some(run)) =
+            (&self.live, &self.trial, self.runs.len().checked_sub(1))
+        else {
+            return Vec::new();
+        };
+        let mut flows = live.totals();
+        let plans = trial.flows.iter().enumerate();
+        let of = |(index, plan): (usize, &kgauge_scenario::FlowPlan)| {
+            let ended = EndedFlow {
+                scenario: trial.scenario.clone(),
+                flow: plan.name().to_owned(),
+                totals: flows.remove(&(index as u16)).unwrap_or_default(),
+            };
+            ((run, live.key.trial, index as u16), ended)
+        };
+        plans.map(of).collect()
+    }
+
+    /// All flows with what they did so far, and which of them go on.
+    pub(crate) fn flows(&self) -> Vec<((usize, u32, u16), EndedFlow, bool)> {
+        let mut flows = BTreeMap::new();
+        for (key, ended) in &self.totals {
+            let ended = EndedFlow {
+                scenario: ended.scenario.clone(),
+                flow: ended.flow.clone(),
+                totals: ended.totals.clone(),
+            };
+            flows.insert(*key, (ended, false));
+        }
+        for (key, now) in self.going_on() {
+            match flows.get_mut(&key) {
+                Some((known, goes_on)) => {
+                    known.totals.add_all(&now.totals);
+                    *goes_on = true;
+                }
+                None => drop(flows.insert(key, (now, true))),
+            }
+        }
+        let flows = flows.into_iter();
+        flows.map(|(key, (ended, now))| (key, ended, now)).collect()
+    }
+
+    /// Nobody looks at processes between repeats, and they may end.
+    fn forget_memory(&mut self) {
+        let processes = self.processes.values_mut();
+        processes.for_each(|process| process.resident = None);
+    }
+
+    pub(crate) fn processes(&self) -> impl Iterator<Item = (usize, &str, &LiveProcess)> {
+        let processes = self.processes.iter();
+        processes.map(|((run, name), process)| (*run, name.as_str(), process))
+    }
+
+    pub(crate) fn interfaces(&self) -> impl Iterator<Item = (usize, &str, &Interface)> {
+        let interfaces = self.interfaces.iter();
+        interfaces.map(|((run, name), interface)| (*run, name.as_str(), interface))
+    }
+
+    /// How fast interfaces are, and what went through those.
+    fn note_interface(&mut self, seen: &Evidence) {
+        let Some(run) = self.runs.len().checked_sub(1) else {
+            return;
+        };
+        match &seen.kind {
+            EvidenceKind::NetworkSpeed(speed) => {
+                let key = (run, speed.interface.clone());
+                self.interfaces.entry(key).or_default().bits_per_s = speed.bits_per_s;
+            }
+            EvidenceKind::Network(look) => {
+                let key = (run, look.interface.clone());
+                let Some(interface) = self.interfaces.get_mut(&key) else {
+                    return;
+                };
+                interface.moved_bytes = Some((look.received_bytes, look.sent_bytes));
+            }
+            _ => {}
+        }
+    }
+
+    /// Counters of processes that come and go under one name only ever grow.
+    fn note_process(&mut self, seen: &Evidence) {
+        let name = match &seen.subject {
+            Subject::Generator => "generator".to_owned(),
+            Subject::Target { broker: None } => "target".to_owned(),
+            Subject::Target { broker: Some(id) } => format!("broker {id}"),
+            Subject::Process { name } => name.clone(),
+            Subject::GeneratorThread { .. }
+            | Subject::Host
+            | Subject::Cluster { .. }
+            | Subject::Flow { .. } => return,
+        };
+        let Some(run) = self.runs.len().checked_sub(1) else {
+            return;
+        };
+        match seen.kind {
+            EvidenceKind::Cpu { user_ns, system_ns } => {
+                let process = self.processes.entry((run, name)).or_default();
+                let now_ns = user_ns + system_ns;
+                process.cpu_ns += match process.last_ns.replace(now_ns) {
+                    Some(last_ns) => now_ns.checked_sub(last_ns).unwrap_or(now_ns),
+                    None => 0,
+                };
+            }
+            EvidenceKind::Memory { resident_bytes } => {
+                let process = self.processes.entry((run, name)).or_default();
+                process.resident = Some((Instant::now(), resident_bytes));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What a run reports before it begins: how much there is to do, and how long that takes.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Duration;
+
+use kgauge_scenario::{ClusterNeeds, FlowPlan, Plan, RepeatStep, TargetKind, Trial};
+
+use crate::observer::Announcement;
+
+/// What a flow at full speed is taken to write or read a second, where only its count of records ends it: less than
+/// most do, so that nobody waits longer than was said.
+const RECORDS_PER_S: f64 = 500e3;
+const BYTES_PER_S: f64 = 150e6;
+
+/// A cluster of Apache Kafka from nothing to served: two starts of Java, one after the other, and what each broker adds
+/// on two cores.
+const KAFKA_NS: u64 = 4_000_000_000;
+const KAFKA_BROKER_NS: u64 = 2_000_000_000;
+
+/// A replicator that has found its topic.
+const MIRROR_NS: u64 = 10_000_000_000;
+
+/// What starting clusters takes for those steps that want another than the one before them had; the first one runs
+/// already.
+fn clusters_ns(plan: &Plan, steps: &[RepeatStep]) -> u64 {
+    let needs = steps
+        .iter()
+        .filter_map(|step| Some(&plan.trials.get(step.trial as usize)?.cluster));
+    let needs: Vec<&ClusterNeeds> = needs.collect();
+    let starts = needs
+        .windows(2)
+        .filter(|pair| !pair[0].shares_with(pair[1]));
+    let of_start = |pair: &[&ClusterNeeds]| {
+        let brokers = pair[1].brokers_exactly().unwrap_or(plan.cluster.brokers);
+        let kafka_ns = match plan.cluster.kind {
+            TargetKind::Kafka => KAFKA_NS + KAFKA_BROKER_NS * u64::from(brokers),
+            TargetKind::Embedded | TargetKind::Existing => 0,
+        };
+        kafka_ns + pair[1].mirror.as_ref().map_or(0, |_| kafka_ns + MIRROR_NS)
+    };
+    starts.map(of_start).sum()
+}
+
+/// What the stages take together, and starting clusters between them; a flow that ends by count is taken to need its
+/// whole hold, if there is one.
+pub(crate) fn planned_time(plan: &Plan, steps: &[RepeatStep]) -> Duration {
+    /// Creating and deleting a topic, connecting, the last answers.
+    const BETWEEN_NS: u64 = 300_000_000;
+    let of_step = |(index, step): (usize, &RepeatStep)| {
+        let Some(trial) = plan.trials.get(step.trial as usize) else {
+            return 0;
+        };
+        // A preload is made once for repeats that share it, and these follow each other.
+        let is_first = index == 0
+            || steps
+                .get(index - 1)
+                .is_none_or(|one| one.trial != step.trial);
+        let preload = trial.topic.preload.as_ref();
+        let preload_ns = preload
+            .filter(|_| is_first || !trial.only_reads())
+            .map_or(0, |preload| preload.records * 400);
+        let hold_ns = match preload {
+            Some(preload) => (preload.records * 300).min(trial.stages.hold_ns.unwrap_or(u64::MAX)),
+            None => trial.stages.hold_ns.unwrap_or_else(|| counted_ns(trial)),
+        };
+        preload_ns + trial.stages.warm_up_ns + hold_ns + BETWEEN_NS
+    };
+    let stages_ns: u64 = steps.iter().enumerate().map(of_step).sum();
+    Duration::from_nanos(stages_ns + clusters_ns(plan, steps))
+}
+
+/// How long the flows of a trial take for their counts of records.
+fn counted_ns(trial: &Trial) -> u64 {
+    let writes = trial.flows.iter().filter_map(FlowPlan::produces);
+    let seconds = writes.map(|flow| {
+        let records = flow.records_max.unwrap_or(0) as f64;
+        let rate = flow.shape.per_second_max().unwrap_or_else(|| {
+            let bytes = flow.record.value_bytes_mean().max(1.0);
+            RECORDS_PER_S.min(BYTES_PER_S / bytes)
+        });
+        records / rate.max(1e-9)
+    });
+    (seconds.fold(0.0, f64::max) * 1e9) as u64
+}
+
+impl Announcement<'_> {
+    /// What is done to the target, each once.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let runs = |trial: &&Trial| self.steps.iter().any(|step| step.trial == trial.index);
+        let trials = self.plan.trials.iter().filter(runs);
+        for fault in trials.flat_map(|trial| &trial.faults) {
+            let text = fault.to_string();
+            if !faults.contains(&text) {
+                faults.push(text);
+            }
+        }
+        faults
+    }
+}
+
+impl fmt::Display for Announcement<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (plan, steps) = (self.plan, self.steps);
+        let what = match (&plan.study, plan.trials.first()) {
+            (Some(study), _) => format!("study {}", study.name),
+            (None, Some(trial)) => trial.scenario.clone(),
+            (None, None) => String::new(),
+        };
+        let trials: BTreeSet<u32> = steps.iter().map(|step| step.trial).collect();
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        write!(
+            f,
+            "{what}, {} trial{}, {} repeat{} {}, about {}; seed {}; results in {}",
+            trials.len(),
+            plural(trials.len()),
+            steps.len(),
+            plural(steps.len()),
+            if self.is_resumed {
+                "left to do"
+            } else {
+                "in all"
+            },
+            seconds(self.planned),
+            plan.seed,
+            self.dir.display()
+        )
+    }
+}
+
+/// A time for people: `7 s`, `4 min 10 s`, `2 h 05 min`.
+pub fn seconds(time: Duration) -> String {
+    let all = time.as_secs_f64().ceil() as u64;
+    match (all / 3_600, all / 60 % 60, all % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_for_people() {
+        assert_eq!(seconds(Duration::from_millis(6_200)), "7 s");
+        assert_eq!(seconds(Duration::from_secs(250)), "4 min 10 s");
+        assert_eq!(seconds(Duration::from_secs(7_500)), "2 h 05 min");
+    }
+}

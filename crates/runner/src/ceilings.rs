@@ -1,0 +1,107 @@
+//! What each flow of a trial does at full speed on this machine, measured before the trial: a run says how much
+//! of that it used. Why so is told in `docs/decisions/ceiling.md`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use kgauge_client::Interrupt;
+use kgauge_load::{Ceiling, CeilingPath, CeilingSetup};
+use kgauge_results::run::FlowCeiling;
+use kgauge_scenario::{Arrivals, Driver, FlowPlan, Shape, Share};
+
+/// Memory is touched and connections are warm after it.
+const WARM_UP: Duration = Duration::from_millis(50);
+
+/// Long enough for hundreds of thousands of records: what is taken from it is CPU time, which the kernel keeps
+/// to the microsecond.
+const HOLD: Duration = Duration::from_millis(150);
+
+/// The ceilings that a run has measured so far.
+#[derive(Debug, Default)]
+pub(crate) struct Ceilings {
+    known: BTreeMap<String, Option<FlowCeiling>>,
+    /// Of the flows of the trial that runs now.
+    now: Vec<Option<FlowCeiling>>,
+}
+
+impl Ceilings {
+    /// Measures what is not known yet. What cannot be measured stays unknown.
+    pub(crate) fn measure(&mut self, share: &Share, interrupt: &Interrupt) {
+        let flows = 0..share.trial.flows.len();
+        self.now = flows
+            .map(|flow| {
+                let name = name(share, flow)?;
+                if let Some(known) = self.known.get(&name) {
+                    return *known;
+                }
+                let found = measured(share, flow, interrupt);
+                self.known.insert(name, found);
+                found
+            })
+            .collect();
+    }
+
+    /// That of a flow of the trial that runs now.
+    pub(crate) fn of_flow(&self, flow: usize) -> Option<FlowCeiling> {
+        self.now.get(flow).copied().flatten()
+    }
+}
+
+/// Where others take the processors, nothing may have come to an end in so short a look: then it is looked
+/// longer.
+fn measured(share: &Share, flow: usize, interrupt: &Interrupt) -> Option<FlowCeiling> {
+    let longer = [HOLD, HOLD * 4, HOLD * 16];
+    let mut looks = longer.into_iter();
+    looks.find_map(|hold| measure(share, flow, hold, interrupt))
+}
+
+fn measure(
+    share: &Share,
+    flow: usize,
+    hold: Duration,
+    interrupt: &Interrupt,
+) -> Option<FlowCeiling> {
+    let setup = CeilingSetup {
+        share,
+        flow,
+        clients: 1,
+        warm_up: WARM_UP,
+        hold,
+        interrupt,
+    };
+    let found: Ceiling = kgauge_load::ceiling(&setup, CeilingPath::Loopback).ok()?;
+    (found.records > 0).then_some(FlowCeiling {
+        records: found.records,
+        span_ns: found.span_ns,
+        cpu_ns: found.cpu_ns,
+    })
+}
+
+/// What a flow at full speed depends on: all but its name, rate, length and number of clients. For a
+/// consumer also what it reads.
+fn name(share: &Share, flow: usize) -> Option<String> {
+    let trial = &share.trial;
+    let mut flow = trial.flows.get(flow)?.clone();
+    let reads = match &mut flow {
+        // What another client can do is its own affair, and echoes have none.
+        FlowPlan::Echo(_) => return None,
+        FlowPlan::Produce(flow) if flow.driver != Driver::Kgauge => return None,
+        FlowPlan::Produce(flow) => {
+            flow.name.clear();
+            flow.producers = 1;
+            flow.shape = Shape::Max;
+            flow.arrivals = Arrivals::Even;
+            flow.records_max = None;
+            flow.settings.client_id.clear();
+            None
+        }
+        FlowPlan::Consume(flow) => {
+            flow.name.clear();
+            flow.consumers = 1;
+            flow.group = None;
+            flow.settings.client_id.clear();
+            Some((&trial.flows, &trial.topic.preload))
+        }
+    };
+    serde_json::to_string(&(flow, reads, trial.topic.partitions)).ok()
+}

@@ -1,0 +1,54 @@
+//! Before a run touches an existing cluster: what it would do, and whether it may.
+
+use kgauge_scenario::Plan;
+use kgauge_target::{DiskSpace, Footprint, TargetFacts};
+
+use crate::error::RunError;
+use crate::observer::{Observer, RunEvent};
+use crate::request::{Consent, ConsentAnswer, RunRequest};
+
+/// Reports what the run would do to an existing cluster, and asks, unless consent is given already.
+pub(crate) fn ask(
+    request: &RunRequest<'_>,
+    plan: &Plan,
+    facts: &TargetFacts,
+    rooms: &[DiskSpace],
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    let mut message = "this run would do the following to an existing cluster".to_owned();
+    for line in Footprint::of(plan, facts).to_string().lines() {
+        match &request.existing_topic {
+            Some(topic) if line.starts_with("topics ") => message.push_str(&format!(
+                "\n  topics   none; it writes to {topic}, and its records stay there"
+            )),
+            Some(_) if line.starts_with("names ") => {}
+            _ => message.push_str(&format!("\n  {line}")),
+        }
+    }
+    message.push_str(&format!("\n  disks    {}", disks(rooms)));
+    observer.observe(&RunEvent::Remark(&message));
+    let answer = match request.consent {
+        Consent::Given => ConsentAnswer::Yes,
+        Consent::Ask(ask) => ask(),
+    };
+    match answer {
+        ConsentAnswer::Yes => Ok(()),
+        ConsentAnswer::No => Err(RunError::interrupted("not started; nothing was changed")),
+        ConsentAnswer::NobodyThere => Err(RunError::input(
+            "cannot ask for confirmation: stdin is not a terminal\n  use --yes to confirm",
+        )),
+    }
+}
+
+/// What is known of the free space on the brokers' disks.
+fn disks(rooms: &[DiskSpace]) -> String {
+    let known = rooms.iter().filter_map(|room| room.free_bytes);
+    match known.min() {
+        Some(least) => format!(
+            "at least {} MiB free on each of {}",
+            least >> 20,
+            rooms.len()
+        ),
+        None => "this release does not report free disk space; check it yourself".to_owned(),
+    }
+}

@@ -1,0 +1,87 @@
+//! What the brokers count before and after a repeat.
+
+use std::time::{Duration, Instant};
+
+use kgauge_client::Cluster;
+use kgauge_client::admin::OffsetsError;
+use kgauge_load::LoadOutcome;
+use kgauge_results::run::{PartitionOffsets, TopicFacts, TopicRecord};
+
+/// What the brokers have after a load, and why they do not say, if so. Where none answers, none is asked.
+pub(crate) fn count(
+    cluster: &mut Cluster,
+    facts: &TopicFacts,
+    before: &[i64],
+    load: &LoadOutcome,
+    may_follow: bool,
+) -> (TopicRecord, Option<OffsetsError>) {
+    if load.is_target_gone {
+        return (topic_record(cluster, facts, before, None), None);
+    }
+    let totals = || load.flows.iter().map(|flow| flow.totals);
+    let markers: u64 = totals().map(|totals| totals.markers).sum();
+    let acked = markers + totals().map(|totals| totals.acked).sum::<u64>();
+    let trails = facts.replication_factor > 1 || markers > 0;
+    let patience = match trails && may_follow && load.outages.is_empty() {
+        true => FOLLOW_MAX,
+        false => Duration::ZERO,
+    };
+    if !load.outages.is_empty() {
+        // Leaders may have moved away from a broker that does not answer. If nobody tells, the next question fails in
+        // words.
+        let _ = cluster.refresh(&[&facts.name]);
+    }
+    let after = ends_once_followed(cluster, &facts.name, before, acked, patience);
+    let topic = topic_record(cluster, facts, before, after.as_deref().ok());
+    (topic, after.err())
+}
+
+/// How long followers may take to have what was acked, before the brokers' counts are taken as they are.
+const FOLLOW_MAX: Duration = Duration::from_secs(10);
+
+/// A topic's end offsets, once they hold what was acked. Brokers tell the high watermark, which with acks=1
+/// trails the acks until the followers have the records; and the markers of a transaction are written
+/// after its coordinator has answered.
+fn ends_once_followed(
+    cluster: &mut Cluster,
+    topic: &str,
+    before: &[i64],
+    acked: u64,
+    patience: Duration,
+) -> Result<Vec<i64>, OffsetsError> {
+    let deadline = Instant::now() + patience;
+    loop {
+        let after = cluster.end_offsets(topic)?;
+        let written: i64 = after
+            .iter()
+            .zip(before)
+            .map(|(end, begin)| end - begin)
+            .sum();
+        if u64::try_from(written).unwrap_or(0) >= acked || Instant::now() >= deadline {
+            return Ok(after);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn topic_record(
+    cluster: &mut Cluster,
+    facts: &TopicFacts,
+    before: &[i64],
+    after: Option<&[i64]>,
+) -> TopicRecord {
+    let partition = |index: usize| PartitionOffsets {
+        partition: index as i32,
+        leader: cluster
+            .known_leader(&facts.name, index as i32)
+            .ok()
+            .map(|leader| leader.broker_id),
+        end_before: before.get(index).copied(),
+        end_after: after.and_then(|after| after.get(index).copied()),
+    };
+    let partitions = (0..facts.partitions as usize).map(partition).collect();
+    TopicRecord {
+        facts: facts.clone(),
+        partitions,
+    }
+}

@@ -1,0 +1,164 @@
+//! Is there disk enough for what will be written? Asked before, because a full disk is a bad end.
+
+use std::path::{Path, PathBuf};
+
+use kgauge_client::Cluster;
+use kgauge_scenario::{ClosedLoopPace, Plan, Replicator, Trial};
+use kgauge_target::{DiskSpace, Target, free_bytes, in_bytes};
+
+use crate::error::{OrRunError, RunError};
+
+/// Checks the target's disks, and the one under the run folder.
+///
+/// What a closed loop without a record count writes is not known before, only bounded, by far more than most machines
+/// do. Where the target's disks are watched while it writes ([`DiskGuard`]), that bound refuses nothing.
+pub(crate) fn check_room(
+    target: &Target,
+    cluster: &mut Cluster,
+    plan: &Plan,
+    dir: &Path,
+    (keep, is_watched): (bool, bool),
+) -> Result<Vec<DiskSpace>, RunError> {
+    let each = plan.trials.iter().map(|trial| {
+        let bytes = bytes_known(trial, is_watched);
+        // The copy lies beside it, where kgauge starts that cluster too.
+        let mirror = trial.cluster.mirror.as_ref();
+        let is_ours = mirror.is_some_and(|one| one.replicator == Replicator::MirrorMaker2);
+        let copies = u64::from(is_ours);
+        let bytes = bytes.saturating_mul(1 + copies);
+        if keep {
+            bytes.saturating_mul(u64::from(trial.repeats))
+        } else {
+            bytes
+        }
+    });
+    // Topics are deleted after each trial, so that only the largest counts, unless they are kept.
+    let bytes = if keep {
+        each.fold(0, u64::saturating_add)
+    } else {
+        each.max().unwrap_or(0)
+    };
+    let rooms = target.rooms(cluster).or_target_failed("")?;
+    kgauge_target::check_room(&rooms, bytes).map_err(|error| {
+        let cure = "shorten the run (--quick, --set stages.hold='5 s'), or free some space";
+        RunError::cluster(format!("{error}\n  {cure}"))
+    })?;
+    /// Slices of a long run stay below this.
+    const RESULTS_BYTES: u64 = 64 << 20;
+    let free = free_bytes(dir).or_unwritable()?;
+    if free < RESULTS_BYTES {
+        let words = format!(
+            "only {} MiB are free under {}; results need {} MiB",
+            free >> 20,
+            dir.display(),
+            RESULTS_BYTES >> 20
+        );
+        return Err(RunError::input(words));
+    }
+    Ok(rooms)
+}
+
+/// The most that one repeat writes; where somebody watches, without what is only assumed.
+fn bytes_known(trial: &Trial, is_watched: bool) -> u64 {
+    let most = trial.bytes_written_max(ClosedLoopPace::ASSUMED);
+    match is_watched && most.is_assumed {
+        true => trial.bytes_written_max(ClosedLoopPace::NONE).stored_bytes,
+        false => most.stored_bytes,
+    }
+}
+
+/// Ends a load before it fills a disk of this machine, on which the target's data lies.
+#[derive(Debug, Default)]
+pub(crate) struct DiskGuard {
+    /// What stays free of each disk.
+    spare_bytes: u64,
+}
+
+/// More than a load writes from the look that ends it until its end: a second at the pace that
+/// [`ClosedLoopPace::ASSUMED`] holds for the fastest.
+const SPARE_BYTES: u64 = 2 << 30;
+
+/// Where what a run writes is known before, the same part of what is free is left alone.
+const SPARE_PART: u64 = 20;
+
+impl DiskGuard {
+    /// What stays free is reckoned from what is free now, so that one trial after another cannot use it up.
+    pub(crate) fn of(dirs: &[PathBuf]) -> Self {
+        let free = dirs.iter().filter_map(|dir| free_bytes(dir).ok()).min();
+        Self {
+            spare_bytes: free.map_or(0, spare_bytes),
+        }
+    }
+
+    /// Why the load has to end, if it has to.
+    pub(crate) fn check(&self, dirs: &[PathBuf]) -> Option<String> {
+        dirs.iter().find_map(|dir| {
+            let free = free_bytes(dir).ok()?;
+            (free < self.spare_bytes).then(|| {
+                format!(
+                    "stopped the load to keep the disk from filling: {} are left under {}; write \
+                     less (--set stages.hold='5 s', records for the flows, a topic's \
+                     retention.bytes), or free some space",
+                    in_bytes(free),
+                    dir.display(),
+                )
+            })
+        })
+    }
+}
+
+/// What stays free of a disk that has so much.
+fn spare_bytes(free: u64) -> u64 {
+    (free / SPARE_PART).max(SPARE_BYTES).min(free / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_scenario::{Scenario, Size};
+
+    use super::*;
+
+    fn bytes(flow: &str, is_watched: bool) -> u64 {
+        let text = format!(
+            "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 6}}\nflows:\n  \
+             - {{name: w, kind: produce, record: {{size: 1 kB}}, {flow}}}\n\
+             stages: {{warm-up: 0 s, hold: 60 s}}\n"
+        );
+        let scenario = Scenario::parse("a.yaml", &text).unwrap();
+        bytes_known(&scenario.trials(Size::Default)[0], is_watched)
+    }
+
+    #[test]
+    fn what_is_only_assumed_is_left_to_the_guard() {
+        // 2 GB/s for 60 s.
+        assert!(bytes("shape: max", false) > 120_000_000_000);
+        assert!(bytes("shape: max", true) < 10_000);
+        // What is known must fit in any case: 6,000,000 and 60,000 records of 1 kB.
+        assert!(bytes("shape: max, records: 6M", true) > 6_000_000_000);
+        assert!(bytes("shape: {constant: 1k/s}", true) > 60_000_000);
+    }
+
+    #[test]
+    fn a_twentieth_is_spared_but_2_gib_at_least_and_half_at_most() {
+        const GIB: u64 = 1 << 30;
+        assert_eq!(spare_bytes(100 * GIB), 5 * GIB);
+        assert_eq!(spare_bytes(40 * GIB), 2 * GIB);
+        assert_eq!(spare_bytes(10 * GIB), 2 * GIB);
+        assert_eq!(spare_bytes(3 * GIB), 3 * GIB / 2);
+        assert_eq!(spare_bytes(0), 0);
+    }
+
+    #[test]
+    fn a_disk_with_less_than_the_spare_ends_a_load() {
+        let dir = tempfile::tempdir().unwrap();
+        let dirs = [dir.path().to_owned()];
+        assert!(DiskGuard::of(&dirs).spare_bytes > 0);
+        assert_eq!(DiskGuard::default().check(&dirs), None);
+        assert_eq!(DiskGuard::of(&[]).check(&[]), None);
+        let full = DiskGuard {
+            spare_bytes: u64::MAX,
+        };
+        let why = full.check(&dirs).unwrap();
+        assert!(why.contains("keep the disk from filling"), "{why}");
+    }
+}

@@ -1,0 +1,121 @@
+//! After a repeat: everything is lifted, and the next one waits until the cluster is whole again.
+
+use std::time::{Duration, Instant};
+
+use kgauge_client::cluster::MetadataView;
+use kgauge_load::Clock;
+use kgauge_results::run::RepeatKey;
+use kgauge_target::{Instruction, NodeState};
+
+use super::{FaultThread, Log, NodesReport, over};
+use crate::error::RunError;
+use crate::observer::Activity;
+use crate::processes;
+use crate::session::Session;
+
+/// How long a cluster may take until it is whole again: a broker of Apache Kafka starts anew, and
+/// fetches what it missed.
+const WHOLE_MAX: Duration = Duration::from_secs(120);
+
+/// How often it is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Where Kafka keeps committed offsets; its replicas count too.
+const OFFSETS_TOPIC: &str = "__consumer_offsets";
+
+/// Ends the faults of a repeat. Of a run that ends anyway nothing is waited for.
+pub(crate) fn restore(
+    session: &mut Session<'_>,
+    thread: Option<FaultThread>,
+    topic: &str,
+    (key, clock): (RepeatKey, Clock),
+) -> Result<(), RunError> {
+    let Some(thread) = thread else { return Ok(()) };
+    let log = Log {
+        events: session.folder.events(),
+        key,
+        clock,
+    };
+    for lasting in thread.end() {
+        let text = format!("{}, with the repeat's end", lasting.text);
+        log.note(over(
+            text,
+            Some(lasting.entry),
+            lasting.nodes,
+            lasting.report,
+        ));
+    }
+    if session.stopping.is_wanted() || session.death().is_some() {
+        return Ok(());
+    }
+    session.report(&Activity::Recovering);
+    let begun = Instant::now();
+    let healed = session.target.instruct(&Instruction::Heal);
+    healed.map_err(|words| not_whole(begun, &words))?;
+    loop {
+        let missing = match missing_nodes(session)? {
+            None => missing_replicas(session, topic),
+            missing => missing,
+        };
+        let Some(missing) = missing else { break };
+        if session.stopping.is_wanted() {
+            return Ok(());
+        }
+        if begun.elapsed() >= WHOLE_MAX {
+            return Err(not_whole(begun, &missing));
+        }
+        std::thread::sleep(LOOK);
+    }
+    session.target_processes = processes::own(session.target.processes());
+    let waited = begun.elapsed().as_secs_f64();
+    let text = format!("all nodes are up and all replicas in sync, after {waited:.1} s");
+    log.note(over(text, None, Vec::new(), NodesReport::default()));
+    Ok(())
+}
+
+fn not_whole(begun: Instant, words: &str) -> RunError {
+    let waited = begun.elapsed().as_secs_f64();
+    let words = format!("{waited:.0} s after the faults the cluster is not whole: {words}");
+    RunError::cluster(words)
+}
+
+/// Which nodes do not run, in words.
+fn missing_nodes(session: &Session<'_>) -> Result<Option<String>, RunError> {
+    let looked = session.target.instruct(&Instruction::Look);
+    let done = looked.map_err(|error| RunError::cluster(error))?;
+    let down = done.nodes.iter().filter(|node| node.state != NodeState::Up);
+    let down: Vec<String> = down.map(|node| node.node.to_string()).collect();
+    Ok((!down.is_empty()).then(|| format!("node {} is not up", down.join(" and "))))
+}
+
+/// Which replicas are not in sync, in words.
+fn missing_replicas(session: &mut Session<'_>, topic: &str) -> Option<String> {
+    let nodes = session.nodes;
+    match session.cluster.refresh(&[topic, OFFSETS_TOPIC]) {
+        Err(error) => Some(error.to_string()),
+        Ok(metadata) if metadata.brokers.len() < nodes => {
+            let known = metadata.brokers.len();
+            Some(format!("{known} of {nodes} nodes are registered"))
+        }
+        Ok(metadata) => out_of_sync(metadata),
+    }
+}
+
+fn out_of_sync(metadata: &MetadataView) -> Option<String> {
+    for topic in &metadata.topics {
+        let behind = topic
+            .partitions
+            .iter()
+            .find(|one| one.leader_id.is_none() || one.isr.len() < one.replicas.len());
+        if let Some(partition) = behind {
+            return Some(format!(
+                "partition {} of {} has {} of {} replicas in sync",
+                partition.index,
+                topic.name,
+                partition.isr.len(),
+                partition.replicas.len()
+            ));
+        }
+    }
+    None
+}

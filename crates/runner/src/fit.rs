@@ -1,0 +1,133 @@
+//! Whether a plan and a target fit together: what is different is dropped with a note, or refused before a topic is made.
+
+use kgauge_client::Cluster;
+use kgauge_scenario::{ClusterFacts, Plan, TargetKind};
+use kgauge_target::{Target, TargetFacts};
+use kgauge_wire::api::ApiKey;
+
+use crate::error::{OrRunError, RunError};
+use crate::open_run::EarlierAttempt;
+use crate::run_target::RunTarget;
+use crate::trial::check_existing_topic;
+
+/// Figures of two kinds of clusters would stand in one table.
+pub(crate) fn same_cluster(
+    earlier: &EarlierAttempt,
+    facts: &TargetFacts,
+    target: &RunTarget,
+) -> Result<Plan, RunError> {
+    let EarlierAttempt {
+        plan, head: was, ..
+    } = earlier;
+    let now = facts.for_plan();
+    let of = |one: &ClusterFacts| {
+        // kgauge's own get a new id with each start.
+        let id = (one.kind == TargetKind::Existing).then(|| one.cluster_id.clone());
+        (one.kind, one.version.clone(), id)
+    };
+    let is_started = now.kind != TargetKind::Existing;
+    let is_other_text = is_started && was.target.as_ref().is_some_and(|was| *was != target.text);
+    if of(&plan.cluster) == of(&now) && !is_other_text {
+        return Ok(plan.clone());
+    }
+    if is_other_text && of(&plan.cluster) == of(&now) {
+        let words = format!(
+            "this run was made on {}, and the target is {}\n  use the same target, or start a new \
+             run",
+            was.target.as_deref().unwrap_or_default(),
+            target.text
+        );
+        return Err(RunError::input(words));
+    }
+    let words = |one: &ClusterFacts| {
+        let version = one.version.as_deref().unwrap_or("of unknown version");
+        match one.kind {
+            TargetKind::Embedded => "the embedded cluster".to_owned(),
+            TargetKind::Kafka => format!("Apache Kafka {version}"),
+            TargetKind::Existing => format!("an existing cluster, {version}"),
+        }
+    };
+    let words = format!(
+        "this run was made on {}, and the target is {}\n  use the same target, or start a new run",
+        words(&plan.cluster),
+        words(&now)
+    );
+    Err(RunError::input(words))
+}
+
+/// Fits a plan to what the brokers know: what was not asked for by name is left out where a release
+/// has it not, and said; what was asked for and cannot be is refused before anything is made.
+pub(crate) fn drop_unsupported(
+    plan: &mut Plan,
+    facts: &TargetFacts,
+    cluster: &mut Cluster,
+) -> Result<Vec<String>, RunError> {
+    let mut notes = Vec::new();
+    let mut refused: Vec<String> = Vec::new();
+    for broker in &facts.brokers {
+        let versions = cluster.api_versions(broker.id).or_target_failed("")?;
+        if versions.range(ApiKey::InitProducerId).is_none() {
+            let flows = plan.without_idempotence();
+            if !flows.is_empty() {
+                notes.push(format!(
+                    "This release has no idempotent producers (Kafka 0.11). {} ran without \
+                     idempotence, so a retried batch may have been written twice.",
+                    flows.join(", ")
+                ));
+            }
+        }
+        for trial in &plan.trials {
+            for refusal in kgauge_load::refusals(trial, facts.kind, &versions) {
+                let words = refusal.to_string();
+                if !refused.contains(&words) {
+                    refused.push(words);
+                }
+            }
+        }
+    }
+    if refused.is_empty() {
+        return Ok(notes);
+    }
+    let version = facts.version.as_deref().unwrap_or("of unknown version");
+    let words = format!(
+        "the cluster ({version}) cannot do this:\n  {}",
+        refused.join("\n  ")
+    );
+    Err(RunError::input(words))
+}
+
+/// The topic that the user allowed has to suit every trial; without one, the run has to be able to make its own.
+pub(crate) fn check_topics(
+    existing: Option<&str>,
+    to_run: &Plan,
+    (target, facts): (&Target, &TargetFacts),
+    cluster: &mut Cluster,
+) -> Result<(), RunError> {
+    let Some(name) = existing else {
+        return check_topics_can_be_made(target, facts, cluster);
+    };
+    let mut trials = to_run.trials.iter();
+    trials.try_for_each(|trial| check_existing_topic(cluster, name, trial))
+}
+
+/// Before 0.10.1 topics are made by the release's own tool, which kgauge has only for clusters that it
+/// started.
+fn check_topics_can_be_made(
+    target: &Target,
+    facts: &TargetFacts,
+    cluster: &mut Cluster,
+) -> Result<(), RunError> {
+    let (Target::Existing(_), Some(broker)) = (target, facts.brokers.first()) else {
+        return Ok(());
+    };
+    let versions = cluster.api_versions(broker.id).or_target_failed("")?;
+    if versions.range(ApiKey::CreateTopics).is_some() {
+        return Ok(());
+    }
+    let words = format!(
+        "this cluster ({}) does not let clients create topics: that needs Kafka 0.10.1\n  create \
+         one with kafka-topics.sh --create, and name it: --allow-existing TOPIC",
+        facts.version.as_deref().unwrap_or("of unknown version")
+    );
+    Err(RunError::input(words))
+}

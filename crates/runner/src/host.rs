@@ -1,0 +1,86 @@
+//! What a machine offers to runs: folders for caches and state, Java, the program that is the embedded cluster.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kgauge_target::kafka::{KafkaSetup, START_MAX};
+use kgauge_target::{EmbeddedCommand, EmbeddedSetup, StartSetup};
+
+/// How long an embedded cluster may take to start, and to stop.
+const EMBEDDED_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// The folder for the logs of Apache Kafka's processes.
+pub(crate) const TARGET_LOGS: &str = "target-logs";
+
+/// What starting targets needs of a machine and its user.
+#[derive(Debug, Clone)]
+pub struct HostSetup {
+    /// Starts the embedded cluster.
+    pub embedded: EmbeddedCommand,
+    /// Where fetched releases of Apache Kafka lie.
+    pub cache_dir: PathBuf,
+    /// Where the records of started clusters lie.
+    pub state_dir: PathBuf,
+    /// The Java to use; without it the one in `path`.
+    pub java_home: Option<PathBuf>,
+    /// Where programs are looked for, as in the environment variable `PATH`.
+    pub path: Option<OsString>,
+    /// Tells the user what takes long.
+    pub remark: fn(&str),
+}
+
+/// Where things of a target go, and what becomes of them.
+#[derive(Debug)]
+pub struct TargetContext<'a> {
+    /// Names it.
+    pub name: &'a str,
+    /// A folder for its data.
+    pub data_dir: &'a Path,
+    /// Whether the data stays.
+    pub keep_data: bool,
+    /// A folder for logs.
+    pub log_dir: &'a Path,
+    /// Where the randomness of an embedded cluster's faults comes from.
+    pub seed: u64,
+}
+
+impl HostSetup {
+    /// The setup for a target of any kind.
+    pub fn start_setup(&self, of: &TargetContext<'_>) -> StartSetup {
+        StartSetup {
+            embedded: EmbeddedSetup {
+                command: self.embedded.clone(),
+                data_dir: of.data_dir.to_owned(),
+                keep_data: of.keep_data,
+                log_file: of.log_dir.join("target.log"),
+                private_dir: self.state_dir.join(of.name),
+                seed: of.seed,
+                time_limit: EMBEDDED_TIME_MAX,
+            },
+            kafka: KafkaSetup {
+                name: of.name.to_owned(),
+                data_dir: of.data_dir.to_owned(),
+                keep_data: of.keep_data,
+                log_dir: of.log_dir.join(TARGET_LOGS),
+                ..self.kafka_setup()
+            },
+        }
+    }
+
+    /// The setup for questions that start nothing.
+    pub fn kafka_setup(&self) -> KafkaSetup {
+        KafkaSetup {
+            name: String::new(),
+            cache_dir: self.cache_dir.clone(),
+            state_dir: self.state_dir.clone(),
+            data_dir: PathBuf::new(),
+            keep_data: false,
+            log_dir: PathBuf::new(),
+            java_home: self.java_home.clone(),
+            path: self.path.clone(),
+            time_limit: START_MAX,
+            remark: self.remark,
+        }
+    }
+}

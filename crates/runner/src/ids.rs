@@ -1,0 +1,72 @@
+//! Names of runs and the folders that they go to.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use jiff::Timestamp;
+
+use crate::error::RunError;
+
+/// Where run folders go by default.
+pub const RUNS: &str = "kgauge-runs";
+
+/// Milliseconds since 1970-01-01 UTC.
+pub fn unix_ms() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or(Duration::ZERO);
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A number that differs from run to run, for seeds and names.
+pub fn fresh_number() -> u64 {
+    // Half of it is the time, half the process: two runs begun in one nanosecond differ too.
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or(Duration::ZERO);
+    let text = format!("{} {}", since.as_nanos(), std::process::id());
+    kgauge_scenario::derive_seed(0, &text)
+}
+
+/// A run's name: the time of its start, to find it by, and four random digits, to tell it apart.
+pub fn run_id(started_unix_ms: u64, number: u64) -> String {
+    let at = i64::try_from(started_unix_ms)
+        .ok()
+        .and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    let at = at.unwrap_or(Timestamp::UNIX_EPOCH);
+    format!("{}-{:04x}", at.strftime("%Y%m%d-%H%M%S"), number & 0xffff)
+}
+
+/// The folder of a run: `--out`, or one with the run's name.
+pub fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> Result<PathBuf, RunError> {
+    match out {
+        Some(out) => {
+            check_name(out)?;
+            Ok(out.to_owned())
+        }
+        None => Ok(Path::new(RUNS).join(format!("{name}-{run_id}"))),
+    }
+}
+
+/// Refuses a path that is not UTF-8: it goes into JSON and into settings of processes.
+pub fn check_name(path: &Path) -> Result<(), RunError> {
+    if path.to_str().is_some() {
+        return Ok(());
+    }
+    let words = format!(
+        "the name of the folder {} is not UTF-8; choose another one",
+        path.display()
+    );
+    Err(RunError::input(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_named_by_its_start_in_utc() {
+        // 2026-11-20 10:15:00 UTC
+        assert_eq!(run_id(1_795_169_700_000, 0x1_5f3a), "20261120-101500-5f3a");
+    }
+}

@@ -1,0 +1,84 @@
+//! Runs: a resolved request in, a run folder out.
+//!
+//! Goals: everything that happens between a question and a run folder, callable from code: [`run`] starts the target,
+//! makes the plan, runs the trials with load, evidence and faults, and cleans up. Whoever wants to see it gets typed
+//! events ([`Observer`]).
+//!
+//! Non-goals: no command line, no environment, no printing, no exit, no signals: [`RunRequest`] holds what these
+//! decide. Figures and sentences about them are made by others from the run folder.
+//!
+//! Where to start: `run.rs` (a run from its start to its end), `start.rs` (before the first trial), `trial.rs` and
+//! `repeat.rs` (one repeat).
+//!
+//! A run from code, as the command line and `kgauge truth` make it:
+//!
+//! ```no_run
+//! use kgauge_runner::{HostSetup, NoObserver, Question, RunRequest, RunTarget, ScenarioChanges, run, write_results};
+//!
+//! # fn example(host: HostSetup) -> Result<(), kgauge_runner::RunError> {
+//! let question = Question::read("linkedin-2014", &ScenarioChanges::default())?;
+//! let target = RunTarget::parse(RunTarget::DEFAULT, &question)?;
+//! target.check(&question)?;
+//! let finished = run(&RunRequest::new(&question, &target, host), &mut NoObserver)?;
+//! let (_, summary) = write_results(&finished.dir)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod announce;
+mod ceilings;
+mod close;
+mod clusters;
+mod consent;
+mod counts;
+mod cpu;
+mod data_dirs;
+mod disk_space;
+mod drivers;
+mod embedded_nodes;
+mod environment;
+mod error;
+mod faults;
+mod fit;
+mod host;
+mod ids;
+mod left_out;
+mod metrics;
+mod mirror;
+mod observer;
+mod open_run;
+mod outages;
+mod output;
+mod process_cpu;
+mod processes;
+mod published;
+mod question;
+mod repeat;
+mod request;
+mod run;
+mod run_target;
+mod session;
+mod shared;
+mod start;
+mod stop;
+mod transactions;
+mod trial;
+mod warm_up;
+mod warming;
+mod wire;
+
+pub use announce::seconds;
+pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
+pub use host::{HostSetup, TargetContext};
+pub use ids::{RUNS, check_name, fresh_number, run_dir, run_id, unix_ms};
+pub use metrics::{MetricsAddress, read_addresses, without_secrets};
+pub use observer::{
+    Activity, Announcement, NoObserver, Observer, RepeatTap, RepeatView, RunEvent, RunStep, RunTaps,
+};
+pub use output::write_results;
+pub use question::{Question, ScenarioChanges};
+pub use repeat::RepeatEnd;
+pub use request::{Consent, ConsentAnswer, FolderChoice, OnTargetReady, RunRequest};
+pub use run::{FinishedRun, run};
+pub use run_target::{DestinationTarget, RunTarget};
+pub use stop::StopRequests;

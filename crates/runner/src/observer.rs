@@ -1,0 +1,181 @@
+//! What a run reports while it goes on, for a terminal, a live page or a test.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kgauge_load::LoadProgress;
+use kgauge_results::Slice;
+use kgauge_results::folder::LineTap;
+use kgauge_results::run::{Event, Evidence, RepeatKey};
+use kgauge_scenario::{Plan, RepeatStep, Trial};
+
+use crate::error::RunError;
+
+/// Watches a run. It is called on the thread of the run, between two looks at the load at the latest: whatever it does
+/// has to be quick.
+pub trait Observer {
+    /// Something happened.
+    fn observe(&mut self, event: &RunEvent<'_>);
+
+    /// What else it wants to see, on the threads that write the run folder. Asked once per run.
+    fn taps(&mut self) -> RunTaps {
+        RunTaps::default()
+    }
+}
+
+/// An observer that ignores everything.
+#[derive(Debug, Default)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {
+    fn observe(&mut self, _: &RunEvent<'_>) {}
+}
+
+/// Sees the slices of a repeat.
+pub type RepeatTap = Arc<dyn Fn(RepeatKey, &Slice) + Send + Sync>;
+
+/// Callbacks for what goes to the run folder, on whichever thread writes it.
+#[derive(Default)]
+pub struct RunTaps {
+    /// Sees evidence and events.
+    pub lines: Option<(LineTap<Evidence>, LineTap<Event>)>,
+    /// Sees slices.
+    pub slices: Option<RepeatTap>,
+}
+
+/// What a run reports.
+#[derive(Debug)]
+pub enum RunEvent<'a> {
+    /// A sentence that the user should see; more lines of it are indented.
+    Remark(&'a str),
+    /// The target is ready, the plan is made, the folder is open.
+    Announced(&'a Announcement<'a>),
+    /// The run turns to the next repeat.
+    StepBegins(RunStep<'a>),
+    /// What the run does between loads.
+    Activity(&'a Activity),
+    /// A repeat's folder is open.
+    RepeatBegins(RepeatKey),
+    /// Ten times a second, where the load of a repeat is.
+    Progress(&'a RepeatView<'a>),
+    /// A broker stopped answering, or answers again: a sentence without a capital.
+    Outage(&'a str),
+    /// The load of a repeat is over, and all of its slices are written.
+    RepeatEnds(RepeatKey),
+    /// A trial was given up; the others go on.
+    TrialFailed {
+        /// Scenario and trial.
+        name: &'a str,
+        /// The first line of the error.
+        why: &'a str,
+    },
+    /// No more repeats; the run cleans up.
+    Closing {
+        /// Why it did not come to its end.
+        error: Option<&'a RunError>,
+    },
+    /// Everything is stopped and written.
+    Closed,
+}
+
+/// What a run will do.
+#[derive(Debug)]
+pub struct Announcement<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// What is left to do, in order.
+    pub steps: &'a [RepeatStep],
+    /// The run folder.
+    pub dir: &'a Path,
+    /// Whether an interrupted run goes on.
+    pub is_resumed: bool,
+    /// How long it should take.
+    pub planned: Duration,
+}
+
+/// Which repeat of a run it is.
+#[derive(Debug, Clone, Copy)]
+pub struct RunStep<'a> {
+    /// The trial.
+    pub trial: &'a Trial,
+    /// The repeat.
+    pub step: RepeatStep,
+    /// Its position among what is left to do, from 0.
+    pub index: usize,
+    /// How many are left to do.
+    pub count: usize,
+}
+
+/// Where the load of a repeat is.
+#[derive(Debug)]
+pub struct RepeatView<'a> {
+    /// What the load engine reports.
+    pub load: &'a LoadProgress,
+    /// The trial.
+    pub trial: &'a Trial,
+    /// When the hold begins, as far as is known.
+    pub hold_start_ns: u64,
+    /// Whether the warm-up goes on until the load is steady.
+    pub is_warm_up_open: bool,
+}
+
+/// What a run does between loads.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Activity {
+    /// Stops a cluster and starts another one.
+    ChangingCluster,
+    /// Measures what this machine can generate.
+    MeasuringCeiling,
+    /// Prepares the load that warms new brokers.
+    WarmingBegins,
+    /// Warms new brokers.
+    Warming {
+        /// For how long so far.
+        elapsed_s: u64,
+        /// For how long at most.
+        limit_s: u64,
+        /// The rate of the last second.
+        records_per_s: f64,
+    },
+    /// Fills the topic.
+    Preloading {
+        /// Records so far.
+        acked: u64,
+        /// Records in the end.
+        records: u64,
+    },
+    /// Waits until the replicator copies a new topic.
+    AwaitingReplicator,
+    /// Waits until all brokers are up and all replicas in sync.
+    Recovering,
+}
+
+impl fmt::Display for Activity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let compact = |count: f64| kgauge_report::compact(count);
+        match self {
+            Self::ChangingCluster => f.write_str("another cluster for the next trial"),
+            Self::MeasuringCeiling => f.write_str("what this machine can generate"),
+            Self::WarmingBegins => f.write_str("warming the brokers"),
+            Self::Warming {
+                elapsed_s,
+                limit_s,
+                records_per_s,
+            } => write!(
+                f,
+                "warming the brokers {elapsed_s} of at most {limit_s} s · {}/s",
+                compact(*records_per_s)
+            ),
+            Self::Preloading { acked, records } => write!(
+                f,
+                "preload {} of {} records",
+                compact(*acked as f64),
+                compact(*records as f64)
+            ),
+            Self::AwaitingReplicator => f.write_str("until the replicator copies"),
+            Self::Recovering => f.write_str("waiting for the cluster to recover"),
+        }
+    }
+}

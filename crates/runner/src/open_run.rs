@@ -1,0 +1,129 @@
+//! The run folder, from its opening until the run has a plan.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use kgauge_results::folder::ResumedRun;
+use kgauge_results::run::{RepeatKey, RunHead, RunStatus};
+use kgauge_results::{RunFolder, RunRead};
+use kgauge_scenario::Plan;
+
+use crate::clusters;
+use crate::error::{OrRunError, RunError};
+use crate::host::TARGET_LOGS;
+use crate::ids::{check_name, fresh_number, run_dir, run_id, unix_ms};
+use crate::request::{FolderChoice, RunRequest};
+
+/// The run folder, before anything is started.
+pub(crate) struct OpenRun {
+    pub(crate) folder: RunFolder,
+    pub(crate) run_id: String,
+    pub(crate) seed: u64,
+    /// Where the randomness of an embedded cluster's faults comes from.
+    pub(crate) number: u64,
+    /// Of a run that goes on, what it had done.
+    pub(crate) earlier: Option<EarlierAttempt>,
+}
+
+/// What an interrupted run had done.
+pub(crate) struct EarlierAttempt {
+    pub(crate) plan: Plan,
+    pub(crate) done: BTreeSet<RepeatKey>,
+    /// How it had ended.
+    pub(crate) head: RunHead,
+}
+
+impl OpenRun {
+    /// Makes the folder, or opens that of an interrupted run.
+    pub(crate) fn open(request: &RunRequest<'_>) -> Result<OpenRun, RunError> {
+        let number = fresh_number();
+        let out = match &request.folder {
+            FolderChoice::Resume(dir) => return OpenRun::resume(request, dir, number),
+            FolderChoice::New(dir) => Some(dir.as_path()),
+            FolderChoice::Default => None,
+        };
+        let (question, target) = (request.question, request.target);
+        let started_unix_ms = unix_ms();
+        let run_id = run_id(started_unix_ms, number);
+        let dir = run_dir(out, &question.name, &run_id)?;
+        let mut head = RunHead::starting(run_id.clone(), request.command.clone(), started_unix_ms);
+        head.target = Some(target.text.clone());
+        head.destination = target.destination.as_ref().map(|one| one.text.clone());
+        head.price_per_hour = target.price_per_hour;
+        Ok(OpenRun {
+            folder: RunFolder::create(&dir, head).or_bad_input()?,
+            run_id,
+            seed: request.seed.or(question.seed).unwrap_or(number),
+            number,
+            earlier: None,
+        })
+    }
+
+    fn resume(request: &RunRequest<'_>, dir: &Path, number: u64) -> Result<OpenRun, RunError> {
+        check_name(dir)?;
+        let head = RunRead::head(dir).or_bad_input()?;
+        let ResumedRun { folder, plan, done } = RunFolder::resume(dir, unix_ms())
+            .map_err(|error| RunError::input(format!("{}: {error}", dir.display())))?;
+        let was_kept = head.command.iter().any(|word| word == "--keep");
+        if !request.keeps_data && !was_kept {
+            clusters::remove_left_data(dir);
+        }
+        Ok(OpenRun {
+            folder,
+            run_id: plan.run_id.clone(),
+            seed: plan.seed,
+            number,
+            earlier: Some(EarlierAttempt { plan, done, head }),
+        })
+    }
+
+    /// Removes a new folder: without a plan it helps nobody. That of an interrupted run is left as it was found.
+    pub(crate) fn give_up(&mut self, error: RunError, is_stopped: bool) -> RunError {
+        let error = match is_stopped {
+            true => RunError::interrupted("stopped before the run began"),
+            false => self.keep_logs(error),
+        };
+        match &self.earlier {
+            None => {
+                let _ = std::fs::remove_dir_all(self.folder.dir());
+            }
+            Some(EarlierAttempt { head, .. }) => {
+                let ended = head.ended_unix_ms.unwrap_or_else(unix_ms);
+                let status = match head.status {
+                    RunStatus::Running => RunStatus::Failed,
+                    status => status,
+                };
+                let _ = self.folder.end(status, head.why.clone(), ended);
+            }
+        }
+        error
+    }
+
+    /// An error that names a log of the target must not name one that is gone with the run folder: the logs move to the
+    /// folder for temporary files.
+    fn keep_logs(&self, mut error: RunError) -> RunError {
+        let logs = self.folder.dir().join(TARGET_LOGS);
+        let kept = std::env::temp_dir().join(format!("kgauge-{}-logs", self.run_id));
+        if let RunError::Target(error) = &mut error
+            && let Some(file) = error.log_file_mut()
+            && let Ok(name) = file.strip_prefix(&logs)
+            && copy_files(&logs, &kept).is_ok()
+        {
+            *file = kept.join(name);
+        }
+        error
+    }
+}
+
+fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        match entry.file_type()?.is_dir() {
+            true => copy_files(&from, &to)?,
+            false => drop(std::fs::copy(from, to)?),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! Brokers that stop answering during a load: what stderr, the live page and the run folder say, and how long anything
+//! waits for them.
+
+use std::time::Duration;
+
+use kgauge_client::admin::OffsetsError;
+use kgauge_load::{LoadOutcome, LoadProgress, Outage, OutageChange, OutageKind};
+use kgauge_results::run::{EventKind, OutageCause, RepeatKey};
+use kgauge_scenario::{FlowPlan, TargetKind, Trial};
+
+use crate::announce::seconds;
+use crate::error::{RunError, with_fix};
+use crate::observer::RunEvent;
+use crate::session::{ClusterHealth, Session};
+
+/// How long brokers may take to answer a question after a load that all of them answered.
+const QUESTION_MAX: Duration = Duration::from_secs(10);
+
+/// The same after a load that lost connections: it is soon known whether the broker is there again.
+const DOUBTFUL_QUESTION_MAX: Duration = Duration::from_secs(3);
+
+/// The same after Ctrl-C: the run should end within a second.
+const INTERRUPTED_QUESTION_MAX: Duration = Duration::from_millis(300);
+
+/// Says what has changed since the last look.
+pub(crate) fn report_outages(
+    session: &mut Session<'_>,
+    trial: &Trial,
+    key: RepeatKey,
+    progress: &LoadProgress,
+) {
+    for change in &progress.outage_changes {
+        let (at_ns, kind, words) = match change {
+            OutageChange::Found { outage, at_ns } => {
+                let words = found_words(trial, outage, *at_ns);
+                (*at_ns, event_of(outage), words)
+            }
+            OutageChange::Over { outage, at_ns } => {
+                let lasted = Duration::from_nanos(at_ns.saturating_sub(outage.since_ns));
+                let words = format!("{} answers again after {}.", name(outage), brief(lasted));
+                let kind = EventKind::BrokerBack {
+                    broker: outage.broker,
+                    address: outage.address.clone(),
+                    since_ns: outage.since_ns,
+                };
+                (*at_ns, kind, words)
+            }
+        };
+        session.event(Some((key, at_ns)), kind);
+        session.observer.observe(&RunEvent::Outage(&words));
+    }
+}
+
+fn event_of(outage: &Outage) -> EventKind {
+    let cause = match outage.kind {
+        OutageKind::Unconnected => OutageCause::Unconnected,
+        OutageKind::Silent => OutageCause::Silent,
+        OutageKind::Held => {
+            return EventKind::BrokerSlow {
+                broker: outage.broker,
+                address: outage.address.clone(),
+                since_ns: outage.since_ns,
+            };
+        }
+    };
+    EventKind::BrokerUnreachable {
+        broker: outage.broker,
+        address: outage.address.clone(),
+        since_ns: outage.since_ns,
+        cause,
+        partitions: outage.partitions,
+        partitions_without_leader: Some(outage.partitions_without_leader),
+    }
+}
+
+/// `broker 2 (127.0.0.1:9092) stopped answering 2 s ago (connections fail); 3 of 6 partitions have no leader. Waiting
+/// up to 12 s (drain 5 s); Ctrl-C stops now.`
+fn found_words(trial: &Trial, outage: &Outage, at_ns: u64) -> String {
+    let ago = Duration::from_nanos(at_ns.saturating_sub(outage.since_ns));
+    let how = match outage.kind {
+        OutageKind::Unconnected => "connections fail",
+        OutageKind::Silent => "requests stay without an answer",
+        OutageKind::Held => {
+            return format!(
+                "{} has not answered requests for {}, although it answers on a new connection: it waits for its disk \
+                 or for followers. {}; Ctrl-C stops now.",
+                name(outage),
+                brief(ago),
+                waiting(trial, at_ns)
+            );
+        }
+    };
+    let (without, all) = (outage.partitions_without_leader, outage.partitions);
+    let leaders = match without {
+        0 => "all partitions have another leader".to_owned(),
+        1 => format!("1 of {all} partitions has no leader"),
+        _ => format!("{without} of {all} partitions have no leader"),
+    };
+    format!(
+        "{} stopped answering {} ago ({how}); {leaders}. {}; Ctrl-C stops now.",
+        name(outage),
+        brief(ago),
+        waiting(trial, at_ns)
+    )
+}
+
+/// How long the load goes on, whatever the broker does.
+fn waiting(trial: &Trial, at_ns: u64) -> String {
+    let stages = &trial.stages;
+    match stages.hold_end_limit_ns() {
+        Some(hold_end_ns) => {
+            let end_ns = hold_end_ns.saturating_add(stages.drain_ns_max);
+            let left = Duration::from_nanos(end_ns.saturating_sub(at_ns));
+            let drain = Duration::from_nanos(stages.drain_ns_max);
+            format!("Waiting up to {} (drain {})", seconds(left), seconds(drain))
+        }
+        None => {
+            let patience = Duration::from_nanos(patience_ns(trial));
+            format!(
+                "Waiting up to {} (delivery.timeout.ms) for any broker",
+                seconds(patience)
+            )
+        }
+    }
+}
+
+/// How long a load that ends with its record counts goes on without any leader: by then every record has failed.
+fn patience_ns(trial: &Trial) -> u64 {
+    let producers = trial.flows.iter().filter_map(FlowPlan::produces);
+    let delivery = producers.map(|flow| flow.settings.delivery_timeout_ns);
+    /// Kafka's default of `delivery.timeout.ms`.
+    const DEFAULT_NS: u64 = 120_000_000_000;
+    delivery.max().unwrap_or(DEFAULT_NS)
+}
+
+/// Why a load that ends with its record counts is ended: it would never be.
+pub(crate) fn given_up(trial: &Trial, progress: &LoadProgress) -> Option<String> {
+    if trial.stages.hold_ns.is_some() || !trial.faults.is_empty() {
+        return None;
+    }
+    let has_leader = |outage: &Outage| outage.partitions_without_leader < outage.partitions;
+    if progress.outages.is_empty() || progress.outages.iter().any(has_leader) {
+        return None;
+    }
+    let latest_ns = progress
+        .outages
+        .iter()
+        .map(|outage| outage.since_ns)
+        .max()?;
+    let lasted_ns = progress.elapsed_ns.saturating_sub(latest_ns);
+    (lasted_ns >= patience_ns(trial)).then(|| all_gone(&progress.outages, progress.elapsed_ns))
+}
+
+/// Why a repeat failed at whose end no partition had a leader that answers.
+pub(crate) fn gone_words(load: &LoadOutcome) -> String {
+    all_gone(&load.outages, load.end_ns)
+}
+
+fn all_gone(outages: &[Outage], now_ns: u64) -> String {
+    let each = outages.iter().map(|outage| {
+        let ago = Duration::from_nanos(now_ns.saturating_sub(outage.since_ns));
+        format!(
+            "{} stopped answering {} before the end",
+            name(outage),
+            brief(ago)
+        )
+    });
+    let words = format!(
+        "no partition has a leader that answers: {}",
+        each.collect::<Vec<_>>().join(", ")
+    );
+    with_fix(
+        &words,
+        "check that the brokers are running, and look at their logs",
+    )
+}
+
+/// Bounds what is asked of the cluster after a load, until the next begins.
+pub(crate) fn limit_questions(session: &mut Session<'_>, trial: &Trial, load: &LoadOutcome) {
+    let lost = load
+        .flows
+        .iter()
+        .any(|flow| flow.totals.connections.lost > 0);
+    session.health = match trial.faults.is_empty() {
+        // What kgauge broke itself may take its time to come back.
+        false => ClusterHealth::Sound,
+        true if load.is_target_gone => ClusterHealth::Gone,
+        true if lost || !load.outages.is_empty() => ClusterHealth::Doubtful,
+        true => ClusterHealth::Sound,
+    };
+    let limit = match session.health {
+        _ if session.stopping.is_wanted() => INTERRUPTED_QUESTION_MAX,
+        ClusterHealth::Gone | ClusterHealth::Doubtful => DOUBTFUL_QUESTION_MAX,
+        ClusterHealth::Sound => QUESTION_MAX,
+    };
+    session.cluster.set_time_limit(Some(limit));
+}
+
+/// The brokers do not say what they have.
+pub(crate) fn offsets_unknown(error: &OffsetsError) -> RunError {
+    RunError::cluster(with_fix(error, error.fix()))
+}
+
+/// Whether somebody's cluster answers no question any more: then nothing that is left to do can be done.
+pub(crate) fn is_cluster_gone(session: &mut Session<'_>) -> bool {
+    if session.kind != TargetKind::Existing {
+        return false;
+    }
+    if session.health == ClusterHealth::Gone {
+        return true;
+    }
+    session.cluster.set_time_limit(Some(DOUBTFUL_QUESTION_MAX));
+    let gone = session.cluster.refresh(&[]).is_err();
+    session.cluster.set_time_limit(None);
+    gone
+}
+
+fn name(outage: &Outage) -> String {
+    match outage.address.as_str() {
+        "" => format!("broker {}", outage.broker),
+        address => format!("broker {} ({address})", outage.broker),
+    }
+}
+
+/// `2 s`, `5.3 s`, `2 min 10 s`.
+fn brief(time: Duration) -> String {
+    match time.as_secs_f64() {
+        short if short < 10.0 => {
+            let tenths = format!("{short:.1}");
+            format!("{} s", tenths.trim_end_matches(".0"))
+        }
+        _ => seconds(time),
+    }
+}

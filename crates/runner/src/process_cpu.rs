@@ -1,0 +1,73 @@
+//! CPU time of every process that takes part in a repeat, over its hold.
+
+use kgauge_load::LoadOutcome;
+use kgauge_results::run::CpuRecord;
+
+use crate::cpu::CpuTrack;
+use crate::drivers::DriverTrack;
+
+/// CPU of the processes that take part.
+pub(crate) struct ProcessCpu {
+    pub(crate) generator: CpuTrack,
+    /// Other clients that sent flows.
+    pub(crate) drivers: Vec<DriverTrack>,
+    pub(crate) targets: Vec<CpuTrack>,
+    pub(crate) replicator: Option<CpuTrack>,
+}
+
+impl ProcessCpu {
+    pub(crate) fn sample(&mut self, at_ns: u64) {
+        self.generator.sample(at_ns);
+        for track in &mut self.drivers {
+            track.sample(at_ns);
+        }
+        let targets = self.targets.iter_mut().chain(&mut self.replicator);
+        targets.for_each(|track| track.sample(at_ns));
+    }
+
+    /// What kgauge's replicator used in the hold.
+    pub(crate) fn replicator_between(&self, (start_ns, end_ns): (u64, u64)) -> Option<u64> {
+        self.replicator.as_ref()?.between(start_ns, end_ns)
+    }
+
+    /// All of the target's processes together; none when one of them cannot be seen.
+    fn targets_between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
+        let each = self
+            .targets
+            .iter()
+            .map(|track| track.between(start_ns, end_ns));
+        let all = each.sum::<Option<u64>>()?;
+        (!self.targets.is_empty()).then_some(all)
+    }
+
+    pub(crate) fn record(&self, outcome: &LoadOutcome) -> CpuRecord {
+        let (start_ns, end_ns) = (outcome.hold_start_ns, outcome.hold_end_ns);
+        let (all, spun) = (&outcome.worker_hold_cpu_ns, &outcome.worker_hold_spun_ns);
+        let threads = all.iter().zip(spun);
+        let threads = threads.map(|(all_ns, spun_ns)| all_ns.saturating_sub(*spun_ns));
+        let feeding_ns = outcome.feeding_hold_cpu_ns;
+        let others = self.drivers.iter();
+        let others_ns = others
+            .clone()
+            .map(|track| track.between(start_ns, end_ns))
+            .sum::<Option<u64>>();
+        let seen = others.map(|track| track.threads_between(start_ns, end_ns));
+        let (count, max_ns) = seen.fold((0, 0), |(count, max_ns), (threads, ns)| {
+            (count + threads, max_ns.max(ns))
+        });
+        let own_ns = self.generator.between(start_ns, end_ns);
+        CpuRecord {
+            span_ns: end_ns.saturating_sub(start_ns),
+            generator_threads_ns: threads.clone().sum::<u64>() + others_ns.unwrap_or(0),
+            generator_threads: all.len() as u32 + count,
+            generator_thread_ns_max: threads.fold(max_ns, u64::max),
+            generator_spun_ns: Some(spun.iter().sum()),
+            generator_gave_way_ns: Some(outcome.worker_hold_gave_way_ns.iter().sum()),
+            generator_process_ns: own_ns
+                .zip(others_ns)
+                .map(|(own_ns, others_ns)| own_ns.saturating_sub(feeding_ns) + others_ns),
+            feeding_ns: (!self.drivers.is_empty()).then_some(feeding_ns),
+            target_process_ns: self.targets_between(start_ns, end_ns),
+        }
+    }
+}

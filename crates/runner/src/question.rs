@@ -1,0 +1,261 @@
+//! What is to be run: a built-in study, a folder, a scenario file or a saved plan, with what the user changes.
+
+use std::fs;
+use std::path::Path;
+
+use kgauge_scenario::{
+    AuditFacts, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep, Scenario, Size,
+    Studies, Study, StudyFile, StudyRef, Trial,
+};
+
+use crate::drivers;
+use crate::error::{OrRunError, RunError};
+use crate::published;
+
+/// The plan's file in a run folder.
+const PLAN: &str = "plan.json";
+/// The largest scenario or plan file that is read.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+/// The same for traces and records that scenarios name: they are held in memory.
+const DATA_BYTES_MAX: u64 = 256 << 20;
+
+/// What is to be run, read once, before the cluster is known.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The name that the run goes by.
+    pub name: String,
+    /// Which size of the scenarios.
+    pub size: Size,
+    /// The trials in the order of the scenarios, as far as they are known before the cluster is.
+    pub trials: Vec<Trial>,
+    /// The seed of a saved plan.
+    pub seed: Option<u64>,
+    study: Option<StudyRef>,
+    /// None for a saved plan.
+    scenarios: Vec<Scenario>,
+}
+
+/// What the user changes in scenarios.
+#[derive(Debug, Clone, Default)]
+pub struct ScenarioChanges {
+    /// Which size is run.
+    pub size: Size,
+    /// Of a study, only these scenarios; all if empty.
+    pub only: Vec<String>,
+    /// Other clients that send, one trial each.
+    pub drivers: Vec<String>,
+    /// Paths and their values.
+    pub set: Vec<(String, String)>,
+}
+
+impl ScenarioChanges {
+    fn are_none(&self) -> bool {
+        let are_empty = self.only.is_empty() && self.drivers.is_empty() && self.set.is_empty();
+        are_empty && self.size == Size::Default
+    }
+}
+
+impl Question {
+    /// Reads a study by its name or folder, a scenario file, or a saved plan.
+    pub fn read(what: &str, changes: &ScenarioChanges) -> Result<Self, RunError> {
+        let path = Path::new(what);
+        if let Some(study) = Studies::get(what) {
+            return of_study(study, changes);
+        }
+        if path.is_dir() {
+            return of_study(read_study_folder(path)?, changes);
+        }
+        if path.extension().is_some_and(|ending| ending == "json") {
+            return saved(path, changes);
+        }
+        if path.is_file() {
+            return of_file(what, path, changes);
+        }
+        Err(RunError::input(nothing_of_that_name(what)))
+    }
+
+    /// The question of an interrupted run.
+    pub fn resumed(dir: &Path) -> Result<Self, RunError> {
+        saved(&dir.join(PLAN), &ScenarioChanges::default())
+    }
+
+    /// The scenarios' names and texts, for the run folder.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let scenarios = self.scenarios.iter();
+        scenarios.map(|scenario| (scenario.name(), scenario.text()))
+    }
+
+    /// How many brokers its scenarios need, at least.
+    pub fn brokers_needed(&self) -> u32 {
+        let needed = self.trials.iter().map(|trial| trial.cluster.brokers_min());
+        needed.max().unwrap_or(1)
+    }
+
+    /// Whether its study asks what the disk does by itself.
+    pub(crate) fn wants_disk_baseline(&self) -> bool {
+        self.study.as_ref().is_some_and(|study| study.disk_baseline)
+    }
+
+    /// The plan for a cluster.
+    pub(crate) fn plan(
+        &self,
+        run_id: &str,
+        seed: u64,
+        cluster: ClusterFacts,
+    ) -> Result<Plan, RunError> {
+        let request = PlanRequest {
+            run_id: run_id.to_owned(),
+            seed,
+            size: self.size,
+            study: self.study.clone(),
+            cluster,
+        };
+        Plan::of_trials(request, self.trials.clone()).or_bad_input()
+    }
+
+    /// The order of a run with this seed.
+    pub(crate) fn order(&self, seed: u64) -> Vec<RepeatStep> {
+        kgauge_scenario::run_order(&self.trials, seed)
+    }
+
+    fn of_scenarios(name: String, size: Size, scenarios: Vec<Scenario>) -> Self {
+        let trials = Trial::of_scenarios(&scenarios, size);
+        Self {
+            name,
+            size,
+            trials,
+            seed: None,
+            study: None,
+            scenarios,
+        }
+    }
+}
+
+fn of_study(mut study: Study, changes: &ScenarioChanges) -> Result<Question, RunError> {
+    let is_known = |name: &String| study.scenarios.iter().any(|one| one.name() == name);
+    if let Some(unknown) = changes.only.iter().find(|name| !is_known(name)) {
+        let known: Vec<&str> = study.scenarios.iter().map(Scenario::name).collect();
+        return Err(RunError::input(format!(
+            "study {} has no scenario `{unknown}`; it has {}",
+            study.name,
+            known.join(", ")
+        )));
+    }
+    if !changes.only.is_empty() {
+        let is_chosen = |one: &Scenario| changes.only.iter().any(|name| name == one.name());
+        study.scenarios.retain(is_chosen);
+    }
+    drivers::vary(&mut study.scenarios, &changes.drivers)?;
+    study.set_all(&changes.set).or_bad_input()?;
+    let reference = study.reference();
+    let mut question = Question::of_scenarios(study.name, changes.size, study.scenarios);
+    question.study = Some(reference);
+    published::audit(&mut question.trials, &study.audit)?;
+    Ok(question)
+}
+
+fn of_file(what: &str, path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
+    let text = read_file(path)?;
+    let beside = files_beside(path.parent().unwrap_or(Path::new("")));
+    let scenario = Scenario::parse_with(what, &text, beside).or_bad_input()?;
+    if !changes.only.is_empty() {
+        return Err(RunError::input(
+            "--only selects scenarios of a study; this is a single scenario",
+        ));
+    }
+    let mut scenarios = vec![scenario];
+    drivers::vary(&mut scenarios, &changes.drivers)?;
+    for scenario in &mut scenarios {
+        scenario.set_all(&changes.set).or_bad_input()?;
+    }
+    let name = scenarios[0].name().to_owned();
+    let mut question = Question::of_scenarios(name, changes.size, scenarios);
+    published::audit(&mut question.trials, &AuditFacts::default())?;
+    Ok(question)
+}
+
+fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
+    if !changes.are_none() {
+        return Err(RunError::input(
+            "a saved plan is run as it stands: --set, --driver, --only, --repeat, --quick and \
+             --full belong to scenarios and studies",
+        ));
+    }
+    let plan = Plan::from_json(&read_file(path)?)
+        .map_err(|error| RunError::input(format!("{}: {error}", path.display())))?;
+    let name = match (&plan.study, plan.trials.first()) {
+        (Some(study), _) => study.name.clone(),
+        (None, Some(trial)) => trial.scenario.clone(),
+        (None, None) => "plan".to_owned(),
+    };
+    Ok(Question {
+        name,
+        size: plan.size,
+        trials: plan.trials,
+        seed: Some(plan.seed),
+        study: plan.study,
+        scenarios: Vec::new(),
+    })
+}
+
+fn read_study_folder(dir: &Path) -> Result<Study, RunError> {
+    let mut files = Vec::new();
+    let unreadable = |error| RunError::input(format!("cannot read {}: {error}", dir.display()));
+    for entry in fs::read_dir(dir).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let ending = path.extension();
+        if ending.is_some_and(|ending| ending == "yaml" || ending == "yml") {
+            files.push((path.display().to_string(), read_file(&path)?));
+        }
+    }
+    files.sort();
+    let files: Vec<StudyFile<'_>> = files
+        .iter()
+        .map(|(path, text)| StudyFile { path, text })
+        .collect();
+    let name = dir
+        .file_name()
+        .map_or_else(|| "study".into(), |name| name.to_string_lossy());
+    Study::from_files_with(&name, &files, &files_beside(dir)).or_bad_input()
+}
+
+/// Traces and records that scenarios of a folder name.
+fn files_beside(dir: &Path) -> Files {
+    let dir = dir.to_owned();
+    Files::by(move |name| {
+        let path = dir.join(name);
+        let bytes = read_limited(&path, DATA_BYTES_MAX)?;
+        // A saved plan finds it again from wherever it is run.
+        let path = fs::canonicalize(&path).unwrap_or(path);
+        let path = path.display().to_string();
+        Ok(FileRead { path, bytes })
+    })
+}
+
+fn read_file(path: &Path) -> Result<String, RunError> {
+    let bytes = read_limited(path, FILE_BYTES_MAX);
+    let text = bytes.and_then(|bytes| {
+        String::from_utf8(bytes).map_err(|_| "stream did not contain valid UTF-8".to_owned())
+    });
+    text.map_err(|why| RunError::input(format!("cannot read {}: {why}", path.display())))
+}
+
+/// The content of a file; else why there is none.
+fn read_limited(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
+    let file = fs::metadata(path).map_err(|error| error.to_string())?;
+    if file.len() > bytes_max {
+        return Err(format!("it is larger than {} MiB", bytes_max >> 20));
+    }
+    fs::read(path).map_err(|error| error.to_string())
+}
+
+fn nothing_of_that_name(what: &str) -> String {
+    let start = format!("`{what}` is neither a built-in study nor a file or folder");
+    match Studies::nearest(what) {
+        Some(near) => format!("{start}\n  did you mean `{near}`?"),
+        None => {
+            let studies: Vec<&str> = Studies::names().collect();
+            format!("{start}\n  studies: {}", studies.join(", "))
+        }
+    }
+}

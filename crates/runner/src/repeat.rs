@@ -1,0 +1,436 @@
+//! One repeat of one trial: load, evidence, and what the brokers count before and after.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kgauge_load::{Clock, LoadControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad};
+use kgauge_observe::{BrokerSource, Sampler, SamplingPlan, WireWatcher};
+use kgauge_results::recorder::{SliceTap, WriteError};
+use kgauge_results::run::{
+    Event, EventKind, FlowRecord, RepeatKey, RepeatOutcome, RepeatRecord, Replication, StageSpan,
+};
+use kgauge_results::{FolderError, RepeatFolder, Slice, SlicesWritten, Stage};
+use kgauge_scenario::{FlowPlan, Share, Trial};
+
+use crate::counts::count;
+use crate::cpu::CpuTrack;
+use crate::drivers::{self, DriverTrack};
+use crate::error::{OrRunError, RunError, in_one_line};
+use crate::faults::{FaultThread, restore};
+use crate::ids::unix_ms;
+use crate::metrics;
+use crate::mirror::{self, EchoDelay, Mirror};
+use crate::observer::{RepeatView, RunEvent};
+use crate::outages;
+use crate::process_cpu::ProcessCpu;
+use crate::session::Session;
+use crate::transactions;
+use crate::trial::{PreparedTopic, load_failed, prepare_failed};
+use crate::warm_up::WarmUp;
+use crate::wire::{self, Held};
+
+/// How a repeat, or a run, ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepeatEnd {
+    /// The next one can begin.
+    Complete,
+    /// The user wants to stop.
+    Interrupted,
+}
+
+/// Runs one repeat on a topic that is ready.
+pub(crate) fn repeat(
+    session: &mut Session<'_>,
+    trial: &Trial,
+    share: &Share,
+    ground: &PreparedTopic,
+) -> Result<RepeatEnd, RunError> {
+    let facts = &ground.facts;
+    let key = RepeatKey {
+        trial: trial.index,
+        repeat: share.repeat,
+    };
+    let before = session.cluster.end_offsets(&facts.name);
+    let before = before.map_err(|error| outages::offsets_unknown(&error))?;
+    let folder = begin(session, key)?;
+    let started_unix_ms = unix_ms();
+    let measured = measure(session, trial, share, ground, &folder)?;
+    let outcome = &measured.load;
+
+    let ended = how_it_ended(session);
+    let may_follow = ended == RepeatEnd::Complete;
+    let (topic, unknown) = count(&mut session.cluster, facts, &before, outcome, may_follow);
+    let unknown = unknown.map(|error| outages::offsets_unknown(&error));
+    let end = measured.end(ended, unknown.as_ref());
+    let mut flows = flow_records(session, trial, outcome, &measured.cpu.drivers);
+    let hold = (outcome.hold_start_ns, outcome.hold_end_ns);
+    let seen = (&measured.behind, measured.cpu.replicator_between(hold));
+    mirror::record(session, ground.copy.as_ref(), outcome, seen, &mut flows);
+    let record = RepeatRecord {
+        key,
+        started_unix_ms,
+        flows,
+        topics: vec![topic],
+        cpu: Some(measured.cpu.record(outcome)),
+        replication: (facts.replication_factor == 1).then_some(Replication::NoFollowers),
+        brokers: session
+            .cluster
+            .metadata()
+            .brokers
+            .iter()
+            .map(|broker| broker.id)
+            .collect(),
+        outcome: end.clone(),
+    };
+    session.event(
+        Some((key, outcome.end_ns)),
+        EventKind::RepeatEnded { outcome: end },
+    );
+    let kept = finish(session, folder, &record);
+    if let Some(trouble) = measured.trouble {
+        return Err(trouble.into_error());
+    }
+    kept.or_unwritable()?;
+    match unknown {
+        Some(error) if ended == RepeatEnd::Complete => Err(error),
+        Some(_) | None => Ok(ended),
+    }
+}
+
+/// Whether the user has ended it.
+fn how_it_ended(session: &mut Session<'_>) -> RepeatEnd {
+    if !session.stopping.is_wanted() {
+        return RepeatEnd::Complete;
+    }
+    // The first signal ends the load; what the brokers have is still worth a short question.
+    session.cluster.set_interrupt(session.stopping.all.clone());
+    if let Some(mirror) = &mut session.mirror {
+        mirror.set_interrupt(session.stopping.all.clone());
+    }
+    RepeatEnd::Interrupted
+}
+
+/// Opens the folder of a repeat.
+fn begin(session: &mut Session<'_>, key: RepeatKey) -> Result<RepeatFolder, RunError> {
+    session.observer.observe(&RunEvent::RepeatBegins(key));
+    let tap = session.slice_tap.clone();
+    let tap = tap.map(|tap| Arc::new(move |slice: &Slice| tap(key, slice)) as SliceTap);
+    session.folder.begin_repeat_tapped(key, tap).or_unwritable()
+}
+
+/// Waits for what is on its way to disk.
+fn finish(
+    session: &mut Session<'_>,
+    folder: RepeatFolder,
+    record: &RepeatRecord,
+) -> Result<SlicesWritten, FolderError> {
+    let kept = folder.finish(record);
+    session.observer.observe(&RunEvent::RepeatEnds(record.key));
+    kept
+}
+
+/// What a load left behind, and what was seen meanwhile.
+struct MeasuredRepeat {
+    load: LoadOutcome,
+    cpu: ProcessCpu,
+    behind: EchoDelay,
+    trouble: Option<Trouble>,
+}
+
+impl MeasuredRepeat {
+    /// How the repeat ended, for its record; `unknown` is why the brokers did not say what they have.
+    fn end(&self, ended: RepeatEnd, unknown: Option<&RunError>) -> RepeatOutcome {
+        match (&self.trouble, ended) {
+            (Some(trouble), _) => RepeatOutcome::Failed {
+                why: in_one_line(&trouble.words()),
+            },
+            (None, RepeatEnd::Complete) if let Some(error) = unknown => RepeatOutcome::Failed {
+                why: in_one_line(&error.to_string()),
+            },
+            (None, RepeatEnd::Interrupted) => RepeatOutcome::Interrupted,
+            (None, RepeatEnd::Complete) if self.load.broken => RepeatOutcome::Failed {
+                why: "a client was refused, or records were corrupt or missing; see events.jsonl"
+                    .to_owned(),
+            },
+            (None, RepeatEnd::Complete) => RepeatOutcome::Complete,
+        }
+    }
+}
+
+/// A `group.id` of the run's own for each group of the trial; the end of the run deletes them.
+fn groups_of(session: &mut Session<'_>, trial: &Trial, repeat: u32) -> BTreeMap<String, String> {
+    let mut groups = BTreeMap::new();
+    for flow in &trial.flows {
+        if let FlowPlan::Consume(flow) = flow {
+            for of_group in flow.group_labels() {
+                let label = format!("g{:02}-r{repeat:02}-{of_group}", trial.index);
+                let label = session.label(&label);
+                groups.insert(of_group, session.topics.group(&label));
+            }
+        }
+    }
+    groups
+}
+
+/// Connects, runs the load, observes.
+fn measure(
+    session: &mut Session<'_>,
+    trial: &Trial,
+    share: &Share,
+    ground: &PreparedTopic,
+    folder: &RepeatFolder,
+) -> Result<MeasuredRepeat, RunError> {
+    let groups = groups_of(session, trial, share.repeat);
+    let setup = LoadSetup {
+        copy: ground
+            .copy
+            .as_ref()
+            .zip(session.mirror.as_ref())
+            .map(|(copy, mirror)| copy.setup(mirror)),
+        groups: &groups,
+        drivers: &session.drivers,
+        share,
+        topic: &ground.facts.name,
+        also: &[],
+        earliest: ground.earliest.as_deref(),
+        client: &session.client,
+        sink: &|| folder.sink(),
+        interrupt: &session.stopping.load,
+    };
+    let prepared = PreparedLoad::prepare(&setup);
+    let load = prepare_failed(session, prepared)?;
+    let key = folder.key();
+    // Their first answers may take long: that is no part of the load's time.
+    let brokers = metrics::sources(session, key);
+    let clock = Clock::start();
+    session.event(Some((key, 0)), EventKind::RepeatStarted);
+    let sampler = start_sampler(session, key, clock, brokers)?;
+    let asked = wire::start(session, &ground.facts, &groups, (key, clock))?;
+    let faults = FaultThread::start(session, share, &ground.facts.name, (key, clock))?;
+    let pids = load.driver_pids();
+    let mut watch = RepeatWatch::new(session, trial, folder, pids);
+    // However short the load is, there is a look on either side of it.
+    watch.cpu.sample(clock.now_ns());
+    let outcome = load.run_controlled(clock, |progress, control| watch.sample(progress, control));
+    watch.cpu.sample(clock.now_ns());
+    let (mut trouble, mut cpu, behind) = (watch.trouble, watch.cpu, watch.behind);
+    let told = asked.map(WireWatcher::stop).unwrap_or_default();
+    let watched = session.target_processes.clone();
+    restore(session, faults, &ground.facts.name, (key, clock))?;
+    if session.target_processes != watched {
+        // Nobody has watched the processes that were started in between.
+        cpu.targets.clear();
+    }
+    let load = outcome.map_err(load_failed)?;
+    outages::limit_questions(session, trial, &load);
+    if trouble.is_none() && trial.faults.is_empty() && load.is_target_gone {
+        let words = outages::gone_words(&load);
+        trouble = (!session.stopping.is_wanted()).then_some(Trouble::Target(words));
+    }
+    if trouble.is_none() {
+        trouble = load.driver_trouble.clone().map(Trouble::Driver);
+    }
+    for text in sampler.stop().notes.into_iter().chain(told) {
+        session.event(Some((key, load.end_ns)), EventKind::Warning { text });
+    }
+    for flow in &load.flows {
+        if let Some(words) = flow.group.and_then(|group| group.warning()) {
+            let text = format!("{}: {words}", flow.name);
+            session.event(Some((key, load.end_ns)), EventKind::Warning { text });
+        }
+    }
+    if load.incidents_dropped > 0 {
+        let text = format!("{} more incidents are not listed", load.incidents_dropped);
+        session.event(Some((key, load.end_ns)), EventKind::Warning { text });
+    }
+    Ok(MeasuredRepeat {
+        load,
+        cpu,
+        behind,
+        trouble,
+    })
+}
+
+/// What ended a load early.
+enum Trouble {
+    /// Slices cannot be written.
+    Results(WriteError),
+    /// The target's process is gone, or its disk nearly full.
+    Target(String),
+    /// Another client's process is gone.
+    Driver(String),
+}
+
+impl Trouble {
+    fn words(&self) -> String {
+        match self {
+            Self::Results(error) => error.to_string(),
+            Self::Target(words) | Self::Driver(words) => words.clone(),
+        }
+    }
+
+    fn into_error(self) -> RunError {
+        match self {
+            Self::Results(error) => RunError::System(error.to_string()),
+            Self::Target(words) => RunError::cluster(words),
+            Self::Driver(words) => RunError::Load(words),
+        }
+    }
+}
+
+/// Looks at a running load ten times a second.
+struct RepeatWatch<'a, 'b> {
+    session: &'a mut Session<'b>,
+    trial: &'a Trial,
+    folder: &'a RepeatFolder,
+    cpu: ProcessCpu,
+    behind: EchoDelay,
+    held: Held,
+    trouble: Option<Trouble>,
+    warm_up: WarmUp,
+    hold_start_ns: u64,
+}
+
+impl<'a, 'b> RepeatWatch<'a, 'b> {
+    fn new(
+        session: &'a mut Session<'b>,
+        trial: &'a Trial,
+        folder: &'a RepeatFolder,
+        drivers: Vec<(usize, u32)>,
+    ) -> Self {
+        let cpu = ProcessCpu {
+            generator: CpuTrack::of(Some(std::process::id())),
+            drivers: drivers.into_iter().map(DriverTrack::of).collect(),
+            targets: session
+                .target_processes
+                .iter()
+                .map(|process| CpuTrack::of(Some(process.pid)))
+                .collect(),
+            replicator: session.mirror.as_ref().map(Mirror::cpu_track),
+        };
+        Self {
+            session,
+            trial,
+            folder,
+            cpu,
+            behind: EchoDelay::default(),
+            held: Held::default(),
+            trouble: None,
+            warm_up: WarmUp::new(trial),
+            hold_start_ns: trial.stages.warm_up_limit_ns(),
+        }
+    }
+
+    fn sample(&mut self, progress: &LoadProgress, control: &LoadControl<'_>) {
+        self.cpu.sample(progress.elapsed_ns);
+        self.warm_up.check(progress.elapsed_ns, control);
+        self.hold_start_ns = control.hold_start_ns();
+        if self.is_hold(progress.elapsed_ns) {
+            self.behind.sample(&progress.behind);
+        }
+        let folder = &self.session.folder;
+        self.held.sample(folder, self.folder.key(), progress);
+        for incident in &progress.incidents {
+            let text = format!("{}: {}", incident.flow, incident.what);
+            let at = Some((self.folder.key(), incident.at_ns));
+            self.session
+                .event(at, EventKind::Error { text, code: None });
+        }
+        outages::report_outages(self.session, self.trial, self.folder.key(), progress);
+        if self.trouble.is_none() {
+            let results = self.folder.failure().map(Trouble::Results);
+            let target = || self.session.target_trouble().map(Trouble::Target);
+            let silence = || outages::given_up(self.trial, progress).map(Trouble::Target);
+            self.trouble = results.or_else(target).or_else(silence);
+            if self.trouble.is_some() {
+                self.session.stopping.load.raise();
+            }
+        }
+        let view = RepeatView {
+            load: progress,
+            trial: self.trial,
+            hold_start_ns: self.hold_start_ns,
+            is_warm_up_open: self.warm_up.goes_on(),
+        };
+        self.session.observer.observe(&RunEvent::Progress(&view));
+    }
+
+    fn is_hold(&self, at_ns: u64) -> bool {
+        let hold_ns = self.trial.stages.hold_ns;
+        let end_ns = hold_ns.map(|hold_ns| self.hold_start_ns + hold_ns);
+        at_ns >= self.hold_start_ns && end_ns.is_none_or(|end_ns| at_ns < end_ns)
+    }
+}
+
+fn start_sampler(
+    session: &Session<'_>,
+    key: RepeatKey,
+    clock: Clock,
+    brokers: Vec<Box<dyn BrokerSource>>,
+) -> Result<Sampler, RunError> {
+    let beside = session.mirror.as_ref().map(Mirror::processes);
+    let targets = session.target_processes.iter().cloned();
+    let targets = targets.chain(beside.unwrap_or_default());
+    let evidence = session.folder.evidence();
+    Sampler::start_with(
+        SamplingPlan::each_second(key, targets.collect())
+            .with_data_dirs(session.data_dirs.clone())
+            .with_speeds(session.request.target.speeds.clone()),
+        brokers,
+        move || clock.now_ns(),
+        move |seen| evidence.write(seen).map_err(|error| error.to_string()),
+    )
+    .map_err(|error| RunError::system("cannot start the thread that observes", &error))
+}
+
+fn flow_records(
+    session: &Session<'_>,
+    trial: &Trial,
+    outcome: &LoadOutcome,
+    drivers: &[DriverTrack],
+) -> Vec<FlowRecord> {
+    let spans = [
+        (Stage::WarmUp, 0, outcome.hold_start_ns),
+        (Stage::Hold, outcome.hold_start_ns, outcome.hold_end_ns),
+        (Stage::Drain, outcome.hold_end_ns, outcome.end_ns),
+    ];
+    let stages: Vec<StageSpan> = spans
+        .into_iter()
+        .filter(|(_, start_ns, end_ns)| end_ns > start_ns)
+        .map(|(stage, start_ns, end_ns)| StageSpan {
+            stage,
+            start_ns,
+            end_ns,
+        })
+        .collect();
+    let of = |(index, flow): (usize, &FlowPlan)| FlowRecord {
+        name: flow.name().to_owned(),
+        stages: stages.clone(),
+        threads: outcome.worker_hold_cpu_ns.len() as u32,
+        driver: drivers::record(index, outcome, drivers),
+        group: outcome.flows.get(index).and_then(|flow| flow.group),
+        transactions: outcome
+            .flows
+            .get(index)
+            .and_then(|flow| transactions::spoken(flow.transactions)),
+        mirror: None,
+        connections: outcome
+            .flows
+            .get(index)
+            .filter(|_| flow.produces().is_none_or(|flow| flow.driver.is_kgauge()))
+            .map(|flow| flow.totals.connections),
+        ceiling: session.ceilings.of_flow(index),
+        pace: outcome.flows.get(index).map(|flow| flow.pace.clone()),
+    };
+    trial.flows.iter().enumerate().map(of).collect()
+}
+
+/// An event of a repeat, or of the run.
+pub(crate) fn event(at: Option<(RepeatKey, u64)>, kind: EventKind) -> Event {
+    Event {
+        at_unix_ms: unix_ms(),
+        repeat: at.map(|(key, _)| key),
+        at_ns: at.map(|(_, at_ns)| at_ns),
+        kind,
+    }
+}

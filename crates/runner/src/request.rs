@@ -1,0 +1,104 @@
+//! What a run is made from: everything resolved, nothing read from a command line or an environment.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use kgauge_client::{ClientConfig, Cluster};
+
+use crate::error::RunError;
+use crate::host::HostSetup;
+use crate::question::Question;
+use crate::run_target::RunTarget;
+use crate::stop::StopRequests;
+
+/// A run of one question on one target.
+#[derive(Clone)]
+pub struct RunRequest<'a> {
+    /// What is asked.
+    pub question: &'a Question,
+    /// What is asked about.
+    pub target: &'a RunTarget,
+    /// Where the results go.
+    pub folder: FolderChoice,
+    /// Where all randomness comes from; by default that of a saved plan, or a new one.
+    pub seed: Option<u64>,
+    /// The command that the run folder names, without secrets.
+    pub command: Vec<String>,
+    /// Whether topics and data of the run stay.
+    pub keeps_data: bool,
+    /// A topic of an existing cluster that is used unchanged.
+    pub existing_topic: Option<String>,
+    /// Whether brokers are asked about the run's topic while trials run.
+    pub polls_brokers: bool,
+    /// Whether the run may use an existing cluster.
+    pub consent: Consent<'a>,
+    /// The way to stop it.
+    pub stop: StopRequests,
+    /// What this machine offers.
+    pub host: HostSetup,
+    /// Called when the target serves, before the first trial.
+    pub on_target_ready: Option<&'a OnTargetReady<'a>>,
+}
+
+impl<'a> RunRequest<'a> {
+    /// A run with the defaults of everything else: a new folder below `kgauge-runs`, a new seed, no questions asked.
+    pub fn new(question: &'a Question, target: &'a RunTarget, host: HostSetup) -> Self {
+        Self {
+            question,
+            target,
+            folder: FolderChoice::Default,
+            seed: None,
+            command: Vec::new(),
+            keeps_data: false,
+            existing_topic: None,
+            polls_brokers: true,
+            consent: Consent::Given,
+            stop: StopRequests::idle(),
+            host,
+            on_target_ready: None,
+        }
+    }
+}
+
+/// The run folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FolderChoice {
+    /// A new one below `kgauge-runs`, named after the question.
+    Default,
+    /// This one, which must be empty or not exist.
+    New(PathBuf),
+    /// That of an interrupted run, which goes on.
+    Resume(PathBuf),
+}
+
+/// Whether a run may use an existing cluster.
+#[derive(Clone, Copy)]
+pub enum Consent<'a> {
+    /// It may.
+    Given,
+    /// This asks, once the observer has been told what the run would do.
+    Ask(&'a dyn Fn() -> ConsentAnswer),
+}
+
+/// What the user says to a run on an existing cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConsentAnswer {
+    /// Begin.
+    Yes,
+    /// Do not.
+    No,
+    /// There is nobody to ask.
+    NobodyThere,
+}
+
+impl fmt::Debug for Consent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Given => "Given",
+            Self::Ask(_) => "Ask",
+        })
+    }
+}
+
+/// What somebody does with the target of a run before its first trial.
+pub type OnTargetReady<'a> = dyn Fn(&mut Cluster, &ClientConfig) -> Result<(), RunError> + 'a;

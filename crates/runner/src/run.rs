@@ -1,0 +1,190 @@
+//! A run on one target: start, trials, end.
+
+use std::path::PathBuf;
+
+use kgauge_results::run::EventKind;
+use kgauge_scenario::{Plan, RepeatStep, Trial};
+
+use crate::announce::planned_time;
+use crate::close::close;
+use crate::clusters;
+use crate::error::{RunError, in_one_line};
+use crate::observer::{Announcement, Observer, RunEvent, RunStep};
+use crate::open_run::OpenRun;
+use crate::outages;
+use crate::repeat::{RepeatEnd, event};
+use crate::request::RunRequest;
+use crate::session::Session;
+use crate::start::{PreparedRun, prepare};
+use crate::trial::{PreparedTopic, run_step};
+
+/// A run that began: its folder, and how it ended.
+#[derive(Debug)]
+pub struct FinishedRun {
+    /// The run folder.
+    pub dir: PathBuf,
+    /// Why it did not come to its end, if so.
+    pub ended: Result<RepeatEnd, RunError>,
+}
+
+/// Runs a question on a target. Whatever was measured is in the run folder, however the run ended.
+///
+/// # Errors
+/// Nothing was measured, and no run folder is left.
+pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<FinishedRun, RunError> {
+    let mut opened = OpenRun::open(request)?;
+    let prepared = prepare(request, &mut opened, observer);
+    let PreparedRun {
+        mut session,
+        plan,
+        steps,
+    } = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) => return Err(opened.give_up(error, request.stop.is_wanted())),
+    };
+    let dir = session.folder.dir().to_owned();
+    session
+        .observer
+        .observe(&RunEvent::Announced(&Announcement {
+            plan: &plan,
+            steps: &steps,
+            dir: &dir,
+            is_resumed: session.clusters.attempt > 0,
+            planned: planned_time(&plan, &steps),
+        }));
+    let ended = run_all(&mut session, &plan, &steps);
+    let error = ended.as_ref().err();
+    session.observer.observe(&RunEvent::Closing { error });
+    let is_alive = session.death().is_none();
+    let ended = match is_alive && request.stop.is_wanted() {
+        true => excused(ended),
+        false => ended,
+    };
+    let closed = close(session, &ended);
+    observer.observe(&RunEvent::Closed);
+    let ended = ended.and_then(|ended| closed.map(|()| ended));
+    Ok(FinishedRun { dir, ended })
+}
+
+/// That many trials may fail one after the other before the run is given up.
+const FAILURES_MAX: usize = 3;
+
+/// Runs every step. A trial that fails is given up; the others go on.
+fn run_all(
+    session: &mut Session<'_>,
+    plan: &Plan,
+    steps: &[RepeatStep],
+) -> Result<RepeatEnd, RunError> {
+    let mut topic: Option<PreparedTopic> = None;
+    let mut failed: Vec<(u32, RunError)> = Vec::new();
+    let mut in_a_row = 0;
+    for (index, step) in steps.iter().enumerate() {
+        if session.stopping.is_wanted() {
+            return Ok(RepeatEnd::Interrupted);
+        }
+        if failed.iter().any(|(trial, _)| *trial == step.trial) {
+            continue;
+        }
+        let Some(trial) = plan.trials.get(step.trial as usize) else {
+            continue;
+        };
+        session.observer.observe(&RunEvent::StepBegins(RunStep {
+            trial,
+            step: *step,
+            index,
+            count: steps.len(),
+        }));
+        let next = steps.get(index + 1);
+        let is_last = next.is_none_or(|next| next.trial != step.trial);
+        let ended = clusters::fit_to(session, trial).and_then(|is_new| {
+            if is_new {
+                topic = None;
+            }
+            run_step(session, plan, *step, &mut topic, is_last)
+        });
+        match ended {
+            Ok(RepeatEnd::Interrupted) => return Ok(RepeatEnd::Interrupted),
+            Ok(RepeatEnd::Complete) => in_a_row = 0,
+            Err(error) if session.stopping.is_wanted() => return Err(error),
+            Err(error) => {
+                topic = None;
+                in_a_row += 1;
+                let is_of_target = error.is_of_target();
+                let is_noted = note_failure(session, trial, &error);
+                failed.push((step.trial, error));
+                if !is_noted || in_a_row >= FAILURES_MAX {
+                    break;
+                }
+                if is_of_target && outages::is_cluster_gone(session) {
+                    note_left_out(session, steps.len() - index - 1);
+                    break;
+                }
+                session.stopping.let_next_begin();
+            }
+        }
+    }
+    let count = failed.len();
+    match failed.into_iter().next() {
+        None => Ok(RepeatEnd::Complete),
+        Some((_, error)) if plan.trials.len() == 1 => Err(error),
+        Some((_, error)) => Err(RunError::Trials {
+            failed: count,
+            planned: plan.trials.len(),
+            first: Box::new(error),
+        }),
+    }
+}
+
+/// Writes down that a trial failed. False when results can no longer be kept: then nothing goes on.
+fn note_failure(session: &mut Session<'_>, trial: &Trial, error: &RunError) -> bool {
+    // Whatever happened to the cluster shall not strike the next trial.
+    session.clusters.is_broken |= error.is_of_target();
+    let name = format!("{} {}", trial.scenario, trial.name);
+    let why = error.to_string();
+    session.observer.observe(&RunEvent::TrialFailed {
+        name: name.trim(),
+        why: why.lines().next().unwrap_or_default(),
+    });
+    let kind = EventKind::TrialFailed {
+        trial: trial.index,
+        why: in_one_line(&why),
+    };
+    let written = session.folder.events().write(&event(None, kind));
+    written.is_ok()
+}
+
+/// Reports that the run ends here.
+fn note_left_out(session: &mut Session<'_>, steps: usize) {
+    if steps > 0 {
+        session.remark(&format!(
+            "the cluster does not answer; what is left of the run ({steps} repeats) was not tried"
+        ));
+    }
+}
+
+/// What a user's stop makes of the end of a run on a target that is alive: an exchange that the stop cut off
+/// is no failure of the target.
+fn excused(ended: Result<RepeatEnd, RunError>) -> Result<RepeatEnd, RunError> {
+    match ended {
+        Err(error) if error.is_of_target() => Ok(RepeatEnd::Interrupted),
+        ended => ended,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_cuts_exchanges_off_and_excuses_nothing_else() {
+        let cut_off = RunError::cluster("interrupted while connecting");
+        assert_eq!(excused(Err(cut_off)).unwrap(), RepeatEnd::Interrupted);
+        let disk_full = RunError::System("no space left on device".to_owned());
+        assert!(!excused(Err(disk_full)).unwrap_err().is_of_target());
+        assert_eq!(
+            excused(Ok(RepeatEnd::Complete)).unwrap(),
+            RepeatEnd::Complete
+        );
+    }
+}

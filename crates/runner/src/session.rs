@@ -1,0 +1,109 @@
+//! What all parts of a run share: the target, the folder, the topics that were made, the way to stop.
+
+use std::path::PathBuf;
+
+use kgauge_client::{ClientConfig, Cluster};
+use kgauge_load::DriverProgram;
+use kgauge_observe::WatchedProcess;
+use kgauge_results::RunFolder;
+use kgauge_results::run::{EventKind, RepeatKey};
+use kgauge_scenario::{Driver, TargetKind};
+use kgauge_target::TopicGuard;
+
+use crate::ceilings::Ceilings;
+use crate::clusters::Clusters;
+use crate::disk_space::DiskGuard;
+use crate::metrics::MetricsAddress;
+use crate::mirror::Mirror;
+use crate::observer::{Activity, Observer, RepeatTap, RunEvent};
+use crate::repeat::event;
+use crate::request::RunRequest;
+use crate::shared::SharedTarget;
+use crate::stop::StopRequests;
+
+/// How the brokers looked at the end of a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClusterHealth {
+    /// All answered.
+    Sound,
+    /// Connections were lost, or a broker did not answer.
+    Doubtful,
+    /// No partition had a leader that answers.
+    Gone,
+}
+
+/// A run in progress.
+pub(crate) struct Session<'a> {
+    pub(crate) request: &'a RunRequest<'a>,
+    pub(crate) observer: &'a mut dyn Observer,
+    pub(crate) folder: &'a mut RunFolder,
+    /// Sees the slices of repeats.
+    pub(crate) slice_tap: Option<RepeatTap>,
+    pub(crate) stopping: StopRequests,
+    pub(crate) target: SharedTarget,
+    /// What kind of target it is.
+    pub(crate) kind: TargetKind,
+    /// How it is reached.
+    pub(crate) client: ClientConfig,
+    /// How many brokers it has.
+    pub(crate) nodes: usize,
+    pub(crate) cluster: Cluster,
+    /// The second cluster, where the trial wants one.
+    pub(crate) mirror: Option<Mirror>,
+    /// Starts the next cluster.
+    pub(crate) clusters: Clusters<'a>,
+    pub(crate) topics: TopicGuard,
+    /// Whether the brokers have had load of the trials' kind.
+    pub(crate) is_warm: bool,
+    /// The target's processes on this machine.
+    pub(crate) target_processes: Vec<WatchedProcess>,
+    /// The folders on this machine with its data.
+    pub(crate) data_dirs: Vec<PathBuf>,
+    /// Keeps their disks from getting full.
+    pub(crate) disk_guard: DiskGuard,
+    /// Metrics endpoints that the user named.
+    pub(crate) metrics: Vec<MetricsAddress>,
+    /// The programs of other clients that flows name.
+    pub(crate) drivers: Vec<(Driver, DriverProgram)>,
+    /// What the flows do at full speed.
+    pub(crate) ceilings: Ceilings,
+    /// How the brokers looked at the end of the last load.
+    pub(crate) health: ClusterHealth,
+}
+
+impl Session<'_> {
+    /// Tells the observer something that the user should see.
+    pub(crate) fn remark(&mut self, message: &str) {
+        self.observer.observe(&RunEvent::Remark(message));
+    }
+
+    /// Tells the observer what the run does between loads.
+    pub(crate) fn report(&mut self, activity: &Activity) {
+        self.observer.observe(&RunEvent::Activity(activity));
+    }
+
+    /// Keeps an event. A folder that takes no more events ends the run through its slices.
+    pub(crate) fn event(&self, at: Option<(RepeatKey, u64)>, kind: EventKind) {
+        let _ = self.folder.events().write(&event(at, kind));
+    }
+
+    /// A label for what the run makes on the cluster: an earlier attempt may have left its own.
+    pub(crate) fn label(&self, label: &str) -> String {
+        match self.clusters.attempt {
+            0 => label.to_owned(),
+            attempt => format!("{label}-again-{attempt}"),
+        }
+    }
+
+    /// Why no load can go on: the target is gone, or its disks would be full.
+    pub(crate) fn target_trouble(&self) -> Option<String> {
+        let disk = || self.disk_guard.check(&self.data_dirs);
+        self.death().or_else(disk)
+    }
+
+    /// The message of a target that is gone. While a fault is injected, nobody looks.
+    pub(crate) fn death(&self) -> Option<String> {
+        let mirror = || self.mirror.as_ref().and_then(Mirror::death);
+        self.target.death().or_else(mirror)
+    }
+}

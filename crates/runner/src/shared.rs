@@ -1,0 +1,99 @@
+//! The target, shared between the run and the thread that breaks it on purpose.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use kgauge_target::{Done, Instruction, MetricsPlace, NodeReport, Target, TargetProcess};
+
+/// When a target that somebody else uses is tried again.
+const TRY_AGAIN: Duration = Duration::from_millis(1);
+
+/// A target that two threads may use in turn. Between two clusters of a run there is none.
+#[derive(Clone)]
+pub(crate) struct SharedTarget(Arc<Mutex<Option<Target>>>);
+
+impl SharedTarget {
+    pub(crate) fn new(target: Target) -> Self {
+        Self(Arc::new(Mutex::new(Some(target))))
+    }
+
+    /// No cluster.
+    #[cfg(test)]
+    pub(crate) fn none() -> Self {
+        Self(Arc::new(Mutex::new(None)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Target>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Carries out one instruction, once nobody else uses the target. An error is in words.
+    pub(crate) fn instruct(&self, instruction: &Instruction) -> Result<Done, String> {
+        match self.lock().as_mut() {
+            Some(target) => {
+                let done = target.instruct(instruction);
+                done.map_err(|error| error.to_string())
+            }
+            None => Err("there is no cluster".to_owned()),
+        }
+    }
+
+    /// The target's processes on this machine.
+    pub(crate) fn processes(&self) -> Vec<TargetProcess> {
+        self.lock()
+            .as_ref()
+            .map_or_else(Vec::new, Target::processes)
+    }
+
+    /// What the nodes of an embedded cluster have counted, if it is told within `limit`: whoever does something to the
+    /// cluster meanwhile is not waited for longer than that.
+    pub(crate) fn counts(&self, limit: Duration) -> Result<Vec<NodeReport>, String> {
+        let begin = Instant::now();
+        loop {
+            let mut target = match self.0.try_lock() {
+                Ok(target) => target,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) if begin.elapsed() < limit => {
+                    std::thread::sleep(TRY_AGAIN);
+                    continue;
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err("something was being done to the cluster".to_owned());
+                }
+            };
+            let Some(target) = target.as_mut() else {
+                return Err("there is no cluster".to_owned());
+            };
+            return target.counts(limit.saturating_sub(begin.elapsed()));
+        }
+    }
+
+    /// Where its brokers tell their metrics; else why they do not.
+    pub(crate) fn metrics(&self) -> Result<MetricsPlace, String> {
+        match self.lock().as_ref() {
+            Some(target) => target.metrics(),
+            None => Err("there is no cluster".to_owned()),
+        }
+    }
+
+    /// The words of a target that is gone, with what to do about it. While somebody else uses it, it is not looked at.
+    pub(crate) fn death(&self) -> Option<String> {
+        let mut target = match self.0.try_lock() {
+            Ok(target) => target,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        let error = target.as_mut()?.check().err()?;
+        Some(crate::error::with_fix(&error, error.fix()))
+    }
+
+    /// Takes the target out, to end it.
+    pub(crate) fn take(&self) -> Option<Target> {
+        self.lock().take()
+    }
+
+    /// Puts the next one in.
+    pub(crate) fn put(&self, target: Target) {
+        *self.lock() = Some(target);
+    }
+}

@@ -1,0 +1,223 @@
+//! Everything before the first trial: the target, the plan, the disk check, the run folder.
+
+use std::path::Path;
+
+use kgauge_results::run::{DiskBaseline, EventKind, RepeatKey};
+use kgauge_scenario::{Plan, RepeatStep};
+use kgauge_target::{Target, TargetSpec};
+
+use crate::ceilings::Ceilings;
+use crate::clusters::{self, Clusters};
+use crate::consent;
+use crate::data_dirs;
+use crate::disk_space::{DiskGuard, check_room};
+use crate::drivers;
+use crate::environment::environment;
+use crate::error::{OrRunError, RunError};
+use crate::fit::{check_topics, drop_unsupported, same_cluster};
+use crate::left_out::left_out;
+use crate::metrics;
+use crate::mirror;
+use crate::observer::{Observer, RunEvent};
+use crate::open_run::OpenRun;
+use crate::processes;
+use crate::repeat::event;
+use crate::request::RunRequest;
+use crate::session::{ClusterHealth, Session};
+use crate::shared::SharedTarget;
+
+/// A run whose target serves, and whose plan is written down.
+pub(crate) struct PreparedRun<'a> {
+    pub(crate) session: Session<'a>,
+    pub(crate) plan: Plan,
+    /// What is left to do, in order.
+    pub(crate) steps: Vec<RepeatStep>,
+}
+
+/// Starts the target, checks that everything fits, and writes the plan. After an error no target is left.
+pub(crate) fn prepare<'a>(
+    request: &'a RunRequest<'a>,
+    opened: &'a mut OpenRun,
+    observer: &'a mut dyn Observer,
+) -> Result<PreparedRun<'a>, RunError> {
+    let (question, stopping) = (request.question, &request.stop);
+    let drivers = drivers::programs(&question.trials, request)?;
+    let (steps, left_out) = left_to_do(request, opened, observer)?;
+    let first = steps.first();
+    let first = first.and_then(|step| question.trials.get(step.trial as usize));
+    let needs = first.map(|trial| trial.cluster.clone()).unwrap_or_default();
+    let mut clusters = Clusters::new(request, opened);
+    let target = clusters.start(&needs)?;
+    let mut cluster = target.connect(stopping.load.clone())?;
+    let facts = target.facts(&mut cluster)?;
+    request.target.check_existing(&mut cluster, &needs)?;
+    let mut plan = match &opened.earlier {
+        Some(earlier) => same_cluster(earlier, &facts, request.target)?,
+        None => {
+            let mut cluster = facts.for_plan();
+            // The first cluster may have another number of brokers, because that is varied.
+            cluster.brokers = request.target.spec.brokers().unwrap_or(cluster.brokers);
+            question.plan(&opened.run_id, opened.seed, cluster)?
+        }
+    };
+    let mut notes = drop_unsupported(&mut plan, &facts, &mut cluster)?;
+    let to_run = to_run(&plan, &steps);
+    let topic = request.existing_topic.as_deref();
+    check_topics(topic, &to_run, (&target, &facts), &mut cluster)?;
+    let target_processes = processes::of(&target, &facts);
+    let data_dirs = data_dirs::of(&target, &facts, &target_processes);
+    let dir = opened.folder.dir();
+    let how = (request.keeps_data, !data_dirs.is_empty());
+    let rooms = check_room(&target, &mut cluster, &to_run, dir, how)?;
+    if let Target::Existing(_) = target {
+        consent::ask(request, &to_run, &facts, &rooms, observer)?;
+    }
+    if let Some(on_target_ready) = request.on_target_ready {
+        on_target_ready(&mut cluster, target.config())?;
+    }
+    let topics = clusters::topics(&target, &opened.run_id)?;
+    let mirror = clusters.mirror(&target, &needs)?;
+    notes.extend(mirror::note(&plan));
+    // A run that goes on has said all of it already.
+    if opened.earlier.is_none() {
+        let (disk, disk_note) = disk_baseline(request, dir, observer)?;
+        notes.extend(several_clusters(&plan));
+        notes.extend(disk_note);
+        let environment = environment(dir, &target, &facts, notes, disk);
+        let written = opened.folder.write_environment(&environment);
+        written.or_unwritable()?;
+        write_plan(request, opened, &plan, left_out)?;
+    }
+    let taps = observer.taps();
+    if let Some((evidence, events)) = taps.lines {
+        opened.folder.tap(evidence, events);
+    }
+    let session = Session {
+        metrics: metrics::known(request.target.metrics.clone(), &facts.brokers)?,
+        request,
+        observer,
+        folder: &mut opened.folder,
+        slice_tap: taps.slices,
+        stopping: stopping.clone(),
+        kind: target.kind(),
+        client: target.config().clone(),
+        nodes: facts.brokers.len(),
+        target: SharedTarget::new(target),
+        cluster,
+        mirror,
+        clusters,
+        topics,
+        is_warm: false,
+        target_processes,
+        disk_guard: DiskGuard::of(&data_dirs),
+        data_dirs,
+        drivers,
+        ceilings: Ceilings::default(),
+        health: ClusterHealth::Sound,
+    };
+    Ok(PreparedRun {
+        session,
+        plan,
+        steps,
+    })
+}
+
+/// Trials that will not run, and why.
+type LeftOut = Vec<(u32, String)>;
+
+/// What is left to do, and what the target cannot serve.
+fn left_to_do(
+    request: &RunRequest<'_>,
+    opened: &OpenRun,
+    observer: &mut dyn Observer,
+) -> Result<(Vec<RepeatStep>, LeftOut), RunError> {
+    let question = request.question;
+    let left_out = left_out(question, request.target, observer);
+    let is_done = |step: &RepeatStep| {
+        let key = RepeatKey {
+            trial: step.trial,
+            repeat: step.repeat,
+        };
+        let earlier = opened.earlier.as_ref();
+        earlier.is_some_and(|earlier| earlier.done.contains(&key))
+    };
+    let is_left_out = |step: &RepeatStep| left_out.iter().any(|(trial, _)| *trial == step.trial);
+    let mut steps = question.order(opened.seed);
+    steps.retain(|step| !is_done(step) && !is_left_out(step));
+    if opened.earlier.is_some() && steps.is_empty() {
+        let words = "this run has nothing left to do that the target can serve";
+        return Err(RunError::input(words));
+    }
+    Ok((steps, left_out))
+}
+
+/// Keeps the plan, the scenarios, and what will not run.
+fn write_plan(
+    request: &RunRequest<'_>,
+    opened: &OpenRun,
+    plan: &Plan,
+    left_out: LeftOut,
+) -> Result<(), RunError> {
+    let folder = &opened.folder;
+    folder.write_plan(plan).or_unwritable()?;
+    for (name, text) in request.question.texts() {
+        folder.write_scenario(name, text).or_unwritable()?;
+    }
+    for (trial, why) in left_out {
+        let kind = EventKind::TrialLeftOut { trial, why };
+        folder.events().write(&event(None, kind)).or_unwritable()?;
+    }
+    Ok(())
+}
+
+/// What the disk under the target does by itself, where the study asks; or why that is not known.
+fn disk_baseline(
+    request: &RunRequest<'_>,
+    dir: &Path,
+    observer: &mut dyn Observer,
+) -> Result<(Option<DiskBaseline>, Option<String>), RunError> {
+    if !request.question.wants_disk_baseline() {
+        return Ok((None, None));
+    }
+    let why = match request.target.spec {
+        TargetSpec::Existing(_) => {
+            "the brokers' disks are not this machine's to measure".to_owned()
+        }
+        _ => {
+            observer.observe(&RunEvent::Remark("measuring the disk alone with fio"));
+            match kgauge_observe::disk_baseline(dir, &|| request.stop.is_wanted()) {
+                Ok(found) => return Ok((Some(found), None)),
+                Err(error) if request.stop.is_wanted() => {
+                    return Err(RunError::interrupted(error));
+                }
+                Err(error) => error.to_string(),
+            }
+        }
+    };
+    Ok((
+        None,
+        Some(format!("There is no baseline of the disk: {why}.")),
+    ))
+}
+
+/// What is told of the brokers is of the first cluster.
+fn several_clusters(plan: &Plan) -> Option<String> {
+    let (first, rest) = plan.trials.split_first()?;
+    let differ = rest
+        .iter()
+        .any(|trial| !trial.cluster.shares_with(&first.cluster));
+    differ.then(|| {
+        "Trials with different broker settings ran on separate clusters; the broker details here \
+         describe the first cluster."
+            .to_owned()
+    })
+}
+
+/// The plan without what will not run.
+fn to_run(plan: &Plan, steps: &[RepeatStep]) -> Plan {
+    let mut to_run = plan.clone();
+    to_run
+        .trials
+        .retain(|trial| steps.iter().any(|step| step.trial == trial.index));
+    to_run
+}

@@ -1,0 +1,271 @@
+//! A trial: its topic, its preload, its repeats.
+
+use std::time::Duration;
+
+use kgauge_client::Cluster;
+use kgauge_client::admin::AdminConfigResource;
+use kgauge_load::{LoadError, PreloadError, preload};
+use kgauge_results::run::{EventKind, TopicFacts};
+use kgauge_scenario::{Plan, RepeatStep, Stripe, TargetKind, Trial};
+use kgauge_target::{AdoptError, Layout, TopicWish, adopt, retention_ms};
+
+use crate::error::{OrRunError, RunError, with_fix};
+use crate::mirror::{self, Copy};
+use crate::observer::{Activity, RunEvent};
+use crate::repeat::{RepeatEnd, repeat};
+use crate::session::{ClusterHealth, Session};
+use crate::warming;
+
+/// Topic settings that say what an ack meant, or what became of the data.
+const SETTINGS_KEPT: &[&str] = &[
+    "min.insync.replicas",
+    "flush.messages",
+    "flush.ms",
+    "retention.bytes",
+    "retention.ms",
+    "segment.bytes",
+    "max.message.bytes",
+    "message.timestamp.type",
+    "compression.type",
+    "cleanup.policy",
+    "unclean.leader.election.enable",
+];
+
+/// How long the cluster may take to make a topic when brokers did not answer at the end of the load before.
+const DOUBTFUL_TIME_MAX: Duration = Duration::from_secs(15);
+
+/// Runs one repeat of a trial. `ground` is what the repeat before it has left, and what this one leaves.
+pub(crate) fn run_step(
+    session: &mut Session<'_>,
+    plan: &Plan,
+    step: RepeatStep,
+    ground: &mut Option<PreparedTopic>,
+    is_last: bool,
+) -> Result<RepeatEnd, RunError> {
+    let Some(share) = plan.share(step.trial, step.repeat, Stripe::WHOLE) else {
+        let words = format!("the plan has no trial {}", step.trial);
+        return Err(RunError::input(words));
+    };
+    let trial = &share.trial;
+    // Somebody's cluster that lost brokers may be gone by now.
+    let limit = (session.health != ClusterHealth::Sound).then_some(DOUBTFUL_TIME_MAX);
+    session.cluster.set_time_limit(limit);
+    session.report(&Activity::MeasuringCeiling);
+    let interrupt = session.stopping.load.clone();
+    session.ceilings.measure(&share, &interrupt);
+    if !warming::warm(session, &share)? {
+        return Ok(RepeatEnd::Interrupted);
+    }
+    // Repeats that only read can share what they read; those that write begin on empty ground.
+    let found = match ground.take() {
+        Some(ground) => ground,
+        None => match make_topic(session, trial, step.repeat)? {
+            Some(ground) => ground,
+            None => return Ok(RepeatEnd::Interrupted),
+        },
+    };
+    let ended = repeat(session, trial, &share, &found);
+    let goes_on = matches!(ended, Ok(RepeatEnd::Complete)) && trial.only_reads() && !is_last;
+    if goes_on {
+        *ground = Some(found);
+    } else if session.health == ClusterHealth::Gone
+        || (session.health == ClusterHealth::Doubtful && session.stopping.is_wanted())
+    {
+        // The end of the run tries, for a shorter time.
+    } else if found.earliest.is_none() && !session.request.keeps_data && session.death().is_none() {
+        delete_topic(session, &found.facts.name);
+        if let Some(copy) = &found.copy {
+            mirror::delete(session, copy);
+        }
+    }
+    ended
+}
+
+/// The topic of a repeat.
+pub(crate) struct PreparedTopic {
+    pub(crate) facts: TopicFacts,
+    /// Where the run's own records begin in a topic that was there before.
+    pub(crate) earliest: Option<Vec<i64>>,
+    /// Its copy on the second cluster.
+    pub(crate) copy: Option<Copy>,
+}
+
+/// Makes and fills the topic; `None` when the user stopped it.
+fn make_topic(
+    session: &mut Session<'_>,
+    trial: &Trial,
+    repeat: u32,
+) -> Result<Option<PreparedTopic>, RunError> {
+    let found = match session.request.existing_topic.clone() {
+        Some(name) => adopted(session, trial, name),
+        None => created(session, trial, repeat).map(|name| (name, None)),
+    };
+    let (name, earliest) = match found {
+        Ok(found) => found,
+        Err(_) if session.stopping.is_wanted() => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !fill(session, trial, &name)? {
+        return Ok(None);
+    }
+    let copy = mirror::await_copy(session, trial, &name)?;
+    if copy.is_none() && session.stopping.is_wanted() {
+        return Ok(None);
+    }
+    let facts = topic_facts(session, trial, name);
+    Ok(Some(PreparedTopic {
+        facts,
+        earliest,
+        copy,
+    }))
+}
+
+/// A topic of the run's own.
+fn created(session: &mut Session<'_>, trial: &Trial, repeat: u32) -> Result<String, RunError> {
+    let mut configs: Vec<(String, String)> = trial.topic.config.clone().into_iter().collect();
+    if let (TargetKind::Existing, Some(ms)) = (session.kind, retention_ms(trial)) {
+        // If kgauge is killed, the cluster deletes the records by itself.
+        configs.push(("retention.ms".to_owned(), ms.to_string()));
+    }
+    let wish = TopicWish {
+        label: session.label(&format!("t{:02}-r{repeat:02}", trial.index)),
+        partitions: i32::try_from(trial.topic.partitions).unwrap_or(i32::MAX),
+        replication_factor: i16::try_from(trial.topic.replication).unwrap_or(i16::MAX),
+        configs,
+    };
+    let made = session.topics.create(&mut session.cluster, &wish);
+    let name = made.map_err(|error| {
+        let words = with_fix(&error, error.fix());
+        RunError::cluster(session.death().unwrap_or(words))
+    })?;
+    session.event(
+        None,
+        EventKind::TopicCreated {
+            topic: name.clone(),
+        },
+    );
+    Ok(name)
+}
+
+/// The topic that the user allowed, and where it ends now.
+fn adopted(
+    session: &mut Session<'_>,
+    trial: &Trial,
+    name: String,
+) -> Result<(String, Option<Vec<i64>>), RunError> {
+    check_existing_topic(&mut session.cluster, &name, trial)?;
+    let ends = session.cluster.end_offsets(&name).or_target_failed("")?;
+    Ok((name, Some(ends)))
+}
+
+/// Whether the topic that the user allowed exists and suits a trial.
+pub(crate) fn check_existing_topic(
+    cluster: &mut Cluster,
+    name: &str,
+    trial: &Trial,
+) -> Result<(), RunError> {
+    let layout = Layout {
+        partitions: trial.topic.partitions as usize,
+        replicas: usize::from(trial.topic.replication),
+    };
+    adopt(cluster, name, layout).map_err(|error| {
+        let message = with_fix(&error, error.fix());
+        match &error {
+            AdoptError::Cluster { .. } => RunError::Cluster(message),
+            AdoptError::Missing { .. }
+            | AdoptError::Internal { .. }
+            | AdoptError::Refused { .. }
+            | AdoptError::Layout { .. } => RunError::Input(message),
+        }
+    })
+}
+
+/// Writes what has to be there before the first stage; false when the user stopped it.
+fn fill(session: &mut Session<'_>, trial: &Trial, name: &str) -> Result<bool, RunError> {
+    let Some(plan) = &trial.topic.preload else {
+        return Ok(true);
+    };
+    let observer = &mut *session.observer;
+    let filled = preload(
+        name,
+        &trial.topic,
+        plan,
+        &session.client,
+        &session.stopping.load,
+        |seen| {
+            observer.observe(&RunEvent::Activity(&Activity::Preloading {
+                acked: seen.flows.iter().map(|flow| flow.acked).sum(),
+                records: plan.records,
+            }));
+        },
+    );
+    match filled {
+        Ok(_) => Ok(true),
+        Err(PreloadError::Interrupted { .. }) => Ok(false),
+        Err(_) if session.stopping.is_wanted() => Ok(false),
+        Err(error) => Err(RunError::cluster(target_words(session, &error))),
+    }
+}
+
+/// When the target is gone, its own last words say more than ours.
+fn target_words(session: &mut Session<'_>, error: &dyn std::fmt::Display) -> String {
+    session.death().unwrap_or_else(|| error.to_string())
+}
+
+fn topic_facts(session: &mut Session<'_>, trial: &Trial, name: String) -> TopicFacts {
+    // What the cluster does not tell is not in the report; it says so where it matters.
+    let found = session
+        .cluster
+        .describe_configs(AdminConfigResource::Topic(&name))
+        .unwrap_or_default();
+    let settings = found
+        .into_iter()
+        .filter(|entry| SETTINGS_KEPT.contains(&entry.name.as_str()))
+        .filter_map(|entry| Some((entry.name, entry.value?)))
+        .collect();
+    TopicFacts {
+        name,
+        partitions: trial.topic.partitions,
+        replication_factor: trial.topic.replication,
+        settings,
+    }
+}
+
+fn delete_topic(session: &mut Session<'_>, name: &str) {
+    match session.topics.delete(&mut session.cluster, name) {
+        Ok(()) => session.event(
+            None,
+            EventKind::TopicDeleted {
+                topic: name.to_owned(),
+            },
+        ),
+        // The guard tries again when the run ends, and then it is said.
+        Err(error) => session.event(
+            None,
+            EventKind::Warning {
+                text: error.to_string(),
+            },
+        ),
+    }
+}
+
+/// For errors of a load as a whole.
+pub(crate) fn load_failed(error: LoadError) -> RunError {
+    match error {
+        LoadError::System(_) => RunError::System(error.to_string()),
+        LoadError::Panicked => RunError::Defect(error.to_string()),
+    }
+}
+
+/// For errors of the load's preparation.
+pub(crate) fn prepare_failed<T>(
+    session: &mut Session<'_>,
+    result: Result<T, kgauge_load::PrepareError>,
+) -> Result<T, RunError> {
+    result.map_err(|error| match &error {
+        kgauge_load::PrepareError::Driver { error: driver, .. } if driver.is_bad_input() => {
+            RunError::input(error)
+        }
+        _ => RunError::cluster(target_words(session, &error)),
+    })
+}

@@ -1,0 +1,59 @@
+//! The warm-up of a repeat: it ends when the load is steady, and at its limit at the latest.
+
+use kgauge_analyze::summary::is_warm;
+use kgauge_load::LoadControl;
+use kgauge_results::PaceSeries;
+use kgauge_scenario::{FlowPlan, Shape, Stages, Trial};
+
+/// How often it is checked whether the load is steady.
+const CHECK_NS: u64 = 250_000_000;
+
+/// Ends the warm-up of a running load.
+pub(crate) struct WarmUp {
+    stages: Stages,
+    /// For each flow whether it is a closed loop.
+    closed: Vec<bool>,
+    next_check_ns: u64,
+    is_over: bool,
+}
+
+impl WarmUp {
+    pub(crate) fn new(trial: &Trial) -> Self {
+        let is_closed = |flow: &FlowPlan| {
+            let written = flow.produces();
+            written.is_none_or(|flow| flow.shape == Shape::Max)
+        };
+        Self {
+            stages: trial.stages,
+            closed: trial.flows.iter().map(is_closed).collect(),
+            // Early enough for a hold that begins with the end of the shortest warm-up.
+            next_check_ns: trial
+                .stages
+                .warm_up_ns
+                .saturating_sub(LoadControl::NOTICE_NS),
+            is_over: !trial.stages.is_adaptive(),
+        }
+    }
+
+    /// Whether nobody has decided yet when it ends.
+    pub(crate) fn goes_on(&self) -> bool {
+        !self.is_over
+    }
+
+    /// Checks, if it is time; begins the hold of a load that is steady.
+    pub(crate) fn check(&mut self, elapsed_ns: u64, control: &LoadControl<'_>) {
+        if self.is_over || elapsed_ns < self.next_check_ns {
+            return;
+        }
+        self.next_check_ns = elapsed_ns + CHECK_NS;
+        let paces = control.paces();
+        let mut flows = paces.iter().zip(&self.closed);
+        let is_warm =
+            |(pace, is_closed): (&PaceSeries, &bool)| is_warm(pace, *is_closed, elapsed_ns);
+        if flows.all(is_warm) {
+            let earliest_ns = elapsed_ns + LoadControl::NOTICE_NS;
+            control.begin_hold(earliest_ns.max(self.stages.warm_up_ns));
+            self.is_over = true;
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Brokers that have just started are warmed with load of the first trial's kind: a Java broker's first seconds are
+//! several times slower than all later ones.
+
+use std::collections::BTreeMap;
+
+use kgauge_load::{Clock, LoadControl, LoadProgress, LoadSetup, PreparedLoad};
+use kgauge_results::SliceSink;
+use kgauge_results::run::{BrokerWarming, EventKind};
+use kgauge_scenario::{
+    Arrivals, ConsumeEnd, ConsumeFlow, Driver, FlowPlan, ProduceFlow, ProducerSettings, Shape,
+    Share, Stages, StartOffset, TargetKind, TopicPlan, Trial,
+};
+use kgauge_target::TopicWish;
+
+use crate::cpu::CpuTrack;
+use crate::error::{RunError, with_fix};
+use crate::observer::Activity;
+use crate::session::Session;
+use crate::trial::{load_failed, prepare_failed};
+
+/// A round of looking: long enough for pauses of the garbage collector to even out.
+const ROUND_NS: u64 = 1_000_000_000;
+
+/// So many rounds are compared with as many before them.
+const ROUNDS: usize = 4;
+
+/// Brokers are warm when neither throughput nor CPU time per record improves by more than this.
+const IMPROVEMENT_MAX: f64 = 0.10;
+
+/// No longer than this.
+const LIMIT_NS: u64 = 90_000_000_000;
+
+/// And no more bytes than this on the brokers' disks, all replicas together.
+const DISK_BYTES_MAX: u64 = 8 << 30;
+
+/// Warms the brokers that kgauge started, once for each cluster. False when the user stopped it.
+pub(crate) fn warm(session: &mut Session<'_>, share: &Share) -> Result<bool, RunError> {
+    // Native code is as fast at its start as later.
+    if session.is_warm || session.kind != TargetKind::Kafka {
+        return Ok(true);
+    }
+    let warming = share_of(share);
+    let topic = create_topic(session, &warming.trial)?;
+    session.report(&Activity::WarmingBegins);
+    let prepared = PreparedLoad::prepare(&LoadSetup {
+        copy: None,
+        groups: &BTreeMap::new(),
+        drivers: &[],
+        share: &warming,
+        topic: &topic,
+        also: &[],
+        earliest: None,
+        client: &session.client,
+        // Nobody keeps these samples: the other end of the sink is dropped with the load.
+        sink: &|| SliceSink::memory().0,
+        interrupt: &session.stopping.load,
+    });
+    let load = prepare_failed(session, prepared)?;
+    let mut watch = WarmingWatch::new(session, warming.trial.topic.replication);
+    let ran = load.run_controlled(Clock::start(), |progress, control| {
+        watch.check(progress, control)
+    });
+    let found = watch.found();
+    ran.map_err(load_failed)?;
+    let deleted = session.topics.delete(&mut session.cluster, &topic);
+    if let Err(error) = deleted {
+        // The guard tries again when the run ends.
+        let text = error.to_string();
+        session.event(None, EventKind::Warning { text });
+    }
+    session.is_warm = true;
+    session.event(None, EventKind::BrokersWarmed(found));
+    Ok(!session.stopping.is_wanted())
+}
+
+fn create_topic(session: &mut Session<'_>, trial: &Trial) -> Result<String, RunError> {
+    let mut configs: Vec<(String, String)> = trial.topic.config.clone().into_iter().collect();
+    // What it leaves must not be written to the disk during the first trial.
+    configs.push(("file.delete.delay.ms".to_owned(), "0".to_owned()));
+    let wish = TopicWish {
+        label: session.label(&format!("warm-up-{}", session.clusters.started)),
+        partitions: i32::try_from(trial.topic.partitions).unwrap_or(i32::MAX),
+        replication_factor: i16::try_from(trial.topic.replication).unwrap_or(i16::MAX),
+        configs,
+    };
+    let made = session.topics.create(&mut session.cluster, &wish);
+    made.map_err(|error| {
+        let words = with_fix(&error, error.fix());
+        RunError::cluster(session.death().unwrap_or(words))
+    })
+}
+
+/// The trial's flows at full speed, on a topic like its own, by kgauge's engine.
+fn share_of(share: &Share) -> Share {
+    let trial = &share.trial;
+    let mut flows: Vec<FlowPlan> = trial.flows.iter().flat_map(at_full_speed).collect();
+    if flows.iter().all(|flow| flow.produces().is_none()) {
+        flows.extend(trial.topic.preload.as_ref().map(|preload| {
+            FlowPlan::Produce(ProduceFlow {
+                name: "preload".to_owned(),
+                driver: Driver::Kgauge,
+                producers: 1,
+                shape: Shape::Max,
+                arrivals: Arrivals::Even,
+                records_max: None,
+                record: preload.record.clone(),
+                settings: ProducerSettings::default(),
+                skip_after_ns: u64::MAX,
+                transaction: None,
+            })
+        }));
+    }
+    Share {
+        trial: Trial {
+            flows,
+            topic: TopicPlan {
+                preload: None,
+                ..trial.topic.clone()
+            },
+            stages: Stages {
+                warm_up_ns: 0,
+                warm_up_ns_max: 0,
+                hold_ns: Some(LIMIT_NS),
+                drain_ns_max: trial.stages.drain_ns_max,
+            },
+            faults: Vec::new(),
+            goals: Vec::new(),
+            published: Vec::new(),
+            ..trial.clone()
+        },
+        ..share.clone()
+    }
+}
+
+fn at_full_speed(flow: &FlowPlan) -> Vec<FlowPlan> {
+    let write = |flow: &ProduceFlow| {
+        FlowPlan::Produce(ProduceFlow {
+            driver: Driver::Kgauge,
+            shape: Shape::Max,
+            arrivals: Arrivals::Even,
+            records_max: None,
+            transaction: None,
+            ..flow.clone()
+        })
+    };
+    let read = |flow: ConsumeFlow| {
+        FlowPlan::Consume(ConsumeFlow {
+            name: format!("{} (reading)", flow.name),
+            from: StartOffset::Latest,
+            records: ConsumeEnd::StageEnd,
+            group: None,
+            groups: 1,
+            ..flow
+        })
+    };
+    match flow {
+        FlowPlan::Produce(flow) => vec![write(flow)],
+        FlowPlan::Consume(flow) => vec![read(flow.clone())],
+        FlowPlan::Echo(flow) => vec![write(&flow.produce), read(flow.consume())],
+    }
+}
+
+/// Ends the load when the brokers are warm.
+struct WarmingWatch<'a, 'b> {
+    session: &'a mut Session<'b>,
+    replication: u64,
+    targets: Vec<CpuTrack>,
+    last: (u64, u64),
+    rounds: Vec<WarmingRound>,
+    is_steady: bool,
+    ended: bool,
+    elapsed_ns: u64,
+}
+
+/// What one round showed.
+#[derive(Clone, Copy)]
+struct WarmingRound {
+    records_per_s: f64,
+    /// Nothing where the processes cannot be seen.
+    cpu_ns_per_record: Option<f64>,
+}
+
+impl<'a, 'b> WarmingWatch<'a, 'b> {
+    fn new(session: &'a mut Session<'b>, replication: u16) -> Self {
+        let processes = session.target_processes.iter();
+        let targets = processes.map(|process| CpuTrack::of(Some(process.pid)));
+        Self {
+            targets: targets.collect(),
+            session,
+            replication: u64::from(replication),
+            last: (0, 0),
+            rounds: Vec::new(),
+            is_steady: false,
+            ended: false,
+            elapsed_ns: 0,
+        }
+    }
+
+    fn check(&mut self, progress: &LoadProgress, control: &LoadControl<'_>) {
+        if self.ended {
+            return;
+        }
+        let now_ns = progress.elapsed_ns;
+        self.elapsed_ns = now_ns;
+        self.targets
+            .iter_mut()
+            .for_each(|track| track.sample(now_ns));
+        let (last_ns, last_records) = self.last;
+        let done = |flow: &kgauge_load::Totals| flow.acked + flow.consumed;
+        let records: u64 = progress.flows.iter().map(done).sum();
+        if now_ns >= last_ns + ROUND_NS {
+            let new = records - last_records;
+            let cpu_ns = self
+                .targets
+                .iter()
+                .map(|track| track.between(last_ns, now_ns))
+                .sum::<Option<u64>>();
+            self.rounds.push(WarmingRound {
+                records_per_s: new as f64 * 1e9 / (now_ns - last_ns) as f64,
+                cpu_ns_per_record: cpu_ns.filter(|_| new > 0).map(|ns| ns as f64 / new as f64),
+            });
+            self.last = (now_ns, records);
+            self.is_steady = is_steady(&self.rounds);
+            let rate = self.rounds.last().map_or(0.0, |round| round.records_per_s);
+            self.session.report(&Activity::Warming {
+                elapsed_s: now_ns / 1_000_000_000,
+                limit_s: LIMIT_NS / 1_000_000_000,
+                records_per_s: rate,
+            });
+        }
+        let written: u64 = progress.flows.iter().map(|flow| flow.logical_bytes).sum();
+        let is_full = written.saturating_mul(self.replication) > DISK_BYTES_MAX;
+        if self.is_steady || is_full || self.session.target_trouble().is_some() {
+            self.ended = true;
+            control.end_hold();
+        }
+    }
+
+    fn found(&self) -> BrokerWarming {
+        let rate =
+            |round: Option<&WarmingRound>| round.map_or(0, |round| round.records_per_s as u64);
+        BrokerWarming {
+            length_ns: self.elapsed_ns,
+            is_steady: self.is_steady,
+            records_per_s_first: rate(self.rounds.first()),
+            records_per_s_last: rate(self.rounds.last()),
+        }
+    }
+}
+
+/// Whether the last rounds are no better than those before them.
+fn is_steady(rounds: &[WarmingRound]) -> bool {
+    let Some(start) = rounds.len().checked_sub(2 * ROUNDS) else {
+        return false;
+    };
+    let (before, after) = rounds[start..].split_at(ROUNDS);
+    let mean = |rounds: &[WarmingRound], of: &dyn Fn(&WarmingRound) -> Option<f64>| {
+        let values: Option<Vec<f64>> = rounds.iter().map(of).collect();
+        values.map(|values| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let rate = |round: &WarmingRound| Some(round.records_per_s);
+    let cpu = |round: &WarmingRound| round.cpu_ns_per_record;
+    let no_faster =
+        mean(after, &rate) <= mean(before, &rate).map(|rate| rate * (1.0 + IMPROVEMENT_MAX));
+    let no_cheaper = match (mean(before, &cpu), mean(after, &cpu)) {
+        (Some(before), Some(after)) => after >= before * (1.0 - IMPROVEMENT_MAX),
+        _ => true,
+    };
+    no_faster && no_cheaper
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds(of: &[(f64, f64)]) -> Vec<WarmingRound> {
+        let round = |&(records_per_s, cpu): &(f64, f64)| WarmingRound {
+            records_per_s,
+            cpu_ns_per_record: Some(cpu),
+        };
+        of.iter().map(round).collect()
+    }
+
+    #[test]
+    fn brokers_that_get_faster_or_cheaper_are_not_warm() {
+        let level = [(100.0, 10.0); 8];
+        assert!(is_steady(&rounds(&level)));
+        assert!(!is_steady(&rounds(&level[..7])));
+        let mut faster = level;
+        faster[4..].fill((120.0, 10.0));
+        assert!(!is_steady(&rounds(&faster)));
+        // A load at a rate that is kept shows it by its CPU time alone.
+        let mut cheaper = level;
+        cheaper[4..].fill((100.0, 8.0));
+        assert!(!is_steady(&rounds(&cheaper)));
+        let mut slower = level;
+        slower[4..].fill((80.0, 12.0));
+        assert!(is_steady(&rounds(&slower)));
+    }
+}

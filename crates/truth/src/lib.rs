@@ -1,0 +1,555 @@
+//! The known-answer suite: scenarios whose figures follow from arithmetic, put to kgauge itself.
+//!
+//! Goals: each check is a scenario with faults that runs as any user's scenario does; the check reads the run folder as
+//! any reader would, and compares it with a formula. `docs/guide/truth.md` says what each proves.
+//!
+//! Non-goals: no hooks into the load engine or the recorder, no retries that hide a wrong figure, no printing.
+//!
+//! Where to start: [`truth`], then `formula.rs` (the arithmetic) and `stall.rs` (the simplest check).
+
+mod capacity;
+mod counts;
+mod delay;
+mod files;
+mod formula;
+mod little;
+mod lost;
+mod machine;
+mod row;
+mod runs;
+mod scenarios;
+mod slices;
+mod stall;
+mod table;
+mod tool;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use kgauge_runner::{
+    HostSetup, Observer, OrRunError, RunError, RunEvent, StopRequests, fresh_number, run_dir,
+    run_id, seconds, unix_ms,
+};
+use kgauge_scenario::{Scenario, Size};
+use serde::Serialize;
+
+use row::{RowVerdict, TruthRow, TruthUnit};
+use runs::Runs;
+use scenarios::TruthScenario;
+
+/// What the suite is asked to do.
+#[derive(Debug, Clone)]
+pub struct TruthRequest {
+    /// Where scenarios and runs go, or come from.
+    pub folder: SuiteFolder,
+    /// Only these checks; all if empty.
+    pub only: Vec<String>,
+    /// Whether holds are shorter.
+    pub is_quick: bool,
+    /// Where all randomness comes from; by default a new one for each run.
+    pub seed: Option<u64>,
+    /// How often an inconclusive check may be measured.
+    pub tries: u32,
+    /// An error made on purpose: the suite has to fail.
+    pub error: Option<DeliberateError>,
+    /// The command that the run folders name.
+    pub command: Vec<String>,
+    /// The way to stop it.
+    pub stop: StopRequests,
+    /// What this machine offers.
+    pub host: HostSetup,
+}
+
+impl TruthRequest {
+    fn size(&self) -> Size {
+        match self.is_quick {
+            true => Size::Quick,
+            false => Size::Default,
+        }
+    }
+}
+
+/// Where scenarios and runs of a suite lie.
+#[derive(Debug, Clone)]
+pub enum SuiteFolder {
+    /// A new folder below `kgauge-runs`.
+    Default,
+    /// This one, which must be empty or not exist.
+    New(PathBuf),
+    /// That of an earlier suite, whose runs are judged again.
+    Earlier(PathBuf),
+}
+
+/// Errors made on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeliberateError {
+    /// Latency starts when a record was really sent.
+    Recorder,
+    /// The expected figures are 5 % too high.
+    Figures,
+}
+
+/// What the suite came to.
+#[derive(Debug)]
+pub struct TruthReport {
+    /// The content of `truth.json`.
+    pub json: String,
+    /// The same as a table for people.
+    pub text: String,
+    /// How many figures are wrong.
+    pub failed: usize,
+    /// How many figures other programs may have changed.
+    pub inconclusive: usize,
+}
+
+/// A suite in progress.
+pub(crate) struct Suite<'a> {
+    pub(crate) request: &'a TruthRequest,
+    pub(crate) dir: &'a Path,
+    pub(crate) observer: &'a mut dyn Observer,
+}
+
+/// A check: what it is about, and what it needs.
+struct Check {
+    name: &'static str,
+    title: &'static str,
+    /// The formula in words.
+    formula: &'static str,
+    scenarios: &'static [TruthScenario],
+    how: How,
+}
+
+/// How a check comes to its rows.
+enum How {
+    /// From run folders.
+    Read(fn(&Runs) -> Vec<TruthRow>),
+    /// From run folders, with a latency that begins when the order says.
+    Latency(fn(&Runs, stall::From) -> Vec<TruthRow>),
+    /// By cutting a run folder up.
+    Cut,
+    /// By a run of its own, beside Kafka's tool.
+    Tool,
+}
+
+const CHECKS: &[Check] = &[
+    Check {
+        name: "stall",
+        title: "the broker stands still for 1 s",
+        formula: "A record that is due t before the stall's end waits t. Of a hold of length D the part \
+                  (1 s - x) / D waits longer than x, so in 60 s p99 is 400 ms and p99.9 is 940 ms. Poisson arrivals \
+                  differ from that by chance: the rank of a quantile is binomial.",
+        scenarios: &[scenarios::STALL],
+        how: How::Latency(stall::of_one),
+    },
+    Check {
+        name: "stalls",
+        title: "two stalls of 0.5 s and 2 s; stalls over both borders of the hold",
+        formula: "Parts add up: ((0.5 s - x) + (2 s - x)) / D, each counted where it is positive. Of a stall \
+                  over a border only records that were due in the hold count: 1 s before the end of the first, \
+                  and from 1 s to 1.5 s before the end of the second.",
+        scenarios: &[scenarios::TWO_STALLS, scenarios::BORDER_STALLS],
+        how: How::Latency(stall::of_several),
+    },
+    Check {
+        name: "capacity",
+        title: "a node lets through so much and no more",
+        formula: "Throughput at full speed is the capacity that was set, which no client is told.",
+        scenarios: &[scenarios::CAPACITY, scenarios::CAPACITY_FETCH],
+        how: How::Read(capacity::rows),
+    },
+    Check {
+        name: "delay",
+        title: "requests of one API are delayed by times from a known distribution",
+        formula: "Each quantile is that of the delays drawn, plus what a request takes without a delay (from its \
+                  least to its p99, measured in the run in which only the other API is delayed).",
+        scenarios: &[scenarios::DELAY_PRODUCE, scenarios::DELAY_FETCH],
+        how: How::Read(delay::rows),
+    },
+    Check {
+        name: "counts",
+        title: "answers fail and connections drop",
+        formula: "The client's count of records by outcome is the nodes' own count of records in the requests \
+                  that they struck; on a node is what was acked, and of unknown fate what it was told to carry out.",
+        scenarios: &[scenarios::COUNTS],
+        how: How::Read(counts::rows),
+    },
+    Check {
+        name: "little",
+        title: "Little's law",
+        formula: "Records in flight, integrated over the whole run, are the rate times the mean time from sent to acked.",
+        scenarios: &[scenarios::STALL, scenarios::TWO_STALLS, scenarios::CAPACITY],
+        how: How::Read(little::rows),
+    },
+    Check {
+        name: "recorder",
+        title: "a recorder that is wrong on purpose",
+        formula: "A latency that starts when the record was really sent leaves out how long the producer was \
+                  blocked. Put to the check `stall` it has to fail.",
+        scenarios: &[scenarios::STALL],
+        how: How::Read(stall::of_a_wrong_recorder),
+    },
+    Check {
+        name: "slices",
+        title: "slices of a run, cut in any way",
+        formula: "They add up to the same counts in every bucket, and to the same summary: so many differ.",
+        scenarios: &[scenarios::STALL],
+        how: How::Cut,
+    },
+    Check {
+        name: "kafka-tool",
+        title: "kafka-producer-perf-test of Kafka 4.3.1 beside kgauge, same cluster, same stall",
+        formula: "The same arithmetic. The tool's clock starts when send() is called, and with a full buffer it is \
+                  called late. Its figures are shown, not judged.",
+        scenarios: &[],
+        how: How::Tool,
+    },
+];
+
+/// More tries than this are not made.
+const TRIES_MAX: u32 = 10;
+
+/// What `--json` prints, and what stands in `truth.json`.
+#[derive(Debug, Serialize)]
+struct TruthJson<'a> {
+    format: u32,
+    kgauge_version: &'static str,
+    quick: bool,
+    seconds: f64,
+    /// The part of the machine's processors that other programs used, in the run in which it was most.
+    used_by_others_max: Option<f64>,
+    /// Whether all figures are what they must be.
+    good: bool,
+    /// How many are not.
+    failed: usize,
+    /// How many other programs may have changed.
+    inconclusive: usize,
+    rows: &'a [TruthRow],
+}
+
+/// Runs the suite, or judges an earlier one again.
+pub fn truth(request: &TruthRequest, observer: &mut dyn Observer) -> Result<TruthReport, RunError> {
+    let checks = chosen(&request.only)?;
+    let started = Instant::now();
+    let number = fresh_number();
+    let id = run_id(unix_ms(), number);
+    let dir = match &request.folder {
+        SuiteFolder::Earlier(dir) => dir.clone(),
+        SuiteFolder::New(dir) => run_dir(Some(dir), "truth", &id)?,
+        SuiteFolder::Default => run_dir(None, "truth", &id)?,
+    };
+    let mut suite = Suite {
+        request,
+        dir: &dir,
+        observer,
+    };
+    let is_earlier = suite.is_earlier();
+    if !is_earlier {
+        check_is_free(&dir)?;
+        suite.announce(&checks);
+    }
+    let seed = request.seed.unwrap_or(number);
+    let mut runs = Runs::default();
+    if is_earlier {
+        runs.read(scenarios::BESIDE, &dir, 1)?;
+    }
+    suite.make_runs(&checks, &mut runs, 1)?;
+    let mut rows = suite.judge(&checks, &mut runs, seed)?;
+    let tries_max = match is_earlier {
+        true => TRIES_MAX,
+        false => request.tries.min(TRIES_MAX),
+    };
+    for tries in 2..=tries_max {
+        let open = inconclusive(&checks, &rows);
+        if open.is_empty() {
+            break;
+        }
+        if !is_earlier {
+            suite.announce_again(&open, &rows, tries);
+        }
+        if !suite.make_runs(&open, &mut runs, tries)? {
+            break;
+        }
+        let again = suite.judge(&open, &mut runs, seed)?;
+        merge((&checks, &mut rows), (&open, again), tries);
+    }
+    suite.report((&checks, rows), runs.used_by_others_max(), started)
+}
+
+/// The checks with a figure that is inconclusive.
+fn inconclusive(checks: &[&'static Check], rows: &[Vec<TruthRow>]) -> Vec<&'static Check> {
+    let is_open = |rows: &Vec<TruthRow>| {
+        rows.iter()
+            .any(|row| row.verdict == RowVerdict::Inconclusive)
+    };
+    let open = checks.iter().zip(rows).filter(|(_, rows)| is_open(rows));
+    open.map(|(check, _)| *check).collect()
+}
+
+/// Puts the rows of another try to those before.
+fn merge(
+    (checks, rows): (&[&Check], &mut [Vec<TruthRow>]),
+    (open, again): (&[&Check], Vec<Vec<TruthRow>>),
+    tries: u32,
+) {
+    for (check, again) in open.iter().zip(again) {
+        let place = checks.iter().position(|one| one.name == check.name);
+        let Some(rows) = place.and_then(|place| rows.get_mut(place)) else {
+            continue;
+        };
+        for new in again {
+            if let Some(row) = rows.iter_mut().find(|row| row.figure == new.figure) {
+                *row = row.clone().or_again(new, tries);
+            }
+        }
+    }
+}
+
+impl Suite<'_> {
+    fn is_earlier(&self) -> bool {
+        matches!(self.request.folder, SuiteFolder::Earlier(_))
+    }
+
+    /// Makes the runs of checks, or reads those of an earlier suite. False if there are none.
+    fn make_runs(
+        &mut self,
+        checks: &[&Check],
+        runs: &mut Runs,
+        tries: u32,
+    ) -> Result<bool, RunError> {
+        let mut is_any = false;
+        for scenario in needed(checks) {
+            is_any |= match self.is_earlier() {
+                true => runs.read(scenario, self.dir, tries)?,
+                false => {
+                    runs.make(scenario, self, tries, None)?;
+                    true
+                }
+            };
+        }
+        Ok(is_any || !self.is_earlier())
+    }
+
+    /// The rows of each check.
+    fn judge(
+        &mut self,
+        checks: &[&Check],
+        runs: &mut Runs,
+        seed: u64,
+    ) -> Result<Vec<Vec<TruthRow>>, RunError> {
+        let error = self.request.error;
+        let from = match error {
+            Some(DeliberateError::Recorder) => stall::From::Sent,
+            Some(DeliberateError::Figures) | None => stall::From::Intended,
+        };
+        let mut rows = Vec::new();
+        for check in checks {
+            let mut found = match &check.how {
+                How::Read(read) => read(runs),
+                How::Latency(read) => read(runs, from),
+                How::Cut => slices::rows(runs, &self.dir.join("cut"), seed)?,
+                How::Tool if self.is_earlier() => tool::rows_again(runs, self.dir),
+                How::Tool => tool::rows(runs, self)?,
+            };
+            if found.is_empty() {
+                let message = format!("{} has no runs for it", self.dir.display());
+                found.push(TruthRow::missing(check.name, "nothing", message));
+            }
+            if error == Some(DeliberateError::Figures) {
+                found.iter_mut().for_each(doubt_figures);
+            }
+            rows.push(found);
+        }
+        Ok(rows)
+    }
+
+    fn report(
+        &self,
+        (checks, rows): (&[&Check], Vec<Vec<TruthRow>>),
+        used_by_others: Option<f64>,
+        started: Instant,
+    ) -> Result<TruthReport, RunError> {
+        let parts = checks.iter().zip(&rows);
+        let parts = parts.map(|(check, rows)| table::TruthTable {
+            name: check.name,
+            title: check.title,
+            formula: check.formula,
+            rows,
+        });
+        let text = table::text(&parts.collect::<Vec<_>>());
+        let all: Vec<TruthRow> = rows.into_iter().flatten().collect();
+        let count = |is: fn(&RowVerdict) -> bool| all.iter().filter(|row| is(&row.verdict)).count();
+        let failed = count(|verdict| verdict.is_bad());
+        let inconclusive = count(|verdict| *verdict == RowVerdict::Inconclusive);
+        let json = TruthJson {
+            format: 1,
+            kgauge_version: env!("CARGO_PKG_VERSION"),
+            quick: self.request.is_quick,
+            seconds: started.elapsed().as_secs_f64(),
+            used_by_others_max: used_by_others,
+            good: failed + inconclusive == 0,
+            failed,
+            inconclusive,
+            rows: &all,
+        };
+        let json = serde_json::to_string_pretty(&json).or_unwritable()? + "\n";
+        if !self.is_earlier() {
+            files::write(&self.dir.join("truth.json"), &json)?;
+        }
+        Ok(TruthReport {
+            json,
+            text: format!(
+                "{text}\n{}\n\nRun folders  {}\n",
+                table::closing(&all, used_by_others),
+                self.dir.display()
+            ),
+            failed,
+            inconclusive,
+        })
+    }
+
+    fn remark(&mut self, message: &str) {
+        self.observer.observe(&RunEvent::Remark(message));
+    }
+
+    fn announce_again(&mut self, open: &[&Check], rows: &[Vec<TruthRow>], tries: u32) {
+        let figures = rows.iter().flatten();
+        let figures = figures.filter(|row| row.verdict == RowVerdict::Inconclusive);
+        let names: Vec<&str> = open.iter().map(|check| check.name).collect();
+        self.remark(&format!(
+            "{} inconclusive, because other programs used the machine; measuring {} again (try {tries} of {})",
+            figures.count(),
+            names.join(", "),
+            self.request.tries
+        ));
+    }
+
+    fn announce(&mut self, checks: &[&Check]) {
+        /// Starting and ending a cluster, connecting, the last answers.
+        const BETWEEN: Duration = Duration::from_millis(1_500);
+        let mut scenarios = needed(checks);
+        if checks.iter().any(|check| matches!(check.how, How::Tool)) {
+            scenarios.push(scenarios::BESIDE);
+        }
+        let size = self.request.size();
+        let lengths = scenarios.iter().flat_map(|shipped| {
+            let parsed = Scenario::parse(shipped.name, shipped.text);
+            parsed.map_or_else(|_| Vec::new(), |scenario| scenario.trials(size))
+        });
+        let lengths = lengths.map(|trial| {
+            let ns = trial.stages.warm_up_ns + trial.stages.hold_ns.unwrap_or(0);
+            Duration::from_nanos(ns) + BETWEEN
+        });
+        self.remark(&format!(
+            "truth, {} checks from {} runs, about {}; results in {}",
+            checks.len(),
+            scenarios.len(),
+            seconds(lengths.sum()),
+            self.dir.display()
+        ));
+    }
+}
+
+fn chosen(only: &[String]) -> Result<Vec<&'static Check>, RunError> {
+    let is_known = |name: &String| CHECKS.iter().any(|check| check.name == name);
+    if let Some(unknown) = only.iter().find(|name| !is_known(name)) {
+        let names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
+        return Err(RunError::input(format!(
+            "--only {unknown}: there is no such check\n  checks: {}",
+            names.join(", ")
+        )));
+    }
+    let is_wanted = |check: &&Check| only.is_empty() || only.iter().any(|it| it == check.name);
+    Ok(CHECKS.iter().filter(is_wanted).collect())
+}
+
+/// Each scenario once, in the order of the checks.
+fn needed(checks: &[&Check]) -> Vec<TruthScenario> {
+    let mut needed: Vec<TruthScenario> = Vec::new();
+    for scenario in checks.iter().flat_map(|check| check.scenarios) {
+        if !needed.contains(scenario) {
+            needed.push(*scenario);
+        }
+    }
+    needed
+}
+
+fn check_is_free(dir: &Path) -> Result<(), RunError> {
+    let entries = dir.read_dir();
+    match entries.is_ok_and(|mut entries| entries.next().is_some()) {
+        true => Err(RunError::input(format!(
+            "{} is not empty; name another folder",
+            dir.display()
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// The same row with a wrong expectation: 5 % more, and of what is counted one more.
+fn doubt_figures(row: &mut TruthRow) {
+    let is_count = matches!(row.unit, TruthUnit::Records | TruthUnit::Count);
+    let wrong = |value: f64| value * 1.05 + f64::from(u8::from(is_count));
+    let (Some(low), Some(high), Some(measured)) = (row.low, row.high, row.measured) else {
+        return;
+    };
+    row.expected = row.expected.map(wrong);
+    (row.possible_low, row.possible_high) = (None, None);
+    (row.low, row.high) = (Some(wrong(low)), Some(wrong(high)));
+    let fits = (wrong(low)..=wrong(high)).contains(&measured);
+    row.verdict = match (row.verdict, fits) {
+        (RowVerdict::Pass | RowVerdict::Fail | RowVerdict::Inconclusive, true) => RowVerdict::Pass,
+        (RowVerdict::Pass | RowVerdict::Fail | RowVerdict::Inconclusive, false) => RowVerdict::Fail,
+        (
+            verdict @ (RowVerdict::Caught
+            | RowVerdict::NotCaught
+            | RowVerdict::Information
+            | RowVerdict::Missing),
+            _,
+        ) => verdict,
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_is_valid_and_one_trial() {
+        for shipped in scenarios::ALL {
+            let scenario = Scenario::parse(shipped.name, shipped.text).unwrap();
+            assert_eq!(scenario.name(), shipped.name);
+            for size in [Size::Quick, Size::Default] {
+                let trials = scenario.trials(size);
+                assert_eq!(trials.len(), 1, "{}", shipped.name);
+                assert_eq!(trials[0].repeats, 1, "{}", shipped.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_stall_is_over_before_its_hold_in_every_size_but_those_at_the_border() {
+        for shipped in [scenarios::STALL, scenarios::TWO_STALLS, scenarios::BESIDE] {
+            let scenario = Scenario::parse(shipped.name, shipped.text).unwrap();
+            for size in [Size::Quick, Size::Default] {
+                let trial = scenario.trials(size).remove(0);
+                let hold = formula::StalledHold::of(&trial, |_| Vec::new()).unwrap();
+                for span in hold.spans {
+                    assert!(span.first_due_ns > 0.0 && span.answered_ns < hold.hold_ns);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_expectation_fails_every_figure() {
+        let exact = row::ExpectedValue::exact(TruthUnit::Count, 0.0);
+        let within = row::ExpectedValue::within(TruthUnit::Nanoseconds, 400e6, 0.01);
+        for mut row in [
+            exact.row("slices", "buckets", Some(0.0)),
+            within.row("stall", "p99", Some(401e6)),
+        ] {
+            assert_eq!(row.verdict, RowVerdict::Pass);
+            doubt_figures(&mut row);
+            assert_eq!(row.verdict, RowVerdict::Fail, "{row:?}");
+        }
+    }
+}
