@@ -1,0 +1,269 @@
+//! Runs on the embedded cluster, called from code: the child process of the cluster is this very test program.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that is its own harness"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use kgauge_results::run::{EventKind, RunStatus};
+use kgauge_runner::{
+    ErrorSubject, FolderChoice, HostSetup, Observer, Question, RepeatEnd, RunError, RunEvent,
+    RunRequest, RunTaps, RunTarget, ScenarioChanges, StopRequests, run, write_results,
+};
+use kgauge_target::{EmbeddedCommand, embedded_main};
+
+const CHILD: &str = "embedded-cluster";
+
+const SCENARIO: &str = "\
+kgauge: 1
+name: tiny
+question: Does it work?
+topic: {partitions: 2}
+flows:
+  - name: writers
+    kind: produce
+    shape: {constant: 2k/s}
+    records: 400
+    record: {size: 100 B}
+stages: {warm-up: 0 s, hold: 2 min}
+repeats: 2
+";
+
+/// Gets a directory of its own.
+type Test = fn(&Path);
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == CHILD) {
+        let log = std::io::stderr();
+        return ExitCode::from(embedded_main(std::io::stdin(), std::io::stdout(), log));
+    }
+    let tests: [(&str, Test); 5] = [
+        (
+            "a_run_leaves_a_folder_and_tells_its_observer",
+            a_run_leaves_a_folder,
+        ),
+        (
+            "a_stop_ends_the_load_and_keeps_what_was_measured",
+            a_stop_ends_the_load,
+        ),
+        (
+            "a_hook_that_fails_ends_a_run_before_it_begins",
+            a_hook_that_fails,
+        ),
+        (
+            "an_interrupted_run_goes_on_with_what_is_left",
+            an_interrupted_run_goes_on,
+        ),
+        (
+            "what_cannot_be_run_is_refused_before_anything_starts",
+            what_cannot_be_run,
+        ),
+    ];
+    for (name, test) in tests {
+        let is_left_out = |word: &String| !word.starts_with('-') && !name.contains(word.as_str());
+        if arguments.iter().any(is_left_out) {
+            continue;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        test(dir.path());
+        println!("test {name} ... ok");
+    }
+    ExitCode::SUCCESS
+}
+
+fn host(dir: &Path) -> HostSetup {
+    HostSetup {
+        embedded: EmbeddedCommand::this_program([CHILD]).unwrap(),
+        cache_dir: dir.join("cache"),
+        state_dir: dir.join("state"),
+        java_home: None,
+        path: None,
+        remark: |_| {},
+    }
+}
+
+fn question(dir: &Path) -> Question {
+    let file = dir.join("tiny.yaml");
+    fs::write(&file, SCENARIO).unwrap();
+    Question::read(file.to_str().unwrap(), &ScenarioChanges::default()).unwrap()
+}
+
+/// Names of the events, progress once per repeat; asks to stop when the n-th repeat has sent something.
+struct Recorder {
+    seen: Vec<String>,
+    stop_in: Option<(usize, StopRequests)>,
+    repeats: usize,
+}
+
+impl Recorder {
+    fn new() -> Self {
+        Self {
+            seen: Vec::new(),
+            stop_in: None,
+            repeats: 0,
+        }
+    }
+}
+
+impl Observer for Recorder {
+    fn observe(&mut self, event: &RunEvent<'_>) {
+        let name = match event {
+            RunEvent::Remark(message) => format!("remark {message}"),
+            RunEvent::Announced(run) => format!("announced {}", run.steps.len()),
+            RunEvent::StepBegins(step) => format!("step {} of {}", step.index + 1, step.count),
+            RunEvent::Activity(activity) => activity.to_string(),
+            RunEvent::RepeatBegins(key) => {
+                self.repeats += 1;
+                format!("repeat {} begins", key.repeat)
+            }
+            RunEvent::Progress(view) => {
+                if let Some((repeat, stop)) = &self.stop_in
+                    && *repeat == self.repeats
+                    && view.load.flows[0].acked > 0
+                {
+                    stop.request();
+                }
+                "load".to_owned()
+            }
+            RunEvent::Outage(message) => format!("outage {message}"),
+            RunEvent::RepeatEnds(key) => format!("repeat {} ends", key.repeat),
+            RunEvent::TrialFailed { name, why } => format!("{name} failed: {why}"),
+            RunEvent::Closing { error } => format!("closing {error:?}"),
+            RunEvent::Closed => "closed".to_owned(),
+        };
+        if self.seen.last() != Some(&name) {
+            self.seen.push(name);
+        }
+    }
+
+    fn taps(&mut self) -> RunTaps {
+        RunTaps::default()
+    }
+}
+
+fn a_run_leaves_a_folder(dir: &Path) {
+    let question = question(dir);
+    let target = RunTarget::parse(RunTarget::DEFAULT, &question).unwrap();
+    let out = dir.join("out");
+    let request = RunRequest {
+        folder: FolderChoice::New(out.clone()),
+        seed: Some(7),
+        command: vec!["from a test".to_owned()],
+        ..RunRequest::new(&question, &target, host(dir))
+    };
+    let mut observer = Recorder::new();
+    let finished = run(&request, &mut observer).unwrap();
+    assert_eq!(finished.dir, out);
+    assert_eq!(finished.ended.unwrap(), RepeatEnd::Complete);
+    assert_eq!(
+        observer.seen,
+        [
+            "announced 2",
+            "step 1 of 2",
+            "what this machine can generate",
+            "repeat 0 begins",
+            "load",
+            "repeat 0 ends",
+            "step 2 of 2",
+            "what this machine can generate",
+            "repeat 1 begins",
+            "load",
+            "repeat 1 ends",
+            "closing None",
+            "closed",
+        ]
+    );
+    let (read, summary) = write_results(&out).unwrap();
+    assert_eq!(read.head.command, ["from a test"]);
+    assert_eq!(read.plan.unwrap().seed, 7);
+    let acked = summary.trials[0].counted.iter().map(|one| one.acked);
+    assert_eq!(acked.collect::<Vec<_>>(), [400, 400]);
+    assert!(out.join("report.html").is_file());
+    assert!(
+        !out.join("target-data").exists(),
+        "what the run wrote is gone"
+    );
+}
+
+fn a_stop_ends_the_load(dir: &Path) {
+    let question = question(dir);
+    let target = RunTarget::parse(RunTarget::DEFAULT, &question).unwrap();
+    let request = RunRequest {
+        folder: FolderChoice::New(dir.join("out")),
+        ..RunRequest::new(&question, &target, host(dir))
+    };
+    let mut observer = Recorder::new();
+    observer.stop_in = Some((1, request.stop.clone()));
+    let finished = run(&request, &mut observer).unwrap();
+    assert_eq!(finished.ended.unwrap(), RepeatEnd::Interrupted);
+    let (read, _) = write_results(&finished.dir).unwrap();
+    assert_eq!(read.status, RunStatus::Interrupted);
+    assert_eq!(read.repeats.len(), 1);
+    let is_stop = |event: &kgauge_results::run::Event| event.kind == EventKind::Interrupted;
+    assert!(read.events.iter().any(is_stop));
+}
+
+fn a_hook_that_fails(dir: &Path) {
+    let question = question(dir);
+    let target = RunTarget::parse(RunTarget::DEFAULT, &question).unwrap();
+    let out = dir.join("out");
+    let request = RunRequest {
+        folder: FolderChoice::New(out.clone()),
+        on_target_ready: Some(&|cluster, _| {
+            let brokers = cluster.metadata().brokers.len();
+            Err(RunError::input(format!("{brokers} broker is not enough")))
+        }),
+        ..RunRequest::new(&question, &target, host(dir))
+    };
+    let mut observer = Recorder::new();
+    let error = run(&request, &mut observer).unwrap_err();
+    assert_eq!(error.to_string(), "1 broker is not enough");
+    assert_eq!(error.subject(), ErrorSubject::Input);
+    assert!(!out.exists() && observer.seen.is_empty());
+}
+
+fn an_interrupted_run_goes_on(dir: &Path) {
+    let question = question(dir);
+    let target = RunTarget::parse(RunTarget::DEFAULT, &question).unwrap();
+    let out = dir.join("out");
+    let request = RunRequest {
+        folder: FolderChoice::New(out.clone()),
+        ..RunRequest::new(&question, &target, host(dir))
+    };
+    let mut observer = Recorder::new();
+    observer.stop_in = Some((2, request.stop.clone()));
+    let finished = run(&request, &mut observer).unwrap();
+    assert_eq!(finished.ended.unwrap(), RepeatEnd::Interrupted);
+    let question = Question::resumed(&out).unwrap();
+    let request = RunRequest {
+        folder: FolderChoice::Resume(out.clone()),
+        ..RunRequest::new(&question, &target, host(dir))
+    };
+    let mut observer = Recorder::new();
+    let finished = run(&request, &mut observer).unwrap();
+    assert_eq!(finished.ended.unwrap(), RepeatEnd::Complete);
+    assert_eq!(observer.seen[0], "announced 1");
+    let (read, _) = write_results(&out).unwrap();
+    assert_eq!((read.status, read.repeats.len()), (RunStatus::Complete, 2));
+}
+
+fn what_cannot_be_run(dir: &Path) {
+    let question = question(dir);
+    let error = RunTarget::parse("embeded", &question).unwrap_err();
+    assert_eq!(error.subject(), ErrorSubject::Input);
+    let changes = ScenarioChanges {
+        only: vec!["tiny".to_owned()],
+        ..ScenarioChanges::default()
+    };
+    let file = dir.join("tiny.yaml");
+    let error = Question::read(file.to_str().unwrap(), &changes).unwrap_err();
+    assert!(error.to_string().contains("--only"), "{error}");
+    let error = Question::read("no-such-study", &changes).unwrap_err();
+    assert!(error.to_string().contains("no-such-study"), "{error}");
+}
