@@ -53,7 +53,9 @@ def check_scenarios():
     read = lambda path: yaml.safe_load(path.read_text())
     shipped = [path for path in sorted(ROOT.glob("studies/*/*.yaml")) if path.name != "study.yaml"]
     assert len(shipped) > 30, f"only {len(shipped)} scenarios in studies"
-    for path in shipped:
+    examples = sorted(ROOT.glob("examples/*.yaml"))
+    assert len(examples) > 9, f"only {len(examples)} examples"
+    for path in shipped + examples:
         expect_valid(checker, read(path), path)
     for name in ["misspelt-keys", "values-without-unit", "missing-keys", "shapes"]:
         path = ROOT / f"crates/scenario/tests/broken/{name}.yaml"
