@@ -1,0 +1,336 @@
+//! Scenarios that need no file: the first figures of any cluster. Options fill in a text, which is then read like every
+//! other scenario, so that it can be kept and changed.
+
+use std::fmt::Write as _;
+
+use crate::units::{self, UnitError};
+
+/// A question that every cluster can answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BuiltIn {
+    /// Producers at full speed.
+    Throughput,
+    /// Producers at a fixed rate.
+    Latency,
+    /// From producers to consumers, at a fixed rate.
+    EndToEnd,
+    /// Several consumer groups read what producers write.
+    FanOut,
+}
+
+/// What a built-in scenario is made of, as the user typed it; what is missing has a default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BuiltInOptions {
+    /// The size of a record's value: `1 kB`.
+    pub record_size: Option<String>,
+    /// Records per second of all producers: `20k/s`.
+    pub rate: Option<String>,
+    /// Kafka's `acks`.
+    pub acks: Option<String>,
+    /// Kafka's `compression.type`; values then shrink to a quarter.
+    pub compression: Option<String>,
+    /// Kafka's `linger.ms`.
+    pub linger: Option<String>,
+    /// Kafka's `batch.size`.
+    pub batch_size: Option<String>,
+    /// The number of producers.
+    pub producers: Option<u32>,
+    /// The number of consumers, in each group of `fan-out`.
+    pub consumers: Option<u32>,
+    /// The number of consumer groups of `fan-out`.
+    pub groups: Option<u32>,
+    /// The number of partitions.
+    pub partitions: Option<u32>,
+    /// The number of replicas.
+    pub replication: Option<u32>,
+    /// How long the load is measured: `30 s`.
+    pub duration: Option<String>,
+    /// Goals, such as `writers.latency.p99 <= 20 ms`.
+    pub goals: Vec<String>,
+}
+
+/// A built-in scenario that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuiltInError {
+    /// An option's value cannot be read.
+    #[error("--{option}: {reason}")]
+    Value {
+        /// The option's name.
+        option: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An option says nothing about this scenario.
+    #[error("--{option} does not apply to `{scenario}`; {instead}")]
+    NotOfThis {
+        /// The option's name.
+        option: &'static str,
+        /// The scenario's name.
+        scenario: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
+}
+
+impl BuiltIn {
+    /// All of them.
+    pub const ALL: [BuiltIn; 4] = [
+        BuiltIn::Throughput,
+        BuiltIn::Latency,
+        BuiltIn::EndToEnd,
+        BuiltIn::FanOut,
+    ];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            BuiltIn::Throughput => "throughput",
+            BuiltIn::Latency => "latency",
+            BuiltIn::EndToEnd => "end-to-end",
+            BuiltIn::FanOut => "fan-out",
+        }
+    }
+
+    /// The scenario of this name.
+    pub fn named(name: &str) -> Option<BuiltIn> {
+        BuiltIn::ALL.into_iter().find(|one| one.name() == name)
+    }
+
+    /// What it answers, in one line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            BuiltIn::Throughput => "how much producers write at full speed",
+            BuiltIn::Latency => "the latency of producers at a fixed rate",
+            BuiltIn::EndToEnd => "the time from producer to consumer at a fixed rate",
+            BuiltIn::FanOut => "whether several consumer groups keep up with producers",
+        }
+    }
+
+    /// The text of the scenario.
+    pub fn text(self, options: &BuiltInOptions) -> Result<String, BuiltInError> {
+        check_values(options)?;
+        self.check_applicable(options)?;
+        let size = options.record_size.as_deref().unwrap_or("1 kB");
+        let rate = options.rate.as_deref().unwrap_or(self.default_rate());
+        let partitions = options.partitions.unwrap_or(6);
+        let replication = options.replication.unwrap_or(1);
+        let mut text = format!(
+            "kgauge: 1\nname: {}\nquestion: {}\ntopic: {{partitions: {partitions}, replication: \
+             {replication}}}\nflows:\n",
+            self.name(),
+            self.question(size, rate, options),
+        );
+        self.write_flows(&mut text, options, size, rate);
+        let hold = options.duration.as_deref().unwrap_or("30 s");
+        let _ = writeln!(text, "stages: {{warm-up: 3 s, hold: {hold}}}\nrepeats: 3");
+        if !options.goals.is_empty() {
+            text.push_str("goals:\n");
+            for goal in &options.goals {
+                let _ = writeln!(text, "  - {goal}");
+            }
+        }
+        if options.duration.is_none() {
+            text.push_str("sizes:\n  quick: {stages.warm-up: 1 s, stages.hold: 5 s}\n");
+        }
+        Ok(text)
+    }
+
+    fn default_rate(self) -> &'static str {
+        match self {
+            BuiltIn::Throughput | BuiltIn::Latency | BuiltIn::FanOut => "10k/s",
+            BuiltIn::EndToEnd => "1k/s",
+        }
+    }
+
+    fn question(self, size: &str, rate: &str, options: &BuiltInOptions) -> String {
+        match self {
+            BuiltIn::Throughput => {
+                let producers = options.producers.unwrap_or(1);
+                let writers = match producers {
+                    1 => "one producer writes".to_owned(),
+                    many => format!("{many} producers write"),
+                };
+                format!(
+                    "How many records of {size} per second are there if {writers} at full speed?"
+                )
+            }
+            BuiltIn::Latency => format!("What is the latency of {rate} records of {size}?"),
+            BuiltIn::EndToEnd => {
+                format!("How long do records of {size} take from producer to consumer at {rate}?")
+            }
+            BuiltIn::FanOut => {
+                let groups = options.groups.unwrap_or(3);
+                format!("Do {groups} consumer groups keep up with {rate} records of {size}?")
+            }
+        }
+    }
+
+    fn write_flows(self, text: &mut String, options: &BuiltInOptions, size: &str, rate: &str) {
+        let (name, kind, shape) = match self {
+            BuiltIn::Throughput => ("writers", "produce", "max".to_owned()),
+            BuiltIn::Latency | BuiltIn::FanOut => {
+                ("writers", "produce", format!("{{constant: {rate}}}"))
+            }
+            BuiltIn::EndToEnd => ("echo", "echo", format!("{{constant: {rate}}}")),
+        };
+        let producers = options.producers.unwrap_or(1);
+        let _ = writeln!(
+            text,
+            "  - name: {name}\n    kind: {kind}\n    producers: {producers}"
+        );
+        let consumers = options.consumers.unwrap_or(1);
+        if self == BuiltIn::EndToEnd {
+            let _ = writeln!(text, "    consumers: {consumers}");
+        }
+        let shrinks = options
+            .compression
+            .as_deref()
+            .is_some_and(|it| it != "none");
+        let record = match shrinks {
+            true => format!("{{size: {size}, compressibility: 4}}"),
+            false => format!("{{size: {size}}}"),
+        };
+        let _ = writeln!(
+            text,
+            "    shape: {shape}\n    record: {record}\n    settings: {{{}}}",
+            settings(options)
+        );
+        if self == BuiltIn::FanOut {
+            let groups = options.groups.unwrap_or(3);
+            let _ = writeln!(
+                text,
+                "  - name: readers\n    kind: consume\n    consumers: {consumers}\n    group: true\n    groups: \
+                 {groups}\n    from: latest"
+            );
+        }
+    }
+
+    fn check_applicable(self, options: &BuiltInOptions) -> Result<(), BuiltInError> {
+        let reject = |option, instead| {
+            Err(BuiltInError::NotOfThis {
+                option,
+                scenario: self.name(),
+                instead,
+            })
+        };
+        if self == BuiltIn::Throughput && options.rate.is_some() {
+            return reject("rate", "use `latency` for a fixed rate");
+        }
+        if self != BuiltIn::FanOut && options.groups.is_some() {
+            return reject("groups", "use `fan-out` for consumer groups");
+        }
+        let has_consumers = matches!(self, BuiltIn::EndToEnd | BuiltIn::FanOut);
+        if !has_consumers && options.consumers.is_some() {
+            return reject("consumers", "use `end-to-end` or `fan-out` for consumers");
+        }
+        Ok(())
+    }
+}
+
+fn settings(options: &BuiltInOptions) -> String {
+    let acks = options.acks.as_deref().unwrap_or("all");
+    let mut settings = vec![format!("acks: {acks}")];
+    // Kafka's producer refuses idempotence without acks=all, and turns it on by default.
+    if acks != "all" && acks != "-1" {
+        settings.push("enable.idempotence: false".to_owned());
+    }
+    let named = [
+        ("compression.type", &options.compression),
+        ("linger.ms", &options.linger),
+        ("batch.size", &options.batch_size),
+    ];
+    for (key, value) in named {
+        settings.extend(value.as_ref().map(|value| format!("{key}: {value}")));
+    }
+    settings.join(", ")
+}
+
+/// Values that would be reported at a place of a text that the user never wrote.
+fn check_values(options: &BuiltInOptions) -> Result<(), BuiltInError> {
+    check_value("record-size", &options.record_size, units::bytes)?;
+    check_value("rate", &options.rate, units::rate)?;
+    check_value("duration", &options.duration, units::time_ns)
+}
+
+fn check_value<T>(
+    option: &'static str,
+    value: &Option<String>,
+    read: impl Fn(&str) -> Result<T, UnitError>,
+) -> Result<(), BuiltInError> {
+    let Some(value) = value else {
+        return Ok(());
+    };
+    read(value).map(drop).map_err(|error| BuiltInError::Value {
+        option,
+        reason: format!("{}; {}", error.what, error.cure),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Scenario, Size};
+
+    #[test]
+    fn every_scenario_reads_with_its_defaults_and_with_all_options() {
+        for built_in in BuiltIn::ALL {
+            assert_eq!(BuiltIn::named(built_in.name()), Some(built_in));
+            let has_consumers = matches!(built_in, BuiltIn::EndToEnd | BuiltIn::FanOut);
+            let all = BuiltInOptions {
+                record_size: Some("100 B".to_owned()),
+                rate: (built_in != BuiltIn::Throughput).then(|| "5k/s".to_owned()),
+                acks: Some("1".to_owned()),
+                compression: Some("lz4".to_owned()),
+                linger: Some("5".to_owned()),
+                batch_size: Some("64 KiB".to_owned()),
+                producers: Some(2),
+                consumers: has_consumers.then_some(2),
+                groups: (built_in == BuiltIn::FanOut).then_some(2),
+                partitions: Some(12),
+                replication: Some(3),
+                duration: Some("10 s".to_owned()),
+                goals: Vec::new(),
+            };
+            for options in [BuiltInOptions::default(), all] {
+                let text = built_in.text(&options).unwrap();
+                let read = Scenario::parse(built_in.name(), &text);
+                let scenario = read.unwrap_or_else(|problems| panic!("{text}\n{problems}"));
+                assert_eq!(scenario.trials(Size::Default).len(), 1, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_without_a_unit_names_its_option() {
+        let options = BuiltInOptions {
+            rate: Some("20k".to_owned()),
+            ..BuiltInOptions::default()
+        };
+        let error = BuiltIn::Latency.text(&options).unwrap_err().to_string();
+        assert!(error.starts_with("--rate: `20k`"), "{error}");
+    }
+
+    #[test]
+    fn an_option_of_another_scenario_names_that_one() {
+        let options = BuiltInOptions {
+            rate: Some("20k/s".to_owned()),
+            ..BuiltInOptions::default()
+        };
+        let error = BuiltIn::Throughput.text(&options).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "--rate does not apply to `throughput`; use `latency` for a fixed rate"
+        );
+    }
+
+    #[test]
+    fn goals_are_part_of_the_text() {
+        let options = BuiltInOptions {
+            goals: vec!["writers.latency.p99 <= 20 ms".to_owned()],
+            ..BuiltInOptions::default()
+        };
+        let text = BuiltIn::Latency.text(&options).unwrap();
+        assert!(text.contains("goals:\n  - writers.latency.p99 <= 20 ms\n"));
+        assert!(Scenario::parse("latency", &text).is_ok(), "{text}");
+    }
+}
