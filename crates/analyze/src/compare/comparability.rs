@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::RunToCompare;
-use kgauge_results::run::{MachineRecord, RunStatus, TargetKind};
+use kgauge_results::run::{RunStatus, TargetKind};
 
 /// Memory within this part is the same machine: what a kernel keeps for itself differs.
 const MEMORY_WITHIN: f64 = 0.02;

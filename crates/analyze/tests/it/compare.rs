@@ -1,8 +1,5 @@
 //! Runs side by side, with known answers.
 
-use std::fs;
-use std::path::PathBuf;
-
 use kgauge_analyze::compare::{
     AgainstReason, Caveat, Cell, CompareError, Comparison, ComparisonRow, DifferenceKind,
     DifferenceVerdict, FigureKind, MarkedSide, MissingFigure, RUNS_MAX,
