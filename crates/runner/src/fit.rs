@@ -1,4 +1,4 @@
-//! Whether a plan and a target fit together: what does not fit is dropped with a note, or refused before any topic exists.
+//! Fits a plan to a target: what the target cannot do is dropped with a note, or refused before any topic exists.
 
 use kgauge_client::Cluster;
 use kgauge_scenario::{ClusterFacts, Plan, TargetKind};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use kgauge_results::run::{DiskBaseline, EventKind, RepeatKey};
+use kgauge_results::run::{DiskBaseline, Environment, EventKind, RepeatKey};
 use kgauge_scenario::{Plan, RepeatStep};
-use kgauge_target::{Target, TargetSpec};
+use kgauge_target::{Target, TargetFacts, TargetSpec};
 
 use crate::ceilings::Ceilings;
 use crate::clusters::{self, Clusters};
@@ -51,15 +51,7 @@ pub(crate) fn prepare<'a>(
     let mut cluster = target.connect(stopping.load.clone())?;
     let facts = target.facts(&mut cluster)?;
     request.target.check_existing(&mut cluster, &needs)?;
-    let mut plan = match &opened.earlier {
-        Some(earlier) => same_cluster(earlier, &facts, request.target)?,
-        None => {
-            let mut cluster = facts.for_plan();
-            // The first cluster may have another number of brokers, because that is varied.
-            cluster.brokers = request.target.spec.brokers().unwrap_or(cluster.brokers);
-            question.plan(&opened.run_id, opened.seed, cluster)?
-        }
-    };
+    let mut plan = plan_for(request, opened, &facts)?;
     let mut notes = drop_unsupported(&mut plan, &facts, &mut cluster)?;
     let to_run = to_run(&plan, &steps);
     let topic = request.existing_topic.as_deref();
@@ -84,9 +76,7 @@ pub(crate) fn prepare<'a>(
         notes.extend(several_clusters(&plan));
         notes.extend(disk_note);
         let environment = environment(dir, &target, &facts, notes, disk);
-        let written = opened.folder.write_environment(&environment);
-        written.or_unwritable()?;
-        write_plan(request, opened, &plan, left_out)?;
+        write_plan(request, opened, &plan, &environment, left_out)?;
     }
     let taps = observer.taps();
     if let Some((evidence, events)) = taps.lines {
@@ -122,6 +112,22 @@ pub(crate) fn prepare<'a>(
     })
 }
 
+/// The plan of a new run, or that of an interrupted one.
+fn plan_for(
+    request: &RunRequest<'_>,
+    opened: &OpenRun,
+    facts: &TargetFacts,
+) -> Result<Plan, RunError> {
+    if let Some(earlier) = &opened.earlier {
+        return same_cluster(earlier, facts, request.target);
+    }
+    let mut cluster = facts.for_plan();
+    // The first cluster may have another number of brokers, because that is varied.
+    cluster.brokers = request.target.spec.brokers().unwrap_or(cluster.brokers);
+    let question = request.question;
+    question.plan(&opened.run_id, opened.seed, cluster)
+}
+
 /// Trials that will not run, and why.
 type LeftOut = Vec<(u32, String)>;
 
@@ -151,14 +157,16 @@ fn left_to_do(
     Ok((steps, left_out))
 }
 
-/// Keeps the plan, the scenarios, and what will not run.
+/// Keeps what is known of machine and target, the plan, the scenarios, and what will not run.
 fn write_plan(
     request: &RunRequest<'_>,
     opened: &OpenRun,
     plan: &Plan,
+    environment: &Environment,
     left_out: LeftOut,
 ) -> Result<(), RunError> {
     let folder = &opened.folder;
+    folder.write_environment(environment).or_unwritable()?;
     folder.write_plan(plan).or_unwritable()?;
     for (name, text) in request.question.texts() {
         folder.write_scenario(name, text).or_unwritable()?;

@@ -82,7 +82,7 @@ fn not_whole(begun: Instant, words: &str) -> RunError {
 /// Which nodes do not run, in words.
 fn missing_nodes(session: &Session<'_>) -> Result<Option<String>, RunError> {
     let looked = session.target.instruct(&Instruction::Look);
-    let done = looked.map_err(|error| RunError::cluster(error))?;
+    let done = looked.map_err(RunError::cluster)?;
     let down = done.nodes.iter().filter(|node| node.state != NodeState::Up);
     let down: Vec<String> = down.map(|node| node.node.to_string()).collect();
     Ok((!down.is_empty()).then(|| format!("node {} is not up", down.join(" and "))))
