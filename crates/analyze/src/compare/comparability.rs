@@ -39,7 +39,7 @@ pub struct RunDifference {
 
 /// In what a run, `ours`, differs from the baseline, `theirs`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(tag = "fact", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 #[allow(missing_docs)] // The fields' names say it.
 pub enum DifferenceFact {
     /// It is not known what one target is.

@@ -172,7 +172,7 @@ const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 17] = [
 ];
 
 /// What a text is in JSON.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum TextForm {
     One,
     OneOrNull,
@@ -231,7 +231,9 @@ pub fn comparison_schema() -> Value {
 
 fn add_texts(schema: &mut Value, texts: &[(&str, &str, TextForm, &str)]) {
     for (of, name, form, description) in texts {
-        let of = &mut schema["$defs"][*of];
+        let Some(of) = schema.pointer_mut(&format!("/$defs/{of}")) else {
+            continue;
+        };
         of["properties"][*name] = match form {
             TextForm::One => json!({"description": description, "type": "string"}),
             TextForm::OneOrNull => {
@@ -241,10 +243,25 @@ fn add_texts(schema: &mut Value, texts: &[(&str, &str, TextForm, &str)]) {
                 json!({"description": description, "type": "array", "items": {"type": "string"}})
             }
         };
-        if let Some(required) = of["required"].as_array_mut()
-            && *form != TextForm::OneOrNull
-        {
+        if let Some(required) = of.get_mut("required").and_then(Value::as_array_mut) {
             required.push(json!(name));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_text_is_beside_a_type_of_its_schema() {
+        for (schema, texts) in [
+            (Summary::schema(), SUMMARY_TEXTS.as_slice()),
+            (Comparison::schema(), COMPARISON_TEXTS.as_slice()),
+        ] {
+            for (of, ..) in texts {
+                assert!(schema["$defs"][of].is_object(), "{of}");
+            }
         }
     }
 }

@@ -127,6 +127,8 @@ fn of_fact(fact: &LimitFact, limit: &LimitVerdict, trial: &TrialSummary) -> Vec<
         _ => of_load(fact)
             .or_else(|| of_clients(fact))
             .or_else(|| of_machine(fact))
+            .or_else(|| of_network(fact))
+            .or_else(|| of_outages(fact))
             .or_else(|| of_brokers(fact)),
     };
     sentence.into_iter().collect()
@@ -278,6 +280,13 @@ fn of_machine(fact: &LimitFact) -> Option<String> {
             format::percent(*busy_part),
             format::short(*queue_mean)
         ),
+        _ => return None,
+    })
+}
+
+/// The network interfaces of the machine that makes the load.
+fn of_network(fact: &LimitFact) -> Option<String> {
+    Some(match fact {
         LimitFact::NetworkCard {
             interface,
             direction,
@@ -345,8 +354,8 @@ fn rate(bytes_per_s: f64) -> String {
     format!("{}/s", format::decimal_bytes(bytes_per_s))
 }
 
-/// The brokers.
-fn of_brokers(fact: &LimitFact) -> Option<String> {
+/// Brokers that did not respond.
+fn of_outages(fact: &LimitFact) -> Option<String> {
     Some(match fact {
         LimitFact::Outage { outage } => {
             format!("{}.", format::capital(&of_broker_outage(outage)))
@@ -362,6 +371,13 @@ fn of_brokers(fact: &LimitFact) -> Option<String> {
             format::percent(*time_part)
         ),
         LimitFact::RepeatFailed { repeat, why } => format!("Repeat {repeat} failed: {why}"),
+        _ => return None,
+    })
+}
+
+/// What brokers report of themselves.
+fn of_brokers(fact: &LimitFact) -> Option<String> {
+    Some(match fact {
         LimitFact::Threads {
             broker,
             threads,
@@ -418,6 +434,10 @@ fn of_brokers(fact: &LimitFact) -> Option<String> {
         | LimitFact::WrongSpeed { .. }
         | LimitFact::UnknownSpeed { .. }
         | LimitFact::AckWaits { .. }
+        | LimitFact::Outage { .. }
+        | LimitFact::NothingAcked { .. }
+        | LimitFact::Unreachable { .. }
+        | LimitFact::RepeatFailed { .. }
         | LimitFact::Faults => return None,
     })
 }

@@ -244,21 +244,7 @@ fn with_rest(
             partitions,
             time_part,
             leaderless,
-        } => {
-            let opening = format!(
-                "Repeat {repeat}: up to {} under-replicated, in {} of the samples during the hold.",
-                format::counted((*partitions).into(), "partition"),
-                format::percent(*time_part)
-            );
-            let rest = match leaderless {
-                0 => String::new(),
-                _ => {
-                    let leaderless = format::counted((*leaderless).into(), "partition");
-                    format!("Up to {leaderless} had no leader.")
-                }
-            };
-            (opening, rest)
-        }
+        } => under_replicated(*repeat, *partitions, *time_part, *leaderless),
         Finding::BrokerSkew { skew } => bottleneck::skew(skew),
         Finding::TargetNote { note } => match note.split_once(". ") {
             Some((first, rest)) => (format!("{first}."), rest.to_owned()),
@@ -296,6 +282,22 @@ fn with_rest(
         | Finding::ShortHold { .. }
         | Finding::FewSamples { .. } => Default::default(),
     }
+}
+
+fn under_replicated(
+    repeat: u32,
+    partitions: u32,
+    time_part: f64,
+    leaderless: u32,
+) -> (String, String) {
+    let opening = format!(
+        "Repeat {repeat}: up to {} under-replicated, in {} of the samples during the hold.",
+        format::counted(partitions.into(), "partition"),
+        format::percent(time_part)
+    );
+    let leaderless = (leaderless > 0).then(|| format::counted(leaderless.into(), "partition"));
+    let rest = leaderless.map(|leaderless| format!("Up to {leaderless} had no leader."));
+    (opening, rest.unwrap_or_default())
 }
 
 fn law(of: &FlowSummary) -> Option<String> {

@@ -392,7 +392,6 @@ fn what_must_be_known_first_is_a_short_sentence_each_with_its_evidence_folded() 
         finding: WarningFinding::GeneratorLimited,
     });
     trial.cpu.generator_thread_use_max = Some(0.98);
-    let evidence = text::generator::evidence(trial).join(" ");
     let remedy = text::warning::remedy(WarningKind::GeneratorLimited);
     let page = render_html(&made.run, &summary);
     assert_balanced(&page);
@@ -408,7 +407,7 @@ fn what_must_be_known_first_is_a_short_sentence_each_with_its_evidence_folded() 
         "{seen}"
     );
     let words = page.replace('\u{a0}', " ");
-    assert!(words.contains(&evidence) && words.contains(remedy));
+    assert!(words.contains("98 % of a core") && words.contains(remedy));
 }
 
 #[test]

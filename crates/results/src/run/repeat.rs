@@ -141,19 +141,6 @@ pub enum TransactionProtocol {
     Kip890,
 }
 
-impl TransactionProtocol {
-    /// What it is.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Kip98 => "version 1 (KIP-98): partitions are added by name",
-            Self::Kip890 => {
-                "version 2 (KIP-890, transaction.version 2): partitions join when written to, \
-                 and each end gives a new epoch"
-            }
-        }
-    }
-}
-
 /// A client beside kgauge's engine, and what it took.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriverRecord {

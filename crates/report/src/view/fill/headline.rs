@@ -13,8 +13,8 @@ pub(super) fn is_short(sentence: &str) -> bool {
     sentence.chars().count() <= LETTERS_MAX
 }
 
-/// The opening of a single text, with its place where that is short, and what it leaves unsaid; `None` if the opening is
-/// too long.
+/// The opening of a single text, with its place where that is short, and what it leaves unsaid; `None` if the opening
+/// is too long.
 pub(super) fn of_one(
     place: &str,
     text: &WarningText,
