@@ -4,13 +4,12 @@
 //! if that depends on its release.
 
 use kgauge_client::ClientConfig;
-use kgauge_scenario::{
-    Acks, Compression, CompressionCodec, Driver, Partitioner, ProduceFlow, ProducerSettings,
-};
+use kgauge_scenario::{Acks, Compression, Driver, Partitioner, ProduceFlow, ProducerSettings};
 
 use super::frames::Property;
 use super::properties::DriverProperties;
 use super::security;
+use crate::settings::codec;
 
 const MS: u64 = 1_000_000;
 
@@ -94,7 +93,7 @@ fn java(settings: &ProducerSettings, properties: &mut DriverProperties) {
         properties.set(key, value);
     }
     if let Some((key, level, usual)) = level(settings.compression) {
-        properties.put(key, level.to_string(), level == usual);
+        properties.put(&key, level.to_string(), level == usual);
     }
     if settings.partitioner == Partitioner::RoundRobin {
         let class = "org.apache.kafka.clients.producer.RoundRobinPartitioner";
@@ -118,14 +117,10 @@ fn java(settings: &ProducerSettings, properties: &mut DriverProperties) {
 }
 
 /// The key of a codec's level, the level, and Kafka's default (KIP-390, 3.8).
-fn level(compression: Compression) -> Option<(&'static str, i32, i32)> {
-    let (key, usual) = match compression.codec {
-        CompressionCodec::Gzip => ("compression.gzip.level", -1),
-        CompressionCodec::Lz4 => ("compression.lz4.level", 9),
-        CompressionCodec::Zstd => ("compression.zstd.level", 3),
-        CompressionCodec::None | CompressionCodec::Snappy => return None,
-    };
-    Some((key, compression.level?, usual))
+fn level(compression: Compression) -> Option<(String, i32, i32)> {
+    let default = codec(compression.codec).level_default()?;
+    let key = format!("compression.{}.level", compression.codec.name());
+    Some((key, compression.level?, default))
 }
 
 /// Source of names and ranges: librdkafka's CONFIGURATION.md.
