@@ -147,7 +147,7 @@ impl Schedule {
     /// The schedule of one stripe of a flow.
     ///
     /// Equal `pace` and `seed` give equal times on every machine. A rate outside
-    /// [`RATE_MIN`](crate::RATE_MIN)..=[`RATE_MAX`](crate::RATE_MAX) is brought to the nearer end; the parser refuses it before.
+    /// [`crate::RATE_MIN`]..=[`crate::RATE_MAX`] is brought to the nearer end; the parser refuses it before.
     pub fn new(pace: Pacing<'_>, seed: u64, stripe: Stripe) -> Schedule {
         let stripe = Stripe {
             index: stripe.index,
