@@ -115,8 +115,8 @@ impl BuiltIn {
         let partitions = options.partitions.unwrap_or(6);
         let replication = options.replication.unwrap_or(1);
         let mut text = format!(
-            "kgauge: 1\nname: {}\nquestion: {}\ntopic: {{partitions: {partitions}, replication: \
-             {replication}}}\nflows:\n",
+            "kgauge: 1\nname: {}\nquestion: {}\ntarget: {{brokers: {replication}}}\n\
+             topic: {{partitions: {partitions}, replication: {replication}}}\nflows:\n",
             self.name(),
             self.question(size, rate, options),
         );
