@@ -20,7 +20,14 @@ thread_local! {
 
 fn read(bytes: &[u8], decompressor: &mut Decompressor, scratch: &mut Vec<u8>) {
     for depth in [TallyDepth::Headers, TallyDepth::Crc, TallyDepth::Records] {
-        let _ = tally(bytes, 0, depth, decompressor, scratch, BYTES_MAX);
+        let _ = tally(
+            bytes,
+            0,
+            depth,
+            (decompressor, scratch),
+            BYTES_MAX,
+            |_, _| (),
+        );
     }
     for batch in batches(bytes) {
         let Ok(batch) = batch else { break };

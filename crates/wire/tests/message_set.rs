@@ -28,9 +28,9 @@ fn counted(bytes: &[u8], from: i64, depth: TallyDepth) -> Result<BatchTally, Mes
         bytes,
         from,
         depth,
-        &mut Decompressor::new(),
-        &mut scratch,
+        (&mut Decompressor::new(), &mut scratch),
         LIMIT,
+        |_, _| (),
     )
 }
 

@@ -66,7 +66,14 @@ fn read(bytes: &[u8]) -> Result<Vec<Content>, BatchError> {
         }
     }
     for depth in [TallyDepth::Headers, TallyDepth::Crc, TallyDepth::Records] {
-        let sum = tally(bytes, 0, depth, &mut decompressor, &mut scratch, LIMIT)?;
+        let sum = tally(
+            bytes,
+            0,
+            depth,
+            (&mut decompressor, &mut scratch),
+            LIMIT,
+            |_, _| (),
+        )?;
         assert!(sum.batch_bytes + sum.incomplete_bytes == bytes.len() as u64);
     }
     Ok(contents)

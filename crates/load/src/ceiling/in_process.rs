@@ -150,9 +150,9 @@ fn consume(
             batches,
             0,
             depth,
-            &mut decompressor,
-            &mut scratch,
+            (&mut decompressor, &mut scratch),
             DECOMPRESSED_BYTES_MAX,
+            |_, _| (),
         );
         match found {
             Ok(found) => {

@@ -8,7 +8,7 @@ use kgauge_results::Recorder;
 use kgauge_scenario::ConsumeFlow;
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::error_code::ErrorCode;
-use kgauge_wire::message_set::{tally, tally_each};
+use kgauge_wire::message_set::tally;
 use kgauge_wire::record_batch::TallyDepth;
 
 use super::committed::sum_of_committed;
@@ -445,9 +445,9 @@ impl Consumer {
                 bytes,
                 part.from_offset,
                 TallyDepth::Headers,
-                &mut self.decompressor,
-                &mut self.scratch,
+                (&mut self.decompressor, &mut self.scratch),
                 DECOMPRESSED_BYTES_MAX,
+                |_, _| (),
             );
             let (partition, offset) = (position.partition, position.offset);
             match walked {
@@ -503,7 +503,7 @@ impl Consumer {
             let mut count = |bytes: &[u8]| {
                 let buffers = (&mut self.decompressor, &mut self.scratch);
                 let (from, bytes_max) = (part.from_offset, DECOMPRESSED_BYTES_MAX);
-                tally_each(bytes, from, depth, buffers, bytes_max, |offset, value| {
+                tally(bytes, from, depth, buffers, bytes_max, |offset, value| {
                     if let Some(echo) = echo {
                         let mark = value.and_then(|value| echo.mark_of(value));
                         let mark = mark.filter(|mark| echo.is_first(*mark));

@@ -36,7 +36,7 @@ pub use encode::MessageSetEncoder;
 pub use error::MessageError;
 pub use iter::{Entries, messages};
 pub use message::{MessageContent, MessageHead};
-pub use tally::{tally, tally_each};
+pub use tally::tally;
 
 /// Bytes of offset and message size, which the message size does not count.
 pub const LOG_OVERHEAD: usize = 12;

@@ -27,21 +27,6 @@ pub fn tally(
     bytes: &[u8],
     from_offset: i64,
     depth: TallyDepth,
-    decompressor: &mut Decompressor,
-    scratch: &mut Vec<u8>,
-    bytes_max: usize,
-) -> Result<BatchTally, MessageError> {
-    let each = |_, _: Option<&[u8]>| ();
-    let (buffers, from) = ((decompressor, scratch), from_offset);
-    tally_each(bytes, from, depth, buffers, bytes_max, each)
-}
-
-/// As [`tally`], and shows offset and value of every record that it counts; see
-/// [`record_batch::tally_each`].
-pub fn tally_each(
-    bytes: &[u8],
-    from_offset: i64,
-    depth: TallyDepth,
     (decompressor, scratch): (&mut Decompressor, &mut Vec<u8>),
     bytes_max: usize,
     each: impl FnMut(i64, Option<&[u8]>),
@@ -52,7 +37,7 @@ pub fn tally_each(
             .is_some_and(|magic| *magic as i8 == MAGIC)
     };
     if is_batch(bytes) {
-        let (tally, buffers) = (record_batch::tally_each, (decompressor, scratch));
+        let (tally, buffers) = (record_batch::tally, (decompressor, scratch));
         return Ok(tally(bytes, from_offset, depth, buffers, bytes_max, each)?);
     }
     let mut walk = Walk {
@@ -84,7 +69,7 @@ pub fn tally_each(
         return Ok(sum);
     }
     let buffers = (decompressor, scratch);
-    let after = record_batch::tally_each(rest, from_offset, depth, buffers, bytes_max, each)?;
+    let after = record_batch::tally(rest, from_offset, depth, buffers, bytes_max, each)?;
     Ok(BatchTally {
         batches: sum.batches + after.batches,
         batch_bytes: sum.batch_bytes + after.batch_bytes,

@@ -79,11 +79,6 @@ impl BatchEncoder {
         Self::new(Vec::with_capacity(batch_bytes + SLACK_BYTES))
     }
 
-    /// Gives the buffer back.
-    pub fn into_buffer(self) -> Vec<u8> {
-        self.buffer
-    }
-
     /// Begins a new batch and forgets the one before.
     ///
     /// Kafka's producer takes the timestamp of the first record as base; so should the caller.

@@ -24,7 +24,6 @@ const CODEC_MASK: i16 = 0b0000_0111;
 const LOG_APPEND_TIME_BIT: i16 = 1 << 3;
 const TRANSACTIONAL_BIT: i16 = 1 << 4;
 const CONTROL_BIT: i16 = 1 << 5;
-const DELETE_HORIZON_BIT: i16 = 1 << 6;
 
 /// Who set the timestamps of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,11 +66,6 @@ impl Attributes {
     /// The batch holds a transaction marker, not records of a user. Only brokers write such.
     pub fn is_control(self) -> bool {
         self.0 & CONTROL_BIT != 0
-    }
-
-    /// Log compaction has put the delete horizon (ms) in the place of the base timestamp.
-    pub fn has_delete_horizon(self) -> bool {
-        self.0 & DELETE_HORIZON_BIT != 0
     }
 
     /// The same bits with another codec.
@@ -206,11 +200,6 @@ impl BatchHeader {
     /// Bytes of the whole batch, header included.
     pub fn batch_bytes(&self) -> usize {
         LOG_OVERHEAD + usize::try_from(self.batch_length).unwrap_or(0)
-    }
-
-    /// Bytes of the records section as stored, compressed or not.
-    pub fn records_bytes(&self) -> usize {
-        self.batch_bytes().saturating_sub(HEADER_BYTES)
     }
 
     /// Number of records; [`BatchHeader::parse`] refuses a negative one.

@@ -115,19 +115,6 @@ impl<'a> Batches<'a> {
         self.bytes_read
     }
 
-    /// Bytes of the next batch by its length field, whether they are there or not.
-    ///
-    /// When nothing was yielded, a consumer learns from it how large its next fetch must be.
-    pub fn next_batch_bytes(&self) -> Option<usize> {
-        let length = self
-            .rest
-            .get(at::BATCH_LENGTH..LOG_OVERHEAD)?
-            .first_chunk::<4>()?;
-        usize::try_from(i32::from_be_bytes(*length))
-            .ok()
-            .map(|length| LOG_OVERHEAD + length)
-    }
-
     fn parse_next(&mut self) -> Result<Option<Batch<'a>>, BatchError> {
         let Some(head) = self.rest.first_chunk::<BYTES_TO_MAGIC>() else {
             return Ok(None);

@@ -55,7 +55,7 @@ pub use log::{put_with_codec, rewrite_for_log, rewrite_for_log_append_time, rewr
 pub use producer::ProducerState;
 pub use records::{Header, Headers, Record, Records};
 pub use size::{record_bytes, record_bytes_upper_bound};
-pub use tally::{BatchTally, TallyDepth, tally, tally_each};
+pub use tally::{BatchTally, TallyDepth, tally};
 pub use validate::{BatchInfo, count_records, validate_for_append, validate_records_for_append};
 
 /// The only magic that this module writes and reads.

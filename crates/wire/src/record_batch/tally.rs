@@ -56,23 +56,9 @@ pub struct BatchTally {
 /// A broker sends whole batches, so that the first may begin before the offset that was asked for.
 /// At the depths that do not read records, those before `from_offset` are subtracted by their
 /// number, which is exact as long as the topic is not compacted. `scratch` takes decompressed
-/// sections of at most `bytes_max` bytes each.
+/// sections of at most `bytes_max` bytes each. At the depths that read records, `each` gets the offset and value of
+/// every record that is counted.
 pub fn tally(
-    bytes: &[u8],
-    from_offset: i64,
-    depth: TallyDepth,
-    decompressor: &mut Decompressor,
-    scratch: &mut Vec<u8>,
-    bytes_max: usize,
-) -> Result<BatchTally, BatchError> {
-    let each = |_, _: Option<&[u8]>| ();
-    let (buffers, from) = ((decompressor, scratch), from_offset);
-    tally_each(bytes, from, depth, buffers, bytes_max, each)
-}
-
-/// As [`tally`], and shows offset and value of every record that it counts: at the depths that
-/// read records.
-pub fn tally_each(
     bytes: &[u8],
     from_offset: i64,
     depth: TallyDepth,
