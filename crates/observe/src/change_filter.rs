@@ -6,8 +6,7 @@
 
 use kgauge_results::run::EvidenceKind;
 
-use crate::machine::of_host;
-use crate::sampler_state::{Observation, SampleTime};
+use crate::observation::{Observation, SampleTime, of_host};
 
 /// Limits memory if names change all the time.
 const ENTRIES_MAX: usize = 4096;

@@ -1,12 +1,10 @@
 //! One sample of the whole machine: processors, memory, disks, network, and how long tasks waited.
 
-use kgauge_results::run::{
-    EvidenceKind, IdleTime, MissingEvidence, PressureSample, Resource, Subject,
-};
+use kgauge_results::run::{EvidenceKind, IdleTime, MissingEvidence, PressureSample, Resource};
 
 use crate::change_filter::ChangeFilter;
+use crate::observation::{Observation, SampleTime, of_host};
 use crate::proc_file::Buffer;
-use crate::sampler_state::{Observation, SampleTime};
 use crate::source::SourceFile;
 use crate::{block, host, memory, network, pressure};
 
@@ -110,14 +108,6 @@ impl MachineFiles {
     pub(crate) fn end(&mut self, seen: &mut Vec<Observation>) {
         self.quiet_disks.end(seen);
         self.quiet_interfaces.end(seen);
-    }
-}
-
-pub(crate) fn of_host(at: SampleTime, kind: EvidenceKind) -> Observation {
-    Observation {
-        at,
-        subject: Subject::Host,
-        kind,
     }
 }
 

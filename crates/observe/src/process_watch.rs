@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use kgauge_results::run::{EvidenceKind, MissingEvidence, ProcessUsageSample, Subject};
 
 use crate::cpu_limit::CpuLimits;
+use crate::observation::{Observation, SampleTime};
 use crate::proc_file::Buffer;
 use crate::process::{ProcessError, ProcessSampler, StorageBytes};
-use crate::sampler_state::{Observation, SampleTime};
 use crate::source::SourceFile;
 
 /// The engine names its threads `load-0`, `load-1` and so on.

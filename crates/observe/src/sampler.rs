@@ -1,66 +1,16 @@
 //! A thread that takes a sample once per second, on the run's clock, and writes it as evidence.
 
-use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use kgauge_results::run::{Evidence, RepeatKey, Subject};
+use kgauge_results::run::Evidence;
 
 use crate::broker::{BrokerSource, BrokerThread, END_MAX};
 use crate::cpu_clock::thread_cpu_ns;
-use crate::network_speed::UserSpeed;
 use crate::sampler_state::SamplerState;
-
-/// What to sample, and how often.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SamplingPlan {
-    /// The interval; samples are taken at multiples of it on the run's clock.
-    pub every: Duration,
-    /// The repeat that is observed.
-    pub repeat: Option<RepeatKey>,
-    /// The target's processes on this machine, and other processes.
-    pub targets: Vec<WatchedProcess>,
-    /// Folders on this machine with the target's data: the disks under them are recorded.
-    pub data_dirs: Vec<PathBuf>,
-    /// Interface speeds given by the user; drivers report all others.
-    pub speeds: Vec<UserSpeed>,
-}
-
-/// Another process to watch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WatchedProcess {
-    /// The operating system's number.
-    pub pid: u32,
-    /// The subject of its evidence. Two processes with the same subject could not be distinguished.
-    pub subject: Subject,
-}
-
-impl SamplingPlan {
-    /// Watches this process, its load threads, the machine and these processes, once per second.
-    pub fn each_second(repeat: RepeatKey, targets: Vec<WatchedProcess>) -> SamplingPlan {
-        SamplingPlan {
-            every: Duration::from_secs(1),
-            repeat: Some(repeat),
-            targets,
-            data_dirs: Vec::new(),
-            speeds: Vec::new(),
-        }
-    }
-
-    /// Adds the folders of the target's data.
-    pub fn with_data_dirs(mut self, data_dirs: Vec<PathBuf>) -> SamplingPlan {
-        self.data_dirs = data_dirs;
-        self
-    }
-
-    /// Adds interface speeds given by the user.
-    pub fn with_speeds(mut self, speeds: Vec<UserSpeed>) -> SamplingPlan {
-        self.speeds = speeds;
-        self
-    }
-}
+use crate::sampling_plan::{SamplerReport, SamplingPlan};
 
 /// The running thread. Dropping it stops it.
 #[derive(Debug)]
@@ -68,19 +18,6 @@ pub struct Sampler {
     thread: Option<JoinHandle<SamplerReport>>,
     /// Dropped to stop the thread.
     stop: Option<Sender<()>>,
-}
-
-/// The cost and the problems of observing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SamplerReport {
-    /// Number of samples.
-    pub looks: u64,
-    /// CPU time of the thread.
-    pub cpu_ns: u64,
-    /// From its first sample to its last, on the run's clock.
-    pub span_ns: u64,
-    /// What could not be read or written, each problem once.
-    pub notes: Vec<String>,
 }
 
 impl Sampler {

@@ -1,50 +1,19 @@
 //! Takes one sample of everything that is watched, and keeps the state between samples.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
 use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
 
 use crate::data_dir::data_dir;
-use crate::machine::{MachineFiles, of_host};
+use crate::machine::MachineFiles;
 use crate::network_speed::{UserSpeed, network_speeds};
+use crate::observation::{Observation, SampleTime, of_host, unix_ms};
 use crate::proc_file::Buffer;
 use crate::process::ProcessError;
 use crate::process_watch::ProcessWatch;
 use crate::programs::Programs;
-use crate::sampler::{SamplerReport, SamplingPlan};
+use crate::sampling_plan::{SamplerReport, SamplingPlan};
 
 /// Limit on the number of different problems.
 const NOTES_MAX: usize = 20;
-
-/// The time of a sample: all its readings have the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SampleTime {
-    /// On the run's clock.
-    pub(crate) at_ns: u64,
-    /// On the wall clock.
-    pub(crate) at_unix_ms: u64,
-}
-
-/// One reading.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Observation {
-    pub(crate) at: SampleTime,
-    pub(crate) subject: Subject,
-    pub(crate) kind: EvidenceKind,
-}
-
-impl Observation {
-    /// As a line of the run folder.
-    pub(crate) fn evidence(self, repeat: Option<RepeatKey>) -> Evidence {
-        Evidence {
-            at_unix_ms: self.at.at_unix_ms,
-            repeat,
-            at_ns: Some(self.at.at_ns),
-            subject: self.subject,
-            kind: self.kind,
-        }
-    }
-}
 
 /// The thread's state between samples.
 pub(crate) struct SamplerState {
@@ -176,11 +145,4 @@ impl SamplerState {
         // Reuses the allocation for the next sample.
         self.seen = seen;
     }
-}
-
-pub(crate) fn unix_ms() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or(Duration::ZERO);
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

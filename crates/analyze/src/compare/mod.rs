@@ -21,6 +21,7 @@ mod judge;
 mod power;
 mod row;
 mod sides;
+mod student_t;
 mod table;
 mod trials;
 mod welch;

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::welch::{FREEDOM_MAX, t_quantile, t_two_sided};
+use super::student_t::{FREEDOM_MAX, t_quantile, t_two_sided};
 
 /// The chance with which a change of the smallest size that "would have shown" is found: the usual power of a test.
 const POWER: f64 = 0.8;

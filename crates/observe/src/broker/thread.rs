@@ -8,7 +8,7 @@ use kgauge_results::run::{EvidenceKind, Subject};
 
 use super::{BrokerSource, LOOK_MAX, MissedBroker, lost, metrics_not_seen};
 use crate::cpu_clock::thread_cpu_ns;
-use crate::sampler_state::{Observation, SampleTime, unix_ms};
+use crate::observation::{Observation, SampleTime, unix_ms};
 
 /// A slow one is asked about every eight seconds at last: one that stood still is heard of again soon.
 const REST_DOUBLINGS_MAX: u32 = 3;

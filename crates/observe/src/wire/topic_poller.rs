@@ -16,7 +16,7 @@ use super::changes::{KnownTopic, PartitionState, summarize};
 use super::lag::{Ends, LogEnd, ObservedReplica};
 use super::pace::PollPace;
 use super::{TopicObservation, WireWatch};
-use crate::sampler_state::unix_ms;
+use crate::observation::unix_ms;
 
 /// The time limit for one answer. Later answers are not part of the sample.
 const ANSWER_MAX: Duration = Duration::from_secs(1);

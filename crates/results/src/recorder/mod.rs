@@ -5,10 +5,12 @@ mod sink;
 #[cfg(test)]
 mod tests;
 mod waits;
+mod write_failure;
 mod writer;
 
 pub use sink::{MemorySlices, SliceSink};
-pub use writer::{SliceTap, SliceWriter, SlicesWritten, WriteError};
+pub use write_failure::WriteError;
+pub use writer::{SliceTap, SliceWriter, SlicesWritten};
 
 use crate::pace::PaceSeries;
 use crate::slice::{SendOutcome, Slice, SliceKey, TimeKind};

@@ -3,13 +3,10 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-use super::writer::WriteFailure;
+use super::write_failure::WriteFailure;
 use crate::slice::{Slice, SliceKey};
 use crate::stage::Stage;
 
-/// Slices that may wait for the writer. With a hundred recorders and two slices per second, that is ten seconds of an
-/// unresponsive disk; then the run must stop.
-pub(super) const QUEUE_MAX: usize = 2_048;
 /// Emptied slices kept per recorder; more are freed.
 const SPARE_MAX: usize = 64;
 

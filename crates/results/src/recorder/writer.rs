@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use super::sink::{Parcel, QUEUE_MAX, SliceSink};
+use super::sink::{Parcel, SliceSink};
+use super::write_failure::{QUEUE_MAX, WriteError, WriteFailure};
 use crate::slice::line::write_line;
 use crate::slice::{Slice, SliceKey};
 
@@ -38,85 +39,6 @@ pub struct SlicesWritten {
     pub bytes: u64,
 }
 
-/// Why slices could not be written: the run must stop, because its figures would lack them.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WriteError {
-    /// The disk is full.
-    #[error(
-        "no space left for results in {}: free some or choose another folder with --out",
-        path.display()
-    )]
-    DiskFull {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Another error.
-    #[error("cannot write results to {}: {why}", path.display())]
-    Refused {
-        /// The file.
-        path: PathBuf,
-        /// The operating system's message.
-        why: String,
-    },
-    /// The disk has not accepted anything for many seconds.
-    #[error(
-        "the disk under {} does not keep up: {QUEUE_MAX} slices wait to be written",
-        path.display()
-    )]
-    Stalled {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A recorder shipped after the writer had ended.
-    #[error("samples came after {} was closed", path.display())]
-    Closed {
-        /// The file.
-        path: PathBuf,
-    },
-}
-
-/// The first error, visible to everybody.
-#[derive(Debug, Default)]
-pub(super) struct WriteFailure {
-    first: Mutex<Option<WriteError>>,
-    path: PathBuf,
-}
-
-impl WriteFailure {
-    fn note(&self, error: WriteError) {
-        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert(error);
-    }
-
-    pub(super) fn note_stalled(&self) {
-        let path = self.path.clone();
-        self.note(WriteError::Stalled { path });
-    }
-
-    pub(super) fn note_closed(&self) {
-        let path = self.path.clone();
-        self.note(WriteError::Closed { path });
-    }
-
-    fn note_io(&self, error: &io::Error) {
-        let path = self.path.clone();
-        self.note(match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                WriteError::DiskFull { path }
-            }
-            _ => WriteError::Refused {
-                path,
-                why: error.to_string(),
-            },
-        });
-    }
-
-    fn get(&self) -> Option<WriteError> {
-        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        first.clone()
-    }
-}
-
 impl SliceWriter {
     /// Creates the file and starts the thread. The file must not exist.
     pub fn start(path: &Path) -> io::Result<SliceWriter> {
@@ -135,10 +57,7 @@ impl SliceWriter {
         tap: Option<SliceTap>,
     ) -> io::Result<SliceWriter> {
         let (parcels, received) = sync_channel(QUEUE_MAX);
-        let failure = Arc::new(WriteFailure {
-            first: Mutex::new(None),
-            path: path.to_owned(),
-        });
+        let failure = Arc::new(WriteFailure::of(path));
         let thread_failure = Arc::clone(&failure);
         let thread = std::thread::Builder::new()
             .name("slice-writer".to_owned())
@@ -301,6 +220,8 @@ fn write_all<F: Target>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
     use crate::recorder::Recorder;
     use crate::stage::StageBorders;
