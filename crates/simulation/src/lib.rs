@@ -26,10 +26,10 @@ pub use single_node::SingleNodeHarness;
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::node::Deviations;
 
-/// What one seed runs.
+/// The plan of one run.
 #[derive(Debug, Clone, Copy)]
 pub struct SeedPlan {
-    /// Everything that is left to chance follows from it.
+    /// The source of all randomness.
     pub seed: u64,
     /// Nodes of the cluster.
     pub nodes: u16,
@@ -37,9 +37,9 @@ pub struct SeedPlan {
     pub partitions: i32,
     /// Members of a consumer group of the topic.
     pub members: u16,
-    /// For how long things are broken, in virtual milliseconds.
+    /// Duration of the faults in virtual milliseconds.
     pub faults_ms: u64,
-    /// Rules that are broken on purpose.
+    /// Rules that the nodes break on purpose.
     pub deviations: Deviations,
 }
 
@@ -58,40 +58,40 @@ impl SeedPlan {
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeedOutcome {
     /// Checksum of the whole history.
     pub history: u64,
     /// Events that happened.
     pub events: u64,
-    /// Faults that were set.
+    /// Injected faults.
     pub faults: u64,
-    /// Records that were acknowledged with acks=all, all of which were found.
+    /// Records acked with acks=all; all of them were found.
     pub acked: u64,
-    /// Records that were acknowledged with acks=1.
+    /// Records acked with acks=1.
     pub acked_by_leader: u64,
-    /// Those of them that were lost, which acks=1 allows.
+    /// Lost ones among them, which acks=1 allows.
     pub lost_by_leader: u64,
-    /// Leaders that were elected.
+    /// Elected leaders.
     pub elections: u64,
-    /// Commits of group members that were acknowledged.
+    /// Acked commits of group members.
     pub commits: u64,
     /// Generations of the group.
     pub generations: u64,
 }
 
-/// A rule that did not hold.
+/// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
-    /// A record that was acknowledged with acks=all is not where it was said to be.
+    /// A record acked with acks=all is not at its offset.
     #[error("partition {partition}: the acknowledged record {record} is not at offset {offset}")]
     Lost {
         /// The partition.
         partition: i32,
         /// The record's number.
         record: u64,
-        /// Where it was said to be.
+        /// The offset in the ack.
         offset: i64,
     },
     /// A record of an idempotent producer is in the log more than once, or out of order.
@@ -104,16 +104,16 @@ pub enum Violation {
         /// The one before it.
         before: u64,
     },
-    /// A reader saw another record at an offset than one before it.
+    /// Two readers saw different records at the same offset.
     #[error("partition {partition}: offset {offset} held record {before} and holds {after}")]
     Changed {
         /// The partition.
         partition: i32,
         /// The offset.
         offset: i64,
-        /// What was read first.
+        /// The record that was read first.
         before: u64,
-        /// What was read later.
+        /// The record that was read later.
         after: u64,
     },
     /// Two replicas differ below both their high watermarks.
@@ -137,9 +137,9 @@ pub enum Violation {
         partition: i32,
         /// The node.
         node: NodeId,
-        /// Where it was.
+        /// The earlier high watermark.
         before: i64,
-        /// Where it is.
+        /// The present high watermark.
         after: i64,
     },
     /// Two nodes led in one epoch.
@@ -161,12 +161,12 @@ pub enum Violation {
         partition: i32,
         /// The node.
         node: NodeId,
-        /// The offset that was due.
+        /// The expected offset.
         expected: i64,
-        /// The offset that is there.
+        /// The offset in the log.
         found: i64,
     },
-    /// A client was told something that it must never be told.
+    /// A client got an error that it must never get.
     #[error("partition {partition}: a client was told {code}")]
     Told {
         /// The partition.
@@ -177,10 +177,10 @@ pub enum Violation {
     /// A rule of consumer groups.
     #[error("the group: {words}")]
     Group {
-        /// Which, and how it was broken.
+        /// The rule, and how it was broken.
         words: String,
     },
-    /// After everything was mended, the cluster did not come to rest.
+    /// The cluster did not become idle after all faults were lifted.
     #[error("the cluster did not recover: {words}")]
     Stuck {
         /// What is missing.
@@ -204,11 +204,11 @@ pub struct FailedSeed {
     pub seed: u64,
     /// When, in virtual milliseconds.
     pub at_ms: u64,
-    /// Which.
+    /// The rule.
     pub violation: Violation,
 }
 
-/// Runs one seed. `tell` gets every line of the history.
+/// Runs one seed. `tell` receives every line of the history.
 pub fn run(plan: &SeedPlan, tell: &mut dyn FnMut(&str)) -> Result<SeedOutcome, Box<FailedSeed>> {
     world::World::new(*plan, tell).run()
 }

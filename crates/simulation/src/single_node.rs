@@ -1,7 +1,7 @@
-//! One node and its controller, fed with the bytes of several clients: what a fuzzer drives.
+//! One node and its controller, fed with the bytes of several clients by a fuzzer.
 //!
-//! Bytes come in pieces of any size and are put together as in the server; answers are collected.
-//! Time stands still unless it is told to pass.
+//! Bytes come in pieces of any size and are assembled as in the server; answers are collected.
+//! Time passes only on request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,7 +20,7 @@ use kgauge_broker::time::{NS_PER_MS, Now};
 
 const NODE: NodeId = NodeId(1);
 
-/// A node that is alone in its cluster.
+/// The only node of a cluster.
 pub struct SingleNodeHarness {
     node: BrokerNode,
     controller: Controller,
@@ -30,11 +30,11 @@ pub struct SingleNodeHarness {
     spare: Spare,
 }
 
-/// What is not shown is requests, which may hold passwords.
+/// Requests are not shown: they may hold passwords.
 impl fmt::Debug for SingleNodeHarness {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("Lone")
+            .debug_struct("SingleNodeHarness")
             .field("now", &self.now)
             .field("connections", &self.connections.len())
             .finish_non_exhaustive()
@@ -48,7 +48,7 @@ struct Client {
 }
 
 impl SingleNodeHarness {
-    /// A node on a disk in memory, that serves.
+    /// A serving node on a disk in memory.
     pub fn new() -> Result<Self, StorageError> {
         let storage = MemoryStorage::new();
         let settings = Arc::new(ConfigMap::new());
@@ -87,7 +87,7 @@ impl SingleNodeHarness {
             security: Arc::default(),
             counters: None,
         };
-        let mut lone = Self {
+        let mut harness = Self {
             node: BrokerNode::new(now, config),
             controller,
             now,
@@ -95,8 +95,8 @@ impl SingleNodeHarness {
             opened: 0,
             spare: Spare::default(),
         };
-        lone.settle()?;
-        Ok(lone)
+        harness.settle()?;
+        Ok(harness)
     }
 
     /// A client connects.
@@ -108,7 +108,7 @@ impl SingleNodeHarness {
         id
     }
 
-    /// A client goes, whatever it still waits for.
+    /// A client disconnects, even while it waits for answers.
     pub fn disconnect(&mut self, id: ConnectionId) -> Result<(), StorageError> {
         if let Some(client) = self.connections.remove(&id) {
             client.inbound.discard(&mut self.spare);
@@ -123,7 +123,7 @@ impl SingleNodeHarness {
         self.connections.contains_key(&id)
     }
 
-    /// Bytes of a client arrive: any part of its requests. An error is one that stops the node.
+    /// Receives bytes of a client: any part of its requests. An error stops the node.
     pub fn receive(&mut self, id: ConnectionId, bytes: &[u8]) -> Result<(), StorageError> {
         if let Some(client) = self.connections.get_mut(&id) {
             client.inbound.keep(bytes, &mut self.spare);
@@ -132,7 +132,7 @@ impl SingleNodeHarness {
         self.settle()
     }
 
-    /// The answers that have come since they were last taken.
+    /// The answers since the last call.
     pub fn take_answers(&mut self, id: ConnectionId) -> Vec<u8> {
         let client = self.connections.get_mut(&id);
         client
@@ -177,13 +177,13 @@ impl SingleNodeHarness {
         Ok(())
     }
 
-    /// Carries messages until nobody has anything to say.
+    /// Delivers messages until there are none.
     fn settle(&mut self) -> Result<(), StorageError> {
         while self.carry_out()? {}
         Ok(())
     }
 
-    /// Does what node and controller want done. False when that was nothing.
+    /// Carries out the outputs of node and controller. False if there were none.
     fn carry_out(&mut self) -> Result<bool, StorageError> {
         let mut any = false;
         let mut resumed = Vec::new();
@@ -245,32 +245,32 @@ mod tests {
 
     #[test]
     fn requests_in_pieces_are_answered_and_garbage_closes_its_connection_only() {
-        let mut lone = SingleNodeHarness::new().unwrap();
-        let (good, bad) = (lone.connect(), lone.connect());
+        let mut harness = SingleNodeHarness::new().unwrap();
+        let (good, bad) = (harness.connect(), harness.connect());
         let mut frame = Vec::new();
         put_request(&mut frame, 3, 9, None, &ApiVersionsRequest::default()).unwrap();
         for byte in &frame {
-            assert_eq!(lone.take_answers(good), [0; 0]);
-            lone.receive(good, &[*byte]).unwrap();
+            assert_eq!(harness.take_answers(good), [0; 0]);
+            harness.receive(good, &[*byte]).unwrap();
         }
-        lone.receive(bad, &[0xff; 9]).unwrap();
-        assert!(lone.is_open(good) && !lone.is_open(bad));
-        let answer = lone.take_answers(good);
+        harness.receive(bad, &[0xff; 9]).unwrap();
+        assert!(harness.is_open(good) && !harness.is_open(bad));
+        let answer = harness.take_answers(good);
         // Correlation id, no error.
         assert_eq!(answer[4..10], [0, 0, 0, 9, 0, 0]);
     }
 
     #[test]
     fn more_requests_than_may_wait_are_served_when_there_is_room() {
-        let mut lone = SingleNodeHarness::new().unwrap();
-        let id = lone.connect();
+        let mut harness = SingleNodeHarness::new().unwrap();
+        let id = harness.connect();
         let mut frame = Vec::new();
         for _ in 0..500 {
             put_request(&mut frame, 3, 9, None, &ApiVersionsRequest::default()).unwrap();
         }
-        lone.receive(id, &frame).unwrap();
+        harness.receive(id, &frame).unwrap();
         let one = {
-            let answer = lone.take_answers(id);
+            let answer = harness.take_answers(id);
             let size = u32::from_be_bytes(*answer.first_chunk().unwrap()) as usize + 4;
             assert_eq!(answer.len() % size, 0);
             answer.len() / size

@@ -31,21 +31,21 @@ use kgauge_broker::storage::MemoryStorage;
 use kgauge_broker::time::{NS_PER_MS, Now};
 use members::Members;
 
-/// The topic that everything happens to.
+/// The topic of all clients.
 const TOPIC: &str = "t";
-/// Of three replicas two must have what is acknowledged.
+/// Two of three replicas must have an acked record.
 const INSYNC_MIN: &str = "2";
-/// Who asks the controller in the name of the simulation.
+/// The sender of the simulation's own requests to the controller.
 const NOBODY: NodeId = NodeId(0);
 /// The wall clock at the start.
 const WALL_MS: i64 = 1_700_000_000_000;
-/// How long the cluster may take to come to rest.
+/// How long the cluster may take to become idle.
 const REST_MS: u64 = 60_000;
 
-/// One end of a way: a node, or (`None`) the controller.
+/// One end of a connection: a node, or (`None`) the controller.
 type LinkEnd = Option<NodeId>;
 
-/// Something that happens.
+/// An event of the simulation.
 #[derive(Debug)]
 enum SimulatedEvent {
     ToNode(LinkEnd, NodeId, Box<NodeMessage>),
@@ -67,7 +67,7 @@ enum NodeMessage {
     Peer(PeerMessage),
 }
 
-/// An event with its moment and its number.
+/// An event with its time and its number.
 struct QueuedEvent(u64, u64, SimulatedEvent);
 
 impl PartialEq for QueuedEvent {
@@ -90,16 +90,16 @@ impl Ord for QueuedEvent {
     }
 }
 
-/// One node's place.
+/// One node with its disk.
 struct NodeSlot {
     storage: MemoryStorage,
     node: Option<BrokerNode>,
     /// Counts the node's lives.
     life: u64,
     paused: bool,
-    /// What came while it was paused.
+    /// Events that arrived while it was paused.
     kept: Vec<SimulatedEvent>,
-    /// It may have lost something and has not registered since.
+    /// It may have lost data and has not registered since.
     lossy: bool,
     timer_ns: Option<u64>,
 }
@@ -115,7 +115,7 @@ pub(super) struct World<'t> {
     controller_timer_ns: Option<u64>,
     places: BTreeMap<NodeId, NodeSlot>,
     cuts: BTreeSet<(LinkEnd, LinkEnd)>,
-    /// When the last message of a way arrives: none overtakes another.
+    /// Arrival of the last message of a connection: messages stay in order.
     ways: BTreeMap<(u8, i64, i64), u64>,
     connections: BTreeMap<ConnectionId, NodeId>,
     connection_count: u64,
@@ -268,7 +268,7 @@ impl<'t> World<'t> {
         self.carry_out_controller();
     }
 
-    /// Lets events happen until a moment, or until `done`.
+    /// Processes events until a time, or until `done`.
     fn until(&mut self, end_ns: u64, done: fn(&Self) -> bool) -> Result<(), Violation> {
         while let Some(Reverse(QueuedEvent(at_ns, _, _))) = self.queue.peek() {
             if *at_ns > end_ns {
@@ -404,7 +404,7 @@ impl<'t> World<'t> {
             .push(Reverse(QueuedEvent(at_ns, self.sequence, event)));
     }
 
-    /// When a message that is sent now arrives: soon, and not before those sent earlier.
+    /// The arrival of a message that is sent now: soon, and not before earlier ones.
     fn arrival(&mut self, kind: u8, from: i64, to: i64) -> u64 {
         let delay_ns = 20_000 + self.random.below(400_000);
         let last_ns = self.ways.entry((kind, from, to)).or_default();
@@ -547,7 +547,7 @@ impl<'t> World<'t> {
         self.push(next_ns, SimulatedEvent::Member(member));
     }
 
-    /// Requests of a client set out.
+    /// Sends the requests of a client.
     fn send(&mut self, connection: Option<(ConnectionId, NodeId)>, frames: Vec<Vec<u8>>) {
         let Some((connection, node)) = connection else {
             return;
@@ -575,7 +575,7 @@ impl<'t> World<'t> {
         Some(id)
     }
 
-    /// Adds a line to the history that people may want to read.
+    /// Adds a line for people to the history.
     fn report(&mut self, line: &str) {
         self.note(&format_args!("{line}"));
     }

@@ -1,4 +1,4 @@
-//! What must hold, all along and at the end.
+//! The invariants, checked throughout a run and at its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use kgauge_broker::image::ClusterImage;
 use kgauge_broker::log::{FirstBatch, PartitionLog, ReadRequest};
 use kgauge_broker::node::Replica;
 
-/// Records of a client have numbers from its own number times this on.
+/// The record numbers of a client start at its own number times this.
 pub(super) const RECORDS_OF_CLIENT: u64 = 1 << 32;
 
-/// What a client does.
+/// The kinds of clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClientKind {
     /// acks=all and idempotent.
@@ -27,10 +27,10 @@ pub(super) enum ClientKind {
     Reader,
 }
 
-/// What was seen so far.
+/// The observations so far.
 #[derive(Debug, Default)]
 pub(super) struct SimulationChecks {
-    /// Record by partition and offset, acknowledged with acks=all.
+    /// Record by partition and offset, acked with acks=all.
     acked: BTreeMap<(i32, i64), u64>,
     acked_by_leader: BTreeMap<(i32, i64), u64>,
     /// Record by partition and offset, as a reader got it.
@@ -45,7 +45,7 @@ pub(super) struct SimulationChecks {
     image: u64,
 }
 
-/// Records that were acknowledged.
+/// Numbers of acked records.
 pub(super) struct AckedCounts {
     pub(super) all: u64,
     pub(super) by_leader: u64,
@@ -65,12 +65,12 @@ impl SimulationChecks {
         self.epochs.len() as u64
     }
 
-    /// A node's life begins.
+    /// A node starts.
     pub(super) fn started(&mut self, node: NodeId) {
         self.watermarks.retain(|(of, _), _| *of != node);
     }
 
-    /// True for an image that was not seen before.
+    /// True for a new image.
     pub(super) fn published(&mut self, image: &ClusterImage) -> bool {
         if let Some(topic) = image.topic(TOPIC) {
             for (index, partition) in topic.indexed() {
@@ -149,13 +149,13 @@ fn content(log: &mut PartitionLog, below: i64) -> Vec<u8> {
 }
 
 impl World<'_> {
-    /// What a node that is up keeps of a partition.
+    /// A running node's copy of a partition.
     fn replica_mut(&mut self, id: NodeId, partition: &PartitionId) -> Option<&mut Replica> {
         let node = self.places.get_mut(&id)?.node.as_mut()?;
         node.replica_mut(partition)
     }
 
-    /// Looks at a node after something happened to it.
+    /// Checks a node after an event.
     pub(super) fn check(&mut self, id: NodeId) -> Result<(), Violation> {
         self.checks.looks += 1;
         for index in 0..self.plan.partitions {
@@ -229,12 +229,12 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Whether all nodes are up, in every ISR, equal, and all clients are done.
+    /// Whether all nodes are up, equal and in every ISR, and all clients are done.
     pub(super) fn is_at_rest(&self) -> bool {
         self.unrest().is_empty()
     }
 
-    /// What keeps the cluster from being at rest.
+    /// Why the cluster is not idle.
     pub(super) fn unrest(&self) -> String {
         let image = self.controller.image();
         let Some(topic) = image.topic(TOPIC) else {
@@ -263,7 +263,7 @@ impl World<'_> {
         unrest.unwrap_or_default()
     }
 
-    /// What the nodes know of a partition.
+    /// The state of a partition on all nodes.
     fn replicas_of(&self, index: i32) -> String {
         let id = self.partition_id(index);
         let mut words = String::new();
@@ -283,7 +283,7 @@ impl World<'_> {
         words
     }
 
-    /// Looks at everything, at the end.
+    /// Checks everything at the end.
     pub(super) fn check_end(&mut self) -> Result<(), Violation> {
         self.compare()?;
         for index in 0..self.plan.partitions {
@@ -375,7 +375,7 @@ fn dense(index: i32, node: NodeId, bytes: &[u8]) -> Result<BTreeMap<i64, u64>, V
     Ok(found)
 }
 
-/// Records of an idempotent producer are there once and in order.
+/// Checks that records of an idempotent producer occur once and in order.
 fn check_once(index: i32, found: &BTreeMap<i64, u64>) -> Result<(), Violation> {
     let mut last: BTreeMap<u64, u64> = BTreeMap::new();
     for record in found.values() {

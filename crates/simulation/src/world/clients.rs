@@ -33,7 +33,7 @@ const PATIENCE_NS: u64 = 1_500 * NS_PER_MS;
 struct Batch {
     first: u64,
     count: u64,
-    /// The request that carries it, if it is on its way.
+    /// The request that carries it, if one is in flight.
     request: Option<i32>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Clients {
     finishing: bool,
 }
 
-/// What a client wants after its turn.
+/// The next step of a client.
 pub(super) struct ClientAction {
     pub(super) connect: Option<NodeId>,
     pub(super) next_ns: u64,
@@ -105,12 +105,12 @@ impl Clients {
         self.clients.len()
     }
 
-    /// Nobody sends anything new from now on.
+    /// Clients send nothing new from now on.
     pub(super) fn finish(&mut self) {
         self.finishing = true;
     }
 
-    /// What the first client that is not done waits for.
+    /// What the first unfinished client waits for.
     pub(super) fn unrest(&self) -> Option<String> {
         let waiting = self
             .clients
@@ -138,7 +138,7 @@ impl Clients {
         }
     }
 
-    /// Frames that are to go out.
+    /// Frames to send.
     pub(super) fn frames(&mut self, client: usize) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.clients[client].ready)
     }
@@ -237,7 +237,7 @@ impl Client {
         self.fetching = None;
         self.ready.clear();
         self.rest_until_ns = rest_until_ns;
-        // Everything from the first batch that was not acknowledged goes out again, in order.
+        // Everything from the first batch without ack is sent again, in order.
         self.in_flight
             .iter_mut()
             .for_each(|batch| batch.request = None);

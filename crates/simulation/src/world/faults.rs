@@ -13,7 +13,7 @@ pub(super) struct SimulatedFaults {
 }
 
 impl World<'_> {
-    /// Sets the next fault, or lifts one, and the moment of the one after it.
+    /// Injects or lifts a fault, and schedules the next change.
     pub(super) fn next_fault(&mut self) {
         if self.faults.ended {
             return;
@@ -67,11 +67,11 @@ impl World<'_> {
         drop(self.take_down(node));
         if let Some(place) = self.places.get_mut(&node) {
             place.storage.crash(kind);
-            // A killed process loses nothing, but nobody can know that: it counts as a loss.
+            // A killed process loses nothing, but the controller cannot know that: it counts as a loss.
             place.lossy = true;
         }
         if self.random.below(3) == 0 {
-            // Back before anybody has noticed.
+            // Restarts before the controller notices.
             self.start(node);
         }
     }

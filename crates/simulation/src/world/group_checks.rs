@@ -1,4 +1,4 @@
-//! What must hold for a consumer group, whatever happens to its members and coordinators.
+//! The invariants of a consumer group, whatever happens to its members and coordinators.
 //!
 //! * A partition is owned by one member in a generation.
 //! * Generations only rise: whoever asks after a generation was complete is told of no assignment of an
@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 
 use crate::Violation;
 
-/// What was seen so far.
+/// The observations so far.
 #[derive(Debug, Default)]
 pub(super) struct GroupChecks {
     /// Who owns a partition in a generation.
     owners: BTreeMap<(i32, i32), String>,
-    /// The newest generation in which a member was told what it owns.
+    /// The newest generation in which a member got an assignment.
     newest: i32,
     /// The largest acknowledged offset by partition.
     committed: BTreeMap<i32, i64>,
@@ -28,7 +28,7 @@ impl GroupChecks {
         self.newest
     }
 
-    /// What whoever asks now must be told at least.
+    /// The least offsets that a fetch of offsets must return now.
     pub(super) fn floors(&self) -> BTreeMap<i32, i64> {
         self.committed.clone()
     }
@@ -38,14 +38,14 @@ impl GroupChecks {
         self.commits
     }
 
-    /// Generations of which members were told what they own.
+    /// Generations in which members got an assignment.
     pub(super) fn generations(&self) -> u64 {
         let newest = self.owners.keys().map(|(generation, _)| generation);
         let different: std::collections::BTreeSet<&i32> = newest.collect();
         different.len() as u64
     }
 
-    /// A member was told what it owns, having asked when `newest` was complete.
+    /// A member got its assignment; it had asked when `newest` was complete.
     pub(super) fn synced(
         &mut self,
         generation: i32,
@@ -74,7 +74,7 @@ impl GroupChecks {
         Ok(())
     }
 
-    /// A commit was acknowledged that was sent when the generation `newest` was complete.
+    /// A commit was acked that was sent when the generation `newest` was complete.
     pub(super) fn committed(
         &mut self,
         generation: i32,
@@ -94,7 +94,7 @@ impl GroupChecks {
         Ok(())
     }
 
-    /// A member was told a committed offset; `floors` was acknowledged when it asked.
+    /// A member fetched a committed offset; `floors` was acked when it asked.
     pub(super) fn fetched(
         &self,
         partition: i32,

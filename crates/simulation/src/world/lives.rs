@@ -1,4 +1,4 @@
-//! Nodes and the controller begin and end: in order, frozen, or with their process.
+//! Starts and ends of nodes and controller: in order, paused, or with their process.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ impl World<'_> {
         let _ = self.carry_out(id);
     }
 
-    /// Takes a node away. Gives it, to be stopped in order or not.
+    /// Removes a node, for the caller to stop in order or not.
     pub(super) fn take_down(&mut self, id: NodeId) -> Option<BrokerNode> {
         let place = self.places.get_mut(&id)?;
         let node = place.node.take()?;
@@ -104,7 +104,7 @@ impl World<'_> {
         }
     }
 
-    /// Lets a paused node go on with what it missed.
+    /// Resumes a paused node with the events that it missed.
     pub(super) fn resume(&mut self, id: NodeId) {
         let Some(place) = self.places.get_mut(&id) else {
             return;
@@ -121,8 +121,8 @@ impl World<'_> {
         self.push(self.now_ns, SimulatedEvent::NodeTimer(id));
     }
 
-    /// The controller dies with its process, and what was on its way with it; then it reads its
-    /// journal anew.
+    /// The controller ends with its process and all messages in flight; then it reads its
+    /// journal again.
     pub(super) fn restart_controller(&mut self) -> bool {
         self.queue.retain(|Reverse(QueuedEvent(_, _, event))| {
             !matches!(

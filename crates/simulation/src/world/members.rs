@@ -30,7 +30,7 @@ const REBALANCE_MS: i32 = 600;
 const PATIENCE_NS: u64 = 1_500 * NS_PER_MS;
 const REST_NS: u64 = 30 * NS_PER_MS;
 
-/// What a member waits for.
+/// The request that a member waits for.
 #[derive(Debug)]
 enum MemberRequest {
     Coordinator,
@@ -45,14 +45,14 @@ enum MemberRequest {
     Leave,
 }
 
-/// How far a member has come.
+/// The state of a member.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
     Outside,
     /// With its part of the assignment if it leads: members and their partitions.
     Joined(Vec<(String, Vec<i32>)>),
     Assigned,
-    /// It has the committed offsets of what it owns, and works.
+    /// It has the committed offsets of its partitions, and reads.
     Working,
 }
 
@@ -65,7 +65,7 @@ struct Member {
     asked: Option<MemberRequest>,
     patience_ns: u64,
     rest_until_ns: u64,
-    /// As the coordinator calls it; empty before it has a name.
+    /// The id that the coordinator gave; empty before it did.
     id: String,
     generation: i32,
     positions: BTreeMap<i32, i64>,
@@ -114,12 +114,12 @@ impl Members {
         self.by_connection.contains_key(&connection)
     }
 
-    /// Nobody leaves or dies from now on.
+    /// No member leaves or dies from now on.
     pub(super) fn finish(&mut self) {
         self.finishing = true;
     }
 
-    /// What keeps the group from being at rest: all work in one generation and own everything.
+    /// Why the group is not idle: all work in one generation and own everything.
     pub(super) fn unrest(&self) -> Option<String> {
         let newest = self.checks.newest();
         let stray = self
@@ -164,7 +164,7 @@ impl Members {
         std::mem::take(&mut self.members[index].ready)
     }
 
-    /// The connection goes, and with it all that the member was.
+    /// The connection is lost, and the member with it.
     fn die(&mut self, now_ns: u64, index: usize) {
         self.hang_up(index);
         let member = &mut self.members[index];
@@ -184,7 +184,7 @@ impl Members {
         member.ready.clear();
     }
 
-    /// A member's turn. Gives the node that it wants to be connected to.
+    /// A member's turn. Returns the node that it wants to connect to.
     pub(super) fn turn(
         &mut self,
         now_ns: u64,
@@ -270,7 +270,7 @@ impl Members {
         Ok(())
     }
 
-    /// Takes an answer to heart.
+    /// Processes an answer.
     fn take(
         &mut self,
         index: usize,
