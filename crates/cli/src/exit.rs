@@ -111,6 +111,15 @@ pub(crate) fn status_of(error: &Error) -> ExitStatus {
     of_stop.or_else(of_run).unwrap_or(ExitStatus::BadInput)
 }
 
+/// The status to end with: `unwritten` if all went well but stdout did not take the results.
+pub(crate) fn end(status: ExitStatus, unwritten: ExitStatus) -> ExitStatus {
+    let is_written = print::was_written();
+    match status {
+        ExitStatus::Good if !is_written => unwritten,
+        status => status,
+    }
+}
+
 /// Says an error on stderr and gives the status that goes with it.
 pub(crate) fn report(ended: anyhow::Result<ExitStatus>) -> ExitStatus {
     let error = match ended {

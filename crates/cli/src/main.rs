@@ -40,13 +40,13 @@ fn program() -> ExitStatus {
         .collect();
     if let Some(call) = tools::called(&words) {
         open_files::raise_limit();
-        return print::end(tools::run(call), ExitStatus::Failed);
+        return exit::end(tools::run(call), ExitStatus::Failed);
     }
     let ended = match Arguments::try_parse() {
         Ok(arguments) => exit::report(command(&arguments.command)),
         Err(error) => exit::report_usage(&error),
     };
-    print::end(ended, ExitStatus::BadInput)
+    exit::end(ended, ExitStatus::BadInput)
 }
 
 fn command(command: &Command) -> anyhow::Result<ExitStatus> {

@@ -11,8 +11,6 @@ use kgauge_report::printable;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
-use crate::exit::ExitStatus;
-
 /// Whether stdout still takes anything.
 enum Stdout {
     Open,
@@ -84,15 +82,14 @@ pub(crate) fn message_if_ready(words: &str) {
     }
 }
 
-/// Reports what stdout did not take, and gives the status to end with: `unwritten` if all else went well.
-pub(crate) fn end(status: ExitStatus, unwritten: ExitStatus) -> ExitStatus {
+/// Whether stdout took everything, or was closed by its reader. Says on stderr why not.
+pub(crate) fn was_written() -> bool {
     let state = STDOUT.lock().unwrap_or_else(PoisonError::into_inner);
-    let Stdout::Failed(error) = &*state else {
-        return status;
-    };
-    message(&format!("kgauge: error: cannot write to stdout: {error}"));
-    match status {
-        ExitStatus::Good => unwritten,
-        status => status,
+    match &*state {
+        Stdout::Open | Stdout::Closed => true,
+        Stdout::Failed(error) => {
+            message(&format!("kgauge: error: cannot write to stdout: {error}"));
+            false
+        }
     }
 }

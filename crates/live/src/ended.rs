@@ -10,7 +10,7 @@ use kgauge_analyze::summary::TrialSummary;
 use kgauge_results::RunRead;
 use kgauge_results::run::RepeatKey;
 
-use crate::render::of_trial;
+use crate::frame::of_trial;
 use crate::state::LiveRunState;
 
 /// What was read so far.

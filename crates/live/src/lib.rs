@@ -10,6 +10,7 @@
 
 mod address;
 mod ended;
+mod frame;
 mod http;
 mod observer;
 mod pages;

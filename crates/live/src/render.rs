@@ -10,9 +10,9 @@ use kgauge_report::{
     RunMetrics, SafeMarkup,
 };
 use kgauge_results::RunRead;
-use kgauge_results::run::RunStatus;
 
 use crate::ended::EndedRepeats;
+use crate::frame::of_trial;
 use crate::state::{LiveRunState, LiveState};
 
 /// The page is drawn no sooner than so long after the last time, unless the run has come to another phase: about once a
@@ -144,16 +144,6 @@ impl Renderer {
     pub(crate) fn metrics(&self, now: Instant) -> LiveMetrics {
         self.board.read(|state, _| metrics(state, now))
     }
-}
-
-/// A run of which only one trial is known.
-pub(crate) fn of_trial(frame: &RunRead, trial: u32) -> RunRead {
-    let mut run = frame.clone();
-    run.status = RunStatus::Running;
-    if let Some(plan) = &mut run.plan {
-        plan.trials.retain(|one| one.index == trial);
-    }
-    run
 }
 
 fn metrics(state: &LiveState, now: Instant) -> LiveMetrics {

@@ -13,7 +13,7 @@ use kgauge_results::{RunRead, Slice};
 use kgauge_runner::{RunStep, StopRequests};
 use kgauge_scenario::Trial;
 
-use crate::render::of_trial;
+use crate::frame::of_trial;
 use crate::snapshot::{ProgressSnapshot, RepeatProgress};
 
 /// Troubles that are shown: the last ones.

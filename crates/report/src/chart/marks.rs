@@ -1,6 +1,6 @@
 //! Moments that are marked across a chart over time: a line each, with a number where there is room.
 
-use super::draw::{HEIGHT, TOP, number, percent};
+use super::place::{HEIGHT, TOP, number, percent};
 use super::{Chart, MarkKind};
 use crate::markup::Markup;
 

@@ -6,6 +6,7 @@ mod draw;
 mod figure;
 pub(crate) mod heat;
 mod marks;
+mod place;
 mod scale;
 mod unit;
 

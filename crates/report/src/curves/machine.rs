@@ -5,6 +5,7 @@ mod broker_words;
 
 use std::collections::BTreeMap;
 
+use super::PanelWords;
 use crate::chart::{Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Point, Scale};
 use crate::view::{MachineLine, MachineTimeline, Panel, TrialView};
 
@@ -12,13 +13,6 @@ use crate::view::{MachineLine, MachineTimeline, Panel, TrialView};
 const VISIBLE: f64 = 0.005;
 /// Lines that are named without being drawn, at most.
 const SMALL_MAX: usize = 20;
-
-/// What stands above a panel.
-pub(super) struct PanelWords {
-    pub(super) id: &'static str,
-    pub(super) title: &'static str,
-    pub(super) subtitle: &'static str,
-}
 
 /// What stands above a panel, the name of its vertical axis, and its unit.
 fn words(panel: Panel) -> (PanelWords, (&'static str, AxisUnit)) {

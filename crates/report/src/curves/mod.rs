@@ -13,6 +13,13 @@ use crate::chart::heat::Heat;
 use crate::chart::{Axis, AxisMark, AxisUnit, Band, Chart, MarkKind, Scale};
 use crate::view::{Panel, Sweep, Timeline, TrialView};
 
+/// What stands above a panel.
+struct PanelWords {
+    id: &'static str,
+    title: &'static str,
+    subtitle: &'static str,
+}
+
 /// The charts of one trial, in the order of the page.
 pub(crate) fn of_trial(trial: &TrialView) -> Vec<Chart> {
     let mut charts = Vec::new();

@@ -1,6 +1,6 @@
 //! What stands above the panels of clients and replicas: batches, buffers, pauses, followers, logs.
 
-use super::machine::PanelWords;
+use super::PanelWords;
 use crate::chart::AxisUnit;
 use crate::view::Panel;
 

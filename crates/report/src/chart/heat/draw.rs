@@ -1,9 +1,8 @@
 //! A heat map as a figure: caption, the scale of its colours, plot, notes and a table.
 
 use super::{Heat, Run};
-use crate::chart::draw::{
-    HEIGHT, TOP, number, write_band, write_bottom, write_grid, write_plot_frame,
-};
+use crate::chart::draw::{write_band, write_bottom, write_grid, write_plot_frame};
+use crate::chart::place::{HEIGHT, TOP, number};
 use crate::chart::{figure, marks};
 use crate::format;
 use crate::markup::Markup;
