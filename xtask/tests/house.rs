@@ -42,6 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "analyze", "client", "observe", "results", "runner", "scenario", "target", "wire",
         ],
     ),
+    ("tools", &["client", "wire", "scenario", "load", "results"]),
 ];
 
 const FILE_LINES_MAX: usize = 600;

@@ -28,6 +28,7 @@ use clap::Parser;
 
 use args::{Arguments, Command};
 use exit::ExitStatus;
+use kgauge_tools::ToolCall;
 
 fn main() -> ExitCode {
     panics::caught(program).into()
@@ -38,7 +39,7 @@ fn program() -> ExitStatus {
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    if let Some(call) = tools::called(&words) {
+    if let Some(call) = ToolCall::find(&words) {
         open_files::raise_limit();
         return exit::end(tools::run(call), ExitStatus::Failed);
     }

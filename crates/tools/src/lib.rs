@@ -1,0 +1,46 @@
+//! kgauge under the names of Kafka's own command-line tools, with kgauge's figures in their output.
+//!
+//! Goals: scripts that call the tools of any release since 0.8 need no change. Each tool accepts the options of every
+//! release and prints exactly what its release prints on stdout; kgauge's own notes go to stderr.
+//!
+//! Non-goals: measuring. The performance tools run the load engine; the others use [`record_writer`] and
+//! [`record_reader`], because they report every single record. This crate writes to no stream, handles no signal and
+//! reads no environment: the caller passes all of it in a [`ToolContext`].
+//!
+//! Start with [`ToolCall::find`], which chooses the tool, and [`ToolCall::run`]. Each tool has a file. They share
+//! [`options`] and [`properties`] (what the user passed), [`load`] (the load engine) and [`java`] (how Java prints).
+
+mod call;
+mod consumer;
+mod consumer_rows;
+mod consumer_watch;
+mod context;
+mod end_to_end;
+mod failure;
+mod java;
+mod load;
+mod metric_table;
+mod names;
+mod old_producer;
+mod option_tables;
+mod options;
+mod payloads;
+mod positional;
+mod producer;
+mod producer_lines;
+mod producer_run;
+mod producer_watch;
+mod properties;
+mod record_reader;
+mod record_writer;
+mod release;
+mod topic_pattern;
+mod topics;
+mod verifiable_consumer;
+mod verifiable_events;
+mod verifiable_member;
+mod verifiable_producer;
+
+pub use call::ToolCall;
+pub use context::{ToolContext, ToolOutput, ToolStop};
+pub use failure::ToolStatus;
