@@ -1,158 +1,74 @@
-//! Checks: kgauge under the names of Kafka's own tools beside these tools, on one broker: the same
-//! arguments, the same exit status, and on stdout the same lines but for the figures in them.
+//! Checks kgauge under the names of Kafka's own tools: with the same arguments on one broker, both must end with the
+//! same exit status and print the same lines on stdout, except for the figures.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 
 use super::checks::{Checks, Transcript};
-use crate::kafka::{KafkaScript, Tools};
+use crate::kafka::{FinishedJob, KafkaScript, Tools};
 use crate::kgauge::Kgauge;
 
-/// Whose topics are whose; one name is as long as the other.
+/// The topics of each side; their names have the same length.
 const THEIRS: &str = "drop-in-theirs";
 const OURS: &str = "drop-in-kgauge";
-
-/// A call of one tool. `TOPIC` in its words becomes the name of a topic.
-struct Call {
-    tool: KafkaScript,
-    action: &'static str,
-    words: &'static str,
-}
 
 const TOPICS: KafkaScript = KafkaScript::TOPICS;
 const PRODUCER: KafkaScript = KafkaScript::PRODUCER_PERF;
 const CONSUMER: KafkaScript = KafkaScript::CONSUMER_PERF;
+const END_TO_END: KafkaScript = KafkaScript::END_TO_END;
+const VERIFIABLE_PRODUCER: KafkaScript = KafkaScript::VERIFIABLE_PRODUCER;
+const VERIFIABLE_CONSUMER: KafkaScript = KafkaScript::VERIFIABLE_CONSUMER;
 
-const fn call(tool: KafkaScript, action: &'static str, words: &'static str) -> Call {
-    Call {
-        tool,
-        action,
-        words,
-    }
-}
-
-/// In this order, for both.
-const CALLS: &[Call] = &[
-    call(
-        TOPICS,
-        "create",
-        "--create --topic TOPIC --partitions 3 --replication-factor 1 --config retention.ms=1000000",
-    ),
-    call(TOPICS, "create what is there", "--create --topic TOPIC"),
-    call(
-        TOPICS,
-        "create if not there",
-        "--create --if-not-exists --topic TOPIC",
-    ),
-    call(TOPICS, "list", "--list --topic TOPIC.*"),
-    call(TOPICS, "describe", "--describe --topic TOPIC"),
-    call(
-        TOPICS,
-        "describe overrides",
-        "--describe --topics-with-overrides --topic TOPIC",
-    ),
-    call(
-        TOPICS,
-        "describe partitions in trouble",
-        "--describe --under-replicated-partitions --topic TOPIC",
-    ),
-    call(
-        TOPICS,
-        "more partitions",
-        "--alter --topic TOPIC --partitions 4",
-    ),
-    call(
-        TOPICS,
-        "fewer partitions",
-        "--alter --topic TOPIC --partitions 2",
-    ),
-    call(TOPICS, "what is not there", "--describe --topic TOPIC-not"),
-    call(TOPICS, "an unknown option", "--creat-topic TOPIC"),
-    call(
-        PRODUCER,
-        "at a rate",
-        "--topic TOPIC --num-records 12000 --record-size 100 --throughput 2000",
-    ),
-    call(
-        PRODUCER,
-        "with old options",
-        "--topic TOPIC --num-records 1000 --record-size 100 --throughput -1 --producer-props acks=1",
-    ),
-    call(
-        PRODUCER,
-        "rising numbers",
-        "--topic TOPIC --num-records 1000 --payload-monotonic --throughput -1",
-    ),
-    call(
-        PRODUCER,
-        "after a warm-up",
-        "--topic TOPIC --num-records 4000 --record-size 10 --throughput 1000 --warmup-records 1500 \
-         --reporting-interval 1000",
-    ),
-    call(
-        PRODUCER,
-        "without a size",
-        "--topic TOPIC --num-records 1 --throughput -1",
-    ),
-    call(CONSUMER, "read", "--topic TOPIC --num-records 15000"),
-    call(
-        CONSUMER,
-        "with old options",
-        "--topic TOPIC --messages 15000 --hide-header",
-    ),
-    call(
-        CONSUMER,
-        "nothing comes",
-        "--topic TOPIC --num-records 15000 --from-latest --timeout 500",
-    ),
-    call(
-        CONSUMER,
-        "details",
-        "--topic TOPIC --num-records 15000 --show-detailed-stats --reporting-interval 10",
-    ),
-    call(CONSUMER, "without a count", "--topic TOPIC"),
-    call(
-        KafkaScript::END_TO_END,
-        "there and back",
-        "--topic TOPIC --num-records 1100 --producer-acks 1 --record-size 20 --record-key-size 4",
-    ),
-    call(
-        TOPICS,
-        "create another",
-        "--create --topic TOPIC-one --partitions 1 --replication-factor 1",
-    ),
-    call(
-        KafkaScript::VERIFIABLE_PRODUCER,
-        "rising numbers",
-        "--topic TOPIC-one --max-messages 5 --acks 1",
-    ),
-    call(
-        KafkaScript::VERIFIABLE_PRODUCER,
-        "keys and a prefix",
-        "--topic TOPIC-one --max-messages 4 --repeating-keys 2 --value-prefix 7 --throughput 10",
-    ),
-    call(
-        KafkaScript::VERIFIABLE_CONSUMER,
-        "read and commit",
-        "--topic TOPIC-one --group-id TOPIC --max-messages 9 --verbose",
-    ),
-    call(TOPICS, "delete", "--delete --topic TOPIC.*"),
-    call(TOPICS, "delete what is not there", "--delete --topic TOPIC"),
+/// The calls of both sides, in this order: a tool, what it does, its arguments. `TOPIC` becomes the name of a topic.
+#[rustfmt::skip]
+const CALLS: &[(KafkaScript, &str, &str)] = &[
+    (TOPICS, "create", "--create --topic TOPIC --partitions 3 --replication-factor 1 --config retention.ms=1000000"),
+    (TOPICS, "create an existing topic", "--create --topic TOPIC"),
+    (TOPICS, "create unless it exists", "--create --if-not-exists --topic TOPIC"),
+    (TOPICS, "list", "--list --topic TOPIC.*"),
+    (TOPICS, "describe", "--describe --topic TOPIC"),
+    (TOPICS, "describe overrides", "--describe --topics-with-overrides --topic TOPIC"),
+    (TOPICS, "describe partitions in trouble", "--describe --under-replicated-partitions --topic TOPIC"),
+    (TOPICS, "more partitions", "--alter --topic TOPIC --partitions 4"),
+    (TOPICS, "fewer partitions", "--alter --topic TOPIC --partitions 2"),
+    (TOPICS, "describe a missing topic", "--describe --topic TOPIC-not"),
+    (TOPICS, "an unknown option", "--creat-topic TOPIC"),
+    (PRODUCER, "at a rate", "--topic TOPIC --num-records 12000 --record-size 100 --throughput 2000"),
+    (PRODUCER, "with old options", "--topic TOPIC --num-records 1000 --record-size 100 --throughput \
+        -1 --producer-props acks=1"),
+    (PRODUCER, "increasing numbers", "--topic TOPIC --num-records 1000 --payload-monotonic --throughput -1"),
+    (PRODUCER, "after a warm-up", "--topic TOPIC --num-records 4000 --record-size 10 --throughput \
+        1000 --warmup-records 1500 --reporting-interval 1000"),
+    (PRODUCER, "without a size", "--topic TOPIC --num-records 1 --throughput -1"),
+    (CONSUMER, "read", "--topic TOPIC --num-records 15000"),
+    (CONSUMER, "with old options", "--topic TOPIC --messages 15000 --hide-header"),
+    (CONSUMER, "no records come", "--topic TOPIC --num-records 15000 --from-latest --timeout 500"),
+    (CONSUMER, "details", "--topic TOPIC --num-records 15000 --show-detailed-stats --reporting-interval 10"),
+    (CONSUMER, "without a count", "--topic TOPIC"),
+    (END_TO_END, "there and back", "--topic TOPIC --num-records 1100 --producer-acks 1 \
+        --record-size 20 --record-key-size 4"),
+    (TOPICS, "create another", "--create --topic TOPIC-one --partitions 1 --replication-factor 1"),
+    (VERIFIABLE_PRODUCER, "increasing numbers", "--topic TOPIC-one --max-messages 5 --acks 1"),
+    (VERIFIABLE_PRODUCER, "keys and a prefix", "--topic TOPIC-one --max-messages 4 --repeating-keys \
+        2 --value-prefix 7 --throughput 10"),
+    (VERIFIABLE_CONSUMER, "read and commit", "--topic TOPIC-one --group-id TOPIC --max-messages 9 --verbose"),
+    (TOPICS, "delete", "--delete --topic TOPIC.*"),
+    (TOPICS, "delete a missing topic", "--delete --topic TOPIC"),
 ];
 
 pub(super) fn run(checks: &mut Checks, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<()> {
-    for call in CALLS {
-        // A line for each second: a machine that stands still for some leaves a tool without one.
-        let tries = match call.words.contains("--reporting-interval") {
+    for &(tool, action, arguments) in CALLS {
+        // A line per second: a machine that stalls for seconds leaves a tool without one.
+        let tries = match arguments.contains("--reporting-interval") {
             true => 3,
             false => 1,
         };
-        checks.check((call.tool.name, call.action), |log| {
+        checks.check((tool.name, action), |log| {
             for _ in 1..tries {
-                if let Ok(words) = compare(log, call, kgauge, tools) {
+                if let Ok(words) = compare(log, tool, arguments, kgauge, tools) {
                     return Ok(words);
                 }
             }
-            compare(log, call, kgauge, tools)
+            compare(log, tool, arguments, kgauge, tools)
         })?;
     }
     Ok(())
@@ -160,46 +76,55 @@ pub(super) fn run(checks: &mut Checks, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -
 
 fn compare(
     log: &mut Transcript,
-    call: &Call,
+    tool: KafkaScript,
+    arguments: &str,
     kgauge: &Kgauge<'_>,
     tools: &Tools<'_>,
 ) -> Result<String> {
     let words = |topic: &str| -> Vec<String> {
-        let words = call.words.replace("TOPIC", topic);
+        let words = arguments.replace("TOPIC", topic);
         words.split_whitespace().map(str::to_owned).collect()
     };
-    let theirs = log.run_any(tools.call(call.tool, &words(THEIRS))?)?;
+    let theirs = log.run_any(tools.call(tool, &words(THEIRS))?)?;
     let own = words(OURS);
-    let servers = tools.servers.as_str();
-    let mut arguments = vec![call.tool.name, "--bootstrap-server", servers];
+    let mut arguments = vec![tool.name, "--bootstrap-server", tools.servers.as_str()];
     arguments.extend(own.iter().map(String::as_str));
     let ours = log.run_any(kgauge.call(&arguments))?;
-    let code =
-        |finished: &crate::kafka::FinishedJob| finished.status.and_then(|status| status.code());
-    ensure!(
-        code(&theirs) == code(&ours),
-        "theirs ended with {:?}, kgauge with {:?}",
-        code(&theirs),
-        code(&ours)
-    );
-    let (wanted, got) = (shape(&theirs.stdout, THEIRS), shape(&ours.stdout, OURS));
-    if wanted != got {
-        bail!(
-            "theirs prints\n{}\nkgauge prints\n{}",
-            wanted.join("\n"),
-            got.join("\n")
-        );
-    }
-    Ok(format!(
-        "status {:?}, {} kinds of lines",
-        code(&theirs).unwrap_or(-1),
-        wanted.len()
-    ))
+    let kinds = same_output((&theirs, THEIRS), (&ours, OURS))?;
+    Ok(format!("the same status and {kinds} kinds of lines"))
 }
 
-/// The lines without what differs from run to run: figures, times, ids, the topic's name. Lines of one
-/// kind in a row are one.
-pub(crate) fn shape(text: &str, topic: &str) -> Vec<String> {
+/// Compares the exit status and the lines of Kafka's tool and kgauge; each comes with its topic. Returns the number of
+/// kinds of lines.
+pub(crate) fn same_output(
+    (theirs, their_topic): (&FinishedJob, &str),
+    (ours, our_topic): (&FinishedJob, &str),
+) -> Result<usize> {
+    let code = |job: &FinishedJob| job.status.and_then(|status| status.code());
+    ensure!(
+        code(theirs) == code(ours),
+        "Kafka's tool ended with {:?} and printed\n{}\nkgauge ended with {:?} and printed\n{}",
+        code(theirs),
+        theirs.stderr,
+        code(ours),
+        ours.stderr
+    );
+    let (wanted, got) = (
+        shape(&theirs.stdout, their_topic),
+        shape(&ours.stdout, our_topic),
+    );
+    ensure!(
+        wanted == got,
+        "Kafka's tool prints\n{}\nkgauge prints\n{}",
+        wanted.join("\n"),
+        got.join("\n")
+    );
+    Ok(wanted.len())
+}
+
+/// The lines without figures, times, ids and the topic's name, which differ between runs. Equal lines in a row count
+/// once.
+fn shape(text: &str, topic: &str) -> Vec<String> {
     let mut lines: Vec<String> = text
         .lines()
         .map(|line| without_figures(&line.replace(topic, "TOPIC")))
