@@ -3,27 +3,27 @@
 //! `start.time, end.time, data.consumed.in.MB, MB.sec, data.consumed.in.nMsg, nMsg.sec`, and since 1.1 (KIP-177)
 //! `rebalance.time.ms, fetch.time.ms, fetch.MB.sec, fetch.nMsg.sec`. A MB is 2^20 bytes.
 
-/// What such a line says.
+/// The figures of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConsumerLine {
     /// 2^20 bytes read.
     pub mib: f64,
-    /// The same a second, joining the group included.
+    /// The same per second, including the time to join the group.
     pub mib_per_s: f64,
     /// Records read.
     pub records: u64,
-    /// Records a second, joining the group included.
+    /// Records per second, including the time to join the group.
     pub records_per_s: f64,
-    /// Time that went to joining the group, where it is told.
+    /// Time to join the group, if the line has it.
     pub rebalance_ms: Option<f64>,
-    /// Records a second of fetching alone, where it is told.
+    /// Records per second without that time, if the line has it.
     pub fetch_records_per_s: Option<f64>,
 }
 
 /// The time format of the tool, `2018-08-13 18:55:38:126`, without its digits.
 const TIME: &str = "####-##-## ##:##:##:###";
 
-/// Looks for a line of the tool in a line of text.
+/// Finds the tool's output in a line of text.
 pub(crate) fn find(text: &str) -> Option<ConsumerLine> {
     let fields: Vec<&str> = text.split(", ").map(str::trim).collect();
     let start = fields.iter().position(|field| is_time(field))?;
@@ -49,7 +49,7 @@ pub(crate) fn find(text: &str) -> Option<ConsumerLine> {
 }
 
 fn is_time(field: &str) -> bool {
-    // Words of a log may stand before it.
+    // A log may put other text in front.
     let from = field.len().saturating_sub(TIME.len());
     let Some(field) = field.get(from..) else {
         return false;

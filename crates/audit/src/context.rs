@@ -1,15 +1,15 @@
-//! What stands around a line: the command that printed it, as far as the text has it.
+//! The command that printed a line, if the text contains it.
 
 /// Settings of a command line of `kafka-producer-perf-test`, from the text before a line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Context {
-    /// The line of text where the command stands, from 1.
+    /// The command's line in the text, from 1.
     pub line: usize,
     /// `--num-records`.
     pub records: Option<u64>,
     /// `--record-size`.
     pub record_bytes: Option<u64>,
-    /// `--throughput`; -1 is without a limit.
+    /// `--throughput`; -1 is no limit.
     pub throughput: Option<f64>,
     /// `buffer.memory`.
     pub buffer_bytes: Option<u64>,
@@ -55,7 +55,7 @@ pub(crate) fn command(text: &str, line: usize) -> Option<Context> {
         has_payload_file: option("--payload-file").is_some(),
     };
     if old {
-        // Topic, records, record bytes and the limit, one behind the other.
+        // The arguments are topic, records, record bytes and limit.
         let at = words
             .iter()
             .position(|word| word.ends_with("ProducerPerformance"));

@@ -3,25 +3,25 @@
 /// Times in milliseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedTimes {
-    /// Whose it is, as words: `latency`, `publish latency`.
+    /// Its name in texts: `latency`, `publish latency`.
     pub name: &'static str,
     /// The mean.
     pub mean_ms: f64,
-    /// Parts, ascending (0.5 is the median), and the times that they are said to be below.
+    /// Fractions in ascending order (0.5 is the median), and their times.
     pub points: Vec<(f64, f64)>,
     /// The largest.
     pub max_ms: f64,
 }
 
 impl PublishedTimes {
-    /// Whether a higher part has a lower time.
+    /// Whether a higher fraction has a lower time.
     pub(crate) fn falls(&self) -> bool {
         let times = self.points.iter().map(|(_, ms)| *ms).chain([self.max_ms]);
         !times.is_sorted()
     }
 
-    /// Weights and times whose products add up to the least that the mean can be: as if all between two percentiles
-    /// were as small as the lower one.
+    /// Weights and times whose products add up to the minimum of the mean: all times between two percentiles equal
+    /// the lower one.
     pub(crate) fn least(&self) -> Vec<(f64, f64)> {
         let next = self
             .points
@@ -35,7 +35,7 @@ impl PublishedTimes {
             .collect()
     }
 
-    /// The same for the most: as if all were as large as the higher one.
+    /// The same for the maximum: they equal the higher one.
     pub(crate) fn most(&self) -> Vec<(f64, f64)> {
         let before = std::iter::once(0.0).chain(self.points.iter().map(|(part, _)| *part));
         let points = self.points.iter().copied().chain([(1.0, self.max_ms)]);
@@ -51,7 +51,7 @@ pub(crate) fn sum(weighted: &[(f64, f64)]) -> f64 {
     weighted.iter().map(|(weight, ms)| weight * ms).sum()
 }
 
-/// The same as arithmetic that can be read.
+/// The same as readable arithmetic.
 pub(crate) fn shown(weighted: &[(f64, f64)]) -> String {
     let terms = weighted.iter().map(|(weight, ms)| {
         let weight = format!("{weight:.4}");

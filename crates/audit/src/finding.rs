@@ -1,16 +1,16 @@
-//! What an audit finds, in words that can be sent to a colleague.
+//! The findings of an audit, as texts that can be sent to a colleague.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// How grave a finding is, the gravest last.
+/// The severity of a finding, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingSeverity {
-    /// A figure that says less than it seems to.
+    /// A figure that means less than it seems to.
     Caution,
-    /// A figure that measures something else than it is named after.
+    /// A figure that measures something else than its name says.
     Artefact,
     /// Figures that cannot all be true.
     Contradiction,
@@ -26,34 +26,34 @@ impl fmt::Display for FindingSeverity {
     }
 }
 
-/// What was looked for.
+/// The rule of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuditRule {
-    /// The mean lies outside of what the percentiles allow.
+    /// The mean contradicts the percentiles.
     MeanAndPercentiles,
     /// The mean is the client's buffer divided by its throughput.
     SaturatedBuffer,
-    /// More than the brokers' network cards can take.
+    /// A rate above the capacity of the brokers' network cards.
     NetworkCard,
-    /// The samples behind the percentiles came from some partitions only.
+    /// Percentiles of samples from only some partitions.
     Sampling,
-    /// Equal records were compressed.
+    /// Compression of identical records.
     Compression,
-    /// How far repeats lie apart.
+    /// The spread over repeats.
     Spread,
-    /// Latency that starts when the record was sent, late.
+    /// Latency that starts with a send that was late.
     LateSending,
-    /// Times in whole milliseconds, or cut at a limit.
+    /// Times truncated to milliseconds, or at a limit.
     Truncation,
-    /// Records or lines that are missing.
+    /// Missing records or lines.
     Failures,
 }
 
-/// Where something stands.
+/// A position in a text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct FindingLocation {
-    /// The file as it was named, `-` for standard input.
+    /// The file's name as given, `-` for standard input.
     pub file: String,
     /// From 1.
     pub line: usize,
@@ -65,15 +65,15 @@ impl fmt::Display for FindingLocation {
     }
 }
 
-/// One of them.
+/// One finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// How grave it is.
+    /// Its severity.
     pub level: FindingSeverity,
-    /// What was looked for.
+    /// Its rule.
     pub check: AuditRule,
-    /// The lines that it is about.
+    /// The lines that it concerns.
     pub places: Vec<FindingLocation>,
-    /// The finding with its arithmetic, whole sentences.
+    /// The finding with its arithmetic, in sentences.
     pub text: String,
 }

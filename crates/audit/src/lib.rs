@@ -1,20 +1,20 @@
-//! Reads what other tools print and says what it is worth, by arithmetic alone.
+//! Checks the output of other tools by arithmetic.
 //!
 //! # Goals
 //!
-//! * Every finding shows its arithmetic and its place, in words that can be sent to a colleague.
-//! * Nothing is guessed: what could be read in two ways is left out and named.
-//! * No contradiction is ever claimed of true samples.
+//! * Every finding shows its arithmetic and its position, as a text that can be sent to a colleague.
+//! * Nothing is guessed: ambiguous lines are skipped and listed.
+//! * True samples never give a contradiction.
 //!
 //! # Non-goals
 //!
-//! * Judging kgauge's own figures: `results` does.
-//! * Files, terminals, and tools that print no figures of a whole run.
+//! * Judging kgauge's own figures, which `analyze` does.
+//! * Files, terminals, and tools that print no figures for a whole run.
 //!
 //! # Where to start
 //!
-//! [`audit`] reads texts; `check/` has a file for each kind of finding, `producer.rs` and its neighbours one for each
-//! kind of line.
+//! [`audit`] reads texts. `check/` has a file per kind of finding; `producer.rs` and its neighbours read one kind of
+//! line each.
 //!
 //! ```
 //! use kgauge_audit::{Options, audit};
@@ -51,19 +51,19 @@ pub use rate::Rate;
 pub use rdkafka::RdkafkaLine;
 pub use read::AuditInput;
 
-/// What was read, and what it is worth.
+/// The lines of texts, and the findings about them.
 #[derive(Debug, Clone, Default)]
 pub struct Audit {
-    /// The lines of tools, in the order of the text.
+    /// The lines of known tools, in the order of the text.
     pub lines: Vec<AuditedLine>,
-    /// The gravest first.
+    /// The most severe first.
     pub findings: Vec<Finding>,
-    /// What could not be read, in words.
+    /// Remarks about skipped or unusual lines.
     pub remarks: Vec<String>,
 }
 
 impl Audit {
-    /// Summaries of `kafka-producer-perf-test` with percentiles.
+    /// The number of summaries of `kafka-producer-perf-test` with percentiles.
     pub fn summaries(&self) -> usize {
         self.lines
             .iter()
@@ -71,14 +71,14 @@ impl Audit {
             .count()
     }
 
-    /// How many findings say that figures cannot all be true.
+    /// The number of contradictions.
     pub fn contradictions(&self) -> usize {
         let grave = |finding: &&Finding| finding.level == FindingSeverity::Contradiction;
         self.findings.iter().filter(grave).count()
     }
 }
 
-/// Audits texts: names and contents.
+/// Audits texts.
 pub fn audit(sources: &[AuditInput], options: &Options) -> Audit {
     let mut audit = Audit::default();
     for source in sources {

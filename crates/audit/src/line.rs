@@ -1,4 +1,4 @@
-//! A line of output, where it stands, and the command that printed it.
+//! A line of output, its position, and the command that printed it.
 
 use crate::consumer::ConsumerLine;
 use crate::context::Context;
@@ -9,16 +9,16 @@ use crate::producer::ProducerLine;
 use crate::rate::Rate;
 use crate::rdkafka::RdkafkaLine;
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ParsedLine {
-    /// Of `kafka-producer-perf-test`: a summary or a window.
+    /// `kafka-producer-perf-test`: a summary or a window.
     Producer(ProducerLine),
-    /// Of `kafka-consumer-perf-test`.
+    /// `kafka-consumer-perf-test`.
     Consumer(ConsumerLine),
-    /// Of `rdkafka_performance`.
+    /// `rdkafka_performance`.
     Rdkafka(RdkafkaLine),
-    /// A whole result of OpenMessaging Benchmark.
+    /// A result of OpenMessaging Benchmark.
     Omb(OmbResult),
     /// A rate in prose.
     Rate(Rate),
@@ -27,16 +27,16 @@ pub enum ParsedLine {
 /// One line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditedLine {
-    /// Where it stands.
+    /// Its position.
     pub place: FindingLocation,
-    /// What it says.
+    /// Its content.
     pub said: ParsedLine,
-    /// The nearest command before it, whatever its records: other settings were probably the same.
+    /// The nearest command before it, even for other records: its settings were probably the same.
     pub nearby: Option<Context>,
 }
 
 impl AuditedLine {
-    /// The command that can have printed it: the nearest one, if it asks for records of about this size.
+    /// The command that may have printed it: the nearest one, if its records have about this size.
     pub fn context(&self) -> Option<&Context> {
         let ParsedLine::Producer(line) = &self.said else {
             return None;
@@ -47,7 +47,7 @@ impl AuditedLine {
         })
     }
 
-    /// The producer's summary that this is.
+    /// Its content, if it is a producer's summary.
     pub(crate) fn summary(&self) -> Option<&ProducerLine> {
         match &self.said {
             ParsedLine::Producer(line) if line.percentiles_ms.is_some() => Some(line),
@@ -55,7 +55,7 @@ impl AuditedLine {
         }
     }
 
-    /// The distributions that it tells of.
+    /// The distributions in it.
     pub(crate) fn distributions(&self) -> Vec<PublishedTimes> {
         match &self.said {
             ParsedLine::Omb(result) => result.latencies.clone(),
@@ -67,7 +67,7 @@ impl AuditedLine {
         }
     }
 
-    /// 2^20 bytes a second that were sent.
+    /// The sent bytes per second, in 2^20.
     pub(crate) fn sent_mib_per_s(&self) -> Option<f64> {
         match &self.said {
             ParsedLine::Producer(line) => Some(line.mib_per_s),

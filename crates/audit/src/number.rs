@@ -4,12 +4,12 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Number {
     pub(crate) value: f64,
-    /// Its fraction stood behind a comma.
+    /// Its fraction followed a comma.
     pub(crate) has_comma: bool,
 }
 
-/// Reads digits with at most one point or comma; gives what follows. Nothing that could be read in two ways:
-/// `1,234` may be a thousand or one and a bit, and is `None` where `fraction` is false.
+/// Reads digits with at most one point or comma; returns the rest. Ambiguous text is `None`: `1,234` may be a thousand
+/// or a fraction, and is `None` if `fraction` is false.
 pub(crate) fn number(text: &str, fraction: bool) -> Option<(Number, &str)> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let whole = digits(text);
@@ -38,7 +38,7 @@ pub(crate) fn number(text: &str, fraction: bool) -> Option<(Number, &str)> {
     let has_comma = mark == Some(b',');
     let end = whole + 1 + behind;
     let after = &text[end..];
-    // A second mark with digits: thousands, or a version, or an address.
+    // A second mark with digits: thousands, a version, or an address.
     let goes_on = after
         .bytes()
         .next()
@@ -50,7 +50,7 @@ pub(crate) fn number(text: &str, fraction: bool) -> Option<(Number, &str)> {
     Some((Number { value, has_comma }, after))
 }
 
-/// Where the digits begin with which a text ends; its end if there are none.
+/// The start of the digits at the end of a text.
 pub(crate) fn digits_from(text: &str) -> usize {
     text.trim_end_matches(|one: char| one.is_ascii_digit())
         .len()

@@ -1,30 +1,30 @@
-//! Results of OpenMessaging Benchmark: a JSON file a run. Publish and end-to-end latencies are in milliseconds, the
-//! delay before the sending (`publishDelayLatency`) in microseconds.
+//! Results of OpenMessaging Benchmark: a JSON file per run. Publish and end-to-end latencies are in milliseconds, the
+//! delay before the send (`publishDelayLatency`) in microseconds.
 
 use serde_json::Value;
 
 use crate::distribution::PublishedTimes;
 
-/// What such a file says.
+/// The figures of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OmbResult {
     /// `workload`.
     pub workload: String,
-    /// Records a second of each window.
+    /// Records per second of each window.
     pub publish_rates: Vec<f64>,
-    /// Failed sends a second, the most of any window.
+    /// Failed sends per second, the maximum of all windows.
     pub errors_per_s_max: f64,
     /// `messageSize`, bytes.
     pub message_bytes: Option<f64>,
-    /// Records that nobody had read yet, window by window.
+    /// Unread records at each window.
     pub backlog: Vec<f64>,
-    /// Those that the file has: publish, end to end.
+    /// The latencies in the file: publish, end to end.
     pub latencies: Vec<PublishedTimes>,
-    /// p99 of the delay between when a record should have been sent and when it was.
+    /// p99 of the delay between the intended and the actual send.
     pub delay_p99_ms: Option<f64>,
 }
 
-/// Reads a result; `None` if it is something else.
+/// Reads a result, if the bytes are one.
 pub(crate) fn find(bytes: &[u8]) -> Option<OmbResult> {
     let value: Value = serde_json::from_slice(bytes).ok()?;
     value.get("aggregatedPublishLatencyAvg")?;

@@ -1,19 +1,19 @@
-//! What the text does not tell.
+//! Facts that the text does not contain.
 
-/// What is known beside the text.
+/// Facts about the cluster and the tool.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
     /// `buffer.memory` of the producers.
     pub buffer_bytes: Option<u64>,
-    /// What a broker's network card carries in one direction.
+    /// The capacity of a broker's network card in one direction.
     pub nic_bits_per_s: Option<f64>,
-    /// Brokers.
+    /// The number of brokers.
     pub brokers: Option<u32>,
-    /// Replicas of each partition, 1 unless it is said.
+    /// Replicas per partition; default 1.
     pub replication: Option<u32>,
-    /// Partitions of the topic.
+    /// The topic's partitions.
     pub partitions: Option<u64>,
-    /// The release of the tool.
+    /// The tool's release.
     pub as_of: Option<(u32, u32)>,
 }
 

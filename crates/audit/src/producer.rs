@@ -1,27 +1,27 @@
 //! Lines of `kafka-producer-perf-test`, of every release.
 //!
 //! A summary since 0.8.2 reads `N records sent, R records/sec (M MB/sec), A ms avg latency, X ms max latency, P ms
-//! 50th, P ms 95th, P ms 99th, P ms 99.9th.`; a window each five seconds ends after the max. A MB is 2^20 bytes.
+//! 50th, P ms 95th, P ms 99th, P ms 99.9th.`. A window, every five seconds, ends after the max. A MB is 2^20 bytes.
 
 use crate::distribution::PublishedTimes;
 use crate::number::{digits_from, number};
 
-/// What such a line says. Times are in milliseconds.
+/// The figures of a line. Times are in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProducerLine {
     /// Records sent.
     pub records: u64,
-    /// Records a second.
+    /// Records per second.
     pub records_per_s: f64,
-    /// 2^20 bytes of keys and values a second.
+    /// 2^20 bytes of keys and values per second.
     pub mib_per_s: f64,
     /// The mean.
     pub mean_ms: f64,
     /// The largest.
     pub max_ms: f64,
-    /// Those of a summary: p50, p95, p99, p99.9; `None` for a window.
+    /// p50, p95, p99, p99.9 of a summary; `None` for a window.
     pub percentiles_ms: Option<[f64; 4]>,
-    /// Fractions stood behind commas.
+    /// Fractions follow commas.
     pub has_commas: bool,
 }
 
@@ -40,28 +40,28 @@ impl ProducerLine {
         })
     }
 
-    /// Bytes of a record's key and value, as the rates say.
+    /// Bytes of a record's key and value, by the rates.
     pub fn record_bytes(&self) -> Option<f64> {
         (self.records_per_s > 0.0).then(|| self.mib_per_s * 1_048_576.0 / self.records_per_s)
     }
 }
 
-/// What was found in a line of text.
+/// The result of a search in a line of text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum PerfTestLine {
     Line(ProducerLine),
-    /// It begins like one, and is not one to the end.
+    /// The text begins like a line of the tool and ends differently.
     Cut,
 }
 
-/// What stands before each number's unit.
+/// The text after the number of records.
 const MARK: &str = " records sent, ";
 
-/// Looks for a line of the tool within a line of text, which may have words before and after it.
+/// Finds the tool's output in a line of text, which may have other text around it.
 pub(crate) fn find(text: &str) -> Option<PerfTestLine> {
     let at = text.find(MARK)?;
     let from = digits_from(&text[..at]);
-    // `1,000 records sent` in prose is none of the tool's.
+    // `1,000 records sent` is prose.
     let before = text[..from].bytes().next_back();
     if from == at || before.is_some_and(|byte| matches!(byte, b',' | b'.')) {
         return Some(PerfTestLine::Cut);
@@ -69,7 +69,7 @@ pub(crate) fn find(text: &str) -> Option<PerfTestLine> {
     Some(parse(&text[from..]).map_or(PerfTestLine::Cut, PerfTestLine::Line))
 }
 
-/// Reads numbers with what stands between them.
+/// Reads numbers and the words between them.
 struct Reader<'a> {
     rest: &'a str,
     has_commas: bool,
@@ -88,7 +88,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// A number and the words behind it.
+    /// A number and the words after it.
     fn figure(&mut self, words: &str) -> Option<f64> {
         let value = self.number()?;
         self.words(words)?;
@@ -107,11 +107,11 @@ fn parse(text: &str) -> Option<ProducerLine> {
     let mib_per_s = reader.figure(" MB/sec), ")?;
     let mean_ms = reader.figure(" ms avg latency, ")?;
     let max_ms = reader.number()?;
-    // Windows of releases before 0.11 have no unit there.
+    // Windows of releases before 0.11 have no unit here.
     let _ = reader.words(" ms");
     reader.words(" max latency")?;
     let percentiles_ms = match reader.words(", ") {
-        // A window ends there. A summary that does was cut off.
+        // A window ends here. A summary that ends here was cut off.
         None => {
             reader.words(".")?;
             None
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_said_to_be() {
+    fn a_line_that_is_cut_off_is_reported() {
         let begins = SUMMARY.find("107101").unwrap();
         for end in begins..SUMMARY.len() - 1 {
             assert_eq!(find(&SUMMARY[..end]), Some(PerfTestLine::Cut), "{end}");

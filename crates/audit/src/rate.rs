@@ -1,15 +1,15 @@
 //! Rates in prose and tables: `2,024,032 records/sec (193.0 MB/sec)`.
 
-/// Records and bytes a second.
+/// Records and bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// Records a second.
+    /// Records per second.
     pub records_per_s: f64,
-    /// 2^20 bytes a second, as Kafka's tools count them.
+    /// 2^20 bytes per second, as Kafka's tools count.
     pub mib_per_s: f64,
 }
 
-/// Looks for a rate in records with one in bytes right behind it.
+/// Finds a rate in records that is followed by one in bytes.
 pub(crate) fn find(text: &str) -> Option<Rate> {
     let (before, after) = text.split_once(" records/sec")?;
     let records_per_s = grouped(last_word(before))?;
@@ -30,7 +30,7 @@ fn last_word(text: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// A number with commas between thousands, or without; `None` for anything else.
+/// A number with or without commas between thousands.
 fn grouped(text: &str) -> Option<f64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let groups: Vec<&str> = whole.split(',').collect();

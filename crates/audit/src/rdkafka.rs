@@ -2,26 +2,26 @@
 
 use crate::number::{digits_from, number};
 
-/// What such a line says.
+/// The figures of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RdkafkaLine {
     /// Records handed to the library.
     pub produced: u64,
-    /// Records with a delivery report, failed ones too.
+    /// Records with a delivery report, including failed ones.
     pub delivered: u64,
     /// Records that failed permanently.
     pub failed: u64,
-    /// Records a second.
+    /// Records per second.
     pub records_per_s: f64,
-    /// 10^6 bytes a second.
+    /// 10^6 bytes per second.
     pub mb_per_s: f64,
-    /// Records that still wait.
+    /// Records that still wait in the queue.
     pub queued: u64,
-    /// The codec, unless there was none.
+    /// The codec, if there was one.
     pub codec: Option<String>,
 }
 
-/// Looks for a line of a producer within a line of text.
+/// Finds a producer's output in a line of text.
 pub(crate) fn find(text: &str) -> Option<RdkafkaLine> {
     const MARK: &str = " messages produced (";
     let at = text.find(MARK)?;

@@ -1,4 +1,4 @@
-//! From a text to its lines.
+//! Finds the lines of known tools in a text.
 
 use crate::Audit;
 use crate::context::{self, Context};
@@ -7,10 +7,10 @@ use crate::line::{AuditedLine, ParsedLine};
 use crate::producer::PerfTestLine;
 use crate::{consumer, omb, producer, rate, rdkafka};
 
-/// The name of a text and what it holds, of any bytes.
+/// The name of a text, and its bytes.
 pub type AuditInput = (String, Vec<u8>);
 
-/// So many places of one kind are named.
+/// The maximum number of line numbers in a remark.
 const NAMED_MAX: usize = 5;
 
 pub(crate) fn read((file, bytes): &AuditInput, audit: &mut Audit) {

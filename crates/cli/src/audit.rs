@@ -1,4 +1,4 @@
-//! `kgauge audit`: what other tools' output is worth.
+//! `kgauge audit`: checks the output of other tools.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -15,14 +15,14 @@ use crate::args;
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
 
-/// The largest file that is read: logs are shorter, and a device has no end.
+/// The maximum size of a file. Logs are smaller, and a device has no end.
 const FILE_BYTES_MAX: u64 = 256 << 20;
-/// So many places of a finding are named.
+/// The maximum number of positions that are shown per finding.
 const PLACES_MAX: usize = 6;
-/// What a terminal has.
+/// Columns of a terminal.
 const WIDTH: usize = 80;
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct AuditJson<'a> {
     format: u32,
@@ -34,7 +34,7 @@ struct AuditJson<'a> {
     remarks: &'a [String],
 }
 
-/// Reads files, and prints what is to be said of them.
+/// Audits files and prints the findings.
 pub(crate) fn audit(arguments: &args::AuditArgs) -> anyhow::Result<ExitStatus> {
     let options = options(arguments)?;
     let sources: anyhow::Result<Vec<AuditInput>> =
@@ -43,8 +43,8 @@ pub(crate) fn audit(arguments: &args::AuditArgs) -> anyhow::Result<ExitStatus> {
     let audit = kgauge_audit::audit(&sources, &options);
     if audit.lines.is_empty() {
         let words = format!(
-            "there is nothing to audit\n  {}\n  give what Kafka's perf tools, rdkafka_performance or OpenMessaging \
-             Benchmark have printed",
+            "there is nothing to audit\n  {}\n  pass the output of Kafka's perf tools, rdkafka_performance or \
+             OpenMessaging Benchmark",
             audit.remarks.join("\n  ")
         );
         return Err(stop(ExitStatus::BadInput, words));
@@ -86,33 +86,27 @@ fn read(name: &str) -> anyhow::Result<AuditInput> {
 }
 
 fn options(arguments: &args::AuditArgs) -> anyhow::Result<Options> {
-    let wrong = |option: &str, value: &str, wanted: &str| {
-        stop(ExitStatus::BadInput, format!("{option} {value}: {wanted}"))
-    };
-    let buffer_bytes = match &arguments.buffer_memory {
-        None => None,
-        Some(text) => Some(bytes(text).ok_or_else(|| {
-            wrong(
-                "--buffer-memory",
-                text,
-                "give bytes, as in 33554432 or 32MiB",
-            )
-        })?),
-    };
-    let nic_bits_per_s = match &arguments.nic {
-        None => None,
-        Some(text) => Some(
-            parse_bits(text)
-                .ok_or_else(|| wrong("--nic", text, "give bits per second, such as 1G or 10G"))?,
-        ),
-    };
-    let as_of = match &arguments.as_of {
-        None => None,
-        Some(text) => Some(
-            parse_release(text)
-                .ok_or_else(|| wrong("--as-of", text, "give a release of Kafka, as in 1.0.2"))?,
-        ),
-    };
+    let buffer = arguments.buffer_memory.as_deref();
+    let buffer_bytes = value(
+        "--buffer-memory",
+        buffer,
+        bytes,
+        "give bytes, as in 33554432 or 32MiB",
+    )?;
+    let nic = arguments.nic.as_deref();
+    let nic_bits_per_s = value(
+        "--nic",
+        nic,
+        parse_bits,
+        "give bits per second, such as 1G or 10G",
+    )?;
+    let as_of = arguments.as_of.as_deref();
+    let as_of = value(
+        "--as-of",
+        as_of,
+        parse_release,
+        "give a release of Kafka, as in 1.0.2",
+    )?;
     if nic_bits_per_s.is_some() && arguments.brokers.is_none() {
         let words = "--nic needs --brokers, the number of network cards that share the load";
         return Err(stop(ExitStatus::BadInput, words));
@@ -125,6 +119,18 @@ fn options(arguments: &args::AuditArgs) -> anyhow::Result<Options> {
         partitions: arguments.partitions,
         as_of,
     })
+}
+
+/// The value of an option, or an error that shows the `wanted` form.
+fn value<T>(
+    option: &str,
+    text: Option<&str>,
+    parse: impl Fn(&str) -> Option<T>,
+    wanted: &str,
+) -> anyhow::Result<Option<T>> {
+    let Some(text) = text else { return Ok(None) };
+    let wrong = || stop(ExitStatus::BadInput, format!("{option} {text}: {wanted}"));
+    parse(text).map(Some).ok_or_else(wrong)
 }
 
 fn bytes(text: &str) -> Option<u64> {
@@ -142,7 +148,7 @@ fn bytes(text: &str) -> Option<u64> {
     Some((value * factor) as u64)
 }
 
-/// All that was found, for people.
+/// The findings as text.
 fn words(audit: &Audit) -> String {
     let mut text = String::new();
     let count = |level| {
@@ -191,7 +197,7 @@ fn places(finding: &Finding) -> String {
     }
 }
 
-/// Lines of words, with two spaces before them.
+/// Appends words as indented lines.
 fn wrap(to: &mut String, words: &str) {
     let mut length = WIDTH;
     for word in words.split_whitespace() {

@@ -1,4 +1,4 @@
-//! `kgauge ceiling`: what this machine can generate when nothing holds it back.
+//! `kgauge ceiling`: the rate that this machine can generate without a broker.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::interrupt::{self, StopRequests};
 use crate::print;
 use crate::run::settings_of;
 
-/// The flows that are measured, unless `--set` says otherwise.
+/// The measured flows, which `--set` changes.
 const SCENARIO: &str = include_str!("ceiling.yaml");
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct CeilingJson {
     format: u32,
@@ -28,10 +28,10 @@ struct CeilingJson {
     rows: Vec<Row>,
 }
 
-/// One flow, one way, so many clients.
+/// The result of one flow, one path and one number of clients.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// The settings that vary.
+    /// The varied settings.
     trial: String,
     flow: String,
     path: &'static str,
@@ -94,7 +94,7 @@ fn plan(arguments: &args::CeilingArgs) -> anyhow::Result<Plan> {
     Plan::new(request, &[scenario]).or_bad_input()
 }
 
-/// One core's worth, and that of all.
+/// One client, and one per core.
 fn clients(cores: u32) -> Vec<u32> {
     let mut clients = vec![1, cores];
     clients.dedup();

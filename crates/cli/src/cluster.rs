@@ -10,7 +10,7 @@ use kgauge_target::embedded_main;
 use crate::args::{ClusterAction, ClusterArgs};
 use crate::exit::ExitStatus;
 
-/// Does what `kgauge cluster` was asked for.
+/// Runs an action of `kgauge cluster`.
 pub(crate) fn cluster(arguments: &ClusterArgs) -> anyhow::Result<ExitStatus> {
     match &arguments.action {
         ClusterAction::Up(arguments) => up::up(arguments),
@@ -24,6 +24,6 @@ pub(crate) fn cluster(arguments: &ClusterArgs) -> anyhow::Result<ExitStatus> {
 #[allow(clippy::exit)]
 pub(crate) fn embedded_child() -> ExitStatus {
     let status = embedded_main(stdin(), stdout(), std::io::stderr());
-    // Threads of the cluster may still run when the data was removed; nothing may be flushed now.
+    // Threads of the cluster may still run after their data was removed; they must not flush anything now.
     std::process::exit(i32::from(status))
 }

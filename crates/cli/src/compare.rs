@@ -1,4 +1,4 @@
-//! `kgauge compare`: runs side by side.
+//! `kgauge compare`: compares runs.
 
 use std::path::{Path, PathBuf};
 
@@ -84,7 +84,7 @@ pub(crate) fn folders(arguments: &Compare) -> anyhow::Result<ExitStatus> {
     }
 }
 
-/// A run folder, and what the user calls it.
+/// A run folder and its name.
 struct NamedDir {
     name: Option<String>,
     dir: PathBuf,
@@ -116,7 +116,7 @@ impl NamedDir {
     }
 }
 
-/// What a side is called: the name of its first run, its folder, or what the folders of all its runs begin with.
+/// The name of a side: that of its first run, or its folder, or the common beginning of its folders.
 fn side_name(side: &[NamedDir]) -> String {
     let Some(first) = side.first() else {
         return String::new();
@@ -146,7 +146,7 @@ fn side_name(side: &[NamedDir]) -> String {
     }
 }
 
-/// Each folder is a side, unless there is `--with`: then those before it are the first one.
+/// Each folder is a side. With `--with`, the folders before it are the first side.
 fn sides(arguments: &Compare) -> Vec<Vec<NamedDir>> {
     let named = |dirs: &[PathBuf]| dirs.iter().map(|dir| NamedDir::of(dir)).collect();
     if arguments.with.sides.is_empty() {
@@ -158,8 +158,7 @@ fn sides(arguments: &Compare) -> Vec<Vec<NamedDir>> {
     sides
 }
 
-/// Compares runs, keeps page and JSON in a folder, and prints the table or the JSON. The baseline
-/// is counted from 1.
+/// Compares runs, writes page and JSON to a folder, and prints the table or the JSON. The baseline counts from 1.
 pub(crate) fn compare(
     runs: Vec<ComparisonSide>,
     baseline: usize,
@@ -183,7 +182,7 @@ fn compared(sides: &[Vec<ComparisonSide>], choices: Choices<'_>) -> anyhow::Resu
     compare_sides(&sides, choices).map_err(why)
 }
 
-/// A form that is one text; `style` is that of the terminal, where there is one.
+/// A form that is one text; `style` is that of the terminal, if there is one.
 fn text(
     form: CompareForm,
     comparison: &Comparison,
@@ -224,7 +223,7 @@ fn show(comparison: &Comparison, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The status for an automatic build. A gate that could not decide does not open.
+/// The exit status of the gate. An undecided gate does not pass.
 fn gate(comparison: &Comparison, allowed: f64, figures: &[Vec<GateChoice>]) -> ExitStatus {
     let request = GateRequest {
         allowed,
@@ -232,7 +231,7 @@ fn gate(comparison: &Comparison, allowed: f64, figures: &[Vec<GateChoice>]) -> E
     };
     let gate = comparison.gate(&request);
     for line in gate_lines(&gate) {
-        // Names come from run folders, and may not command the terminal.
+        // Names come from run folders and must not control the terminal.
         print::message(&format!("kgauge: {}", kgauge_report::one_line(&line)));
     }
     match gate.word() {

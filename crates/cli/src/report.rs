@@ -1,4 +1,4 @@
-//! `kgauge report`: the report of a run folder, made again or given in another form.
+//! `kgauge report`: regenerates the report of a run folder, or writes it in another form.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::print;
 use crate::run::status;
 use crate::style::terminal_style;
 
-/// Makes summary and report anew from what the folder holds, or writes another form of them.
+/// Regenerates summary and report from the folder, or writes another form of them.
 pub(crate) fn report(arguments: &ReportArgs) -> anyhow::Result<ExitStatus> {
     let Some(form) = arguments.form else {
         return crate::run::report(&arguments.dir, arguments.json);
@@ -26,7 +26,7 @@ pub(crate) fn report(arguments: &ReportArgs) -> anyhow::Result<ExitStatus> {
         .as_deref()
         .filter(|out| *out != Path::new("-"));
     if form == ReportForm::Hdr && out.is_none() {
-        let words = "`--as hdr` writes a folder of files: say where, with --out DIR";
+        let words = "`--as hdr` writes a folder of files: name it with --out DIR";
         return Err(stop(ExitStatus::BadInput, words));
     }
     let run = RunRead::open(&arguments.dir).or_bad_input()?;
@@ -39,7 +39,7 @@ pub(crate) fn report(arguments: &ReportArgs) -> anyhow::Result<ExitStatus> {
     Ok(status(&summary))
 }
 
-/// A form that is one text; `style` is that of the terminal, where there is one.
+/// A form that is one text; `style` is that of the terminal, if there is one.
 fn text(
     form: ReportForm,
     run: &RunRead,

@@ -1,4 +1,4 @@
-//! `kgauge studies`: what ships.
+//! `kgauge studies`: lists the built-in studies.
 
 use kgauge_scenario::Studies as Shipped;
 use serde::Serialize;
@@ -23,7 +23,7 @@ struct ListedScenario<'a> {
     question: &'a str,
 }
 
-/// Prints the studies, with the question that each answers.
+/// Prints the studies with their questions.
 pub(crate) fn list(arguments: &StudiesArgs) -> anyhow::Result<ExitStatus> {
     let studies = Shipped::list();
     if arguments.json {

@@ -1,4 +1,4 @@
-//! Percentiles that the mean contradicts.
+//! Means that contradict their percentiles.
 //!
 //! Half of all times are at most p50, another 45 % at most p95 and so on, and the other way round: so the mean lies
 //! between `.45 p50 + .04 p95 + .009 p99 + .001 p99.9` and `.5 p50 + .45 p95 + .04 p99 + .009 p99.9 + .001 max`,
@@ -11,7 +11,7 @@ use crate::distribution::{PublishedTimes, shown, sum};
 use crate::finding::{AuditRule, Finding, FindingSeverity};
 use crate::line::AuditedLine;
 
-/// What percentiles of a sample may miss by.
+/// The allowance for percentiles of a sample.
 const SAMPLED: f64 = 0.003;
 const TRUNCATED_MS: f64 = 1.0;
 

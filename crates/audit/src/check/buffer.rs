@@ -1,8 +1,8 @@
-//! Latency that is the client's own buffer.
+//! Latency that is the wait in the client's own buffer.
 //!
 //! A producer at full speed keeps `buffer.memory` full. By Little's law a record then waits for as long as the buffer
-//! takes to pass: its bytes divided by the throughput. The pool hands out pieces of `batch.size`; what of a piece is no
-//! payload does not count.
+//! takes to pass: its bytes divided by the throughput. The pool hands out pieces of `batch.size`, of which only the
+//! payload counts.
 
 use crate::context::Context;
 use crate::finding::{AuditRule, Finding, FindingSeverity};
@@ -13,14 +13,14 @@ use crate::producer::ProducerLine;
 /// Kafka's defaults.
 const BUFFER_BYTES: u64 = 32 << 20;
 const BATCH_BYTES: u64 = 16_384;
-/// What surrounds a record in a batch since 0.11, and the batch's own header.
+/// The overhead of a record in a batch since 0.11, and the batch's header.
 const RECORD_V2_BYTES: f64 = 8.0;
 const HEADER_V2_BYTES: f64 = 61.0;
-/// The same in the message sets of before.
+/// The same in earlier message sets.
 const RECORD_V1_BYTES: f64 = 34.0;
-/// Measured by predicted, as far as it still is the same.
+/// Measured divided by predicted, if they agree.
 const NEAR: std::ops::RangeInclusive<f64> = 0.85..=1.15;
-/// A limit that was missed by so much did not hold anybody back.
+/// Below this fraction of its limit, a producer was not limited by it.
 const LIMITED: f64 = 0.95;
 
 pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
@@ -35,12 +35,12 @@ pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
     lines.iter().filter_map(finding).collect()
 }
 
-/// Which part of a full pool is payload.
+/// The fraction of a full pool that is payload.
 fn packed(record_bytes: f64, batch_bytes: f64, record_more: f64, batch_more: f64) -> f64 {
     let fit = ((batch_bytes - batch_more) / (record_bytes + record_more)).floor();
     match fit >= 1.0 {
         true => fit * record_bytes / batch_bytes,
-        // It gets a piece of its own size.
+        // The record gets a piece of its own size.
         false => record_bytes / (record_bytes + record_more + batch_more),
     }
 }

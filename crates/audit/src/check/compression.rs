@@ -1,7 +1,7 @@
-//! Equal records, compressed.
+//! Compression of identical records.
 //!
-//! Until KAFKA-12611 (April 2021, released with 3.0) every record of the tool had the same bytes. lz4 makes 1/44 of a
-//! batch of 380 equal records of 250 bytes, and nothing of random letters.
+//! Until KAFKA-12611 (April 2021, released with 3.0) every record of the tool had the same bytes. lz4
+//! compresses a batch of 380 identical records of 250 bytes to 1/44, and does not compress random letters.
 
 use crate::finding::{AuditRule, Finding, FindingSeverity};
 use crate::line::AuditedLine;
@@ -18,7 +18,7 @@ pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
         Some(_) => "",
         None => ", assuming an older tool (set --as-of)",
     };
-    // One finding for a command, however many lines it printed.
+    // One finding per command, for all its lines.
     let mut found: Vec<(usize, Finding)> = Vec::new();
     for line in lines.iter().filter(|line| line.summary().is_some()) {
         let Some(context) = line.context().filter(|context| !context.has_payload_file) else {

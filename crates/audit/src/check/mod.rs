@@ -1,4 +1,4 @@
-//! The checks. Each is arithmetic over lines; none knows where they came from.
+//! The checks: arithmetic over lines.
 
 mod bounds;
 mod buffer;
@@ -13,7 +13,7 @@ use crate::finding::Finding;
 use crate::line::AuditedLine;
 use crate::options::Options;
 
-/// All findings, the gravest first, in the order of the text.
+/// All findings, the most severe first, in the order of the text.
 pub(crate) fn all(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
     let mut found = bounds::check(lines);
     found.extend(network::check(lines, options));

@@ -1,4 +1,4 @@
-//! Rates that the brokers' network cards cannot take.
+//! Rates above the capacity of the brokers' network cards.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
     let replication = options.replication.unwrap_or(1);
     let nic_mib_per_s = nic_bits_per_s / 8.0 / 1_048_576.0;
     let ingress = |mib_per_s: f64| mib_per_s * f64::from(replication) / f64::from(brokers);
-    // One finding for a file and a command: the highest rate stands for all.
+    // One finding per file and command, for the highest rate.
     let mut found: BTreeMap<(&str, usize), Vec<(f64, &AuditedLine)>> = BTreeMap::new();
     for line in lines {
         let Some(mib_per_s) = line.sent_mib_per_s() else {
@@ -35,7 +35,7 @@ pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
             .iter()
             .find_map(|(_, line)| line.context()?.codec.as_ref());
         Finding {
-            // Compressed bytes are fewer than those that the tool counts.
+            // Compression sends fewer bytes than the tool counts.
             level: match codec {
                 Some(_) => FindingSeverity::Artefact,
                 None => FindingSeverity::Contradiction,

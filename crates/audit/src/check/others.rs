@@ -1,4 +1,4 @@
-//! What other tools than Kafka's leave out.
+//! Omissions in the output of tools other than Kafka's.
 
 use kgauge_analyze::statistics::Spread;
 
@@ -7,11 +7,11 @@ use crate::line::{AuditedLine, ParsedLine};
 use crate::omb::OmbResult;
 use crate::rdkafka::RdkafkaLine;
 
-/// Its histograms end there (`WorkerStats`).
+/// The end of its histograms (`WorkerStats`).
 const OMB_MAX_MS: f64 = 60_000.0;
-/// A delay of this part of the latency is worth a word.
+/// A delay above this fraction of the latency is reported.
 const DELAYED: f64 = 0.1;
-/// Windows that lie so far apart are no steady rate.
+/// Windows that differ by more than this are not a steady rate.
 const UNSTEADY: f64 = 0.1;
 
 pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
@@ -19,7 +19,7 @@ pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
     for (index, line) in lines.iter().enumerate() {
         let words = match &line.said {
             ParsedLine::Omb(result) => of_omb(result),
-            // Each line counts from the start: the last one says all.
+            // Each line counts from the start, so that the last one is enough.
             ParsedLine::Rdkafka(said) if is_last(lines, index) => of_rdkafka(said),
             _ => continue,
         };

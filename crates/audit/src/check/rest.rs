@@ -1,9 +1,9 @@
-//! Whole milliseconds, and records that are missing.
+//! Whole milliseconds, and missing records.
 
 use crate::finding::{AuditRule, Finding, FindingSeverity};
 use crate::line::AuditedLine;
 
-/// From here on a millisecond is no more than a hundredth.
+/// From here on, a millisecond is at most one percent.
 const COARSE_MS: f64 = 10.0;
 
 pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! Percentiles of samples that saw some partitions only.
+//! Percentiles of samples from only some partitions.
 //!
 //! The tool keeps every k-th record, k = records / 500,000 (`ProducerPerformance.Stats`). A producer before 2.4 sent
 //! records without keys to the partitions in turn (KIP-480 changed that): then the k-th records are those of p / gcd(p,
@@ -10,7 +10,7 @@ use crate::finding::{AuditRule, Finding, FindingLocation, FindingSeverity};
 use crate::line::AuditedLine;
 use crate::options::Options;
 
-/// Samples that the tool keeps.
+/// The number of samples that the tool keeps.
 const SAMPLES: u64 = 500_000;
 /// The first release whose producers stay with a partition for a batch.
 const STICKY: (u32, u32) = (2, 4);
@@ -22,7 +22,7 @@ pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
     if options.as_of.is_some_and(|version| version >= STICKY) {
         return Vec::new();
     }
-    // One finding for a number of records: what is wrong is the same.
+    // One finding per number of records.
     let mut found: BTreeMap<u64, Vec<FindingLocation>> = BTreeMap::new();
     for line in lines {
         if let Some(summary) = line.summary() {

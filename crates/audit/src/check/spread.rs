@@ -1,4 +1,4 @@
-//! How far repeats lie apart: the interval that was left out.
+//! The spread over repeats, which the tool does not print.
 
 use kgauge_analyze::statistics::Spread;
 
@@ -6,7 +6,7 @@ use crate::finding::{AuditRule, Finding, FindingSeverity};
 use crate::line::AuditedLine;
 use crate::producer::ProducerLine;
 
-/// A mean that is known so well needs no remark.
+/// A mean with at most this uncertainty is not reported.
 const KNOWN: f64 = 0.05;
 
 pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
@@ -16,7 +16,7 @@ pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
         .collect()
 }
 
-/// Summaries that stand together and are of the same records.
+/// Consecutive summaries of the same records.
 fn groups(lines: &[AuditedLine]) -> Vec<Vec<(&AuditedLine, &ProducerLine)>> {
     let mut groups: Vec<Vec<(&AuditedLine, &ProducerLine)>> = Vec::new();
     for line in lines {
@@ -37,7 +37,7 @@ fn groups(lines: &[AuditedLine]) -> Vec<Vec<(&AuditedLine, &ProducerLine)>> {
     groups
 }
 
-/// Whether a line is one more of the same.
+/// Whether a line continues them.
 fn goes_on(
     before: &AuditedLine,
     of: &ProducerLine,

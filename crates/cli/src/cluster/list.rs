@@ -1,4 +1,4 @@
-//! Clusters that were started, and releases that can be.
+//! Lists and ends started clusters; lists the releases that can be started.
 
 use kgauge_scenario::TargetKind;
 use kgauge_target::kafka::{ClusterRecord, ClusterState, clusters, versions};
@@ -9,7 +9,7 @@ use crate::exit::{ExitStatus, OrStop, stop};
 use crate::host::{host_setup, state_dir};
 use crate::print;
 
-/// Ends the named clusters, or those that no kgauge holds.
+/// Ends the named clusters, or all that no running kgauge holds.
 pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
     let state_dir = state_dir();
     let known = clusters(&state_dir).or_unwritable()?;
@@ -55,7 +55,7 @@ pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Good)
 }
 
-/// Without a name only one running cluster may be meant. What is left of dead ones is always removed.
+/// Without a name, at most one cluster may run. The rest of dead ones is always removed.
 fn check_is_one(wanted: &[&ClusterRecord], all: bool) -> anyhow::Result<()> {
     let runs = |record: &&&ClusterRecord| record.state() != ClusterState::Dead;
     let running: Vec<&&ClusterRecord> = wanted.iter().filter(runs).collect();
@@ -73,7 +73,7 @@ fn check_is_one(wanted: &[&ClusterRecord], all: bool) -> anyhow::Result<()> {
     Err(stop(ExitStatus::BadInput, words))
 }
 
-/// What a cluster is.
+/// The kind of a cluster.
 fn kind(record: &ClusterRecord) -> String {
     match record.kind {
         TargetKind::Embedded => "embedded, not Apache Kafka".to_owned(),
@@ -88,7 +88,7 @@ fn processes(count: usize) -> String {
     }
 }
 
-/// Lists the clusters that were started.
+/// Lists the started clusters.
 pub(super) fn status(arguments: &ClusterStatus) -> anyhow::Result<ExitStatus> {
     let known = clusters(&state_dir()).or_unwritable()?;
     if arguments.json {
@@ -114,7 +114,7 @@ pub(super) fn status(arguments: &ClusterStatus) -> anyhow::Result<ExitStatus> {
             ClusterState::Held => "held by a running kgauge",
             ClusterState::Detached => "detached",
             ClusterState::Orphaned => "left behind by a kgauge that has exited",
-            ClusterState::Dead => "ended by force; something of it is left",
+            ClusterState::Dead => "killed; files of it are left",
         };
         print::line(&format!(
             "{}  {}, {}, {words}\n  bootstrap.servers={}\n  logs in {}",

@@ -16,8 +16,8 @@ use crate::print;
 /// The hosts for which a secured embedded cluster has a certificate.
 const CERTIFIED: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// How often a cluster that serves is looked at.
-const LOOK: Duration = Duration::from_millis(200);
+/// How often a serving cluster is checked.
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Starts a cluster and serves, or leaves it running.
 pub(super) fn up(arguments: &ClusterUp) -> anyhow::Result<ExitStatus> {
@@ -46,7 +46,7 @@ pub(super) fn up(arguments: &ClusterUp) -> anyhow::Result<ExitStatus> {
     }
 }
 
-/// What is left of a cluster when this process ends.
+/// The state of a cluster after this process ends.
 enum AfterExit {
     Nothing,
     Running,
@@ -84,7 +84,7 @@ fn start_and_serve(
     }
 }
 
-/// After a bad end the logs stay, and their place is told. Who stops a start wants none.
+/// After a failure the logs stay, and the error names their folder. If the user stopped the start, they are removed.
 fn bad_end(work: &Path, error: anyhow::Error) -> anyhow::Error {
     let status = status_of(&error);
     if status == ExitStatus::Interrupted || !has_files(work) {
@@ -97,7 +97,7 @@ fn bad_end(work: &Path, error: anyhow::Error) -> anyhow::Error {
     )
 }
 
-/// Whether there is a file with something in it, in a folder or in those below.
+/// Whether a folder or one below it contains a file that is not empty.
 fn has_files(dir: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(dir) else {
         return false;
@@ -110,7 +110,7 @@ fn has_files(dir: &Path) -> bool {
     )
 }
 
-/// What is to be started, if it can be.
+/// The target to start.
 fn spec(arguments: &ClusterUp) -> anyhow::Result<TargetSpec> {
     let refuse = |words: String| Err(stop(ExitStatus::BadInput, words));
     let mut spec = TargetSpec::parse(&arguments.target).or_bad_input()?;
@@ -140,7 +140,7 @@ fn spec(arguments: &ClusterUp) -> anyhow::Result<TargetSpec> {
     }
 }
 
-/// Whether an option is given that has a meaning for embedded clusters only.
+/// Whether an option is given that only embedded clusters have.
 fn is_for_embedded(arguments: &ClusterUp) -> bool {
     arguments.port.is_some()
         || arguments.listen.is_some()
@@ -149,7 +149,7 @@ fn is_for_embedded(arguments: &ClusterUp) -> bool {
         || arguments.data.is_some()
 }
 
-/// An embedded cluster as the options and a server.properties complete it.
+/// An embedded cluster with the options and the server.properties applied.
 fn embedded(mut spec: TargetSpec, arguments: &ClusterUp) -> anyhow::Result<TargetSpec> {
     let bad = |words: String| stop(ExitStatus::BadInput, words);
     let TargetSpec::Embedded(embedded) = &mut spec else {
@@ -182,7 +182,7 @@ fn embedded(mut spec: TargetSpec, arguments: &ClusterUp) -> anyhow::Result<Targe
     Ok(spec)
 }
 
-/// The settings without effect, and who else can come in: a line each.
+/// Warnings about settings without effect and about access from other machines.
 fn warnings(spec: &TargetSpec) -> Vec<String> {
     let TargetSpec::Embedded(embedded) = spec else {
         return Vec::new();
@@ -206,7 +206,7 @@ fn warnings(spec: &TargetSpec) -> Vec<String> {
     lines
 }
 
-/// The addresses on stdout, for scripts; the words on stderr.
+/// Prints the addresses to stdout, for scripts, and a message to stderr.
 fn announce(
     target: &Target,
     arguments: &ClusterUp,
@@ -253,9 +253,9 @@ fn announce(
 fn serve(mut target: Target, stopping: &StopRequests) -> anyhow::Result<()> {
     while !stopping.is_wanted() {
         target.check().map_err(RunError::from)?;
-        std::thread::sleep(LOOK);
+        std::thread::sleep(CHECK_INTERVAL);
     }
-    // One that died just now is a bad end, too.
+    // A cluster that has just died is a failure.
     target.check().map_err(RunError::from)?;
     target.stop().or_target_failed("")
 }

@@ -93,7 +93,7 @@ fn what_killed_processes_left_is_listed_and_removed() {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         let listed = text(&place.run(&["cluster", "status"]).stdout);
-        if listed.contains("ended by force; something of it is left") {
+        if listed.contains("killed; files of it are left") {
             break;
         }
         assert!(Instant::now() < deadline, "{listed}");
