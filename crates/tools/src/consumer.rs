@@ -68,12 +68,11 @@ struct FoundTopics {
     partitions: u32,
 }
 
-fn exactly_one<'a>(given: &'a ParsedOptions, names: [&str; 2]) -> Result<&'a str, ToolFailure> {
-    match names.map(|name| given.text(name)) {
-        [Some(text), None] | [None, Some(text)] => Ok(text),
-        _ => ToolFailure::options(format!(
-            "Exactly one of the following arguments is required: [{}], [{}]",
-            names[0], names[1]
+fn exactly_one(given: &ParsedOptions, [one, other]: [&str; 2]) -> Result<(), ToolFailure> {
+    match given.has(one) != given.has(other) {
+        true => Ok(()),
+        false => ToolFailure::options(format!(
+            "Exactly one of the following arguments is required: [{one}], [{other}]"
         )),
     }
 }
@@ -96,10 +95,7 @@ impl ConsumerArgs {
         if is_4_2 {
             exactly_one(given, ["messages", "num-records"])?;
         }
-        let records = match is_4_2 {
-            true => number("num-records")?.or(number("messages")?),
-            false => number("messages")?.or(number("num-records")?),
-        };
+        let records = number("messages")?.or(number("num-records")?);
         // 0.8 to 1.x read until no more records came.
         let endless = (as_of < ToolRelease::of(2, 0, 0)).then_some(u64::MAX >> 1);
         let Some(records) = records.or(endless) else {
@@ -142,7 +138,6 @@ impl ConsumerArgs {
 
     fn run(&self, given: &ParsedOptions, context: &ToolContext<'_>) -> ToolResult {
         let mut properties = properties(given, context)?;
-
         let reset = properties.flow.remove("auto.offset.reset");
         let is_from_latest = given.has("from-latest") || reset.as_deref() == Some("latest");
         if self.as_of >= ToolRelease::of(4, 2, 0) && given.has("messages") {
@@ -174,7 +169,6 @@ impl ConsumerArgs {
             group.is_some(),
             is_from_latest,
         )?;
-
         context.note("checksums are verified; Kafka's tool does not verify them");
         let client_id = flow.settings.client_id.clone();
         let load = ToolLoad {
@@ -186,7 +180,6 @@ impl ConsumerArgs {
             drain_ns_max: 1_000_000_000,
             client: &properties.client,
             groups: group.map(|id| (FLOW.to_owned(), id)).into_iter().collect(),
-
             tick: Duration::from_secs(1),
         };
         let ready = load.prepare(context)?;

@@ -3,12 +3,12 @@
 //! Goals: scripts that call the tools of any release since 0.8 need no change. Each tool accepts the options of every
 //! release and prints exactly what its release prints on stdout; kgauge's own notes go to stderr.
 //!
-//! Non-goals: measuring. The performance tools run the load engine; the others use [`record_writer`] and
-//! [`record_reader`], because they report every single record. This crate writes to no stream, handles no signal and
-//! reads no environment: the caller passes all of it in a [`ToolContext`].
+//! Non-goals: measuring. The performance tools run the load engine; the others read and write single records
+//! (`record_reader.rs`, `record_writer.rs`), because they report each of them. This crate writes to no stream, handles no
+//! signal and reads no environment except the time zone: the caller passes the rest in a [`ToolContext`].
 //!
 //! Start with [`ToolCall::find`], which chooses the tool, and [`ToolCall::run`]. Each tool has a file. They share
-//! [`options`] and [`properties`] (what the user passed), [`load`] (the load engine) and [`java`] (how Java prints).
+//! `options.rs` and `properties.rs` (the user's input), `load.rs` (the load engine) and `java.rs` (how Java prints).
 
 mod call;
 mod consumer;

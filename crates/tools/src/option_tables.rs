@@ -1,5 +1,5 @@
 //! The options of all tools, as `--help` prints them: name, argument, the releases that have the option, its effect and
-//! default. [`crate::options`] reads them.
+//! default. `options.rs` reads them.
 
 use crate::options::{OptionTable, Style};
 
