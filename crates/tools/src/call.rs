@@ -1,20 +1,15 @@
-//! Chooses the tool that the program's name or its first argument means, and runs it.
+//! Chooses the tool that the program's name or its first argument means, and reads its options.
 
-use crate::consumer::{self, Reader};
 use crate::context::ToolContext;
-use crate::failure::{ToolFailure, ToolResult, ToolStatus};
+use crate::failure::ToolFailure;
 use crate::names::{self, KafkaTool, RUN_CLASS, ToolName};
 use crate::options::{self, ParsedOptions, Style};
 use crate::release::ToolRelease;
-use crate::{
-    end_to_end, old_producer, positional, producer, topics, verifiable_consumer,
-    verifiable_producer,
-};
 
 /// A call of one of Kafka's tools.
 #[derive(Debug)]
 pub struct ToolCall {
-    tool: KafkaTool,
+    pub(crate) tool: KafkaTool,
     /// The newest release that has the tool under this name.
     newest: ToolRelease,
     pub(crate) name: String,
@@ -84,42 +79,6 @@ impl ToolCall {
         }
     }
 
-    /// Runs the tool.
-    pub fn run(&self, context: &ToolContext<'_>) -> ToolStatus {
-        let (status, message) = match self.run_tool(context) {
-            Ok(status) => (status, None),
-            Err(ToolFailure::Answered) => (ToolStatus::Good, None),
-            Err(ToolFailure::Options(mistake)) => {
-                (ToolStatus::Failed, Some(self.with_usage(&mistake)))
-            }
-            Err(ToolFailure::Failed(message)) => (ToolStatus::Failed, Some(message)),
-            Err(ToolFailure::Unsupported(what)) => {
-                (ToolStatus::Unsupported, Some(format!("kgauge: {what}")))
-            }
-        };
-        if let Some(message) = message {
-            context.output.message(&message);
-        }
-        match context.stop.is_wanted() {
-            true => ToolStatus::Interrupted,
-            false => status,
-        }
-    }
-
-    fn run_tool(&self, context: &ToolContext<'_>) -> ToolResult {
-        match self.tool {
-            KafkaTool::Producer => producer::run(self, context),
-            KafkaTool::ProducerByPosition => positional::run(self, context),
-            KafkaTool::OldProducer => old_producer::run(self, context),
-            KafkaTool::Consumer => consumer::run(self, Reader::Consumer, context),
-            KafkaTool::SimpleConsumer => consumer::run(self, Reader::SimpleConsumer, context),
-            KafkaTool::EndToEnd => end_to_end::run(self, context),
-            KafkaTool::Topics => topics::run(self, context),
-            KafkaTool::VerifiableProducer => verifiable_producer::run(self, context),
-            KafkaTool::VerifiableConsumer => verifiable_consumer::run(self, context),
-        }
-    }
-
     /// The options. Help and version end the tool.
     pub(crate) fn options(&self, context: &ToolContext<'_>) -> Result<ParsedOptions, ToolFailure> {
         let table = self.tool.options();
@@ -148,7 +107,7 @@ impl ToolCall {
     }
 
     /// A mistake in the options together with what the tool prints around it.
-    fn with_usage(&self, mistake: &str) -> String {
+    pub(crate) fn with_usage(&self, mistake: &str) -> String {
         let table = self.tool.options();
         let (name, list) = (&self.name, table.list());
         match table.style {
@@ -177,7 +136,6 @@ impl ToolCall {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::tests::{RecordedOutput, context};
 
     fn find(line: &str) -> Option<Result<ToolCall, String>> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
@@ -213,27 +171,5 @@ mod tests {
         assert!(error.contains("kafka.Kafka"), "{error}");
         assert!(error.contains("kafka.tools.TestEndToEndLatency"), "{error}");
         assert!(find("kafka-run-class").unwrap().is_err());
-    }
-
-    #[test]
-    fn each_library_prints_mistakes_and_help_in_its_own_way() {
-        let run = |line: &str| {
-            let output = RecordedOutput::default();
-            let status = find(line).unwrap().unwrap().run(&context(&output));
-            let text = |lines: std::cell::RefCell<Vec<String>>| lines.into_inner().join("\n");
-            (status, text(output.lines), text(output.messages))
-        };
-        let (status, stdout, stderr) = run("kafka-producer-perf-test --nope");
-        assert_eq!((status, stdout.as_str()), (ToolStatus::Failed, ""));
-        assert!(stderr.starts_with("usage: kafka-producer-perf-test [options]\n--help"));
-        assert!(stderr.ends_with("error: unrecognized arguments: '--nope'"));
-        let (status, stdout, _) = run("kafka-verifiable-producer --help");
-        assert_eq!(status, ToolStatus::Good);
-        assert!(stdout.contains("\n--repeating-keys VALUE "), "{stdout}");
-        let (status, _, stderr) = run("kafka-topics --help");
-        assert_eq!(status, ToolStatus::Failed);
-        assert!(stderr.contains("\n--exit-zero-on-failures"), "{stderr}");
-        let (status, stdout, _) = run("kafka-topics --version --as-of 2.8");
-        assert_eq!((status, stdout.as_str()), (ToolStatus::Good, "2.8.0"));
     }
 }

@@ -3,7 +3,7 @@
 use kgauge_load::{Clock, LoadProgress};
 use kgauge_results::{Counts, Slice};
 
-use crate::consumer::ConsumerArgs;
+use crate::consumer_args::ConsumerArgs;
 use crate::consumer_rows::{ReadProgress, interval};
 use crate::context::ToolContext;
 use crate::load::LoadWatch;

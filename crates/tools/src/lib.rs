@@ -12,9 +12,11 @@
 
 mod call;
 mod consumer;
+mod consumer_args;
 mod consumer_rows;
 mod consumer_watch;
 mod context;
+mod dispatch;
 mod end_to_end;
 mod failure;
 mod java;
@@ -27,6 +29,7 @@ mod options;
 mod payloads;
 mod positional;
 mod producer;
+mod producer_job;
 mod producer_lines;
 mod producer_run;
 mod producer_watch;
@@ -37,6 +40,7 @@ mod release;
 mod topic_pattern;
 mod topics;
 mod verifiable_consumer;
+mod verifiable_consumer_args;
 mod verifiable_events;
 mod verifiable_member;
 mod verifiable_producer;

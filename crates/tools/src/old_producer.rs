@@ -9,8 +9,8 @@ use crate::failure::{ToolFailure, ToolResult};
 use crate::java::{DATE_FORMAT, DatePattern, fixed};
 use crate::options::ParsedOptions;
 use crate::payloads::{letters, size};
+use crate::producer_job::ProducerJob;
 use crate::producer_lines::MB;
-use crate::producer_run::ProducerJob;
 use crate::properties::{ClientRole, PropertySources};
 use crate::release::ToolRelease;
 

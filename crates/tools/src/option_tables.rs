@@ -3,11 +3,6 @@
 
 use crate::options::{OptionTable, Style};
 
-/// kgauge's own options, which every tool accepts.
-pub(crate) const OWN: &str = "\
---as-of VALUE                     kgauge: print as this release of Kafka, such as 0.8.2.2 (also KGAUGE_AS_OF)
---exit-zero-on-failures           kgauge: exit with 0 even if sends failed, as Kafka's own tool does";
-
 pub(crate) const PRODUCER: OptionTable = OptionTable {
     style: Style::Argparse,
     about: "Writes records to a topic and prints throughput and latency, as Kafka's ProducerPerformance does.",
@@ -200,6 +195,7 @@ pub(crate) const VERIFIABLE_CONSUMER: OptionTable = OptionTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::OWN;
 
     #[test]
     fn every_line_of_a_table_is_an_option_with_its_effect() {

@@ -6,7 +6,11 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::failure::ToolFailure;
-use crate::option_tables::OWN;
+
+/// kgauge's own options, which every tool accepts.
+pub(crate) const OWN: &str = "\
+--as-of VALUE                     kgauge: print as this release of Kafka, such as 0.8.2.2 (also KGAUGE_AS_OF)
+--exit-zero-on-failures           kgauge: exit with 0 even if sends failed, as Kafka's own tool does";
 
 /// The library with which a tool reads its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

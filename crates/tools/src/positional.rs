@@ -6,7 +6,7 @@ use crate::failure::{ToolFailure, ToolResult};
 use crate::option_tables::PRODUCER_BY_POSITION;
 use crate::options;
 use crate::payloads::letters;
-use crate::producer_run::ProducerJob;
+use crate::producer_job::ProducerJob;
 use crate::properties::{ClientRole, PropertySources, producer_defaults};
 use crate::release::ToolRelease;
 

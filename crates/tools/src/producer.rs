@@ -9,8 +9,8 @@ use crate::context::ToolContext;
 use crate::failure::{ToolFailure, ToolResult};
 use crate::options::ParsedOptions;
 use crate::payloads;
+use crate::producer_job::ProducerJob;
 use crate::producer_lines::deprecated;
-use crate::producer_run::ProducerJob;
 use crate::properties::{ClientRole, PropertySources, ToolProperties, producer_defaults};
 use crate::release::ToolRelease;
 

@@ -1,42 +1,19 @@
-//! The job of the producer tools: runs the load engine and prints the tool's totals.
+//! Runs a job of the producer tools by the load engine and prints the tool's totals.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kgauge_load::{Clock, Totals};
-use kgauge_scenario::{
-    CompressionCodec, FlowPlan, ProduceFlow, RecordPlan, Shape, TransactionLength,
-};
+use kgauge_scenario::{CompressionCodec, FlowPlan, ProduceFlow, Shape, TransactionLength};
 
 use crate::context::ToolContext;
 use crate::failure::{ToolFailure, ToolResult, ToolStatus};
 use crate::load::{FLOW, ToolLoad, connect, topic_on_demand};
 use crate::metric_table::metric_table;
+use crate::producer_job::ProducerJob;
 use crate::producer_lines::{total, total_0_8_1};
 use crate::producer_watch::SendWatch;
-use crate::properties::ToolProperties;
 use crate::release::ToolRelease;
-
-/// A call of one of the producer tools.
-#[derive(Debug)]
-pub(crate) struct ProducerJob {
-    pub(crate) topic: String,
-    pub(crate) records: u64,
-    pub(crate) record: RecordPlan,
-    /// The size of all values, if they have one size.
-    pub(crate) value_bytes: Option<u64>,
-    /// Records per second; `None` is full speed.
-    pub(crate) rate: Option<f64>,
-    pub(crate) warm_up: u64,
-    pub(crate) interval_ms: u64,
-    pub(crate) properties: ToolProperties,
-    pub(crate) producers: u32,
-    /// The length of each transaction, with transactions.
-    pub(crate) transaction_ms: Option<u64>,
-    pub(crate) print_metrics: bool,
-    pub(crate) zero_on_failures: bool,
-    pub(crate) as_of: ToolRelease,
-}
 
 /// The result of a job.
 pub(crate) struct SendReport<'a> {
@@ -50,31 +27,6 @@ pub(crate) struct SendReport<'a> {
 const MARGIN_NS: u64 = 5_000_000_000;
 
 impl ProducerJob {
-    /// One producer at full speed.
-    pub(crate) fn new(
-        topic: &str,
-        records: u64,
-        record: RecordPlan,
-        properties: ToolProperties,
-        as_of: ToolRelease,
-    ) -> ProducerJob {
-        ProducerJob {
-            topic: topic.to_owned(),
-            records,
-            record,
-            value_bytes: None,
-            rate: None,
-            warm_up: 0,
-            interval_ms: 5_000,
-            properties,
-            producers: 1,
-            transaction_ms: None,
-            print_metrics: false,
-            zero_on_failures: false,
-            as_of,
-        }
-    }
-
     /// Runs the job and prints what the tool prints.
     pub(crate) fn run(&self, context: &ToolContext<'_>) -> ToolResult {
         if self.rate == Some(0.0) {

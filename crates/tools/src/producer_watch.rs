@@ -7,8 +7,8 @@ use kgauge_results::{Counts, Slice, Stage, TimeKind};
 
 use crate::context::ToolContext;
 use crate::load::LoadWatch;
+use crate::producer_job::ProducerJob;
 use crate::producer_lines::{ProducerTally, window};
-use crate::producer_run::ProducerJob;
 
 /// Counts acked records and prints the lines of intervals.
 pub(crate) struct SendWatch<'a> {

@@ -8,7 +8,7 @@ use kgauge_client::{Cluster, Interrupt};
 use crate::context::ToolContext;
 use crate::failure::ToolFailure;
 use crate::record_reader::{ReadRecord, RecordReader};
-use crate::verifiable_consumer::{OffsetReset, VerifiableConsumerArgs};
+use crate::verifiable_consumer_args::{OffsetReset, VerifiableConsumerArgs};
 use crate::verifiable_events::EventPrinter;
 
 /// How long a broker may wait for records. The member sends heartbeats between responses.

@@ -1,38 +1,50 @@
 //! The options that go together, with the errors of Kafka's tool.
 
-use super::Action;
 use crate::failure::ToolFailure;
 use crate::options::{ParsedOptions, Style};
 
-const ACTIONS: [(&str, Action); 5] = [
-    ("list", Action::List),
-    ("describe", Action::Describe),
-    ("create", Action::Create),
-    ("alter", Action::Alter),
-    ("delete", Action::Delete),
+/// The action of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TopicAction {
+    Create,
+    Delete,
+    Describe,
+    List,
+    Alter,
+}
+
+const ACTIONS: [(&str, TopicAction); 5] = [
+    ("list", TopicAction::List),
+    ("describe", TopicAction::Describe),
+    ("create", TopicAction::Create),
+    ("alter", TopicAction::Alter),
+    ("delete", TopicAction::Delete),
 ];
 
 /// Options, and the actions that have them.
 #[rustfmt::skip]
-const ONLY_WITH: &[(&str, &[Action])] = &[
-    ("partitions", &[Action::Create, Action::Alter]),
-    ("replication-factor", &[Action::Create]),
-    ("replica-assignment", &[Action::Create, Action::Alter]),
-    ("config", &[Action::Create, Action::Alter]),
-    ("delete-config", &[Action::Alter]),
-    ("if-not-exists", &[Action::Create]),
-    ("if-exists", &[Action::Alter, Action::Delete, Action::Describe]),
-    ("exclude-internal", &[Action::Describe, Action::List]),
-    ("topic-id", &[Action::Describe]),
-    ("topics-with-overrides", &[Action::Describe]),
-    ("under-replicated-partitions", &[Action::Describe]),
-    ("unavailable-partitions", &[Action::Describe]),
-    ("under-min-isr-partitions", &[Action::Describe]),
-    ("at-min-isr-partitions", &[Action::Describe]),
+const ONLY_WITH: &[(&str, &[TopicAction])] = &[
+    ("partitions", &[TopicAction::Create, TopicAction::Alter]),
+    ("replication-factor", &[TopicAction::Create]),
+    ("replica-assignment", &[TopicAction::Create, TopicAction::Alter]),
+    ("config", &[TopicAction::Create, TopicAction::Alter]),
+    ("delete-config", &[TopicAction::Alter]),
+    ("if-not-exists", &[TopicAction::Create]),
+    ("if-exists", &[TopicAction::Alter, TopicAction::Delete, TopicAction::Describe]),
+    ("exclude-internal", &[TopicAction::Describe, TopicAction::List]),
+    ("topic-id", &[TopicAction::Describe]),
+    ("topics-with-overrides", &[TopicAction::Describe]),
+    ("under-replicated-partitions", &[TopicAction::Describe]),
+    ("unavailable-partitions", &[TopicAction::Describe]),
+    ("under-min-isr-partitions", &[TopicAction::Describe]),
+    ("at-min-isr-partitions", &[TopicAction::Describe]),
 ];
 
 /// The action of a call whose options go together.
-pub(super) fn action(given: &ParsedOptions, is_zookeeper: bool) -> Result<Action, ToolFailure> {
+pub(super) fn action(
+    given: &ParsedOptions,
+    is_zookeeper: bool,
+) -> Result<TopicAction, ToolFailure> {
     let mut found = ACTIONS.iter().filter(|(name, _)| given.has(name));
     let (Some(&(name, action)), None) = (found.next(), found.next()) else {
         return ToolFailure::options(
@@ -40,8 +52,8 @@ pub(super) fn action(given: &ParsedOptions, is_zookeeper: bool) -> Result<Action
              --delete",
         );
     };
-    let is_changed = matches!(action, Action::Create | Action::Alter);
-    if is_changed || action == Action::Delete && !is_zookeeper {
+    let is_changed = matches!(action, TopicAction::Create | TopicAction::Alter);
+    if is_changed || action == TopicAction::Delete && !is_zookeeper {
         given.required(&["topic"])?;
     }
     let exclude = |option: &str, other: &str| {
@@ -56,15 +68,15 @@ pub(super) fn action(given: &ParsedOptions, is_zookeeper: bool) -> Result<Action
     }
     let assigns = given.has("replica-assignment");
     for option in ["partitions", "replication-factor"] {
-        if action == Action::Create && assigns && given.has(option) {
+        if action == TopicAction::Create && assigns && given.has(option) {
             return exclude("replica-assignment", option);
         }
         // Brokers have defaults since 2.4 (KIP-464), ZooKeeper has none.
-        if action == Action::Create && is_zookeeper && !assigns && !given.has(option) {
+        if action == TopicAction::Create && is_zookeeper && !assigns && !given.has(option) {
             return Err(Style::Jopt.missing(option));
         }
     }
-    if action == Action::Alter && !is_zookeeper {
+    if action == TopicAction::Alter && !is_zookeeper {
         if given.has("config") || given.has("delete-config") {
             return ToolFailure::options(
                 "Option combination \"[bootstrap-server],[config]\" can't be used with option \
@@ -83,7 +95,7 @@ mod tests {
     use crate::option_tables::TOPICS;
     use crate::options;
 
-    fn action(line: &str) -> Result<Action, String> {
+    fn action(line: &str) -> Result<TopicAction, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let given = options::read(&TOPICS, &words).map_err(|mistake| mistake.to_string())?;
         super::action(&given, given.has("zookeeper")).map_err(|mistake| mistake.to_string())
@@ -96,10 +108,10 @@ mod tests {
             "--create --zookeeper localhost:2181/kafka-test --replication-factor 3 --partitions 6 --topic t",
             "--bootstrap-server a:1 --create --topic t",
         ] {
-            assert_eq!(action(line), Ok(Action::Create), "{line}");
+            assert_eq!(action(line), Ok(TopicAction::Create), "{line}");
         }
         let alter = "--zookeeper z:1 --alter --topic t --config retention.ms=1";
-        assert_eq!(action(alter), Ok(Action::Alter));
+        assert_eq!(action(alter), Ok(TopicAction::Alter));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::options::ParsedOptions;
 use crate::properties::{ClientRole, PropertySources, servers};
 use crate::release::ToolRelease;
 use crate::topic_pattern::{PatternMistake, TopicPattern};
+use checks::TopicAction;
 
 pub(crate) fn run(call: &ToolCall, context: &ToolContext<'_>) -> ToolResult {
     let given = call.options(context)?;
@@ -44,11 +45,11 @@ pub(crate) fn run(call: &ToolCall, context: &ToolContext<'_>) -> ToolResult {
         cluster: connect(&properties.client, context)?,
     };
     let done = match action {
-        Action::Create => call.create(),
-        Action::Delete => call.delete(),
-        Action::Describe => call.describe(),
-        Action::List => call.list(),
-        Action::Alter => call.alter(),
+        TopicAction::Create => call.create(),
+        TopicAction::Delete => call.delete(),
+        TopicAction::Describe => call.describe(),
+        TopicAction::List => call.list(),
+        TopicAction::Alter => call.alter(),
     };
     let Err(failure) = done else {
         return Ok(ToolStatus::Good);
@@ -56,16 +57,6 @@ pub(crate) fn run(call: &ToolCall, context: &ToolContext<'_>) -> ToolResult {
     // Kafka's tool prints the error on stdout and then its stack trace on stderr.
     context.line(&format!("Error while executing topic command : {failure}"));
     Err(ToolFailure::Failed(format!("kgauge: {failure}")))
-}
-
-/// The action of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Action {
-    Create,
-    Delete,
-    Describe,
-    List,
-    Alter,
 }
 
 /// A call that is connected to its cluster.
