@@ -16,7 +16,6 @@ mod print;
 mod progress;
 mod report;
 mod run;
-mod run_ids;
 mod studies;
 mod style;
 mod tools;

@@ -6,7 +6,7 @@ use kgauge_tools::{ToolCall, ToolContext, ToolOutput, ToolStatus, ToolStop};
 use crate::exit::ExitStatus;
 use crate::interrupt;
 use crate::print;
-use crate::run_ids::fresh_number;
+use kgauge_runner::fresh_number;
 
 /// The streams of this process.
 struct ProcessOutput;

@@ -81,9 +81,10 @@ pub(super) fn targets(arguments: &RunArgs, question: &Question) -> anyhow::Resul
                 print::message(&format!("kgauge: {note}"));
             }
         }
-        if !metrics.is_empty() && !(target.is_existing() && texts.len() == 1) {
+        let is_one_existing = target.is_existing() && texts.len() == 1;
+        if !metrics.is_empty() && !is_one_existing {
             return Err(refused(
-                "--metrics: it tells of one cluster that is there; brokers that kgauge starts are asked without it",
+                "--metrics: it takes one existing cluster; brokers that kgauge starts are scraped automatically",
             ));
         }
         target.price_per_hour = arguments.prices.get(index).copied();
