@@ -4,8 +4,8 @@
 //! release and prints exactly what its release prints on stdout; kgauge's own notes go to stderr.
 //!
 //! Non-goals: measuring. The performance tools run the load engine; the others read and write single records
-//! (`record_reader.rs`, `record_writer.rs`), because they report each of them. This crate writes to no stream, handles no
-//! signal and reads no environment except the time zone: the caller passes the rest in a [`ToolContext`].
+//! (`record_reader.rs`, `record_writer.rs`), because they report each of them. This crate writes to no stream, handles
+//! no signal and reads no environment except the time zone: the caller passes the rest in a [`ToolContext`].
 //!
 //! Start with [`ToolCall::find`], which chooses the tool, and [`ToolCall::run`]. Each tool has a file. They share
 //! `options.rs` and `properties.rs` (the user's input), `load.rs` (the load engine) and `java.rs` (how Java prints).

@@ -12,7 +12,8 @@
 //! # Non-goals
 //!
 //! * Sockets, clocks, threads, retries: callers own them, and pass bytes and buffers.
-//! * Meaning: which version to use, what a response implies, when to retry. That is up to `client`, `broker` and `load`.
+//! * Meaning: which version to use, what a response implies, when to retry. That is up to `client`, `broker` and
+//!   `load`.
 //! * APIs that only brokers use among each other (votes, fetch of snapshots, registration).
 //!
 //! # Where to start
