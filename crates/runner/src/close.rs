@@ -11,7 +11,7 @@ use crate::error::{OrRunError, RunError, in_one_line};
 use crate::ids::unix_ms;
 use crate::mirror::Mirror;
 use crate::observer::RunEvent;
-use crate::repeat::RepeatEnd;
+use crate::repeat_end::RepeatEnd;
 use crate::session::{ClusterHealth, Session};
 
 /// How long cleaning up on somebody's cluster may take.

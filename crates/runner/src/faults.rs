@@ -17,7 +17,7 @@ use kgauge_scenario::{FaultKind, FaultNode, FaultPlan, RequestFault, Share, deri
 use kgauge_target::{Done, Instruction, NodeState};
 
 use crate::error::RunError;
-use crate::repeat::event;
+use crate::events::event;
 use crate::session::Session;
 use crate::shared::SharedTarget;
 

@@ -1,14 +1,13 @@
 //! Fits a plan to a target: what the target cannot do is dropped with a note, or refused before any topic exists.
 
 use kgauge_client::Cluster;
-use kgauge_scenario::{ClusterFacts, Plan, TargetKind};
-use kgauge_target::{Target, TargetFacts};
+use kgauge_scenario::{ClusterFacts, Plan, TargetKind, Trial};
+use kgauge_target::{AdoptError, Layout, Target, TargetFacts, adopt};
 use kgauge_wire::api::ApiKey;
 
-use crate::error::{OrRunError, RunError};
+use crate::error::{OrRunError, RunError, with_fix};
 use crate::open_run::EarlierAttempt;
 use crate::run_target::RunTarget;
-use crate::trial::check_existing_topic;
 
 /// Figures of two kinds of clusters would stand in one table.
 pub(crate) fn same_cluster(
@@ -130,4 +129,26 @@ fn check_topics_can_be_made(
         facts.version.as_deref().unwrap_or("of unknown version")
     );
     Err(RunError::input(words))
+}
+
+/// Whether the topic that the user allowed exists and suits a trial.
+pub(crate) fn check_existing_topic(
+    cluster: &mut Cluster,
+    name: &str,
+    trial: &Trial,
+) -> Result<(), RunError> {
+    let layout = Layout {
+        partitions: trial.topic.partitions as usize,
+        replicas: usize::from(trial.topic.replication),
+    };
+    adopt(cluster, name, layout).map_err(|error| {
+        let message = with_fix(&error, error.fix());
+        match &error {
+            AdoptError::Cluster { .. } => RunError::Cluster(message),
+            AdoptError::Missing { .. }
+            | AdoptError::Internal { .. }
+            | AdoptError::Refused { .. }
+            | AdoptError::Layout { .. } => RunError::Input(message),
+        }
+    })
 }

@@ -1,22 +1,17 @@
-//! Who is asked for brokers' own metrics during a repeat: agents of brokers that kgauge started, the nodes
-//! of the embedded cluster, or what the user names.
+//! Metrics endpoints of brokers that the user names: how they are written, and whose they are.
 
 use std::collections::BTreeSet;
 
-use kgauge_observe::{BrokerSource, Jolokia, MetricsEndpoint, MetricsUrl, metrics_not_seen};
-use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
-use kgauge_target::{BrokerFacts, MetricsPlace};
+use kgauge_observe::{MetricsEndpoint, MetricsUrl};
+use kgauge_target::BrokerFacts;
 
-use crate::embedded_nodes::EmbeddedNodes;
 use crate::error::RunError;
-use crate::ids::unix_ms;
-use crate::session::Session;
 
 /// An address that the user gave, and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MetricsAddress {
-    broker: Option<i32>,
-    url: MetricsUrl,
+    pub(crate) broker: Option<i32>,
+    pub(crate) url: MetricsUrl,
 }
 
 /// Reads what stands behind `--metrics`: `URL` or `ID=URL`, several with commas between. No error repeats what was
@@ -139,58 +134,6 @@ fn ask_all(given: &[MetricsAddress]) -> Vec<Result<Option<i32>, String>> {
 fn host(address: &str) -> &str {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     host.trim_start_matches('[').trim_end_matches(']')
-}
-
-/// Those who are asked; where nobody can be, that is written down.
-pub(crate) fn sources(session: &Session<'_>, key: RepeatKey) -> Vec<Box<dyn BrokerSource>> {
-    match open_sources(session) {
-        Ok(sources) => sources,
-        Err(why) => {
-            let seen = Evidence {
-                at_unix_ms: unix_ms(),
-                repeat: Some(key),
-                at_ns: Some(0),
-                subject: Subject::Target { broker: None },
-                kind: EvidenceKind::NotSeen(metrics_not_seen("the brokers", why)),
-            };
-            // A folder that takes no evidence any more ends the run through its slices.
-            let _ = session.folder.evidence().write(&seen);
-            Vec::new()
-        }
-    }
-}
-
-fn open_sources(session: &Session<'_>) -> Result<Vec<Box<dyn BrokerSource>>, String> {
-    let mut sources: Vec<Box<dyn BrokerSource>> = Vec::new();
-    for one in &session.metrics {
-        sources.push(Box::new(MetricsEndpoint::new(one.url.clone(), one.broker)));
-    }
-    if sources.is_empty() {
-        match session.target.metrics()? {
-            MetricsPlace::Agents(agents) => {
-                for (broker, address) in agents {
-                    let url: MetricsUrl = address.parse().map_err(|error| format!("{error}"))?;
-                    sources.push(Box::new(Jolokia::new(url, Some(broker))));
-                }
-            }
-            // Its first answer is as fast as the others.
-            MetricsPlace::Cluster => {
-                return Ok(vec![Box::new(EmbeddedNodes::new(session.target.clone()))]);
-            }
-        }
-    }
-    warm(&mut sources);
-    Ok(sources)
-}
-
-/// The first answer of an agent may take longer than a look may: it loads what it needs.
-fn warm(sources: &mut [Box<dyn BrokerSource>]) {
-    std::thread::scope(|scope| {
-        for source in sources {
-            // What it says is not of the repeat yet.
-            scope.spawn(|| drop(source.sample()));
-        }
-    });
 }
 
 #[cfg(test)]

@@ -1,13 +1,11 @@
-//! The second cluster of a run, what copies to it, and the copy of each repeat's topic there.
+//! The second cluster of a run, and what copies to it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{CopySetup, PreloadError, preload};
 use kgauge_observe::WatchedProcess;
-use kgauge_results::run::{EventKind, FlowRecord, MirrorRecord, Subject};
-use kgauge_scenario::{ClusterNeeds, FlowPlan, MirrorNeeds, Plan, Preload, Replicator, Trial};
+use kgauge_results::run::Subject;
+use kgauge_scenario::{ClusterNeeds, MirrorNeeds, Replicator};
 use kgauge_target::kafka::{KafkaSetup, MirrorEnd, MirrorMaker, MirrorSetup};
 use kgauge_target::{Target, TargetSpec};
 
@@ -15,17 +13,9 @@ use crate::clusters::Clusters;
 use crate::cpu::CpuTrack;
 use crate::error::{OrRunError, RunError, with_fix};
 use crate::host::TARGET_LOGS;
-use crate::observer::Activity;
 use crate::processes;
-use crate::session::Session;
 use crate::shared::SharedTarget;
 use crate::stop::StopRequests;
-
-/// How long a replicator may take to find a new topic, and between two looks at a copy that grows.
-const COPY_TIME_MAX: Duration = Duration::from_secs(120);
-
-/// How often the copy is looked at.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Replicas of a copy, if the destination has brokers enough: Kafka's usual number.
 const REPLICATION_MAX: u32 = 3;
@@ -35,26 +25,29 @@ pub(crate) struct Mirror {
     /// Ends before the clusters do.
     maker: Option<Mutex<MirrorMaker>>,
     destination: SharedTarget,
-    client: ClientConfig,
-    cluster: Cluster,
-    needs: MirrorNeeds,
+    pub(crate) client: ClientConfig,
+    pub(crate) cluster: Cluster,
+    pub(crate) needs: MirrorNeeds,
     /// Whether kgauge started the destination, and may delete copies on it.
-    is_ours: bool,
+    pub(crate) is_ours: bool,
     /// Whether the replicator had not brought everything of the last repeat.
-    is_lagging: bool,
-}
-
-/// The copy of a repeat's topic.
-#[derive(Debug, Clone)]
-pub(crate) struct Copy {
-    topic: String,
-    /// Where it ended before the load.
-    before: Vec<i64>,
+    pub(crate) is_lagging: bool,
 }
 
 impl Mirror {
+    /// Starts what a trial on this cluster wants of a mirror, if anything.
+    pub(crate) fn start_for(
+        clusters: &Clusters<'_>,
+        source: &Target,
+        needs: &ClusterNeeds,
+    ) -> Result<Option<Mirror>, RunError> {
+        let wanted = needs.mirror.as_ref();
+        let start = |wanted| Mirror::start(clusters, source, (wanted, needs), clusters.stop());
+        wanted.map(start).transpose()
+    }
+
     /// Starts the destination, if it is kgauge's to start, and MirrorMaker, if that is to copy.
-    pub(crate) fn start(
+    fn start(
         clusters: &Clusters<'_>,
         source: &Target,
         (needs, of_target): (&MirrorNeeds, &ClusterNeeds),
@@ -95,7 +88,7 @@ impl Mirror {
         })
     }
 
-    fn maker(&self) -> Option<MutexGuard<'_, MirrorMaker>> {
+    pub(crate) fn maker(&self) -> Option<MutexGuard<'_, MirrorMaker>> {
         let maker = self.maker.as_ref()?;
         Some(maker.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -139,7 +132,7 @@ impl Mirror {
         }
     }
 
-    fn replicator(&self) -> String {
+    pub(crate) fn replicator(&self) -> String {
         match self.needs.replicator {
             Replicator::MirrorMaker2 => "MirrorMaker 2 (4.3.1)".to_owned(),
             Replicator::None => "the user's replicator".to_owned(),
@@ -181,218 +174,4 @@ fn maker(
         &stopping.load,
     );
     started.map_err(|error| RunError::Target(error.into()))
-}
-
-/// Writes a record to each partition of a new topic, and waits until the replicator has brought them all:
-/// from then on the load is not measured against its start. `None` when the user stopped it.
-pub(crate) fn await_copy(
-    session: &mut Session<'_>,
-    trial: &Trial,
-    topic: &str,
-) -> Result<Option<Copy>, RunError> {
-    let Some(mirror) = &mut session.mirror else {
-        return Ok(None);
-    };
-    let copy = mirror.needs.copy_of(topic);
-    let ends = |cluster: &mut Cluster| cluster.end_offsets(&copy).unwrap_or_default();
-    let before: i64 = ends(&mut mirror.cluster).iter().sum();
-    let Some(probes) = probes(trial) else {
-        return Ok(None);
-    };
-    session.report(&Activity::AwaitingReplicator);
-    let interrupt = session.stopping.load.clone();
-    let wrote = preload(
-        topic,
-        &trial.topic,
-        &probes,
-        &session.client,
-        &interrupt,
-        |_| {},
-    );
-    match wrote {
-        Ok(_) => {}
-        Err(PreloadError::Interrupted { .. }) => return Ok(None),
-        Err(_) if session.stopping.is_wanted() => return Ok(None),
-        Err(error) => return Err(RunError::cluster(error)),
-    }
-    // Its own topic has nothing in it but this run's: all of it has to be there.
-    let written = session.cluster.end_offsets(topic).or_target_failed("")?;
-    let wanted: i64 = written.iter().sum();
-    let (mut seen, mut since) = (before, Instant::now());
-    loop {
-        if session.stopping.is_wanted() {
-            return Ok(None);
-        }
-        if let Some(death) = session.death() {
-            return Err(RunError::cluster(death));
-        }
-        let Some(mirror) = &mut session.mirror else {
-            return Ok(None);
-        };
-        // A copy that is not there yet has no ends.
-        let ends = ends(&mut mirror.cluster);
-        let copied: i64 = ends.iter().sum();
-        if copied >= wanted {
-            return Ok(Some(Copy {
-                topic: copy,
-                before: ends,
-            }));
-        }
-        if copied > seen {
-            (seen, since) = (copied, Instant::now());
-        }
-        if since.elapsed() >= COPY_TIME_MAX {
-            let words = not_copied(mirror, &copy, &ends);
-            return Err(RunError::cluster(words));
-        }
-        std::thread::sleep(LOOK);
-    }
-}
-
-/// A record for each partition, like those of the flow that is read back.
-fn probes(trial: &Trial) -> Option<Preload> {
-    let record = trial.flows.iter().find_map(|flow| match flow {
-        FlowPlan::Echo(flow) => Some(flow.produce.record.clone()),
-        FlowPlan::Produce(_) | FlowPlan::Consume(_) => None,
-    });
-    Some(Preload {
-        records: u64::from(trial.topic.partitions),
-        record: record?,
-    })
-}
-
-fn not_copied(mirror: &Mirror, copy: &str, ends: &[i64]) -> String {
-    let stays = match (mirror.is_ours, ends) {
-        (false, [_, ..]) => "\n  the copy stays there: kgauge deletes only what it has made",
-        _ => "",
-    };
-    let what = match ends {
-        [] => format!("there is no topic {copy} at the destination"),
-        _ => format!("topic {copy} at the destination lacks records"),
-    };
-    let waited = COPY_TIME_MAX.as_secs();
-    let cure = match mirror.maker() {
-        Some(maker) => format!("look into {}\n{}", maker.log_file().display(), maker.last_words()),
-        None => "see that your replicator runs, that it takes topics whose names begin with kgauge-, and what it \
-                 calls their copies (target.mirror.topic)"
-            .to_owned(),
-    };
-    format!("{what}, and none came for {waited} s\n  {cure}{stays}")
-}
-
-impl Copy {
-    /// Where echo flows read.
-    pub(crate) fn setup<'a>(&'a self, mirror: &'a Mirror) -> CopySetup<'a> {
-        CopySetup {
-            topic: &self.topic,
-            client: &mirror.client,
-        }
-    }
-}
-
-/// How far echo flows were behind what they wrote at most, for each flow of a trial.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct EchoDelay {
-    most: Vec<u64>,
-}
-
-impl EchoDelay {
-    /// Looks once, in the hold.
-    pub(crate) fn sample(&mut self, behind: &[Option<u64>]) {
-        self.most.resize(behind.len(), 0);
-        for (most, records) in self.most.iter_mut().zip(behind) {
-            *most = (*most).max(records.unwrap_or(0));
-        }
-    }
-}
-
-/// Writes down what became of the copy.
-pub(crate) fn record(
-    session: &mut Session<'_>,
-    copy: Option<&Copy>,
-    outcome: &kgauge_load::LoadOutcome,
-    seen: (&EchoDelay, Option<u64>),
-    flows: &mut [FlowRecord],
-) {
-    let (Some(copy), Some(mirror)) = (copy, &mut session.mirror) else {
-        return;
-    };
-    let (behind, replicator_cpu_ns) = seen;
-    let is_alone = outcome
-        .flows
-        .iter()
-        .filter(|flow| flow.totals.acked > 0)
-        .count()
-        <= 1;
-    let missing: u64 = outcome
-        .flows
-        .iter()
-        .filter_map(|flow| flow.copy)
-        .map(|one| one.missing)
-        .sum();
-    // It holds records for the copy still, and would write them into a topic of that name.
-    mirror.is_lagging = missing > 0;
-    let after = mirror.cluster.end_offsets(&copy.topic).ok();
-    // What several flows wrote is not told apart by its brokers.
-    let counted = after.filter(|_| is_alone).and_then(|after| {
-        let grown = after.iter().sum::<i64>() - copy.before.iter().sum::<i64>();
-        u64::try_from(grown).ok()
-    });
-    for (index, (flow, record)) in outcome.flows.iter().zip(flows).enumerate() {
-        let Some(tally) = flow.copy else { continue };
-        record.mirror = Some(MirrorRecord {
-            replicator: mirror.replicator(),
-            topic: copy.topic.clone(),
-            acked: flow.totals.acked,
-            missing: tally.missing,
-            doubled: tally.doubled,
-            unsure: flow.totals.failed + flow.totals.indeterminate,
-            counted,
-            behind_records_max: behind.most.get(index).copied().unwrap_or_default(),
-            caught_up_ns: (tally.missing == 0)
-                .then(|| tally.last_read_ns.saturating_sub(outcome.hold_end_ns)),
-            replicator_cpu_ns,
-        });
-    }
-}
-
-/// Deletes the copy of a topic that is deleted, where kgauge started the cluster. On somebody else's it stays,
-/// and that is said.
-pub(crate) fn delete(session: &mut Session<'_>, copy: &Copy) {
-    let Some(mirror) = &mut session.mirror else {
-        return;
-    };
-    // It goes with its cluster.
-    if mirror.is_ours && mirror.is_lagging {
-        return;
-    }
-    let text = match mirror.is_ours {
-        true => match mirror.cluster.delete_topic(&copy.topic) {
-            Ok(()) => return,
-            Err(error) => error.to_string(),
-        },
-        false => format!(
-            "topic {} stays at the destination: kgauge deletes only what it has made",
-            copy.topic
-        ),
-    };
-    session.remark(&text);
-    session.event(None, EventKind::Warning { text });
-}
-
-/// What a reader of the figures must know of trials with a second cluster.
-pub(crate) fn note(plan: &Plan) -> Option<String> {
-    let mirrored = plan
-        .trials
-        .iter()
-        .filter(|trial| trial.cluster.mirror.is_some());
-    let mut names: Vec<&str> = mirrored.map(|trial| trial.scenario.as_str()).collect();
-    names.dedup();
-    (!names.is_empty()).then(|| {
-        format!(
-            "In {} echo flows write to the target and read the copy that a replicator makes on a second cluster: their \
-             end-to-end times are those of the way through both.",
-            names.join(", ")
-        )
-    })
 }

@@ -8,7 +8,7 @@ use kgauge_results::run::{RepeatKey, RunHead, RunStatus};
 use kgauge_results::{RunFolder, RunRead};
 use kgauge_scenario::Plan;
 
-use crate::clusters;
+use crate::clusters::TARGET_DATA;
 use crate::error::{OrRunError, RunError};
 use crate::host::TARGET_LOGS;
 use crate::ids::{check_name, fresh_number, run_dir, run_id, unix_ms};
@@ -66,7 +66,7 @@ impl OpenRun {
             .map_err(|error| RunError::input(format!("{}: {error}", dir.display())))?;
         let was_kept = head.command.iter().any(|word| word == "--keep");
         if !request.keeps_data && !was_kept {
-            clusters::remove_left_data(dir);
+            remove_left_data(dir);
         }
         Ok(OpenRun {
             folder,
@@ -126,4 +126,16 @@ fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Removes the data of clusters that a killed run has left in its folder.
+fn remove_left_data(dir: &Path) {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        if name.to_string_lossy().starts_with(TARGET_DATA) {
+            // What cannot be removed only takes room.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
 }

@@ -8,7 +8,7 @@ use kgauge_scenario::{
     Studies, Study, StudyFile, StudyRef, Trial,
 };
 
-use crate::drivers;
+use crate::driver_choice;
 use crate::error::{OrRunError, RunError};
 use crate::published;
 
@@ -145,7 +145,7 @@ fn of_study(mut study: Study, changes: &ScenarioChanges) -> Result<Question, Run
         let is_chosen = |one: &Scenario| changes.only.iter().any(|name| name == one.name());
         study.scenarios.retain(is_chosen);
     }
-    drivers::vary(&mut study.scenarios, &changes.drivers)?;
+    driver_choice::vary(&mut study.scenarios, &changes.drivers)?;
     study.set_all(&changes.set).or_bad_input()?;
     let reference = study.reference();
     let mut question = Question::of_scenarios(study.name, changes.size, study.scenarios);
@@ -164,7 +164,7 @@ fn of_file(what: &str, path: &Path, changes: &ScenarioChanges) -> Result<Questio
         ));
     }
     let mut scenarios = vec![scenario];
-    drivers::vary(&mut scenarios, &changes.drivers)?;
+    driver_choice::vary(&mut scenarios, &changes.drivers)?;
     for scenario in &mut scenarios {
         scenario.set_all(&changes.set).or_bad_input()?;
     }

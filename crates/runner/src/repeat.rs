@@ -12,31 +12,25 @@ use kgauge_results::run::{
 use kgauge_results::{FolderError, RepeatFolder, Slice, SlicesWritten, Stage};
 use kgauge_scenario::{FlowPlan, Share, Trial};
 
+use crate::broker_sources;
 use crate::counts::count;
 use crate::cpu::CpuTrack;
 use crate::drivers::{self, DriverTrack};
 use crate::error::{OrRunError, RunError, in_one_line};
 use crate::faults::{FaultThread, restore};
 use crate::ids::unix_ms;
-use crate::metrics;
-use crate::mirror::{self, EchoDelay, Mirror};
+use crate::load_errors::{load_failed, prepare_failed};
+use crate::mirror::Mirror;
+use crate::mirror_copy::{self, EchoDelay};
 use crate::observer::{RepeatView, RunEvent};
 use crate::outages;
+use crate::prepared_topic::PreparedTopic;
 use crate::process_cpu::ProcessCpu;
+use crate::repeat_end::RepeatEnd;
 use crate::session::Session;
 use crate::transactions;
-use crate::trial::{PreparedTopic, load_failed, prepare_failed};
 use crate::warm_up::WarmUp;
 use crate::wire::{self, Held};
-
-/// How a repeat, or a run, ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RepeatEnd {
-    /// The next one can begin.
-    Complete,
-    /// The user wants to stop.
-    Interrupted,
-}
 
 /// Runs one repeat on a topic that is ready.
 pub(crate) fn repeat(
@@ -65,7 +59,7 @@ pub(crate) fn repeat(
     let mut flows = flow_records(session, trial, outcome, &measured.cpu.drivers);
     let hold = (outcome.hold_start_ns, outcome.hold_end_ns);
     let seen = (&measured.behind, measured.cpu.replicator_between(hold));
-    mirror::record(session, ground.copy.as_ref(), outcome, seen, &mut flows);
+    mirror_copy::record(session, ground.copy.as_ref(), outcome, seen, &mut flows);
     let record = RepeatRecord {
         key,
         started_unix_ms,
@@ -201,7 +195,7 @@ fn measure(
     let load = prepare_failed(session, prepared)?;
     let key = folder.key();
     // Their first answers may take long: that is no part of the load's time.
-    let brokers = metrics::sources(session, key);
+    let brokers = broker_sources::sources(session, key);
     let clock = Clock::start();
     session.event(Some((key, 0)), EventKind::RepeatStarted);
     let sampler = start_sampler(session, key, clock, brokers)?;
@@ -423,14 +417,4 @@ fn flow_records(
         pace: outcome.flows.get(index).map(|flow| flow.pace.clone()),
     };
     trial.flows.iter().enumerate().map(of).collect()
-}
-
-/// An event of a repeat, or of the run.
-pub(crate) fn event(at: Option<(RepeatKey, u64)>, kind: EventKind) -> Event {
-    Event {
-        at_unix_ms: unix_ms(),
-        repeat: at.map(|(key, _)| key),
-        at_ns: at.map(|(_, at_ns)| at_ns),
-        kind,
-    }
 }

@@ -6,17 +6,19 @@ use kgauge_results::run::EventKind;
 use kgauge_scenario::{Plan, RepeatStep, Trial};
 
 use crate::announce::planned_time;
+use crate::change_cluster::fit_to;
 use crate::close::close;
-use crate::clusters;
 use crate::error::{RunError, in_one_line};
+use crate::events::event;
 use crate::observer::{Announcement, Observer, RunEvent, RunStep};
 use crate::open_run::OpenRun;
 use crate::outages;
-use crate::repeat::{RepeatEnd, event};
+use crate::prepared_topic::PreparedTopic;
+use crate::repeat_end::RepeatEnd;
 use crate::request::RunRequest;
 use crate::session::Session;
 use crate::start::{PreparedRun, prepare};
-use crate::trial::{PreparedTopic, run_step};
+use crate::trial::run_step;
 
 /// A run that began: its folder, and how it ended.
 #[derive(Debug)]
@@ -96,7 +98,7 @@ fn run_all(
         }));
         let next = steps.get(index + 1);
         let is_last = next.is_none_or(|next| next.trial != step.trial);
-        let ended = clusters::fit_to(session, trial).and_then(|is_new| {
+        let ended = fit_to(session, trial).and_then(|is_new| {
             if is_new {
                 topic = None;
             }

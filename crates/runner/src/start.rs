@@ -14,14 +14,15 @@ use crate::disk_space::{DiskGuard, check_room};
 use crate::drivers;
 use crate::environment::environment;
 use crate::error::{OrRunError, RunError};
+use crate::events::event;
 use crate::fit::{check_topics, drop_unsupported, same_cluster};
 use crate::left_out::left_out;
 use crate::metrics;
-use crate::mirror;
+use crate::mirror::Mirror;
+use crate::mirror_copy;
 use crate::observer::{Observer, RunEvent};
 use crate::open_run::OpenRun;
 use crate::processes;
-use crate::repeat::event;
 use crate::request::RunRequest;
 use crate::session::{ClusterHealth, Session};
 use crate::shared::SharedTarget;
@@ -46,7 +47,7 @@ pub(crate) fn prepare<'a>(
     let first = steps.first();
     let first = first.and_then(|step| question.trials.get(step.trial as usize));
     let needs = first.map(|trial| trial.cluster.clone()).unwrap_or_default();
-    let mut clusters = Clusters::new(request, opened);
+    let mut clusters = Clusters::new(request, &opened.folder, &opened.run_id, opened.number);
     let target = clusters.start(&needs)?;
     let mut cluster = target.connect(stopping.load.clone())?;
     let facts = target.facts(&mut cluster)?;
@@ -68,8 +69,8 @@ pub(crate) fn prepare<'a>(
         on_target_ready(&mut cluster, target.config())?;
     }
     let topics = clusters::topics(&target, &opened.run_id)?;
-    let mirror = clusters.mirror(&target, &needs)?;
-    notes.extend(mirror::note(&plan));
+    let mirror = Mirror::start_for(&clusters, &target, &needs)?;
+    notes.extend(mirror_copy::note(&plan));
     // A run that goes on has said all of it already.
     if opened.earlier.is_none() {
         let (disk, disk_note) = disk_baseline(request, dir, observer)?;

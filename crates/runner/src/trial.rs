@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
-use kgauge_client::Cluster;
 use kgauge_client::admin::AdminConfigResource;
-use kgauge_load::{LoadError, PreloadError, preload};
+use kgauge_load::{PreloadError, preload};
 use kgauge_results::run::{EventKind, TopicFacts};
 use kgauge_scenario::{Plan, RepeatStep, Stripe, TargetKind, Trial};
-use kgauge_target::{AdoptError, Layout, TopicWish, adopt, retention_ms};
+use kgauge_target::{TopicWish, retention_ms};
 
 use crate::error::{OrRunError, RunError, with_fix};
-use crate::mirror::{self, Copy};
+use crate::fit::check_existing_topic;
+use crate::load_errors::target_words;
+use crate::mirror_copy;
 use crate::observer::{Activity, RunEvent};
-use crate::repeat::{RepeatEnd, repeat};
+use crate::prepared_topic::PreparedTopic;
+use crate::repeat::repeat;
+use crate::repeat_end::RepeatEnd;
 use crate::session::{ClusterHealth, Session};
 use crate::warming;
 
@@ -75,19 +78,10 @@ pub(crate) fn run_step(
     } else if found.earliest.is_none() && !session.request.keeps_data && session.death().is_none() {
         delete_topic(session, &found.facts.name);
         if let Some(copy) = &found.copy {
-            mirror::delete(session, copy);
+            mirror_copy::delete(session, copy);
         }
     }
     ended
-}
-
-/// The topic of a repeat.
-pub(crate) struct PreparedTopic {
-    pub(crate) facts: TopicFacts,
-    /// Where the run's own records begin in a topic that was there before.
-    pub(crate) earliest: Option<Vec<i64>>,
-    /// Its copy on the second cluster.
-    pub(crate) copy: Option<Copy>,
 }
 
 /// Makes and fills the topic; `None` when the user stopped it.
@@ -108,7 +102,7 @@ fn make_topic(
     if !fill(session, trial, &name)? {
         return Ok(None);
     }
-    let copy = mirror::await_copy(session, trial, &name)?;
+    let copy = mirror_copy::await_copy(session, trial, &name)?;
     if copy.is_none() && session.stopping.is_wanted() {
         return Ok(None);
     }
@@ -158,28 +152,6 @@ fn adopted(
     Ok((name, Some(ends)))
 }
 
-/// Whether the topic that the user allowed exists and suits a trial.
-pub(crate) fn check_existing_topic(
-    cluster: &mut Cluster,
-    name: &str,
-    trial: &Trial,
-) -> Result<(), RunError> {
-    let layout = Layout {
-        partitions: trial.topic.partitions as usize,
-        replicas: usize::from(trial.topic.replication),
-    };
-    adopt(cluster, name, layout).map_err(|error| {
-        let message = with_fix(&error, error.fix());
-        match &error {
-            AdoptError::Cluster { .. } => RunError::Cluster(message),
-            AdoptError::Missing { .. }
-            | AdoptError::Internal { .. }
-            | AdoptError::Refused { .. }
-            | AdoptError::Layout { .. } => RunError::Input(message),
-        }
-    })
-}
-
 /// Writes what has to be there before the first stage; false when the user stopped it.
 fn fill(session: &mut Session<'_>, trial: &Trial, name: &str) -> Result<bool, RunError> {
     let Some(plan) = &trial.topic.preload else {
@@ -205,11 +177,6 @@ fn fill(session: &mut Session<'_>, trial: &Trial, name: &str) -> Result<bool, Ru
         Err(_) if session.stopping.is_wanted() => Ok(false),
         Err(error) => Err(RunError::cluster(target_words(session, &error))),
     }
-}
-
-/// When the target is gone, its own last words say more than ours.
-fn target_words(session: &mut Session<'_>, error: &dyn std::fmt::Display) -> String {
-    session.death().unwrap_or_else(|| error.to_string())
 }
 
 fn topic_facts(session: &mut Session<'_>, trial: &Trial, name: String) -> TopicFacts {
@@ -247,25 +214,4 @@ fn delete_topic(session: &mut Session<'_>, name: &str) {
             },
         ),
     }
-}
-
-/// For errors of a load as a whole.
-pub(crate) fn load_failed(error: LoadError) -> RunError {
-    match error {
-        LoadError::System(_) => RunError::System(error.to_string()),
-        LoadError::Panicked => RunError::Defect(error.to_string()),
-    }
-}
-
-/// For errors of the load's preparation.
-pub(crate) fn prepare_failed<T>(
-    session: &mut Session<'_>,
-    result: Result<T, kgauge_load::PrepareError>,
-) -> Result<T, RunError> {
-    result.map_err(|error| match &error {
-        kgauge_load::PrepareError::Driver { error: driver, .. } if driver.is_bad_input() => {
-            RunError::input(error)
-        }
-        _ => RunError::cluster(target_words(session, &error)),
-    })
 }

@@ -14,9 +14,9 @@ use kgauge_target::TopicWish;
 
 use crate::cpu::CpuTrack;
 use crate::error::{RunError, with_fix};
+use crate::load_errors::{load_failed, prepare_failed};
 use crate::observer::Activity;
 use crate::session::Session;
-use crate::trial::{load_failed, prepare_failed};
 
 /// A round of looking: long enough for pauses of the garbage collector to even out.
 const ROUND_NS: u64 = 1_000_000_000;
