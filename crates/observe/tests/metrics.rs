@@ -9,6 +9,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use kgauge_observe::{BrokerSource, MetricsEndpoint, Sampler, SamplingPlan};
+use kgauge_results::metrics::MetricId;
 use kgauge_results::run::{Evidence, EvidenceKind, MetricsSource, RepeatKey, Subject};
 
 /// A listener that does the same with each connection; it ends with the test.
@@ -200,11 +201,11 @@ fn a_good_endpoint_is_known_by_what_it_answers() {
     let looks = look(answers("200 OK", text, "/"));
     assert_eq!(looks[0].0, Some(3));
     assert_eq!(looks[0].1.source, MetricsSource::Prometheus);
-    assert_eq!(looks[0].1.traffic.bytes_in, Some(5));
+    assert_eq!(looks[0].1.get(MetricId::BytesIn), Some(5));
     let read = br#"[{"request":{"mbean":"kafka.server:name=BytesInPerSec,type=BrokerTopicMetrics"},"value":{"Count":7},"status":200}]"#;
     let looks = look(answers("200 OK", read.to_vec(), "/some/jolokia"));
     assert_eq!(looks[0].1.source, MetricsSource::Jolokia);
-    assert_eq!(looks[0].1.traffic.bytes_in, Some(7));
+    assert_eq!(looks[0].1.get(MetricId::BytesIn), Some(7));
 }
 
 #[test]

@@ -17,6 +17,7 @@
 
 pub mod folder;
 pub mod histogram;
+pub mod metrics;
 pub mod pace;
 pub mod recorder;
 pub mod run;

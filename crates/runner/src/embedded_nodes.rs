@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kgauge_observe::{BrokerSamples, BrokerSource, LOOK_MAX, MissedBroker};
-use kgauge_results::run::{
-    BrokerSample, LogSample, MetricsSource, ReplicaSample, RequestKind, RequestSample,
-    ThreadPoolSample, TrafficSample,
-};
+use kgauge_results::metrics::{MetricGroup, MetricId, Readings, RequestKind};
+use kgauge_results::run::{BrokerSample, MetricsSource};
 use kgauge_target::{NodeCounts, RequestCounts};
+use serde_json::Value;
 
 use crate::shared::SharedTarget;
 
@@ -68,70 +67,53 @@ impl BrokerSource for EmbeddedNodes {
 /// A node's counts under the names that brokers' metrics have in evidence. What a node does not have stays unknown: it
 /// has no queue between threads, no threads for the network alone, and no Java (docs/decisions/metrics.md).
 fn sample(counts: &NodeCounts) -> BrokerSample {
-    let follower = &counts.follower_fetch;
+    let mut requests = BTreeMap::from([
+        (RequestKind::Produce, request_readings(&counts.produce)),
+        (RequestKind::FetchConsumer, request_readings(&counts.fetch)),
+        (
+            RequestKind::FetchFollower,
+            request_readings(&counts.follower_fetch),
+        ),
+    ]);
+    // They come over channels: all of their time is a wait.
+    if let Some(followers) = requests.get_mut(&RequestKind::FetchFollower) {
+        let parts = [
+            MetricId::RequestCount,
+            MetricId::RequestTotal,
+            MetricId::RequestRemote,
+        ];
+        followers.retain(|metric, _| parts.contains(metric));
+    }
+    let values = serde_json::to_value(counts).unwrap_or_default();
+    let groups = MetricGroup::OF_BROKERS.into_iter();
     BrokerSample {
         source: MetricsSource::Embedded,
         started_unix_ms: Some(counts.started_unix_ms),
-        requests: vec![
-            requests(RequestKind::Produce, &counts.produce),
-            requests(RequestKind::FetchConsumer, &counts.fetch),
-            RequestSample {
-                kind: RequestKind::FetchFollower,
-                count: follower.count,
-                total_ns: Some(follower.total_ns()),
-                remote_ns: Some(follower.remote_ns),
-                ..RequestSample::default()
-            },
-        ],
-        threads: ThreadPoolSample {
-            handler_idle_ns: Some(counts.idle_ns),
-            produce_purgatory: Some(counts.produce_purgatory),
-            fetch_purgatory: Some(counts.fetch_purgatory),
-            ..ThreadPoolSample::default()
-        },
+        requests,
         listeners: Vec::new(),
-        traffic: TrafficSample {
-            bytes_in: Some(counts.bytes_in),
-            bytes_out: Some(counts.bytes_out),
-            replication_bytes_in: Some(counts.replication_bytes_in),
-            replication_bytes_out: Some(counts.replication_bytes_out),
-            messages_in: Some(counts.messages_in),
-            ..TrafficSample::default()
-        },
-        replicas: ReplicaSample {
-            leaders: Some(counts.leaders),
-            partitions: Some(counts.partitions),
-            under_replicated: Some(counts.under_replicated),
-            under_min_isr: Some(counts.under_min_isr),
-            isr_shrinks: Some(counts.isr_shrinks),
-            isr_expands: Some(counts.isr_expands),
-            ..ReplicaSample::default()
-        },
-        log: LogSample {
-            flushes: Some(counts.flushes),
-            flush_ns: Some(counts.flush_ns),
-        },
-        jvm: None,
+        values: groups.flat_map(|group| readings(group, &values)).collect(),
     }
 }
 
-fn requests(kind: RequestKind, counts: &RequestCounts) -> RequestSample {
-    RequestSample {
-        kind,
-        count: counts.count,
-        total_ns: Some(counts.total_ns()),
-        request_queue_ns: Some(counts.request_queue_ns),
-        local_ns: Some(counts.local_ns),
-        remote_ns: Some(counts.remote_ns),
-        throttle_ns: Some(counts.throttle_ns),
-        response_queue_ns: Some(counts.response_queue_ns),
-        response_send_ns: Some(counts.response_send_ns),
-        temporary_memory_bytes: None,
-    }
+fn request_readings(counts: &RequestCounts) -> Readings {
+    let values = serde_json::to_value(counts).unwrap_or_default();
+    let mut readings: Readings = readings(MetricGroup::Requests, &values).collect();
+    readings.insert(MetricId::RequestTotal, counts.total_ns());
+    readings
+}
+
+/// The table has the names of the counters.
+fn readings(group: MetricGroup, counts: &Value) -> impl Iterator<Item = (MetricId, u64)> {
+    MetricId::of(group).filter_map(|metric| {
+        let counter = metric.row().embedded?;
+        Some((metric, counts.get(counter)?.as_u64()?))
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -157,29 +139,49 @@ mod tests {
         };
         let look = sample(&counts);
         assert_eq!(look.source, MetricsSource::Embedded);
-        let produce = &look.requests[0];
+        let produce = |metric| look.of_requests(RequestKind::Produce, metric);
         // A client that is told to wait has its answer all the same.
-        assert_eq!(
-            (produce.kind, produce.total_ns),
-            (RequestKind::Produce, Some(39))
-        );
-        assert_eq!(
+        assert_eq!(produce(MetricId::RequestTotal), Some(39));
+        let parts = [
+            MetricId::RequestQueueTime,
+            MetricId::RequestLocal,
+            MetricId::RequestRemote,
+            MetricId::RequestThrottle,
+            MetricId::ResponseQueueTime,
+            MetricId::ResponseSend,
+        ];
+        assert_eq!(parts.map(produce), [3, 5, 7, 1_000, 11, 13].map(Some));
+        let follower = |metric| look.of_requests(RequestKind::FetchFollower, metric);
+        assert_eq!(follower(MetricId::RequestTotal), Some(17));
+        assert_eq!(follower(MetricId::RequestLocal), None);
+        assert_eq!(look.get(MetricId::HandlerIdle), Some(19));
+        assert_eq!(look.get(MetricId::NetworkIdle), None);
+        assert_eq!(look.get(MetricId::Leaders), Some(4));
+    }
+
+    #[test]
+    fn every_counter_of_a_node_is_in_the_table_and_every_name_in_the_table_is_a_counter() {
+        let names = |counts: Value, groups: &[MetricGroup]| -> [BTreeSet<String>; 2] {
+            let Value::Object(counts) = counts else {
+                panic!("{counts}")
+            };
+            let metrics = groups.iter().flat_map(|group| MetricId::of(*group));
+            let counters = metrics.filter_map(|metric| metric.row().embedded);
             [
-                produce.request_queue_ns,
-                produce.local_ns,
-                produce.remote_ns,
-                produce.throttle_ns,
-                produce.response_queue_ns,
-                produce.response_send_ns,
-            ],
-            [3, 5, 7, 1_000, 11, 13].map(Some)
-        );
-        let follower = &look.requests[2];
-        assert_eq!(follower.kind, RequestKind::FetchFollower);
-        assert_eq!((follower.total_ns, follower.local_ns), (Some(17), None));
-        assert_eq!(look.threads.handler_idle_ns, Some(19));
-        assert_eq!(look.threads.network_idle_ns, None);
-        assert_eq!(look.replicas.leaders, Some(4));
+                counts.keys().cloned().collect(),
+                counters.map(str::to_owned).collect(),
+            ]
+        };
+        let requests = serde_json::to_value(RequestCounts::default()).unwrap();
+        let [counted, mut named] = names(requests, &[MetricGroup::Requests]);
+        assert!(named.remove("total_ns"), "it is the sum of the others");
+        assert_eq!(counted, named);
+        let counts = serde_json::to_value(NodeCounts::default()).unwrap();
+        let [mut counted, named] = names(counts, &MetricGroup::OF_BROKERS);
+        for other in ["started_unix_ms", "produce", "fetch", "follower_fetch"] {
+            assert!(counted.remove(other), "{other}");
+        }
+        assert_eq!(counted, named);
     }
 
     #[test]

@@ -3,9 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_scenario::FlowPlan;
-use serde::Serialize;
-
 use super::mean::{SpanMean, mean_within};
 use super::samples_by_thing::{SamplesByThing, Span};
 use crate::summary::ClientWait;
@@ -13,9 +10,10 @@ use kgauge_results::folder::{FlowRead, RepeatRead, RunRead, TimesRead};
 use kgauge_results::run::{ClientSample, Evidence, EvidenceKind, RepeatKey, Subject};
 use kgauge_results::slice::{Counts, TimeKind};
 use kgauge_results::stage::{SECOND_NS, Stage};
+use kgauge_scenario::FlowPlan;
 
 /// The clients of one flow over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClientSeries {
     /// Position in the trial.
     pub flow: u16,
@@ -26,19 +24,18 @@ pub struct ClientSeries {
 }
 
 /// What the clients of a flow did in one second, stages together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClientSecond {
     /// From when, in nanoseconds since the start of the repeat.
     pub start_ns: u64,
     /// To when.
     pub end_ns: u64,
     /// What it comes to.
-    #[serde(flatten)]
     pub figures: ClientFigures,
 }
 
 /// Figures of a flow's clients over some time. `None` where there is nothing to divide by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClientFigures {
     /// Mean size of a batch on the wire as a part of `batch.size`, at most 1. The frames of requests count too: a
     /// hundred bytes or so of each batch.
@@ -73,7 +70,7 @@ pub struct ClientFigures {
 }
 
 /// What a flow's producers held between two looks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldPoint {
     /// From when, in nanoseconds since the start of the repeat.
     pub start_ns: u64,
@@ -86,7 +83,6 @@ pub struct HeldPoint {
     /// Requests under way, one producer's.
     pub in_flight_mean: f64,
     /// In which parts of the time records waited for room, and why.
-    #[serde(skip)]
     pub waits: WaitShares,
 }
 
@@ -133,17 +129,15 @@ impl WaitShares {
 }
 
 /// A flow's clients over the hold stage of one repeat.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClientHold {
     /// As over a second; of lag the mean of what was sampled.
-    #[serde(flatten)]
     pub figures: ClientFigures,
     /// What of `buffer.memory` was in use, 0 to 1; `None` of other clients than kgauge's, and of consumers.
     pub buffer_part: Option<f64>,
     /// Requests under way, as a part of the most that is allowed, 0 to 1.
     pub in_flight_part: Option<f64>,
     /// What its producers waited for; `None` of other clients than kgauge's, and of consumers.
-    #[serde(skip)]
     pub waits: Option<WaitShares>,
 }
 

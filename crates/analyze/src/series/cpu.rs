@@ -1,7 +1,5 @@
 //! CPU over time, from cumulative counters.
 
-use serde::Serialize;
-
 use super::CpuSeries;
 use super::mean::{SpanMean, mean_within};
 use super::samples_by_thing::{SamplesByThing, Span};
@@ -9,7 +7,7 @@ use kgauge_results::folder::RunRead;
 use kgauge_results::run::{Evidence, EvidenceKind, OtherProgramsSample, RepeatKey, Subject};
 
 /// How much CPU was used between two looks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuPoint {
     /// From when, in nanoseconds since the start of the repeat.
     pub start_ns: u64,

@@ -1,13 +1,11 @@
 //! Limits on CPU time over time, from cumulative counts of periods.
 
-use serde::Serialize;
-
 use super::mean::{SpanMean, mean_within};
 use super::samples_by_thing::{SamplesByThing, Span};
 use kgauge_results::run::{CpuLimitSample, Evidence, EvidenceKind, Subject};
 
 /// A limit on the CPU time of a process during one repeat.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CpuLimitSeries {
     /// Whose.
     pub subject: Subject,
@@ -18,7 +16,7 @@ pub struct CpuLimitSeries {
 }
 
 /// What a limit did between two looks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuLimitPoint {
     /// From when, in nanoseconds since the start of the repeat.
     pub start_ns: u64,

@@ -1,11 +1,9 @@
 //! The percentile curve of a distribution.
 
-use serde::Serialize;
-
 use kgauge_results::histogram::{Histogram, Quantile};
 
 /// One point of a percentile curve.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// The quantile in millionths; 1,000,000 is the largest.
     pub millionths: u32,

@@ -1,12 +1,10 @@
 //! Disks and network interfaces between two looks.
 
-use serde::Serialize;
-
 use super::samples_by_thing::Span;
 use kgauge_results::run::{DiskSample, NetworkSample};
 
 /// What a disk did between two looks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiskPoint {
     /// From when, in nanoseconds since the start of the repeat.
     pub start_ns: u64,
@@ -33,7 +31,7 @@ pub struct DiskPoint {
 }
 
 /// What went through an interface between two looks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NetworkPoint {
     /// From when, in nanoseconds since the start of the repeat.
     pub start_ns: u64,

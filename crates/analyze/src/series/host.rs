@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use super::device::{DiskPoint, NetworkPoint, disk_between, network_between};
 use super::samples_by_thing::{SamplesByThing, Span};
 use kgauge_results::run::{
@@ -12,7 +10,7 @@ use kgauge_results::run::{
 };
 
 /// What a host did during one repeat. Of a run that did not look, everything is empty.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostSeries {
     /// Processors that ran nothing.
     pub idle: Vec<IdlePoint>,
@@ -35,7 +33,7 @@ pub struct HostSeries {
 }
 
 /// Processors that ran nothing, between two looks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IdlePoint {
     /// From when, in nanoseconds since the start of the repeat.
     pub start_ns: u64,
@@ -50,17 +48,16 @@ pub struct IdlePoint {
 }
 
 /// Memory at one look.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MemoryPoint {
     /// When, in nanoseconds since the start of the repeat.
     pub at_ns: u64,
     /// What it was.
-    #[serde(flatten)]
     pub memory: HostMemory,
 }
 
 /// One process over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProcessSeries {
     /// Whose.
     pub subject: Subject,
@@ -71,7 +68,7 @@ pub struct ProcessSeries {
 }
 
 /// What a process did between two looks, and what it held at the second.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProcessPoint {
     /// From when, in nanoseconds since the start of the repeat.
     pub start_ns: u64,
@@ -90,7 +87,7 @@ pub struct ProcessPoint {
 }
 
 /// One disk over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DiskSeries {
     /// Its name.
     pub disk: String,
@@ -101,7 +98,7 @@ pub struct DiskSeries {
 }
 
 /// One interface over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NetworkSeries {
     /// Its name.
     pub interface: String,
@@ -112,7 +109,7 @@ pub struct NetworkSeries {
 }
 
 /// Waits for one thing over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PressureSeries {
     /// What was waited for.
     pub resource: Resource,
@@ -121,7 +118,7 @@ pub struct PressureSeries {
 }
 
 /// Shares of the time between two looks, 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PressurePoint {
     /// From when, in nanoseconds since the start of the repeat.
     pub start_ns: u64,

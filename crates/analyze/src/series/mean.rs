@@ -1,4 +1,6 @@
-//! Means over a stage of what is known between looks.
+//! Means over a stage of what is known between samples.
+
+use crate::statistics::weighted_mean;
 
 /// What is known of a span.
 #[derive(Clone, Copy, Debug)]
@@ -14,14 +16,10 @@ pub(super) fn mean_within(
     start_ns: u64,
     end_ns: u64,
 ) -> Option<f64> {
-    let (mut sum, mut length) = (0.0, 0.0);
-    for known in spans {
+    weighted_mean(spans.map(|known| {
         let (from, to) = (known.start_ns.max(start_ns), known.end_ns.min(end_ns));
-        let within = to.saturating_sub(from) as f64;
-        sum += known.value * within;
-        length += within;
-    }
-    (length > 0.0).then(|| sum / length)
+        (to.saturating_sub(from) as f64, known.value)
+    }))
 }
 
 #[cfg(test)]

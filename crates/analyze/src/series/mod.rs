@@ -1,13 +1,11 @@
 //! Series for charts: one trial second by second, and its percentile curves.
 
-use kgauge_scenario::Stages;
-use serde::Serialize;
-
 use kgauge_results::folder::{FlowRead, RepeatRead, RunRead, TimesRead};
 use kgauge_results::histogram::Histogram;
 use kgauge_results::run::{Event, Evidence, FlowRecord, RepeatKey, StageSpan, Subject};
 use kgauge_results::slice::{Counts, Slice, TimeKind};
 use kgauge_results::stage::{SECOND_NS, Stage};
+use kgauge_scenario::Stages;
 
 mod broker;
 mod clients;
@@ -17,11 +15,11 @@ mod curve;
 mod device;
 mod host;
 mod mean;
+mod metrics;
 mod replicas;
 mod samples_by_thing;
 
-pub(crate) use broker::network_over;
-pub use broker::{BrokerPoint, BrokerSeries, ListenerPoint, RequestPoint};
+pub use broker::{BrokerPoint, BrokerSeries, ListenerPoint};
 pub use clients::{
     ClientFigures, ClientHold, ClientSecond, ClientSeries, HeldPoint, WaitShares, client_hold,
 };
@@ -40,7 +38,7 @@ pub use replicas::{
 };
 
 /// All that charts of one trial need.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Position of the trial in the plan.
     pub trial: u32,
@@ -51,7 +49,7 @@ pub struct Series {
 }
 
 /// One repeat over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RepeatSeries {
     /// From 0.
     pub repeat: u32,
@@ -68,12 +66,11 @@ pub struct RepeatSeries {
     /// The run's topic, as brokers told it.
     pub wire: WireSeries,
     /// What happened meanwhile.
-    #[serde(skip)]
     pub events: Vec<Event>,
 }
 
 /// One flow over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FlowSeries {
     /// Position in the trial.
     pub flow: u16,
@@ -85,7 +82,7 @@ pub struct FlowSeries {
 }
 
 /// A second (or the part of it that belongs to a stage) of a flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SecondPoint {
     /// The stage.
     pub stage: Stage,
@@ -114,7 +111,7 @@ pub struct SecondPoint {
 }
 
 /// CPU of one process or thread over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CpuSeries {
     /// Whose.
     pub subject: Subject,
@@ -123,7 +120,7 @@ pub struct CpuSeries {
 }
 
 /// A percentile curve.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PercentileCurve {
     /// Position of the flow in the trial.
     pub flow: u16,

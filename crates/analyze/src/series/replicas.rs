@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::samples_by_thing::SamplesByThing;
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{
@@ -13,7 +11,7 @@ use kgauge_results::run::{GroupSample, TopicReplicasSample, TopicSample};
 use kgauge_results::stage::{SECOND_NS, Stage};
 
 /// What brokers told during one repeat. Of a run that did not ask, everything is empty.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct WireSeries {
     /// The run's topic at each look.
     pub topic: Vec<TopicPoint>,
@@ -28,17 +26,16 @@ pub struct WireSeries {
 }
 
 /// The topic at one look.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TopicPoint {
     /// When, in nanoseconds since the start of the repeat.
     pub at_ns: u64,
     /// What it was.
-    #[serde(flatten)]
     pub topic: TopicSample,
 }
 
 /// The replicas on one broker over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BrokerReplicas {
     /// Its id.
     pub broker: i32,
@@ -49,17 +46,16 @@ pub struct BrokerReplicas {
 }
 
 /// The replicas on one broker at one look.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ReplicasPoint {
     /// When, in nanoseconds since the start of the repeat.
     pub at_ns: u64,
     /// What they were.
-    #[serde(flatten)]
     pub replicas: TopicReplicasSample,
 }
 
 /// How much longer a broker's logs got.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrowthPoint {
     /// From when, in nanoseconds since the start of the repeat.
     pub start_ns: u64,
@@ -70,17 +66,16 @@ pub struct GrowthPoint {
 }
 
 /// A partition that changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ChangePoint {
     /// When it was seen.
     pub at_ns: u64,
     /// What changed.
-    #[serde(flatten)]
     pub change: PartitionChange,
 }
 
 /// A consumer group over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GroupSeries {
     /// Its id.
     pub group: String,
@@ -90,7 +85,7 @@ pub struct GroupSeries {
 }
 
 /// What brokers told in the hold of one repeat.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WireHold {
     /// How many looks lie in it.
     pub looks: u32,

@@ -4,11 +4,13 @@
 mod coverage;
 #[cfg(test)]
 pub(crate) mod draws;
+mod mean;
 mod sequence;
 mod spread;
 mod steadiness;
 mod student;
 
+pub use mean::{mean, weighted_mean};
 pub use sequence::anytime_interval;
 pub use spread::{Interval, Spread};
 pub use steadiness::{Better, Steadiness, SteadinessCheck, check, check_logs, warm_up_end};

@@ -1,6 +1,7 @@
 //! What limited a trial.
 
-use kgauge_results::run::{OutageCause, RequestKind};
+use kgauge_results::metrics::RequestKind;
+use kgauge_results::run::OutageCause;
 use schemars::JsonSchema;
 use serde::Serialize;
 

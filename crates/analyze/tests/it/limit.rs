@@ -1,9 +1,12 @@
 //! What limited a trial, from evidence with known answers.
 
+use std::collections::BTreeMap;
+
 use kgauge_analyze::summary::{Bottleneck, Summary};
+use kgauge_results::metrics::{MetricId, RequestKind};
 use kgauge_results::run::{
     BrokerSample, CpuLimitSample, Evidence, EvidenceKind, IdleTime, ListenerSample, MetricsSource,
-    RepeatKey, RequestKind, RequestSample, Subject, ThreadPoolSample,
+    RepeatKey, Subject,
 };
 use kgauge_results::{AnsweredRequest, Recorder, RunRead};
 
@@ -120,23 +123,21 @@ pub(crate) fn with_each_second(
 /// A broker with so much idle time in a second, whose 100 produce requests a second take 8 ms each: so much of it
 /// local.
 fn broker(second: u64, handler_idle_ms: u64, local_ms: u64) -> (Subject, EvidenceKind) {
-    let sum = |ms_each: u64| Some(second * 100 * ms_each * 1_000_000);
+    let sum = |ms_each: u64| second * 100 * ms_each * 1_000_000;
+    let produce = BTreeMap::from([
+        (MetricId::RequestCount, second * 100),
+        (MetricId::RequestTotal, sum(8)),
+        (MetricId::RequestQueueTime, sum(0)),
+        (MetricId::RequestLocal, sum(local_ms)),
+        (MetricId::RequestRemote, sum(8 - local_ms)),
+    ]);
     let look = BrokerSample {
         source: MetricsSource::Jolokia,
-        requests: vec![RequestSample {
-            kind: RequestKind::Produce,
-            count: second * 100,
-            total_ns: sum(8),
-            request_queue_ns: sum(0),
-            local_ns: sum(local_ms),
-            remote_ns: sum(8 - local_ms),
-            ..RequestSample::default()
-        }],
-        threads: ThreadPoolSample {
-            handler_idle_ns: Some(second * handler_idle_ms * 1_000_000),
-            network_idle_ns: Some(second * 900_000_000),
-            ..ThreadPoolSample::default()
-        },
+        requests: BTreeMap::from([(RequestKind::Produce, produce)]),
+        values: BTreeMap::from([
+            (MetricId::HandlerIdle, second * handler_idle_ms * 1_000_000),
+            (MetricId::NetworkIdle, second * 900_000_000),
+        ]),
         ..BrokerSample::default()
     };
     let subject = Subject::Target { broker: Some(1) };
@@ -166,7 +167,7 @@ fn node(second: u64, idle_ms: u64, local_ms: u64) -> (Subject, EvidenceKind) {
         return (subject, kind);
     };
     look.source = MetricsSource::Embedded;
-    look.threads.network_idle_ns = None;
+    look.values.remove(&MetricId::NetworkIdle);
     (subject, EvidenceKind::Broker(look))
 }
 
@@ -272,8 +273,10 @@ fn a_broker_that_flushes_most_of_the_time_has_a_slow_disk() {
             return Vec::new();
         };
         // 100 a second of 7 ms.
-        look.log.flushes = Some(100 * second);
-        look.log.flush_ns = Some(700_000_000 * second);
+        look.values.extend([
+            (MetricId::Flushes, 100 * second),
+            (MetricId::FlushTime, 700_000_000 * second),
+        ]);
         vec![(subject, EvidenceKind::Broker(look))]
     });
     let disk = limit(&run);
@@ -289,19 +292,20 @@ fn a_node_whose_one_thread_flushes_has_a_slow_disk_though_no_part_is_most() {
                 return Vec::new();
             };
             // 200 a second: 3 ms of 8 in the log, 2 before it and 3 behind it.
-            let sum = |ms_each: u64| Some(second * 200 * ms_each * 1_000_000);
-            look.requests = vec![RequestSample {
-                kind: RequestKind::Produce,
-                count: second * 200,
-                total_ns: sum(8),
-                request_queue_ns: sum(2),
-                local_ns: sum(3),
-                remote_ns: sum(0),
-                response_queue_ns: sum(3),
-                ..RequestSample::default()
-            }];
-            look.log.flushes = Some(200 * second);
-            look.log.flush_ns = Some(200 * flush_us * second * 1_000);
+            let sum = |ms_each: u64| second * 200 * ms_each * 1_000_000;
+            let produce = BTreeMap::from([
+                (MetricId::RequestCount, second * 200),
+                (MetricId::RequestTotal, sum(8)),
+                (MetricId::RequestQueueTime, sum(2)),
+                (MetricId::RequestLocal, sum(3)),
+                (MetricId::RequestRemote, sum(0)),
+                (MetricId::ResponseQueueTime, sum(3)),
+            ]);
+            look.requests = BTreeMap::from([(RequestKind::Produce, produce)]);
+            look.values.extend([
+                (MetricId::Flushes, 200 * second),
+                (MetricId::FlushTime, 200 * flush_us * second * 1_000),
+            ]);
             vec![(subject, EvidenceKind::Broker(look))]
         })
     };

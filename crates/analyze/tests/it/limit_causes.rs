@@ -1,10 +1,12 @@
 //! Each cause by itself, at the numbers of docs/guide/report.md and just beside them.
 
+use std::collections::BTreeMap;
+
 use kgauge_analyze::summary::Bottleneck;
+use kgauge_results::metrics::{MetricId, RequestKind};
 use kgauge_results::run::{
     BrokerSample, ClientSample, DataDir, DiskSample, Evidence, EvidenceKind, IdleTime,
-    MetricsSource, PartitionOffsets, RepeatKey, RequestKind, RequestSample, Subject,
-    ThreadPoolSample,
+    MetricsSource, PartitionOffsets, RepeatKey, Subject,
 };
 use kgauge_results::{AnsweredRequest, Recorder, RunRead};
 
@@ -49,26 +51,24 @@ const EASY: Broker = Broker {
 
 impl Broker {
     fn at(&self, second: u64) -> (Subject, EvidenceKind) {
-        let sum = |ms: u64| Some(second * 100 * ms * MS_NS);
+        let sum = |ms: u64| second * 100 * ms * MS_NS;
         let [queued, local, remote, answered, sent] = self.parts;
+        let produce = BTreeMap::from([
+            (MetricId::RequestCount, second * 100),
+            (MetricId::RequestTotal, sum(self.parts.iter().sum())),
+            (MetricId::RequestQueueTime, sum(queued)),
+            (MetricId::RequestLocal, sum(local)),
+            (MetricId::RequestRemote, sum(remote)),
+            (MetricId::ResponseQueueTime, sum(answered)),
+            (MetricId::ResponseSend, sum(sent)),
+        ]);
         let look = BrokerSample {
             source: MetricsSource::Jolokia,
-            requests: vec![RequestSample {
-                kind: RequestKind::Produce,
-                count: second * 100,
-                total_ns: sum(self.parts.iter().sum()),
-                request_queue_ns: sum(queued),
-                local_ns: sum(local),
-                remote_ns: sum(remote),
-                response_queue_ns: sum(answered),
-                response_send_ns: sum(sent),
-                ..RequestSample::default()
-            }],
-            threads: ThreadPoolSample {
-                handler_idle_ns: Some(second * self.handlers_ms * MS_NS),
-                network_idle_ns: Some(second * self.network_ms * MS_NS),
-                ..ThreadPoolSample::default()
-            },
+            requests: BTreeMap::from([(RequestKind::Produce, produce)]),
+            values: BTreeMap::from([
+                (MetricId::HandlerIdle, second * self.handlers_ms * MS_NS),
+                (MetricId::NetworkIdle, second * self.network_ms * MS_NS),
+            ]),
             ..BrokerSample::default()
         };
         let subject = Subject::Target {

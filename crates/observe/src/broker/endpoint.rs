@@ -4,7 +4,7 @@ use super::http::Http;
 use super::jolokia::Jolokia;
 use super::prometheus::Exposition;
 use super::url::MetricsUrl;
-use super::{BrokerSamples, BrokerSource, prometheus_answer};
+use super::{BrokerSamples, BrokerSource, bean, prometheus_answer};
 
 /// A broker's metrics at an address: Jolokia, or Prometheus's text format.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl BrokerSource for MetricsEndpoint {
             EndpointContent::Jolokia(jolokia) => return jolokia.sample(),
             EndpointContent::Prometheus(text) => text,
         };
-        let look = prometheus_answer::sample(&Exposition::parse(&text)?);
+        let look = bean::sample(&Exposition::parse(&text)?);
         match look.is_empty() {
             true => Err("it exposes no Kafka metrics under a known name".to_owned()),
             false => Ok(vec![(self.broker, look)]),

@@ -1,18 +1,24 @@
-//! From Jolokia's answer to a look.
+//! Jolokia's answer: MBeans and their attributes.
 
 use std::collections::BTreeMap;
 
-use kgauge_results::run::{
-    BrokerSample, JvmSample, LogSample, MetricsSource, ReplicaSample, RequestKind, RequestSample,
-    ThreadPoolSample, TrafficSample,
-};
+use kgauge_results::metrics::JavaSource;
+use kgauge_results::run::MetricsSource;
 use serde_json::{Map, Value};
 
+use super::bean::BeanReader;
 use super::http::text;
-use super::jolokia::{KINDS, request_name};
 use super::listeners::ListenerWaits;
 
-const NS_PER_MS: f64 = 1e6;
+/// Whoever has it is a controller beside being a broker (KRaft).
+pub(super) const CONTROLLER: &str = "kafka.server:type=ControllerServer,name=ClusterId";
+/// Nanoseconds that network threads waited before 0.9; a share of the time since.
+pub(super) const NETWORK_THREADS: &str =
+    "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent";
+/// The second name is that of releases before 4.0.
+pub(super) const THREAD_WAITS: [&str; 2] = ["io-wait-time-ns-total", "io-waittime-total"];
+/// The process.
+pub(super) const RUNTIME: &str = "java.lang:type=Runtime";
 
 /// MBeans by their names, each name with its keys in order; the attributes of each.
 #[derive(Debug, Default)]
@@ -75,26 +81,7 @@ impl Beans {
     }
 
     fn number(&self, mbean: &str, attribute: &str) -> Option<f64> {
-        let number = self.of.get(&canonical(mbean))?.get(attribute)?.as_f64()?;
-        number.is_finite().then_some(number)
-    }
-
-    fn count(&self, mbean: &str) -> Option<u64> {
-        whole(self.number(mbean, "Count")?)
-    }
-
-    fn value(&self, mbean: &str) -> Option<u64> {
-        whole(self.number(mbean, "Value")?)
-    }
-
-    /// The sum of everything that a histogram has seen: the mean over its life times the count. Of whole numbers it is
-    /// one.
-    fn sum(&self, mbean: &str) -> Option<f64> {
-        let count = self.number(mbean, "Count")?;
-        match count {
-            0.0 => Some(0.0),
-            _ => Some(self.number(mbean, "Mean")? * count),
-        }
+        finite(self.of.get(&canonical(mbean))?.get(attribute)?)
     }
 
     /// The MBeans of a type, by their names.
@@ -115,6 +102,63 @@ impl Beans {
     }
 }
 
+impl BeanReader for Beans {
+    const SOURCE: MetricsSource = MetricsSource::Jolokia;
+
+    fn count(&self, mbean: &str) -> Option<f64> {
+        self.number(mbean, "Count")
+    }
+
+    fn value(&self, mbean: &str) -> Option<f64> {
+        self.number(mbean, "Value")
+    }
+
+    fn sum(&self, mbean: &str) -> Option<f64> {
+        match self.count(mbean)? {
+            // Without any value the mean is no number.
+            0.0 => Some(0.0),
+            count => Some(self.number(mbean, "Mean")? * count),
+        }
+    }
+
+    fn java(&self, source: &JavaSource) -> Option<f64> {
+        let (domain, keys) = source.mbean.split_once(':')?;
+        let kind = keys.split(',').next()?;
+        let each = self.of_type(domain, kind).filter_map(|name| {
+            let value = self.of.get(name)?.get(source.attribute)?;
+            finite(value.get("used").unwrap_or(value))
+        });
+        Some(each.reduce(|sum, one| sum + one)? * source.factor)
+    }
+
+    fn network_waits(&self) -> ListenerWaits {
+        let mut waits = ListenerWaits::default();
+        for name in self.of_type("kafka.server", "type=socket-server-metrics") {
+            let mut known = THREAD_WAITS.iter();
+            if let Some(wait_ns) = known.find_map(|wait| self.number(name, wait)) {
+                waits.add(key(name, "listener"), name, wait_ns);
+            }
+        }
+        waits
+    }
+
+    fn network_meter(&self) -> Option<f64> {
+        self.count(NETWORK_THREADS)
+    }
+
+    fn is_controller(&self) -> bool {
+        self.of.contains_key(&canonical(CONTROLLER))
+    }
+
+    fn started_unix_ms(&self) -> Option<f64> {
+        self.number(RUNTIME, "StartTime")
+    }
+}
+
+fn finite(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|number| number.is_finite())
+}
+
 /// A name with its keys in alphabetical order, as some answers have them and others do not.
 fn canonical(name: &str) -> String {
     let Some((domain, keys)) = name.split_once(':') else {
@@ -125,174 +169,11 @@ fn canonical(name: &str) -> String {
     format!("{domain}:{}", pairs.join(","))
 }
 
-/// A count: not below zero, and not beyond what 64 bits hold.
-pub(super) fn whole(number: f64) -> Option<u64> {
-    (number > -0.5 && number < u64::MAX as f64).then(|| number.round().max(0.0) as u64)
-}
-
-/// What the beans say of a broker.
-pub(super) fn sample(beans: &Beans) -> BrokerSample {
-    let requests = KINDS.into_iter().filter_map(|kind| requests(beans, kind));
-    let jvm = jvm(beans);
-    let waits = waits(beans);
-    BrokerSample {
-        source: MetricsSource::Jolokia,
-        started_unix_ms: beans
-            .number("java.lang:type=Runtime", "StartTime")
-            .and_then(whole),
-        requests: requests.collect(),
-        threads: threads(beans, &waits),
-        listeners: waits.listeners(),
-        traffic: traffic(beans),
-        replicas: replicas(beans),
-        log: log(beans),
-        jvm: (jvm != JvmSample::default()).then_some(jvm),
-    }
-}
-
-fn requests(beans: &Beans, kind: RequestKind) -> Option<RequestSample> {
-    let request = request_name(kind);
-    let name =
-        |part: &str| format!("kafka.network:type=RequestMetrics,name={part},request={request}");
-    // Kafka adds whole milliseconds, so the sum is whole too.
-    let ns = |part: &str| {
-        let ms = whole(beans.sum(&name(part))?)?;
-        ms.checked_mul(1_000_000)
-    };
-    // Kafka counts it for all fetches together; consumers are those whose records may have to be converted.
-    let memory = match kind {
-        RequestKind::Produce => "Produce",
-        RequestKind::FetchConsumer => "Fetch",
-        RequestKind::FetchFollower | RequestKind::Unknown => "",
-    };
-    let memory =
-        format!("kafka.network:type=RequestMetrics,name=TemporaryMemoryBytes,request={memory}");
-    Some(RequestSample {
-        kind,
-        count: beans.count(&name("TotalTimeMs"))?,
-        total_ns: ns("TotalTimeMs"),
-        request_queue_ns: ns("RequestQueueTimeMs"),
-        local_ns: ns("LocalTimeMs"),
-        remote_ns: ns("RemoteTimeMs"),
-        throttle_ns: ns("ThrottleTimeMs"),
-        response_queue_ns: ns("ResponseQueueTimeMs"),
-        response_send_ns: ns("ResponseSendTimeMs"),
-        temporary_memory_bytes: beans.sum(&memory).and_then(whole),
-    })
-}
-
-fn threads(beans: &Beans, waits: &ListenerWaits) -> ThreadPoolSample {
-    let handlers = |name: &str| {
-        beans.count(&format!(
-            "kafka.server:type=KafkaRequestHandlerPool,name={name}"
-        ))
-    };
-    // Since 4.3 a pool of its own has a name of its own (KIP-1207).
-    let own = handlers("BrokerRequestHandlerAvgIdlePercent");
-    let is_controller = beans
-        .of
-        .contains_key("kafka.server:name=ClusterId,type=ControllerServer");
-    let network = "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent";
-    let waited = waits.mean_ns().or_else(|| beans.count(network));
-    let ppm = beans.number(network, "Value").filter(|_| waited.is_none());
-    let purgatory = |operation: &str, before: &str| {
-        let name = format!(
-            "kafka.server:type=DelayedOperationPurgatory,name=PurgatorySize,delayedOperation={operation}"
-        );
-        let old = format!("kafka.server:type={before},name=PurgatorySize");
-        beans.value(&name).or_else(|| beans.value(&old))
-    };
-    ThreadPoolSample {
-        handler_idle_ns: own.or_else(|| handlers("RequestHandlerAvgIdlePercent")),
-        handler_pools: (own.is_none() && is_controller).then_some(2),
-        network_idle_ns: waited,
-        network_idle_ppm: ppm.and_then(|share| u32::try_from(whole(share * 1e6)?).ok()),
-        request_queue: beans.value("kafka.network:type=RequestChannel,name=RequestQueueSize"),
-        response_queue: beans.value("kafka.network:type=RequestChannel,name=ResponseQueueSize"),
-        produce_purgatory: purgatory("Produce", "ProducerRequestPurgatory"),
-        fetch_purgatory: purgatory("Fetch", "FetchRequestPurgatory"),
-    }
-}
-
-/// How long the network threads have waited.
-fn waits(beans: &Beans) -> ListenerWaits {
-    let mut waits = ListenerWaits::default();
-    for name in beans.of_type("kafka.server", "type=socket-server-metrics") {
-        // The second name is that of releases before 4.0.
-        let modern = beans.number(name, "io-wait-time-ns-total");
-        if let Some(wait_ns) = modern.or_else(|| beans.number(name, "io-waittime-total")) {
-            waits.add(key(name, "listener"), name, wait_ns);
-        }
-    }
-    waits
-}
-
 /// The value of a key in an MBean's name.
 fn key<'a>(name: &'a str, key: &str) -> Option<&'a str> {
     let (_, keys) = name.split_once(':')?;
     let mut pairs = keys.split(',').filter_map(|pair| pair.split_once('='));
     pairs.find_map(|(is, value)| (is == key).then_some(value))
-}
-
-fn traffic(beans: &Beans) -> TrafficSample {
-    let count =
-        |name: &str| beans.count(&format!("kafka.server:type=BrokerTopicMetrics,name={name}"));
-    TrafficSample {
-        bytes_in: count("BytesInPerSec"),
-        bytes_out: count("BytesOutPerSec"),
-        replication_bytes_in: count("ReplicationBytesInPerSec"),
-        replication_bytes_out: count("ReplicationBytesOutPerSec"),
-        messages_in: count("MessagesInPerSec"),
-        failed_produce: count("FailedProduceRequestsPerSec"),
-        failed_fetch: count("FailedFetchRequestsPerSec"),
-        produce_conversions: count("ProduceMessageConversionsPerSec"),
-        fetch_conversions: count("FetchMessageConversionsPerSec"),
-    }
-}
-
-fn replicas(beans: &Beans) -> ReplicaSample {
-    let manager = |name: &str| format!("kafka.server:type=ReplicaManager,name={name}");
-    let controller = |name: &str| format!("kafka.controller:type=KafkaController,name={name}");
-    // Others have the gauge too, and always say 0.
-    let leads = beans.value(&controller("ActiveControllerCount")) == Some(1);
-    let unclean = "kafka.controller:type=ControllerStats,name=UncleanLeaderElectionsPerSec";
-    let lag = "kafka.server:type=ReplicaFetcherManager,name=MaxLag,clientId=Replica";
-    ReplicaSample {
-        leaders: beans.value(&manager("LeaderCount")),
-        partitions: beans.value(&manager("PartitionCount")),
-        under_replicated: beans.value(&manager("UnderReplicatedPartitions")),
-        under_min_isr: beans.value(&manager("UnderMinIsrPartitionCount")),
-        offline_partitions: beans
-            .value(&controller("OfflinePartitionsCount"))
-            .filter(|_| leads),
-        isr_shrinks: beans.count(&manager("IsrShrinksPerSec")),
-        isr_expands: beans.count(&manager("IsrExpandsPerSec")),
-        unclean_elections: beans.count(unclean).filter(|_| leads),
-        max_lag: beans.value(lag),
-    }
-}
-
-fn log(beans: &Beans) -> LogSample {
-    let flushes = "kafka.log:type=LogFlushStats,name=LogFlushRateAndTimeMs";
-    LogSample {
-        flushes: beans.count(flushes),
-        flush_ns: beans.sum(flushes).and_then(|ms| whole(ms * NS_PER_MS)),
-    }
-}
-
-fn jvm(beans: &Beans) -> JvmSample {
-    let heap = beans.of.get("java.lang:type=Memory");
-    let heap = heap.and_then(|memory| memory.get("HeapMemoryUsage")?.get("used")?.as_u64());
-    let all = |attribute: &str| {
-        let names = beans.of_type("java.lang", "type=GarbageCollector");
-        let each = names.filter_map(|name| whole(beans.number(name, attribute)?));
-        each.reduce(u64::saturating_add)
-    };
-    JvmSample {
-        heap_bytes: heap,
-        collections: all("CollectionCount"),
-        collection_ns: all("CollectionTime").and_then(|ms| ms.checked_mul(1_000_000)),
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use kgauge_results::run::ListenerSample;
 
-use super::jolokia_answer::whole;
-
 /// How long network threads have waited, each by its listener, where that is known, and by its own name.
 #[derive(Debug, Default)]
 pub(super) struct ListenerWaits {
@@ -53,4 +51,9 @@ const LISTENERS_MAX: usize = 32;
 fn mean(waits: impl ExactSizeIterator<Item = f64>) -> Option<u64> {
     let count = waits.len();
     (count > 0).then(|| whole(waits.sum::<f64>() / count as f64))?
+}
+
+/// A count: not below zero, and not beyond what 64 bits hold.
+pub(super) fn whole(number: f64) -> Option<u64> {
+    (number > -0.5 && number < u64::MAX as f64).then(|| number.round().max(0.0) as u64)
 }

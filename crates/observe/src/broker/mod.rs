@@ -2,6 +2,7 @@
 
 use kgauge_results::run::{BrokerSample, MissingEvidence};
 
+mod bean;
 mod endpoint;
 mod http;
 mod jolokia;

@@ -24,15 +24,40 @@ pub(super) struct Sample {
     pub(super) value: f64,
 }
 
-/// A bean: `kafka.<domain>:type=<kind>,name=<name>`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Bean<'a> {
+/// A bean, `kafka.<domain>:type=<kind>,name=<name>`, as the rules name it.
+#[derive(Debug)]
+pub(super) struct Bean {
     /// Such as `kafka_server_brokertopicmetrics`.
-    pub(super) base: &'a str,
+    base: String,
     /// In lower case.
-    pub(super) name: &'a str,
+    name: String,
     /// A key beside type and name that it has, in lower case, with its value.
-    pub(super) key: Option<(&'a str, &'a str)>,
+    key: Option<(String, String)>,
+}
+
+impl Bean {
+    /// `None` of an MBean without type or name.
+    pub(super) fn of(mbean: &str) -> Option<Bean> {
+        let (domain, keys) = mbean.split_once(':')?;
+        let (mut kind, mut name, mut key) = (None, None, None);
+        for (label, value) in keys.split(',').filter_map(|pair| pair.split_once('=')) {
+            match label {
+                "type" => kind = Some(value.to_ascii_lowercase()),
+                "name" => name = Some(value.to_ascii_lowercase()),
+                _ => key = Some((label.to_ascii_lowercase(), value.to_owned())),
+            }
+        }
+        Some(Bean {
+            base: format!("{}_{}", domain.replace('.', "_"), kind?),
+            name: name?,
+            key,
+        })
+    }
+
+    fn key(&self) -> Option<(&str, &str)> {
+        let (label, value) = self.key.as_ref()?;
+        Some((label, value))
+    }
 }
 
 /// What only single parts of a broker have: what has one of these is not of the whole, unless it is asked for.
@@ -108,21 +133,22 @@ impl Exposition {
     }
 
     /// Of a bean, an attribute that has its name in a label: names without any rules.
-    fn by_label(&self, bean: Bean<'_>, attribute: &str) -> Option<f64> {
+    fn by_label(&self, bean: &Bean, attribute: &str) -> Option<f64> {
         let lines = format!("{}_{attribute}", bean.base);
         let mut lines = self.all(&lines).filter(|one| {
             let name = one.labels.get("name");
-            name.is_some_and(|name| name.eq_ignore_ascii_case(bean.name)) && one.is_whole(bean.key)
+            name.is_some_and(|name| name.eq_ignore_ascii_case(&bean.name))
+                && one.is_whole(bean.key())
         });
         lines.next().map(|one| one.value)
     }
 
-    fn first(&self, bean: Bean<'_>, names: &[String]) -> Option<f64> {
-        names.iter().find_map(|name| self.plain(name, bean.key))
+    fn first(&self, bean: &Bean, names: &[String]) -> Option<f64> {
+        names.iter().find_map(|name| self.plain(name, bean.key()))
     }
 
     /// A meter's or histogram's count.
-    pub(super) fn count(&self, bean: Bean<'_>) -> Option<f64> {
+    pub(super) fn count_of(&self, bean: &Bean) -> Option<f64> {
         let Bean { base, name, .. } = bean;
         let short = name.strip_suffix("persec").unwrap_or(name);
         let names = [
@@ -140,19 +166,19 @@ impl Exposition {
             // The rules for 0.8.2 leave the attribute out, and the type too.
             let bare = format!("{base}_{name}");
             let is_gauge = self.gauges.contains(&bare);
-            self.plain(&bare, bean.key).filter(|_| !is_gauge)
+            self.plain(&bare, bean.key()).filter(|_| !is_gauge)
         })
     }
 
     /// A histogram's mean.
-    pub(super) fn mean(&self, bean: Bean<'_>) -> Option<f64> {
+    pub(super) fn mean_of(&self, bean: &Bean) -> Option<f64> {
         let name = format!("{}_{}_mean", bean.base, bean.name);
-        self.plain(&name, bean.key)
+        self.plain(&name, bean.key())
             .or_else(|| self.by_label(bean, "mean"))
     }
 
     /// A gauge's value.
-    pub(super) fn value(&self, bean: Bean<'_>) -> Option<f64> {
+    pub(super) fn value_of(&self, bean: &Bean) -> Option<f64> {
         let Bean { base, name, .. } = bean;
         let names = [format!("{base}_{name}"), format!("{base}_{name}_value")];
         let percent = name
@@ -161,18 +187,21 @@ impl Exposition {
         let found = self
             .first(bean, &names)
             .or_else(|| self.by_label(bean, "value"));
-        found.or_else(|| self.plain(&percent?, bean.key))
+        found.or_else(|| self.plain(&percent?, bean.key()))
     }
 }
 
 impl Sample {
+    /// Whether it has a label with this value, if one is asked for.
+    pub(super) fn has(&self, label: Option<(&str, &str)>) -> bool {
+        label.is_none_or(|(label, value)| self.labels.get(label).is_some_and(|is| is == value))
+    }
+
     /// Whether it is of the whole broker, or of the one part that is asked for.
     fn is_whole(&self, key: Option<(&str, &str)>) -> bool {
         let is_asked = |label: &str| key.is_some_and(|(wanted, _)| wanted == label);
         let others = PARTS.iter().filter(|part| !is_asked(part));
-        let has_key =
-            key.is_none_or(|(label, value)| self.labels.get(label).is_some_and(|is| is == value));
-        has_key
+        self.has(key)
             && others
                 .into_iter()
                 .all(|part| !self.labels.contains_key(*part))

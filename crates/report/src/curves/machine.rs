@@ -1,100 +1,32 @@
 //! The machine over time: disks, memory, network, and how long tasks stood still; and clients and replicas. Only what
 //! did anything.
 
-mod broker_words;
-
 use std::collections::BTreeMap;
 
-use super::PanelWords;
+use kgauge_results::metrics::{Panel, PanelSection, PanelUnit};
+
 use crate::chart::{Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Point, Scale};
-use crate::view::{MachineLine, MachineTimeline, Panel, TrialView};
+use crate::view::{MachineLine, MachineTimeline, TrialView};
 
 /// A line that never reaches this part of its chart's highest is not drawn, but named.
 const VISIBLE: f64 = 0.005;
 /// Lines that are named without being drawn, at most.
 const SMALL_MAX: usize = 20;
 
-/// What stands above a panel, the name of its vertical axis, and its unit.
-fn words(panel: Panel) -> (PanelWords, (&'static str, AxisUnit)) {
-    super::traffic::words(panel).unwrap_or_else(|| (machine_words(panel), axis(panel)))
-}
-
-fn machine_words(panel: Panel) -> PanelWords {
-    let (id, title, subtitle) = match panel {
-        _ if panel.is_of_brokers() => broker_words::words(panel),
-        Panel::Memory => (
-            "memory",
-            "Machine memory",
-            "available memory and page cache",
-        ),
-        Panel::ProcessMemory => ("resident", "Process memory", "resident"),
-        Panel::Unwritten => ("unwritten", "Dirty pages", "written pages not yet on disk"),
-        Panel::DiskBytes => (
-            "disk-bytes",
-            "Disks",
-            "megabytes per second to and from disks, and from processes to the page cache",
-        ),
-        Panel::DiskUse => (
-            "disk-use",
-            "Disk utilisation",
-            "share of time with any I/O in flight",
-        ),
-        Panel::DiskQueue => (
-            "disk-queue",
-            "Disk queues",
-            "mean number of reads and writes in flight",
-        ),
-        Panel::DiskTimes => (
-            "disk-times",
-            "Disk latency",
-            "mean time of reads, writes and flushes, including queueing",
-        ),
-        Panel::Network => (
-            "network",
-            "Network",
-            "megabytes per second by interface; for lo, one direction",
-        ),
-        Panel::NetworkUse => (
-            "network-use",
-            "Network utilisation",
-            "share of each interface's speed, by direction, where the speed is known",
-        ),
-        Panel::Drops => (
-            "drops",
-            "Packets dropped",
-            "packets per second by interface, both directions",
-        ),
-        // All others are of brokers, clients and replicas, and told above.
-        _ => (
-            "waits",
-            "Pressure stall (PSI)",
-            "share of time in which tasks stalled on a resource",
-        ),
-    };
-    PanelWords {
-        id,
-        title,
-        subtitle,
+fn unit(panel: Panel) -> AxisUnit {
+    match panel.row().unit {
+        PanelUnit::Bytes => AxisUnit::Bytes,
+        PanelUnit::MegabytesPerSecond => AxisUnit::MegabytesPerSecond,
+        PanelUnit::Nanoseconds => AxisUnit::Nanoseconds,
+        PanelUnit::Percent => AxisUnit::Percent,
+        PanelUnit::RecordsPerSecond => AxisUnit::RecordsPerSecond,
+        PanelUnit::Plain => AxisUnit::Plain,
     }
 }
 
-/// The name of a panel's vertical axis, and its unit.
-fn axis(panel: Panel) -> (&'static str, AxisUnit) {
-    match panel {
-        Panel::Memory | Panel::ProcessMemory | Panel::Unwritten => ("bytes", AxisUnit::Bytes),
-        Panel::DiskBytes | Panel::Network => ("MB/s", AxisUnit::MegabytesPerSecond),
-        Panel::DiskUse => ("% of the time", AxisUnit::Percent),
-        Panel::NetworkUse => ("% of link speed", AxisUnit::Percent),
-        Panel::DiskQueue => ("in flight", AxisUnit::Plain),
-        Panel::DiskTimes => ("mean time", AxisUnit::Nanoseconds),
-        Panel::Drops => ("packets/s", AxisUnit::Plain),
-        _ => broker_words::axis(panel),
-    }
-}
-
-/// The charts of some panels, in the order of the page.
-pub(super) fn charts(trial: &TrialView, panels: &[Panel]) -> Vec<Chart> {
-    let panels = panels.iter().copied();
+/// The charts of a section, in the order of the page.
+pub(super) fn charts(trial: &TrialView, section: PanelSection) -> Vec<Chart> {
+    let panels = Panel::of(section);
     panels.filter_map(|panel| chart(trial, panel)).collect()
 }
 
@@ -102,7 +34,7 @@ fn chart(trial: &TrialView, panel: Panel) -> Option<Chart> {
     let timelines = &trial.timelines;
     let by_name: Vec<BTreeMap<&str, &MachineLine>> = timelines
         .iter()
-        .map(|timeline| lines_of(timeline.of(panel), panel))
+        .map(|timeline| lines_of(timeline.of(panel.row().section), panel))
         .collect();
     let (names, small) = names(trial, panel)?;
     let mut lines = Vec::new();
@@ -124,7 +56,7 @@ fn chart(trial: &TrialView, panel: Panel) -> Option<Chart> {
             });
         }
     }
-    let (words, (axis, unit)) = words(panel);
+    let (row, unit) = (panel.row(), unit(panel));
     let values = lines.iter().flat_map(|line| &line.points);
     let values: Vec<f64> = values.filter_map(|point| point.y).collect();
     let highest = values.iter().copied().fold(0.0, f64::max);
@@ -140,11 +72,11 @@ fn chart(trial: &TrialView, panel: Panel) -> Option<Chart> {
         look: LineStyle::nth(colour),
     };
     Some(Chart {
-        id: format!("{}-{}", trial.id, words.id),
-        title: words.title.to_owned(),
-        subtitle: format!("{}; {}", words.subtitle, each_point(trial, panel)),
+        id: format!("{}-{}", trial.id, row.id),
+        title: row.title.to_owned(),
+        subtitle: format!("{}; {}", row.subtitle, each_point(trial, panel)),
         x: super::time_axis(timelines),
-        y: Axis::new(axis, scale, unit),
+        y: Axis::new(row.axis, scale, unit),
         bands: super::bands(timelines),
         marks: super::marks(timelines),
         groups: names.iter().enumerate().map(group).collect(),
@@ -168,7 +100,10 @@ fn lines_of(machine: &MachineTimeline, panel: Panel) -> BTreeMap<&str, &MachineL
 fn names(trial: &TrialView, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
     let mut found: Vec<(&str, f64)> = Vec::new();
     let mut places = BTreeMap::<&str, usize>::new();
-    let machines = trial.timelines.iter().map(|timeline| timeline.of(panel));
+    let machines = trial
+        .timelines
+        .iter()
+        .map(|timeline| timeline.of(panel.row().section));
     let lines = machines.flat_map(|machine| &machine.lines);
     for line in lines.filter(|line| line.panel == panel) {
         let values = line.points.iter().filter_map(|(_, value)| *value);
@@ -183,14 +118,12 @@ fn names(trial: &TrialView, panel: Panel) -> Option<(Vec<&str>, Option<String>)>
         .iter()
         .map(|(_, highest)| *highest)
         .fold(0.0, f64::max);
-    // Of times the small ones are told from the large: their axis is a log scale.
-    let least = match panel {
-        Panel::DiskTimes | Panel::BufferWaits | Panel::FlushTimes => 0.0,
-        Panel::ProduceTime | Panel::FetchTime | Panel::FollowerTime => 0.0,
-        Panel::ProduceParts | Panel::FetchParts | Panel::FollowerParts => 0.0,
-        // Nought is what matters there.
-        Panel::Idle => -1.0,
-        _ => highest * VISIBLE,
+    let least = match (panel.row().unit, panel) {
+        // On a logarithmic axis small values are as clear as large ones.
+        (PanelUnit::Nanoseconds, _) => 0.0,
+        // A thread that never rests is the one that matters.
+        (_, Panel::Idle) => -1.0,
+        (_, _) => highest * VISIBLE,
     };
     let (seen, small): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, high)| *high > least);
     let small: Vec<&str> = small.into_iter().map(|(name, _)| name).collect();
@@ -210,7 +143,7 @@ fn names(trial: &TrialView, panel: Panel) -> Option<(Vec<&str>, Option<String>)>
 /// `each second`, `mean of each 10 s`.
 fn each_point(trial: &TrialView, panel: Panel) -> String {
     let timelines = trial.timelines.iter();
-    let seconds = timelines.map(|timeline| timeline.of(panel).seconds_per_point);
+    let seconds = timelines.map(|timeline| timeline.of(panel.row().section).seconds_per_point);
     match seconds.max() {
         None | Some(0 | 1) => "per second".to_owned(),
         Some(seconds) => format!("mean of each {seconds} s"),

@@ -7,18 +7,12 @@ mod machine;
 mod percentile;
 mod sweep;
 mod throughput;
-mod traffic;
+
+use kgauge_results::metrics::PanelSection;
 
 use crate::chart::heat::Heat;
 use crate::chart::{Axis, AxisMark, AxisUnit, Band, Chart, MarkKind, Scale};
-use crate::view::{Panel, Sweep, Timeline, TrialView};
-
-/// What stands above a panel.
-struct PanelWords {
-    id: &'static str,
-    title: &'static str,
-    subtitle: &'static str,
-}
+use crate::view::{Sweep, Timeline, TrialView};
 
 /// The charts of one trial, in the order of the page.
 pub(crate) fn of_trial(trial: &TrialView) -> Vec<Chart> {
@@ -30,19 +24,9 @@ pub(crate) fn of_trial(trial: &TrialView) -> Vec<Chart> {
     charts
 }
 
-/// The charts of the machine while a trial ran.
-pub(crate) fn of_machine(trial: &TrialView) -> Vec<Chart> {
-    machine::charts(trial, &Panel::MACHINE)
-}
-
-/// The charts of clients and replicas while a trial ran.
-pub(crate) fn of_traffic(trial: &TrialView) -> Vec<Chart> {
-    machine::charts(trial, &Panel::TRAFFIC)
-}
-
-/// The charts of what brokers told of themselves meanwhile.
-pub(crate) fn of_brokers(trial: &TrialView) -> Vec<Chart> {
-    machine::charts(trial, &Panel::OF_BROKERS)
+/// The charts of a section of panels while a trial ran.
+pub(crate) fn of_section(trial: &TrialView, section: PanelSection) -> Vec<Chart> {
+    machine::charts(trial, section)
 }
 
 /// The heat maps of one trial, a flow each.

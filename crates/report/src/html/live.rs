@@ -1,13 +1,13 @@
 //! What the page of a run that goes on shares with the report: style, script, charts.
 
 use super::head::{PageHead, policy, write_head};
-use super::machine::SectionContent;
 use super::{ByteBudget, CHART_BYTES_MAX, STYLE, TrialCharts, machine, trial, write_numbers};
 use crate::chart::Chart;
 use crate::chart::heat::Heat;
 use crate::curves;
 use crate::markup::Markup;
 use crate::view::TrialView;
+use kgauge_results::metrics::PanelSection;
 
 /// What is the live page's own.
 pub(crate) struct LiveHead<'a> {
@@ -79,19 +79,20 @@ pub(crate) fn write_live_trial(page: &mut Markup, shown: &TrialView) {
     let heat = room
         .take(heat.iter().map(Heat::bytes_about).sum())
         .then_some(heat);
-    let mut fold = |part: SectionContent, charts: Vec<Chart>| {
+    let mut fold = |section: PanelSection| {
+        let charts = curves::of_section(shown, section);
         let fits = room.take(charts.iter().map(Chart::bytes_about).sum());
         machine::MachineSection {
-            notes: machine::notes(shown, part),
+            notes: machine::notes(shown, section),
             charts: fits.then_some(charts),
         }
     };
     let charts = TrialCharts {
         lines,
         heat,
-        traffic: fold(SectionContent::Traffic, curves::of_traffic(shown)),
-        brokers: fold(SectionContent::Brokers, curves::of_brokers(shown)),
-        machine: fold(SectionContent::Machine, curves::of_machine(shown)),
+        traffic: fold(PanelSection::Traffic),
+        brokers: fold(PanelSection::Brokers),
+        machine: fold(PanelSection::Machine),
     };
     trial::write_charts(page, shown, Some(&charts));
     trial::write_machine(page, Some(&charts), true);

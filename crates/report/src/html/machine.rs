@@ -2,61 +2,42 @@
 
 use std::collections::BTreeSet;
 
+use kgauge_results::metrics::PanelSection;
+
 use crate::chart::{Chart, text_bytes, write_figure};
 use crate::format;
 use crate::markup::Markup;
-use crate::view::{MachineTimeline, Timeline, TrialView};
+use crate::view::TrialView;
 
 /// Notes of a trial at most.
 const NOTES_MAX: usize = 20;
 
-/// What a section shows.
-#[derive(Clone, Copy)]
-pub(super) enum SectionContent {
-    /// Clients and replicas.
-    Traffic,
-    /// What brokers told of themselves.
-    Brokers,
-    /// The machine.
-    Machine,
+fn title(section: PanelSection) -> &'static str {
+    match section {
+        PanelSection::Traffic => {
+            "Clients and replicas: batches, buffers, throttling, followers, logs"
+        }
+        PanelSection::Brokers => {
+            "Brokers: requests, threads, queues, flushes, from their own metrics"
+        }
+        PanelSection::Machine => "Machine: disks, memory, network, waits",
+    }
 }
 
-impl SectionContent {
-    fn title(self) -> &'static str {
-        match self {
-            SectionContent::Traffic => {
-                "Clients and replicas: batches, buffers, throttling, followers, logs"
-            }
-            SectionContent::Brokers => {
-                "Brokers: requests, threads, queues, flushes, from their own metrics"
-            }
-            SectionContent::Machine => "Machine: disks, memory, network, waits",
+/// Shown instead of charts that would make the page too large.
+fn omitted(section: PanelSection) -> &'static str {
+    match section {
+        PanelSection::Traffic => {
+            "Client and replica charts are omitted to keep the page small. The run folder has all \
+             their data."
         }
-    }
-
-    /// Said instead of charts that would make the page too large.
-    fn left_out(self) -> &'static str {
-        match self {
-            SectionContent::Traffic => {
-                "Client and replica charts are omitted to keep the page small. The run folder has \
-                 all their data."
-            }
-            SectionContent::Brokers => {
-                "Broker charts are omitted to keep the page small. evidence.jsonl in the run \
-                 folder has all their data."
-            }
-            SectionContent::Machine => {
-                "Machine charts are omitted to keep the page small. evidence.jsonl in the run \
-                 folder has all their data."
-            }
+        PanelSection::Brokers => {
+            "Broker charts are omitted to keep the page small. evidence.jsonl in the run folder \
+             has all their data."
         }
-    }
-
-    fn of(self, timeline: &Timeline) -> &MachineTimeline {
-        match self {
-            SectionContent::Traffic => &timeline.traffic,
-            SectionContent::Brokers => &timeline.brokers,
-            SectionContent::Machine => &timeline.machine,
+        PanelSection::Machine => {
+            "Machine charts are omitted to keep the page small. evidence.jsonl in the run folder \
+             has all their data."
         }
     }
 }
@@ -73,7 +54,7 @@ pub(super) struct MachineSection {
 /// Writes the charts and what is to be said of them; nothing of a run that did not look.
 pub(super) fn write(
     page: &mut Markup,
-    shown: SectionContent,
+    section: PanelSection,
     machine: &MachineSection,
     open: bool,
 ) {
@@ -84,7 +65,7 @@ pub(super) fn write(
             attributes.push(("open", ""));
         }
         page.element("details", &attributes, |page| {
-            page.leaf("summary", &[], shown.title());
+            page.leaf("summary", &[], title(section));
             for note in &machine.notes {
                 page.leaf("p", &[("class", "note")], note);
             }
@@ -95,14 +76,14 @@ pub(super) fn write(
         page.line();
     }
     if machine.charts.is_none() {
-        page.leaf("p", &[("class", "note")], shown.left_out());
+        page.leaf("p", &[("class", "note")], omitted(section));
     }
 }
 
 /// What is said of any repeat, once.
-pub(super) fn notes(trial: &TrialView, shown: SectionContent) -> Vec<String> {
+pub(super) fn notes(trial: &TrialView, section: PanelSection) -> Vec<String> {
     let timelines = trial.timelines.iter();
-    let all = timelines.flat_map(|timeline| &shown.of(timeline).notes);
+    let all = timelines.flat_map(|timeline| &timeline.of(section).notes);
     let mut known = BTreeSet::new();
     let once: Vec<&String> = all.filter(|note| known.insert(note.as_str())).collect();
     let (said, more) = once.split_at(once.len().min(NOTES_MAX));

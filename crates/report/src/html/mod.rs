@@ -20,7 +20,8 @@ use crate::chart::{Chart, data::ChartData};
 use crate::curves;
 use crate::markup::Markup;
 use crate::view::{ReportView, TrialView};
-use machine::{MachineSection, SectionContent};
+use kgauge_results::metrics::PanelSection;
+use machine::MachineSection;
 
 pub(crate) use live::{LiveHead, live_page, live_policy, write_live_trial};
 
@@ -148,8 +149,9 @@ fn fill_room(view: &ReportView, trials: &mut [Vec<Option<TrialCharts>>], mut roo
     let mut notes_room = ByteBudget {
         bytes: NOTES_BYTES_MAX,
     };
-    let mut fold = |trial: &TrialView, shown: SectionContent, charts: Vec<Chart>| {
-        let notes = machine::notes(trial, shown);
+    let mut fold = |trial: &TrialView, section: PanelSection| {
+        let charts = curves::of_section(trial, section);
+        let notes = machine::notes(trial, section);
         let has_room = notes_room.take(machine::notes_bytes(&notes));
         let bytes = charts.iter().map(Chart::bytes_about).sum();
         MachineSection {
@@ -159,9 +161,9 @@ fn fill_room(view: &ReportView, trials: &mut [Vec<Option<TrialCharts>>], mut roo
     };
     for (trial, charts) in all().zip(trials.iter_mut().flatten()) {
         let Some(charts) = charts else { continue };
-        charts.traffic = fold(trial, SectionContent::Traffic, curves::of_traffic(trial));
-        charts.brokers = fold(trial, SectionContent::Brokers, curves::of_brokers(trial));
-        charts.machine = fold(trial, SectionContent::Machine, curves::of_machine(trial));
+        charts.traffic = fold(trial, PanelSection::Traffic);
+        charts.brokers = fold(trial, PanelSection::Brokers);
+        charts.machine = fold(trial, PanelSection::Machine);
     }
 }
 

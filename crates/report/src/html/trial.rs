@@ -1,11 +1,11 @@
 //! A scenario's charts: the sweep, then trial by trial.
 
-use super::machine::SectionContent;
 use super::{TrialCharts, machine};
 use crate::chart::{Chart, heat, write_figure};
 use crate::format;
 use crate::markup::Markup;
 use crate::view::{ScenarioView, TrialView};
+use kgauge_results::metrics::PanelSection;
 
 /// With more trials than this only the first is unfolded, so that the page stays readable.
 const OPEN_TRIALS_MAX: usize = 3;
@@ -60,9 +60,9 @@ fn write_trial(page: &mut Markup, trial: &TrialView, charts: Option<&TrialCharts
 /// Where the trial's own charts are left out, that has been said already.
 pub(super) fn write_machine(page: &mut Markup, charts: Option<&TrialCharts>, open: bool) {
     if let Some(charts) = charts {
-        machine::write(page, SectionContent::Traffic, &charts.traffic, open);
-        machine::write(page, SectionContent::Brokers, &charts.brokers, open);
-        machine::write(page, SectionContent::Machine, &charts.machine, open);
+        machine::write(page, PanelSection::Traffic, &charts.traffic, open);
+        machine::write(page, PanelSection::Brokers, &charts.brokers, open);
+        machine::write(page, PanelSection::Machine, &charts.machine, open);
     }
 }
 

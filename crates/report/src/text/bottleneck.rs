@@ -4,7 +4,8 @@ use kgauge_analyze::summary::{
     Bottleneck, BrokerOutage, BrokerSkew, BrokerThreads, LatenessCause, LimitFact, LimitVerdict,
     LimitedProcess, NetworkDirection, OutageFact, RequestTimes, TrialSummary,
 };
-use kgauge_results::run::{OutageCause, RequestKind};
+use kgauge_results::metrics::RequestKind;
+use kgauge_results::run::OutageCause;
 
 use super::generator;
 use crate::format;

@@ -17,7 +17,7 @@ pub(crate) use flow::{
     ONE_REPEAT, PercentileView, PublishedFigureView, PublishedStatusView, SHOWN_MILLIONTHS,
 };
 pub(crate) use heat::HeatMap;
-pub(crate) use machine::{MachineLine, MachineTimeline, Panel};
+pub(crate) use machine::{MachineLine, MachineTimeline};
 pub(crate) use time::{
     ChangeAt, FactorUnit, FaultAt, FaultList, FlowTimeline, ProcessTimeline, StageView, Sweep,
     SweepFlow, SweepPoint, Timeline, TimesAt,

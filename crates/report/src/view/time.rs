@@ -1,6 +1,8 @@
 //! What is shown over time, and against a factor.
 
-use super::{FigureView, LatencyKind, MachineTimeline, Panel};
+use kgauge_results::metrics::PanelSection;
+
+use super::{FigureView, LatencyKind, MachineTimeline};
 
 /// One repeat over time.
 #[derive(Debug, Clone, Default)]
@@ -28,14 +30,12 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// The lines that a panel's are among.
-    pub(crate) fn of(&self, panel: Panel) -> &MachineTimeline {
-        if Panel::TRAFFIC.contains(&panel) {
-            &self.traffic
-        } else if panel.is_of_brokers() {
-            &self.brokers
-        } else {
-            &self.machine
+    /// What is drawn in a section.
+    pub(crate) fn of(&self, section: PanelSection) -> &MachineTimeline {
+        match section {
+            PanelSection::Traffic => &self.traffic,
+            PanelSection::Brokers => &self.brokers,
+            PanelSection::Machine => &self.machine,
         }
     }
 }

@@ -1,44 +1,37 @@
-//! What a broker tells of itself, once a second: the shape of the lines `broker` in `evidence.jsonl`.
+//! A sample of a broker's own metrics, once a second: the shape of the lines `broker` in `evidence.jsonl`.
 //!
-//! Counters count since the broker's start, gauges are of now. `None` is what this release or this source does not
-//! have; it is never 0. Times are sums over all requests: the mean of any span is the difference of two sums by the
-//! difference of two counts.
+//! What is not there is what this release or this source does not have; it is never 0. Times are sums over all
+//! requests: the mean of any span is the difference of two sums by the difference of two counts.
+//!
+//! Kafka's sums of request times are whole milliseconds: up to 0.11 differences of a clock of milliseconds, later each
+//! time rounded on its own, so that a part which takes less than half a millisecond adds nothing. The embedded cluster
+//! adds nanoseconds; its parts are those of one thread.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
-/// A broker's own metrics at one look.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::metrics::{MetricGroup, MetricId, Readings, RequestKind};
+
+/// A broker's own metrics in one sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "StoredSample")]
 pub struct BrokerSample {
-    /// Who was asked.
+    /// Who reported them.
     pub source: MetricsSource,
     /// When the broker's process began, milliseconds since 1970-01-01 UTC: with another one all counters are others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_unix_ms: Option<u64>,
-    /// Requests by kind; a kind that the source does not tell is left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub requests: Vec<RequestSample>,
-    /// Its threads and queues.
-    #[serde(default)]
-    pub threads: ThreadPoolSample,
+    /// Requests by kind; a kind that the source does not have is left out.
+    pub requests: BTreeMap<RequestKind, Readings>,
     /// Network threads, listener by listener; nothing where the source does not tell them apart.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listeners: Vec<ListenerSample>,
-    /// What went through it.
-    #[serde(default)]
-    pub traffic: TrafficSample,
-    /// Its replicas.
-    #[serde(default)]
-    pub replicas: ReplicaSample,
-    /// Its log.
-    #[serde(default)]
-    pub log: LogSample,
-    /// Its Java.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jvm: Option<JvmSample>,
+    /// Everything else.
+    pub values: Readings,
 }
 
-/// Who tells a broker's metrics.
+/// Who reports a broker's metrics.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -56,104 +49,6 @@ pub enum MetricsSource {
     Unknown,
 }
 
-/// A kind of request, as Kafka's request metrics name it.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum RequestKind {
-    /// Records that clients write.
-    Produce,
-    /// Fetches of consumers.
-    FetchConsumer,
-    /// Fetches of followers.
-    FetchFollower,
-    /// Something that a newer kgauge knows.
-    #[default]
-    #[serde(other)]
-    Unknown,
-}
-
-/// All requests of one kind since the broker's start: how many, and the sums of their times.
-///
-/// Kafka adds whole milliseconds: up to 0.11 differences of a clock of milliseconds, later each time rounded by itself,
-/// so that a part which takes less than half a millisecond adds nothing. The embedded cluster adds nanoseconds; its
-/// parts are those of one thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RequestSample {
-    /// Which kind.
-    pub kind: RequestKind,
-    /// How many were answered.
-    pub count: u64,
-    /// From the request's last byte to the response's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub total_ns: Option<u64>,
-    /// Waiting for a request handler.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_queue_ns: Option<u64>,
-    /// In the hands of a request handler: the log is written and read here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub local_ns: Option<u64>,
-    /// Waiting for others: followers for a produce with acks=all, new records for a fetch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub remote_ns: Option<u64>,
-    /// Held back by a quota.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub throttle_ns: Option<u64>,
-    /// Waiting for a network thread.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response_queue_ns: Option<u64>,
-    /// Being sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response_send_ns: Option<u64>,
-    /// Memory that was taken to convert or decompress records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub temporary_memory_bytes: Option<u64>,
-}
-
-/// A broker's threads and queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadPoolSample {
-    /// Time in which request handlers had nothing to do, the mean of all of them. A thread that waits is counted when
-    /// its wait ends, after 0.3 s at the latest. Of the embedded cluster a node's one thread, to the moment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handler_idle_ns: Option<u64>,
-    /// How many pools of handlers that time is the sum of, where it is more than one: from 3.3 to 4.2 a broker that is
-    /// a controller too adds the idle time of the controller's handlers to that of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handler_pools: Option<u32>,
-    /// Time in which network threads waited for something to do, the mean of all of them, whatever their listener.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub network_idle_ns: Option<u64>,
-    /// The same as a share in millionths, as the broker says it of about the last half minute; only where there is no
-    /// sum.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub network_idle_ppm: Option<u32>,
-    /// Requests that wait for a handler now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_queue: Option<u64>,
-    /// Responses that wait for a network thread now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response_queue: Option<u64>,
-    /// Produce requests that wait for followers now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub produce_purgatory: Option<u64>,
-    /// Fetches that wait for records now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fetch_purgatory: Option<u64>,
-}
-
 /// The network threads of one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -166,104 +61,116 @@ pub struct ListenerSample {
     pub idle_ns: u64,
 }
 
-/// What went through a broker since its start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TrafficSample {
-    /// Bytes of batches that producers brought, as they came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bytes_in: Option<u64>,
-    /// Bytes of batches that consumers were given (before 0.11: followers too).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bytes_out: Option<u64>,
-    /// Bytes that it fetched as a follower.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replication_bytes_in: Option<u64>,
-    /// Bytes that followers were given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replication_bytes_out: Option<u64>,
-    /// Records that producers brought.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub messages_in: Option<u64>,
-    /// Produce requests that failed, each partition by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failed_produce: Option<u64>,
-    /// Fetches that failed, each partition by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failed_fetch: Option<u64>,
-    /// Batches that were converted to another message format when they were written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub produce_conversions: Option<u64>,
-    /// The same when they were fetched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fetch_conversions: Option<u64>,
-}
-
-/// A broker's replicas.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReplicaSample {
-    /// Partitions that it leads now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub leaders: Option<u64>,
-    /// Partitions of which it has a replica now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partitions: Option<u64>,
-    /// Of those that it leads, how many have fewer replicas in sync than they should.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub under_replicated: Option<u64>,
-    /// Of those that it leads, how many have fewer in sync than min.insync.replicas.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub under_min_isr: Option<u64>,
-    /// Partitions of the cluster without a leader; only the controller knows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offline_partitions: Option<u64>,
-    /// How often a replica fell out of sync.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub isr_shrinks: Option<u64>,
-    /// How often one came back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub isr_expands: Option<u64>,
-    /// Leaders that were elected although they were not in sync; only the controller knows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unclean_elections: Option<u64>,
-    /// The most records by which one of its own followers is behind now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_lag: Option<u64>,
-}
-
-/// A broker's log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LogSample {
-    /// Flushes (fsync) since its start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flushes: Option<u64>,
-    /// The sum of their times.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flush_ns: Option<u64>,
-}
-
-/// A broker's Java.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JvmSample {
-    /// Heap in use now, with what is not collected yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub heap_bytes: Option<u64>,
-    /// Collections since its start, of all collectors.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub collections: Option<u64>,
-    /// The time that they took; of a collector that works beside the program not all of it is a pause.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub collection_ns: Option<u64>,
-}
-
 impl BrokerSample {
-    /// Whether it tells anything at all of a broker.
-    pub fn is_empty(&self) -> bool {
-        let nothing = BrokerSample {
-            source: self.source,
-            started_unix_ms: self.started_unix_ms,
-            jvm: self.jvm,
-            ..BrokerSample::default()
-        };
-        *self == nothing
+    /// One metric that is not of requests.
+    pub fn get(&self, metric: MetricId) -> Option<u64> {
+        self.values.get(&metric).copied()
     }
+
+    /// One metric of one kind of request.
+    pub fn of_requests(&self, kind: RequestKind, metric: MetricId) -> Option<u64> {
+        self.requests.get(&kind)?.get(&metric).copied()
+    }
+
+    /// Whether it has nothing of a broker: Java alone may be any process.
+    pub fn is_empty(&self) -> bool {
+        let mut metrics = self.values.keys();
+        let is_javas = metrics.all(|metric| metric.row().group == MetricGroup::Jvm);
+        is_javas && self.requests.is_empty() && self.listeners.is_empty()
+    }
+}
+
+impl Serialize for BrokerSample {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut line = serializer.serialize_map(None)?;
+        line.serialize_entry("source", &self.source)?;
+        if let Some(started_unix_ms) = self.started_unix_ms {
+            line.serialize_entry("started_unix_ms", &started_unix_ms)?;
+        }
+        if !self.requests.is_empty() {
+            let requests = self.requests.iter();
+            let requests = requests.map(|(kind, values)| StoredRequests {
+                kind: *kind,
+                values: StoredGroup(MetricGroup::Requests, values),
+            });
+            let requests: Vec<StoredRequests<'_>> = requests.collect();
+            line.serialize_entry(MetricGroup::Requests.key(), &requests)?;
+        }
+        if !self.listeners.is_empty() {
+            line.serialize_entry("listeners", &self.listeners)?;
+        }
+        for group in MetricGroup::OF_BROKERS {
+            let values = StoredGroup(group, &self.values);
+            if values.of_group().next().is_some() {
+                line.serialize_entry(group.key(), &values)?;
+            }
+        }
+        line.end()
+    }
+}
+
+/// One kind of request in a line.
+#[derive(Serialize)]
+struct StoredRequests<'a> {
+    kind: RequestKind,
+    #[serde(flatten)]
+    values: StoredGroup<'a>,
+}
+
+/// Metrics of one group by their names.
+struct StoredGroup<'a>(MetricGroup, &'a Readings);
+
+impl StoredGroup<'_> {
+    fn of_group(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let rows = self.1.iter().map(|(metric, value)| (metric.row(), *value));
+        let of_group = rows.filter(|(row, _)| row.group == self.0);
+        of_group.map(|(row, value)| (row.name, value))
+    }
+}
+
+impl Serialize for StoredGroup<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.of_group())
+    }
+}
+
+/// A line as it is read. What a newer kgauge wrote beside it is left out.
+#[derive(Deserialize)]
+struct StoredSample {
+    source: MetricsSource,
+    #[serde(default)]
+    started_unix_ms: Option<u64>,
+    #[serde(default)]
+    listeners: Vec<ListenerSample>,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Value>,
+}
+
+impl From<StoredSample> for BrokerSample {
+    fn from(stored: StoredSample) -> BrokerSample {
+        let rest = &stored.rest;
+        let requests = rest.get(MetricGroup::Requests.key());
+        let requests = requests.and_then(Value::as_array).into_iter().flatten();
+        let requests = requests.map(|one| {
+            let kind = one.get("kind").cloned().unwrap_or_default();
+            let kind = serde_json::from_value(kind).unwrap_or_default();
+            (kind, readings(MetricGroup::Requests, one))
+        });
+        let groups = MetricGroup::OF_BROKERS.into_iter();
+        let values = groups.filter_map(|group| Some(readings(group, rest.get(group.key())?)));
+        BrokerSample {
+            source: stored.source,
+            started_unix_ms: stored.started_unix_ms,
+            requests: requests.collect(),
+            listeners: stored.listeners,
+            values: values.flatten().collect(),
+        }
+    }
+}
+
+fn readings(group: MetricGroup, stored: &Value) -> Readings {
+    let metrics = MetricId::of(group);
+    let known =
+        metrics.filter_map(|metric| Some((metric, stored.get(metric.row().name)?.as_u64()?)));
+    known.collect()
 }

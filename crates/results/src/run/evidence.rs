@@ -141,3 +141,7 @@ pub enum EvidenceKind {
     #[serde(other)]
     Unknown,
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests;

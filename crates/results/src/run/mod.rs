@@ -12,10 +12,7 @@ pub mod mirror;
 pub mod repeat;
 pub mod wire;
 
-pub use broker_sample::{
-    BrokerSample, JvmSample, ListenerSample, LogSample, MetricsSource, ReplicaSample, RequestKind,
-    RequestSample, ThreadPoolSample, TrafficSample,
-};
+pub use broker_sample::{BrokerSample, ListenerSample, MetricsSource};
 pub use client::ClientSample;
 pub use environment::{
     BrokerRecord, BuildRecord, DiskBaseline, DiskWrites, Environment, KafkaStart, MachineRecord,

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use kgauge_results::run::{ListenerSample, LogSample, ThreadPoolSample, TrafficSample};
+use kgauge_results::run::ListenerSample;
 
 const SECOND_NS: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
@@ -23,17 +23,15 @@ fn look(count: u64, total_ms: u64, remote_ms: u64, bytes_in: u64) -> BrokerSampl
     BrokerSample {
         source: MetricsSource::Jolokia,
         started_unix_ms: Some(1_000_000),
-        requests: vec![RequestSample {
-            kind: RequestKind::Produce,
-            count,
-            total_ns: Some(total_ms * MS),
-            remote_ns: Some(remote_ms * MS),
-            ..RequestSample::default()
-        }],
-        traffic: TrafficSample {
-            bytes_in: Some(bytes_in),
-            ..TrafficSample::default()
-        },
+        requests: BTreeMap::from([(
+            RequestKind::Produce,
+            BTreeMap::from([
+                (MetricId::RequestCount, count),
+                (MetricId::RequestTotal, total_ms * MS),
+                (MetricId::RequestRemote, remote_ms * MS),
+            ]),
+        )]),
+        values: BTreeMap::from([(MetricId::BytesIn, bytes_in)]),
         ..BrokerSample::default()
     }
 }
@@ -52,13 +50,13 @@ fn means_of_a_second_come_from_two_sums_and_two_counts() {
     let found = series(&lines);
     assert_eq!((found[0].broker, found[0].points.len()), (Some(2), 1));
     let point = &found[0].points[0];
-    let produce = point.requests_of(RequestKind::Produce).unwrap();
-    assert_eq!(produce.per_s, 50.0);
-    assert_eq!(produce.total_ms, Some(8.0));
-    assert_eq!(produce.remote_ms, Some(3.0));
-    assert_eq!(produce.local_ms, None);
-    assert_eq!(point.bytes_in_per_s, Some(2_000.0));
-    assert_eq!(point.bytes_out_per_s, None);
+    let produce = |metric| point.of_requests(RequestKind::Produce, metric);
+    assert_eq!(produce(MetricId::RequestCount), Some(50.0));
+    assert_eq!(produce(MetricId::RequestTotal), Some(8e6));
+    assert_eq!(produce(MetricId::RequestRemote), Some(3e6));
+    assert_eq!(produce(MetricId::RequestLocal), None);
+    assert_eq!(point.get(MetricId::BytesIn), Some(2_000.0));
+    assert_eq!(point.get(MetricId::BytesOut), None);
 }
 
 #[test]
@@ -75,33 +73,38 @@ fn without_requests_there_is_no_mean_and_a_restart_makes_no_point() {
     let found = series(&lines);
     let points = &found[0].points;
     assert_eq!(points.len(), 1);
-    let produce = points[0].requests_of(RequestKind::Produce).unwrap();
-    assert_eq!((produce.per_s, produce.total_ms), (0.0, None));
+    let produce = |metric| points[0].of_requests(RequestKind::Produce, metric);
+    assert_eq!(produce(MetricId::RequestCount), Some(0.0));
+    assert_eq!(produce(MetricId::RequestTotal), None);
 }
 
 #[test]
 fn a_sum_that_was_read_an_instant_too_late_does_not_go_back() {
     let lines = [at(1, look(100, 505, 100, 0)), at(2, look(101, 504, 100, 0))];
     let found = series(&lines);
-    let produce = found[0].points[0].requests_of(RequestKind::Produce);
-    assert_eq!(produce.unwrap().total_ms, Some(0.0));
+    let total = found[0].points[0].of_requests(RequestKind::Produce, MetricId::RequestTotal);
+    assert_eq!(total, Some(0.0));
 }
 
 #[test]
 fn idle_time_is_a_share_and_other_pools_are_taken_off() {
-    let threads = |handler_idle_ns, pools| BrokerSample {
-        threads: ThreadPoolSample {
-            handler_idle_ns: Some(handler_idle_ns),
-            handler_pools: pools,
-            network_idle_ns: Some(handler_idle_ns / 2),
-            ..ThreadPoolSample::default()
-        },
-        ..BrokerSample::default()
+    let threads = |handler_idle_ns, pools: Option<u64>| {
+        let mut sample = BrokerSample::default();
+        let idle = [
+            (MetricId::HandlerIdle, handler_idle_ns),
+            (MetricId::NetworkIdle, handler_idle_ns / 2),
+        ];
+        sample.values.extend(idle);
+        sample
+            .values
+            .extend(pools.map(|pools| (MetricId::HandlerPools, pools)));
+        sample
     };
     let share = |one, next, pools| {
         let found = series(&[at(1, threads(one, pools)), at(2, threads(next, pools))]);
         let point = found[0].points[0].clone();
-        (point.handler_idle.unwrap(), point.network_idle.unwrap())
+        let idle = |metric| point.get(metric).unwrap();
+        (idle(MetricId::HandlerIdle), idle(MetricId::NetworkIdle))
     };
     assert_eq!(share(0, 750 * MS, None), (0.75, 0.375));
     // Two pools: 1.25 s of idle time in a second are at least 0.25 of one's own.
@@ -118,10 +121,7 @@ fn listening(tls_ms: u64, plain_ms: u64) -> BrokerSample {
         idle_ns: ms * MS,
     };
     BrokerSample {
-        threads: ThreadPoolSample {
-            network_idle_ns: Some((tls_ms + plain_ms) / 2 * MS),
-            ..ThreadPoolSample::default()
-        },
+        values: BTreeMap::from([(MetricId::NetworkIdle, (tls_ms + plain_ms) / 2 * MS)]),
         listeners: vec![listener("PLAINTEXT", plain_ms), listener("TLS", tls_ms)],
         ..BrokerSample::default()
     }
@@ -140,23 +140,32 @@ fn a_listener_without_idle_time_does_not_hide_behind_one_that_rests() {
     let found = series(&lines);
     let point = |index: usize| {
         let point = &found[0].points[index];
-        (point.network_idle.unwrap(), point.busiest_listener())
+        (
+            point.get(MetricId::NetworkIdle).unwrap(),
+            point.busiest_listener(),
+        )
     };
     assert_eq!(point(0), (0.0, Some("TLS")));
     assert_eq!(point(1), (0.2, Some("PLAINTEXT")));
     // 120 % of three seconds and 200 %: the least of means, not the mean of leasts.
     let mean = found[0].mean_over(SECOND_NS, 4 * SECOND_NS).unwrap();
-    assert!((mean.network_idle.unwrap() - 0.4).abs() < 1e-9, "{mean:?}");
+    assert!(
+        (mean.get(MetricId::NetworkIdle).unwrap() - 0.4).abs() < 1e-9,
+        "{mean:?}"
+    );
     assert_eq!(mean.busiest_listener(), Some("TLS"));
     // With more threads than before it is the mean of others: nothing is known of it.
     last.listeners[1].threads = 4;
     let found = series(&[at(3, listening(1_000, 1_100)), at(4, last.clone())]);
     let point = &found[0].points[0];
-    assert_eq!((point.network_idle, point.listeners.len()), (Some(0.9), 1));
+    assert_eq!(
+        (point.get(MetricId::NetworkIdle), point.listeners.len()),
+        (Some(0.9), 1)
+    );
     // Who does not tell listeners apart has the mean of all threads.
     last.listeners.clear();
     let found = series(&[at(3, listening(1_000, 1_100)), at(4, last)]);
-    let idle = found[0].points[0].network_idle.unwrap();
+    let idle = found[0].points[0].get(MetricId::NetworkIdle).unwrap();
     assert!((idle - 0.55).abs() < 1e-9, "{idle}");
 }
 
@@ -173,22 +182,22 @@ fn the_mean_over_a_span_weighs_times_by_requests_and_rates_by_time() {
     let found = series(&lines);
     let mean = found[0].mean_over(SECOND_NS, 4 * SECOND_NS).unwrap();
     assert_eq!((mean.start_ns, mean.end_ns), (SECOND_NS, 4 * SECOND_NS));
-    let produce = mean.requests_of(RequestKind::Produce).unwrap();
+    let produce = |metric| mean.of_requests(RequestKind::Produce, metric).unwrap();
     // 160 ms by 40 requests, 40 requests by 3 s, 7000 bytes by 3 s.
-    assert!((produce.total_ms.unwrap() - 4.0).abs() < 1e-9);
-    assert!((produce.per_s - 40.0 / 3.0).abs() < 1e-9);
-    assert!((mean.bytes_in_per_s.unwrap() - 7_000.0 / 3.0).abs() < 1e-9);
-    assert_eq!(mean.handler_idle, None);
+    assert!((produce(MetricId::RequestTotal) - 4e6).abs() < 1e-3);
+    assert!((produce(MetricId::RequestCount) - 40.0 / 3.0).abs() < 1e-9);
+    assert!((mean.get(MetricId::BytesIn).unwrap() - 7_000.0 / 3.0).abs() < 1e-9);
+    assert_eq!(mean.get(MetricId::HandlerIdle), None);
     assert_eq!(found[0].mean_over(SECOND_NS, 3 * SECOND_NS / 2), None);
 }
 
 #[test]
 fn flushes_have_a_rate_and_a_mean_time() {
     let flushed = |flushes, flush_ms: u64| BrokerSample {
-        log: LogSample {
-            flushes: Some(flushes),
-            flush_ns: Some(flush_ms * MS),
-        },
+        values: BTreeMap::from([
+            (MetricId::Flushes, flushes),
+            (MetricId::FlushTime, flush_ms * MS),
+        ]),
         ..BrokerSample::default()
     };
     let lines = [
@@ -198,8 +207,11 @@ fn flushes_have_a_rate_and_a_mean_time() {
     ];
     let found = series(&lines);
     let points = &found[0].points;
-    let seen = |index: usize| (points[index].flushes_per_s, points[index].flush_mean_ms);
-    assert_eq!(seen(0), (Some(4.0), Some(4.0)));
+    let seen = |index: usize| {
+        let get = |metric| points[index].get(metric);
+        (get(MetricId::Flushes), get(MetricId::FlushTime))
+    };
+    assert_eq!(seen(0), (Some(4.0), Some(4e6)));
     assert_eq!(seen(1), (Some(0.0), None));
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::hold::MeasuredRepeats;
 use crate::series::{cpu_hold, cpu_limits_of, host_of, programs_of};
+use crate::statistics::weighted_mean;
 use crate::summary::{CpuSummary, ProgramCores};
 use kgauge_results::folder::{RepeatRead, RunRead};
 use kgauge_results::run::{RepeatKey, Subject};
@@ -35,14 +36,8 @@ struct Holds(Vec<Account>);
 impl Holds {
     /// The mean over the holds, by their lengths, of what is known of them.
     fn mean(&self, of: fn(&Account) -> Option<f64>) -> Option<f64> {
-        let known = self
-            .0
-            .iter()
-            .filter_map(|one| Some((one.length_ns, of(one)?)));
-        let (length, sum) = known.fold((0.0, 0.0), |(length, sum), (ns, value)| {
-            (length + ns, sum + ns * value)
-        });
-        (length > 0.0).then(|| sum / length)
+        let holds = self.0.iter();
+        weighted_mean(holds.filter_map(|one| Some((one.length_ns, of(one)?))))
     }
 
     /// What is left of the busy processors when all that take part are taken away.
@@ -93,14 +88,10 @@ impl Account {
         let cpu = cpu_hold(run, repeat.key, start_ns, end_ns);
         let idle = host_of(run, repeat.key).idle;
         let mean = |of: fn(&crate::series::IdlePoint) -> f64| {
-            let (mut sum, mut length) = (0.0, 0.0);
-            for point in &idle {
+            weighted_mean(idle.iter().map(|point| {
                 let (from, to) = (point.start_ns.max(start_ns), point.end_ns.min(end_ns));
-                let within = to.saturating_sub(from) as f64;
-                sum += of(point) * within;
-                length += within;
-            }
-            (length > 0.0).then(|| sum / length)
+                (to.saturating_sub(from) as f64, of(point))
+            }))
         };
         let limits = cpu_limits_of(run, repeat.key).into_iter();
         let limits = limits.filter(|limit| limit.subject == Subject::Generator);

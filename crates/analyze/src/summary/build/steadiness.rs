@@ -3,7 +3,7 @@
 use kgauge_scenario::{Shape, Trial};
 
 use super::hold::MeasuredRepeats;
-use crate::statistics::{Better, Steadiness, check, check_logs};
+use crate::statistics::{Better, Steadiness, check, check_logs, mean};
 use crate::summary::{FlowSteadiness, RepeatSteadiness};
 use kgauge_results::folder::RepeatRead;
 use kgauge_results::pace::PaceSeries;
@@ -144,17 +144,13 @@ impl<'a> RepeatChecks<'a> {
     }
 
     fn rate(&self) -> f64 {
-        mean(&self.pace.rates(self.hold.start_ns, self.hold.end_ns)).unwrap_or(0.0)
+        mean(self.pace.rates(self.hold.start_ns, self.hold.end_ns)).unwrap_or(0.0)
     }
 
     /// The geometric mean of the delays.
     fn delay(&self) -> Option<f64> {
-        mean(&self.pace.log_delays(self.hold.start_ns, self.hold.end_ns)).map(f64::exp)
+        mean(self.pace.log_delays(self.hold.start_ns, self.hold.end_ns)).map(f64::exp)
     }
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 #[cfg(test)]

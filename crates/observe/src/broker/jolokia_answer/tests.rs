@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use kgauge_results::run::ListenerSample;
+use kgauge_results::metrics::{MetricId, RequestKind};
+use kgauge_results::run::{BrokerSample, ListenerSample};
 
 use super::*;
+use crate::broker::bean::sample;
 
 fn read(mbean: &str, value: &str) -> String {
     format!(
@@ -43,30 +45,25 @@ fn sums_are_means_times_counts_in_whole_milliseconds() {
             r#"{"Mean":1.25,"Count":4}"#,
         ),
     ]);
-    let [requests] = look.requests.as_slice() else {
-        panic!("{look:?}")
-    };
-    assert_eq!((requests.kind, requests.count), (RequestKind::Produce, 3));
-    assert_eq!(requests.total_ns, Some(7_000_000));
-    assert_eq!(requests.local_ns, Some(1_000_000));
-    assert_eq!(requests.remote_ns, Some(6_000_000));
-    assert_eq!(requests.throttle_ns, None);
-    assert_eq!(requests.temporary_memory_bytes, Some(1_536));
-    assert_eq!(
-        (look.log.flushes, look.log.flush_ns),
-        (Some(4), Some(5_000_000))
-    );
+    assert_eq!(look.requests.len(), 1);
+    let produce = |metric| look.of_requests(RequestKind::Produce, metric);
+    assert_eq!(produce(MetricId::RequestCount), Some(3));
+    assert_eq!(produce(MetricId::RequestTotal), Some(7_000_000));
+    assert_eq!(produce(MetricId::RequestLocal), Some(1_000_000));
+    assert_eq!(produce(MetricId::RequestRemote), Some(6_000_000));
+    assert_eq!(produce(MetricId::RequestThrottle), None);
+    assert_eq!(produce(MetricId::TemporaryMemory), Some(1_536));
+    assert_eq!(look.get(MetricId::Flushes), Some(4));
+    assert_eq!(look.get(MetricId::FlushTime), Some(5_000_000));
 }
 
 #[test]
 fn before_any_request_the_mean_is_no_number_and_the_sum_is_0() {
     let name = "kafka.network:name=TotalTimeMs,request=FetchFollower,type=RequestMetrics";
     let look = seen(&[read(name, r#"{"Mean":"NaN","Count":0}"#)]);
-    assert_eq!(look.requests[0].kind, RequestKind::FetchFollower);
-    assert_eq!(
-        (look.requests[0].count, look.requests[0].total_ns),
-        (0, Some(0))
-    );
+    let follower = |metric| look.of_requests(RequestKind::FetchFollower, metric);
+    assert_eq!(follower(MetricId::RequestCount), Some(0));
+    assert_eq!(follower(MetricId::RequestTotal), Some(0));
 }
 
 #[test]
@@ -108,8 +105,8 @@ fn network_threads_are_told_by_listener_without_those_of_a_controller() {
         ]
     );
     // 6.006 s of three threads.
-    assert_eq!(look.threads.network_idle_ns, Some(2_002_000_000));
-    assert_eq!(look.threads.network_idle_ppm, None);
+    assert_eq!(look.get(MetricId::NetworkIdle), Some(2_002_000_000));
+    assert_eq!(look.get(MetricId::NetworkIdleShare), None);
 }
 
 #[test]
@@ -130,20 +127,19 @@ fn each_generation_of_releases_tells_idle_threads_in_its_way() {
             404,
         ),
     ]);
-    assert_eq!(old.threads.handler_idle_ns, Some(700));
-    assert_eq!(
-        (old.threads.network_idle_ns, old.threads.network_idle_ppm),
-        (Some(900), None)
-    );
+    let handlers = |look: &BrokerSample| {
+        let pools = look.get(MetricId::HandlerPools);
+        (look.get(MetricId::HandlerIdle), pools)
+    };
+    let threads = |look: &BrokerSample| {
+        let share = look.get(MetricId::NetworkIdleShare);
+        (look.get(MetricId::NetworkIdle), share)
+    };
+    assert_eq!(handlers(&old), (Some(700), None));
+    assert_eq!(threads(&old), (Some(900), None));
     // 0.9 to 0.11: a gauge alone.
     let gauge = seen(&[read(network, r#"{"Value":0.25}"#)]);
-    assert_eq!(
-        (
-            gauge.threads.network_idle_ns,
-            gauge.threads.network_idle_ppm
-        ),
-        (None, Some(250_000))
-    );
+    assert_eq!(threads(&gauge), (None, Some(250_000)));
     // 3.3 to 4.2, broker and controller in one: the sum of two pools.
     let controller = read(
         "kafka.server:name=ClusterId,type=ControllerServer",
@@ -153,20 +149,14 @@ fn each_generation_of_releases_tells_idle_threads_in_its_way() {
         pool("RequestHandlerAvgIdlePercent", 700),
         controller.clone(),
     ]);
-    assert_eq!(
-        (both.threads.handler_idle_ns, both.threads.handler_pools),
-        (Some(700), Some(2))
-    );
+    assert_eq!(handlers(&both), (Some(700), Some(2)));
     // Since 4.3 the broker's own pool has a name.
     let own = seen(&[
         pool("RequestHandlerAvgIdlePercent", 700),
         pool("BrokerRequestHandlerAvgIdlePercent", 500),
         controller,
     ]);
-    assert_eq!(
-        (own.threads.handler_idle_ns, own.threads.handler_pools),
-        (Some(500), None)
-    );
+    assert_eq!(handlers(&own), (Some(500), None));
 }
 
 #[test]
@@ -181,16 +171,11 @@ fn only_the_active_controller_is_believed_about_the_cluster() {
             &format!(r#"{{"Value":{is}}}"#),
         )
     };
-    assert_eq!(
-        seen(&[offline.clone(), active(1)])
-            .replicas
-            .offline_partitions,
-        Some(2)
-    );
-    assert_eq!(
-        seen(&[offline, active(0)]).replicas.offline_partitions,
-        None
-    );
+    let offline = |is: u8| {
+        let look = seen(&[offline.clone(), active(is)]);
+        look.get(MetricId::OfflinePartitions)
+    };
+    assert_eq!((offline(1), offline(0)), (Some(2), None));
 }
 
 #[test]
@@ -212,9 +197,9 @@ fn collectors_are_added_and_the_broker_is_known_by_its_id() {
         ),
     ];
     let look = seen(&answers);
-    let jvm = look.jvm.unwrap();
-    assert_eq!((jvm.heap_bytes, jvm.collections), (Some(64), Some(23)));
-    assert_eq!(jvm.collection_ns, Some(590_000_000));
+    assert_eq!(look.get(MetricId::Heap), Some(64));
+    assert_eq!(look.get(MetricId::Collections), Some(23));
+    assert_eq!(look.get(MetricId::CollectionTime), Some(590_000_000));
     assert_eq!(look.started_unix_ms, Some(1_795_338_660_519));
     // Java alone tells nothing of a broker.
     assert!(look.is_empty());
@@ -246,6 +231,6 @@ fn junk_is_told_in_words() {
     let name = "kafka.server:name=BytesInPerSec,type=BrokerTopicMetrics";
     for count in ["-5", "1e300", "\"7\"", "null"] {
         let look = seen(&[read(name, &format!(r#"{{"Count":{count}}}"#))]);
-        assert_eq!(look.traffic.bytes_in, None, "{count}");
+        assert_eq!(look.get(MetricId::BytesIn), None, "{count}");
     }
 }

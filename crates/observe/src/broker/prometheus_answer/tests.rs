@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use kgauge_results::run::ListenerSample;
+use std::collections::BTreeMap;
+
+use kgauge_results::metrics::{MetricId, RequestKind};
+use kgauge_results::run::{BrokerSample, ListenerSample};
 
 use super::*;
+use crate::broker::bean::sample;
 
 fn seen(text: &str) -> BrokerSample {
     sample(&Exposition::parse(text.as_bytes()).unwrap())
@@ -45,32 +49,27 @@ process_start_time_seconds 1.795338660519E9
 "#,
     );
     assert_eq!(look.source, MetricsSource::Prometheus);
-    assert_eq!(
-        (look.traffic.bytes_in, look.traffic.messages_in),
-        (Some(700), Some(7))
-    );
-    assert_eq!(
-        (look.requests[0].count, look.requests[0].total_ns),
-        (12, None)
-    );
     assert_eq!(look.requests.len(), 1);
-    assert_eq!(look.threads.handler_idle_ns, Some(82_516_446_199));
-    assert_eq!(look.threads.network_idle_ppm, Some(750_000));
-    assert_eq!(look.threads.response_queue, Some(11));
-    let purgatory = (look.threads.produce_purgatory, look.threads.fetch_purgatory);
-    assert_eq!(purgatory, (Some(4), Some(2)));
-    assert_eq!(
-        (look.replicas.leaders, look.replicas.isr_shrinks),
-        (Some(33), Some(1))
-    );
-    assert_eq!(look.replicas.max_lag, Some(5));
-    assert_eq!((look.log.flushes, look.log.flush_ns), (Some(6), None));
-    let jvm = look.jvm.unwrap();
-    assert_eq!(
-        (jvm.heap_bytes, jvm.collections),
-        (Some(150_000_000), Some(9))
-    );
-    assert_eq!(jvm.collection_ns, Some(750_000_000));
+    let produce = |metric| look.of_requests(RequestKind::Produce, metric);
+    assert_eq!(produce(MetricId::RequestCount), Some(12));
+    assert_eq!(produce(MetricId::RequestTotal), None);
+    let expected = [
+        (MetricId::BytesIn, 700),
+        (MetricId::MessagesIn, 7),
+        (MetricId::HandlerIdle, 82_516_446_199),
+        (MetricId::NetworkIdleShare, 750_000),
+        (MetricId::ResponseQueue, 11),
+        (MetricId::ProducePurgatory, 4),
+        (MetricId::FetchPurgatory, 2),
+        (MetricId::Leaders, 33),
+        (MetricId::IsrShrinks, 1),
+        (MetricId::MaxLag, 5),
+        (MetricId::Flushes, 6),
+        (MetricId::Heap, 150_000_000),
+        (MetricId::Collections, 9),
+        (MetricId::CollectionTime, 750_000_000),
+    ];
+    assert_eq!(look.values, BTreeMap::from(expected));
     assert_eq!(look.started_unix_ms, Some(1_795_338_660_519));
 }
 
@@ -83,11 +82,10 @@ kafka_network_requestmetrics_remotetimems_count{request="FetchConsumer"} 4
 kafka_network_requestmetrics_remotetimems_mean{request="FetchConsumer"} 1.75"#,
     );
     // 10 ms and 7 ms.
-    let requests = with.requests[0];
-    assert_eq!(requests.kind, RequestKind::FetchConsumer);
-    assert_eq!(requests.total_ns, Some(10_000_000));
-    assert_eq!(requests.remote_ns, Some(7_000_000));
-    assert_eq!(requests.local_ns, None);
+    let fetch = |metric| with.of_requests(RequestKind::FetchConsumer, metric);
+    assert_eq!(fetch(MetricId::RequestTotal), Some(10_000_000));
+    assert_eq!(fetch(MetricId::RequestRemote), Some(7_000_000));
+    assert_eq!(fetch(MetricId::RequestLocal), None);
     let without = seen(
         r#"kafka_network_RequestMetrics_Count{name="TotalTimeMs",request="Produce",} 4.0
 kafka_network_RequestMetrics_Mean{name="TotalTimeMs",request="Produce",} 2.5
@@ -98,10 +96,11 @@ kafka_server_BrokerTopicMetrics_Count{name="BytesOutPerSec",topic="t",} 60.0
 kafka_server_ReplicaManager_Value{name="UnderReplicatedPartitions",} 2.0
 kafka_server_app_info_StartTimeMs{id="7",} 1.0"#,
     );
-    assert_eq!(without.requests[0].total_ns, Some(10_000_000));
-    assert_eq!(without.requests[0].local_ns, Some(1_000_000));
-    assert_eq!(without.traffic.bytes_out, Some(70));
-    assert_eq!(without.replicas.under_replicated, Some(2));
+    let produce = |metric| without.of_requests(RequestKind::Produce, metric);
+    assert_eq!(produce(MetricId::RequestTotal), Some(10_000_000));
+    assert_eq!(produce(MetricId::RequestLocal), Some(1_000_000));
+    assert_eq!(without.get(MetricId::BytesOut), Some(70));
+    assert_eq!(without.get(MetricId::UnderReplicated), Some(2));
 }
 
 /// The rules for 0.8.2 name a count without saying so.
@@ -109,10 +108,9 @@ kafka_server_app_info_StartTimeMs{id="7",} 1.0"#,
 fn a_count_without_a_suffix_is_taken_unless_it_is_a_gauge() {
     let name = "kafka_network_requestmetrics_totaltimems";
     let line = format!("{name}{{request=\"Produce\",}} 9.0\n");
-    assert_eq!(
-        seen(&format!("# TYPE {name} untyped\n{line}")).requests[0].count,
-        9
-    );
+    let untyped = seen(&format!("# TYPE {name} untyped\n{line}"));
+    let count = untyped.of_requests(RequestKind::Produce, MetricId::RequestCount);
+    assert_eq!(count, Some(9));
     assert!(
         seen(&format!("# TYPE {name} gauge\n{line}"))
             .requests
@@ -156,7 +154,7 @@ fn network_threads_are_found_in_labels_and_in_names() {
             ]
         );
         // 6.3 s of three threads.
-        assert_eq!(labels.threads.network_idle_ns, Some(2_100_000_000));
+        assert_eq!(labels.get(MetricId::NetworkIdle), Some(2_100_000_000));
     }
     let names = seen(&format!(
         "{base}_listener_CLIENT_TLS_networkProcessor_0_io_wait_time_ns_total 8e9\n\
@@ -164,11 +162,11 @@ fn network_threads_are_found_in_labels_and_in_names() {
          {base}_listener_CONTROLLER_networkProcessor_0_io_wait_time_ns_total 1e9\n"
     ));
     assert_eq!(names.listeners, [listener("CLIENT_TLS", 2, 7_000_000_000)]);
-    assert_eq!(names.threads.network_idle_ns, Some(7_000_000_000));
+    assert_eq!(names.get(MetricId::NetworkIdle), Some(7_000_000_000));
     // Without any name of a listener there is the mean alone.
     let bare = seen(&format!("{base}_io_wait_time_ns_total 5e9\n"));
     assert_eq!(bare.listeners, []);
-    assert_eq!(bare.threads.network_idle_ns, Some(5_000_000_000));
+    assert_eq!(bare.get(MetricId::NetworkIdle), Some(5_000_000_000));
 }
 
 #[test]
@@ -206,7 +204,7 @@ fn junk_is_told_in_words_and_strange_numbers_are_left_out() {
     let name = "kafka_server_brokertopicmetrics_bytesin_total";
     for value in ["NaN", "+Inf", "-Inf", "-4", "1e300"] {
         assert_eq!(
-            seen(&format!("{name} {value}")).traffic.bytes_in,
+            seen(&format!("{name} {value}")).get(MetricId::BytesIn),
             None,
             "{value}"
         );

@@ -8,9 +8,10 @@
 use super::facts::Facts;
 use super::machine::held_brokers;
 use super::{Findings, Weight};
-use crate::series::{BrokerPoint, RequestPoint};
+use crate::series::BrokerPoint;
 use crate::summary::{Bottleneck, BrokerThreads, FlowSummary, LimitFact, RequestTimes};
-use kgauge_results::run::{Replication, RequestKind};
+use kgauge_results::metrics::{Means, MetricId, RequestKind};
+use kgauge_results::run::Replication;
 
 /// Threads with less to spare than this have nothing to spare.
 const IDLE_PART: f64 = 0.10;
@@ -24,23 +25,50 @@ const FLUSHING_PART: f64 = 0.50;
 const FLUSHING_PART_NEAR: f64 = 0.20;
 /// A part of a request's time that is the most of it.
 const MOST: f64 = 0.50;
+const NS_PER_MS: f64 = 1e6;
+const NS_PER_S: f64 = 1e9;
+
+/// The requests of one kind at a broker.
+#[derive(Clone, Copy)]
+struct Requests<'a> {
+    kind: RequestKind,
+    means: &'a Means,
+}
+
+impl<'a> Requests<'a> {
+    fn of(broker: &'a BrokerPoint, kind: RequestKind) -> Option<Requests<'a>> {
+        let means = broker.requests.get(&kind)?;
+        Some(Requests { kind, means })
+    }
+
+    fn per_s(self) -> f64 {
+        let per_s = self.means.get(&MetricId::RequestCount);
+        per_s.copied().unwrap_or_default()
+    }
+
+    /// A part of their time, the mean.
+    fn ms(self, part: MetricId) -> Option<f64> {
+        Some(self.means.get(&part)? / NS_PER_MS)
+    }
+}
 
 /// Request handlers and network threads of the broker that has least to spare.
 pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
-    type Idle = fn(&BrokerPoint) -> Option<f64>;
-    let kinds: [(Bottleneck, BrokerThreads, Idle); 2] = [
+    let kinds = [
         (
             Bottleneck::RequestHandlers,
             BrokerThreads::RequestHandlers,
-            |one| one.handler_idle,
+            MetricId::HandlerIdle,
         ),
-        (Bottleneck::NetworkThreads, BrokerThreads::Network, |one| {
-            one.network_idle
-        }),
+        (
+            Bottleneck::NetworkThreads,
+            BrokerThreads::Network,
+            MetricId::NetworkIdle,
+        ),
     ];
     for (word, threads, idle) in kinds {
         let brokers = facts.brokers.iter();
-        let known = brokers.filter_map(|(id, one)| Some((*id, one, idle(one)?)));
+        let known = brokers.filter_map(|(id, one)| Some((*id, one, one.get(idle)?)));
         let Some((id, broker, idle)) = known.min_by(|a, b| a.2.total_cmp(&b.2)) else {
             continue;
         };
@@ -70,30 +98,38 @@ fn is_theirs(word: Bottleneck, broker: &BrokerPoint) -> bool {
         return false;
     };
     let parts = match word {
-        Bottleneck::RequestHandlers => [request.request_queue_ms, request.local_ms],
-        _ => [request.response_queue_ms, request.response_send_ms],
+        Bottleneck::RequestHandlers => [
+            request.ms(MetricId::RequestQueueTime),
+            request.ms(MetricId::RequestLocal),
+        ],
+        _ => [
+            request.ms(MetricId::ResponseQueueTime),
+            request.ms(MetricId::ResponseSend),
+        ],
     };
     let sum: f64 = parts.into_iter().flatten().sum();
-    let total = request.total_ms.map(|total| total - waits_ms(request));
+    let total = request
+        .ms(MetricId::RequestTotal)
+        .map(|total| total - waits_ms(request));
     total.is_some_and(|total| total > 0.0 && sum / total >= MOST)
 }
 
 /// The requests that take most of a broker's time.
-fn busiest(broker: &BrokerPoint) -> Option<&RequestPoint> {
+fn busiest(broker: &BrokerPoint) -> Option<Requests<'_>> {
     let kinds = [RequestKind::Produce, RequestKind::FetchConsumer];
     let known = kinds.into_iter().filter_map(|kind| {
-        let request = broker.requests_of(kind)?;
-        let time_ms = request.total_ms? - waits_ms(request);
-        Some((request, request.per_s * time_ms))
+        let request = Requests::of(broker, kind)?;
+        let time_ms = request.ms(MetricId::RequestTotal)? - waits_ms(request);
+        Some((request, request.per_s() * time_ms))
     });
     let busiest = known.max_by(|a, b| a.1.total_cmp(&b.1));
     busiest.map(|(request, _)| request)
 }
 
 /// What a fetch waits for is records: no fault, and no work.
-fn waits_ms(request: &RequestPoint) -> f64 {
+fn waits_ms(request: Requests<'_>) -> f64 {
     match request.kind {
-        RequestKind::FetchConsumer => request.remote_ms.unwrap_or_default(),
+        RequestKind::FetchConsumer => request.ms(MetricId::RequestRemote).unwrap_or_default(),
         _ => 0.0,
     }
 }
@@ -103,18 +139,20 @@ fn times(broker: &BrokerPoint) -> Option<RequestTimes> {
     let request = busiest(broker)?;
     Some(RequestTimes {
         kind: request.kind,
-        total_ms: request.total_ms?,
-        request_queue_ms: request.request_queue_ms,
-        local_ms: request.local_ms,
-        remote_ms: request.remote_ms,
-        response_queue_ms: request.response_queue_ms,
-        response_send_ms: request.response_send_ms,
+        total_ms: request.ms(MetricId::RequestTotal)?,
+        request_queue_ms: request.ms(MetricId::RequestQueueTime),
+        local_ms: request.ms(MetricId::RequestLocal),
+        remote_ms: request.ms(MetricId::RequestRemote),
+        response_queue_ms: request.ms(MetricId::ResponseQueueTime),
+        response_send_ms: request.ms(MetricId::ResponseSend),
     })
 }
 
 /// Brokers that flush so much that flushing is what they do.
 pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
-    let flushing = |one: &BrokerPoint| Some(one.flushes_per_s? * one.flush_mean_ms? / 1e3);
+    let flushing = |one: &BrokerPoint| {
+        Some(one.get(MetricId::Flushes)? * one.get(MetricId::FlushTime)? / NS_PER_S)
+    };
     let brokers = facts.brokers.iter();
     let known = brokers.filter_map(|(id, one)| Some((*id, one, flushing(one)?)));
     let Some((id, broker, part)) = known.max_by(|a, b| a.2.total_cmp(&b.2)) else {
@@ -125,17 +163,20 @@ pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
     }
     let flushes = LimitFact::Flushes {
         broker: id,
-        per_s: broker.flushes_per_s.unwrap_or_default(),
-        mean_ms: broker.flush_mean_ms.unwrap_or_default(),
+        per_s: broker.get(MetricId::Flushes).unwrap_or_default(),
+        mean_ms: broker.get(MetricId::FlushTime).unwrap_or_default() / NS_PER_MS,
         time_part: part,
     };
     // Rolled segments are flushed beside the requests: what these wait for is in their own time.
-    let is_local = broker.requests_of(RequestKind::Produce).is_some_and(|one| {
-        let in_requests = one.per_s * one.local_ms.unwrap_or_default() / 1e3;
+    let is_local = Requests::of(broker, RequestKind::Produce).is_some_and(|one| {
+        let in_requests = one.per_s() * one.ms(MetricId::RequestLocal).unwrap_or_default() / 1e3;
         let is_theirs = match facts.are_embedded {
             // Its one thread flushes: before and behind that requests and their answers wait for it.
             true => is_most(one, of_thread_ms(one)),
-            false => is_most(one, one.local_ms) || is_most(one, one.request_queue_ms),
+            false => {
+                is_most(one, one.ms(MetricId::RequestLocal))
+                    || is_most(one, one.ms(MetricId::RequestQueueTime))
+            }
         };
         is_theirs && in_requests >= MOST * part
     });
@@ -144,14 +185,15 @@ pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
 }
 
 /// A request's time in the hands of a node's one thread, and in waiting for it.
-fn of_thread_ms(request: &RequestPoint) -> Option<f64> {
-    let waits_ms = request.request_queue_ms? + request.response_queue_ms?;
-    Some(request.local_ms? + waits_ms)
+fn of_thread_ms(request: Requests<'_>) -> Option<f64> {
+    let waits_ms =
+        request.ms(MetricId::RequestQueueTime)? + request.ms(MetricId::ResponseQueueTime)?;
+    Some(request.ms(MetricId::RequestLocal)? + waits_ms)
 }
 
 /// Whether a part of a request's time is the most of it.
-fn is_most(request: &RequestPoint, part: Option<f64>) -> bool {
-    let share = part.zip(request.total_ms);
+fn is_most(request: Requests<'_>, part: Option<f64>) -> bool {
+    let share = part.zip(request.ms(MetricId::RequestTotal));
     share.is_some_and(|(part, total)| total > 0.0 && part / total >= MOST)
 }
 
@@ -183,9 +225,13 @@ pub(super) fn followers(facts: &Facts<'_>, findings: &mut Findings) {
     let produce = facts
         .brokers
         .values()
-        .filter_map(|one| one.requests_of(RequestKind::Produce));
-    let times =
-        produce.filter_map(|one| Some((one.per_s * one.remote_ms?, one.per_s * one.total_ms?)));
+        .filter_map(|one| Requests::of(one, RequestKind::Produce));
+    let times = produce.filter_map(|one| {
+        Some((
+            one.per_s() * one.ms(MetricId::RequestRemote)?,
+            one.per_s() * one.ms(MetricId::RequestTotal)?,
+        ))
+    });
     let (remote, total) = times.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
     let part = (total > 0.0).then(|| remote / total);
     let waits = LimitFact::AckWaits {
@@ -204,7 +250,10 @@ pub(super) fn followers(facts: &Facts<'_>, findings: &mut Findings) {
 /// How much a broker that leads too much is the limit: where it has nothing to spare, and others have.
 pub(super) fn skew(facts: &Facts<'_>, findings: &Findings) -> Weight {
     let spare = |one: &BrokerPoint| {
-        let idle = [one.handler_idle, one.network_idle];
+        let idle = [
+            one.get(MetricId::HandlerIdle),
+            one.get(MetricId::NetworkIdle),
+        ];
         idle.into_iter().flatten().min_by(f64::total_cmp)
     };
     let shares = facts.trial.broker_shares.iter();

@@ -1,8 +1,9 @@
 //! kgauge's own clients as suspects: what they were asked to do, what they were allowed to, how they asked for it.
 
-use super::facts::{Facts, mean};
+use super::facts::Facts;
 use super::{Findings, Weight};
 use crate::series::{client_series_of, lag_grows};
+use crate::statistics::mean;
 use crate::summary::{
     Bottleneck, FlowKind, FlowSummary, GeneratorState, KeptRate, LatenessCause, LimitFact,
     MissedRate,

@@ -6,12 +6,13 @@ use kgauge_scenario::{FlowPlan, ProduceFlow, Trial};
 
 use super::super::hold::MeasuredRepeats;
 use crate::series::{
-    BrokerPoint, BrokerSeries, ClientHold, CpuLimitSeries, HostSeries, RequestPoint, WireHold,
-    brokers_of, client_hold, cpu_limits_of, host_of, network_over, wire_hold,
+    BrokerPoint, BrokerSeries, ClientHold, CpuLimitSeries, HostSeries, WireHold, brokers_of,
+    client_hold, cpu_limits_of, host_of, wire_hold,
 };
 use crate::summary::TrialSummary;
 use kgauge_results::folder::{RepeatRead, RunRead};
-use kgauge_results::run::{MetricsSource, RepeatKey, RequestKind, TargetKind};
+use kgauge_results::metrics::MetricId;
+use kgauge_results::run::{MetricsSource, RepeatKey, TargetKind};
 use kgauge_results::stage::Stage;
 
 /// Everything that the suspects are looked for in.
@@ -53,7 +54,7 @@ impl<'a> Facts<'a> {
             brokers.entry(*id).or_default().push(point);
         }
         let brokers = brokers.into_iter();
-        let brokers = brokers.map(|(id, points)| (id, mean_point(&points)));
+        let brokers = brokers.filter_map(|(id, points)| Some((id, BrokerPoint::mean(&points)?)));
         Facts {
             are_embedded: holds.iter().any(|hold| hold.are_embedded),
             run,
@@ -109,8 +110,10 @@ impl<'a> Facts<'a> {
         let mut brokers = self.brokers.values();
         let known = self.brokers.len() as f64 >= self.broker_count();
         let threads = match known {
-            true if self.are_embedded => brokers.all(|one| eased(one.handler_idle)),
-            true => brokers.all(|one| eased(one.handler_idle) && eased(one.network_idle)),
+            true if self.are_embedded => brokers.all(|one| eased(one.get(MetricId::HandlerIdle))),
+            true => brokers.all(|one| {
+                eased(one.get(MetricId::HandlerIdle)) && eased(one.get(MetricId::NetworkIdle))
+            }),
             false => self.embedded_is_at_ease(1.0 - THREADS_PART),
         };
         threads && (!is_shared || machine.is_some_and(|part| part >= MACHINE_PART))
@@ -159,78 +162,14 @@ impl HoldEvidence {
         self.end_ns.saturating_sub(self.start_ns)
     }
 
-    /// The mean over the hold of something that is known between looks: (from, to, value). Gives sum and length.
-    pub(super) fn mean(&self, points: impl Iterator<Item = (u64, u64, f64)>) -> Option<(f64, f64)> {
-        let (mut sum, mut length) = (0.0, 0.0);
-        for (start_ns, end_ns, value) in points {
-            let from = start_ns.max(self.start_ns);
-            let to = end_ns.min(self.end_ns);
-            let within = to.saturating_sub(from) as f64;
-            sum += value * within;
-            length += within;
-        }
-        (length > 0.0).then_some((sum, length))
-    }
-}
-
-/// The mean over all repeats.
-pub(super) fn mean_of(parts: impl Iterator<Item = Option<(f64, f64)>>) -> Option<f64> {
-    let parts = parts.flatten();
-    let (sum, length) = parts.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
-    (length > 0.0).then(|| sum / length)
-}
-
-/// The mean of what is known; `None` of nothing.
-pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    mean_of(values.map(|value| Some((value, 1.0))))
-}
-
-/// The mean of pairs of weight and value; `None` without any weight.
-fn weighed(pairs: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    mean_of(pairs.map(|(weight, value)| Some((weight * value, weight))))
-}
-
-/// The mean over holds of one broker, of what the verdict looks at: times weigh by how often they were, all else alike.
-fn mean_point(points: &[&BrokerPoint]) -> BrokerPoint {
-    let of =
-        |value: fn(&BrokerPoint) -> Option<f64>| mean(points.iter().filter_map(|one| value(one)));
-    let kinds = [
-        RequestKind::Produce,
-        RequestKind::FetchConsumer,
-        RequestKind::FetchFollower,
-    ];
-    let requests = kinds.into_iter().filter_map(|kind| {
-        let of_kind: Vec<&RequestPoint> = points
-            .iter()
-            .filter_map(|point| point.requests_of(kind))
-            .collect();
-        let of = |value: fn(&RequestPoint) -> Option<f64>| {
-            let known = of_kind.iter();
-            weighed(known.filter_map(|one| Some((one.per_s, value(one)?))))
-        };
-        Some(RequestPoint {
-            kind,
-            per_s: mean(of_kind.iter().map(|one| one.per_s))?,
-            total_ms: of(|one| one.total_ms),
-            request_queue_ms: of(|one| one.request_queue_ms),
-            local_ms: of(|one| one.local_ms),
-            remote_ms: of(|one| one.remote_ms),
-            response_queue_ms: of(|one| one.response_queue_ms),
-            response_send_ms: of(|one| one.response_send_ms),
-            ..RequestPoint::default()
+    /// What is known between samples, (from, to, value), weighed by how much of it lies in the hold.
+    pub(super) fn weighed(
+        &self,
+        points: impl Iterator<Item = (u64, u64, f64)>,
+    ) -> impl Iterator<Item = (f64, f64)> {
+        points.map(|(start_ns, end_ns, value)| {
+            let (from, to) = (start_ns.max(self.start_ns), end_ns.min(self.end_ns));
+            (to.saturating_sub(from) as f64, value)
         })
-    });
-    let flushes = points
-        .iter()
-        .filter_map(|one| Some((one.flushes_per_s?, one.flush_mean_ms?)));
-    let (listeners, network_idle) = network_over(points);
-    BrokerPoint {
-        requests: requests.collect(),
-        handler_idle: of(|one| one.handler_idle),
-        network_idle,
-        listeners,
-        flushes_per_s: of(|one| one.flushes_per_s),
-        flush_mean_ms: weighed(flushes),
-        ..BrokerPoint::default()
     }
 }

@@ -1,9 +1,10 @@
 //! The machine as a suspect: processors, limits on them, disks.
 
 use super::super::blame;
-use super::facts::{Facts, HoldEvidence, mean_of};
+use super::facts::Facts;
 use super::{Findings, Weight};
 use crate::series::DiskPoint;
+use crate::statistics::weighted_mean;
 use crate::summary::{Bottleneck, LimitFact, LimitedProcess};
 use kgauge_results::run::Subject;
 
@@ -83,13 +84,13 @@ fn held_parts(facts: &Facts<'_>) -> Vec<(Subject, f64, f64)> {
         }
     }
     let parts = known.into_iter().filter_map(|(subject, cores)| {
-        let of_hold = |hold: &HoldEvidence| {
-            let mut limits = hold.cpu_limits.iter();
-            let limit = limits.find(|limit| limit.subject == *subject && limit.cores == cores)?;
-            let points = limit.points.iter();
-            hold.mean(points.map(|point| (point.start_ns, point.end_ns, point.held_share)))
-        };
-        let held = mean_of(facts.holds.iter().map(of_hold))?;
+        let held = facts.holds.iter().flat_map(|hold| {
+            let limits = hold.cpu_limits.iter();
+            let own = limits.filter(|limit| limit.subject == *subject && limit.cores == cores);
+            let points = own.take(1).flat_map(|limit| &limit.points);
+            hold.weighed(points.map(|point| (point.start_ns, point.end_ns, point.held_share)))
+        });
+        let held = weighted_mean(held)?;
         Some((subject.clone(), cores, held))
     });
     parts.collect()
@@ -105,10 +106,10 @@ pub(super) fn disks(facts: &Facts<'_>, findings: &mut Findings) {
     }
     for name in names {
         let mean = |of: fn(&DiskPoint) -> f64| {
-            mean_of(holds.iter().map(|hold| {
-                let disk = hold.host.disks.iter().find(|disk| disk.disk == name)?;
-                let points = disk.points.iter();
-                hold.mean(points.map(|point| (point.start_ns, point.end_ns, of(point))))
+            weighted_mean(holds.iter().flat_map(|hold| {
+                let disks = hold.host.disks.iter().filter(|disk| disk.disk == name);
+                let points = disks.flat_map(|disk| &disk.points);
+                hold.weighed(points.map(|point| (point.start_ns, point.end_ns, of(point))))
             }))
         };
         let (Some(busy), Some(queue)) = (mean(|one| one.busy_share), mean(|one| one.queue_mean))

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::facts::{Facts, HoldEvidence, mean_of};
+use super::facts::{Facts, HoldEvidence};
 use super::{Findings, Weight};
 use crate::series::{NetworkPoint, NetworkSeries};
+use crate::statistics::weighted_mean;
 use crate::summary::{Bottleneck, LimitFact, NetworkDirection};
 use kgauge_results::run::{NetworkSpeed, SpeedSource};
 
@@ -186,8 +187,11 @@ fn mean(
     interface: &str,
     of: impl Fn(&HoldEvidence, &NetworkPoint) -> Option<f64>,
 ) -> Option<f64> {
-    mean_of(facts.holds.iter().map(|hold| {
-        let points = series_of(hold, interface)?.points.iter();
-        hold.mean(points.filter_map(|point| Some((point.start_ns, point.end_ns, of(hold, point)?))))
+    weighted_mean(facts.holds.iter().flat_map(|hold| {
+        let points = series_of(hold, interface).map_or(&[][..], |series| &series.points);
+        let known = points.iter();
+        hold.weighed(
+            known.filter_map(|point| Some((point.start_ns, point.end_ns, of(hold, point)?))),
+        )
     }))
 }

@@ -2,73 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_analyze::series::{BrokerPoint, BrokerSeries, RequestPoint};
+use kgauge_analyze::series::{BrokerPoint, BrokerSeries};
 use kgauge_results::SECOND_NS;
-use kgauge_results::run::{MetricsSource, MissingEvidence, RequestKind};
+use kgauge_results::metrics::{MetricDisplay, MetricGroup, MetricId, Panel, RequestKind};
+use kgauge_results::run::{MetricsSource, MissingEvidence};
 
 use super::spans::{SpanRate, WeightedValue, of_spans};
-use super::{LETTERS_MAX, MEGABYTE, PanelContext};
+use super::{LETTERS_MAX, PanelContext, shown};
 use crate::clean::cut;
-use crate::view::{MachineLine, MachineTimeline, Panel};
-
-const NS_PER_MS: f64 = 1e6;
-
-/// The parts of a request's time, in their order in time.
-type TimePhase = (&'static str, fn(&RequestPoint) -> Option<f64>);
-const PARTS: [TimePhase; 6] = [
-    ("waiting for a handler", |one| one.request_queue_ms),
-    ("local (handler)", |one| one.local_ms),
-    ("waiting for other brokers or data", |one| one.remote_ms),
-    ("throttled by a quota", |one| one.throttle_ms),
-    ("waiting for a network thread", |one| one.response_queue_ms),
-    ("sending", |one| one.response_send_ms),
-];
-
-/// The same of nodes of the embedded cluster, which have one thread for everything.
-const PARTS_EMBEDDED: [&str; 6] = [
-    "waiting for the thread",
-    "handling",
-    "waiting for other brokers or data",
-    "throttled by a quota",
-    "response waiting for the thread",
-    "sending",
-];
+use crate::view::{MachineLine, MachineTimeline};
 
 fn are_embedded(brokers: &[BrokerSeries]) -> bool {
     let mut brokers = brokers.iter();
     brokers.any(|series| series.source == MetricsSource::Embedded)
 }
 
-/// What is drawn of a repeat that took so long.
+/// What is drawn of a repeat that took that long.
 pub(in crate::view::fill) fn broker_timeline(
     brokers: &[BrokerSeries],
     not_seen: &[MissingEvidence],
     end_ns: u64,
 ) -> MachineTimeline {
     let mut drawing = PanelContext::over(end_ns);
-    let kinds = [
-        (
-            Panel::ProduceParts,
-            Panel::ProduceTime,
-            RequestKind::Produce,
-        ),
-        (
-            Panel::FetchParts,
-            Panel::FetchTime,
-            RequestKind::FetchConsumer,
-        ),
-        (
-            Panel::FollowerParts,
-            Panel::FollowerTime,
-            RequestKind::FetchFollower,
-        ),
-    ];
-    for (parts, by_broker, kind) in kinds {
-        drawing.parts(parts, brokers, kind);
-        // Of one broker the parts say all.
-        if brokers.len() > 1 {
-            drawing.totals(by_broker, brokers, kind);
-        }
+    for kind in RequestKind::SAMPLED {
+        drawing.requests(brokers, kind);
     }
     for series in brokers {
         drawing.broker(series);
@@ -81,86 +38,53 @@ pub(in crate::view::fill) fn broker_timeline(
 }
 
 impl PanelContext {
-    /// Mean times of all brokers' requests together, part by part.
-    fn parts(&mut self, panel: Panel, brokers: &[BrokerSeries], kind: RequestKind) {
-        let embedded = are_embedded(brokers);
-        for ((name, part), name_embedded) in PARTS.into_iter().zip(PARTS_EMBEDDED) {
-            let name = if embedded { name_embedded } else { name };
-            let known = together(brokers, |point| {
-                let one = point.requests_of(kind)?;
-                weighed(one, part)
-            });
-            let points = of_spans(&known, self.seconds_per_point);
-            self.add(panel, name.to_owned(), points);
-        }
-    }
-
-    /// Mean times of requests, broker by broker.
-    fn totals(&mut self, panel: Panel, brokers: &[BrokerSeries], kind: RequestKind) {
-        for series in brokers {
-            let value = |point: &BrokerPoint| weighed(point.requests_of(kind)?, |one| one.total_ms);
-            self.of_broker(panel, series, "", value);
+    /// The mean time of one kind of request: of all brokers by phase, then broker by broker.
+    fn requests(&mut self, brokers: &[BrokerSeries], kind: RequestKind) {
+        let Some((phases, by_broker)) = Panel::of_requests(kind) else {
+            return;
+        };
+        let is_embedded = are_embedded(brokers);
+        for metric in MetricId::of(MetricGroup::Requests) {
+            let value = |point: &BrokerPoint| shown(metric, phases, point.requests.get(&kind)?);
+            match metric.row().display {
+                MetricDisplay::Phase { name, embedded } => {
+                    let name = if is_embedded { embedded } else { name };
+                    let points = of_spans(&together(brokers, value), self.seconds_per_point);
+                    self.add(phases, name.to_owned(), points);
+                }
+                // Of one broker the phases say all.
+                MetricDisplay::RequestTime if brokers.len() > 1 => {
+                    for series in brokers {
+                        self.of_broker(by_broker, series, "", value);
+                    }
+                }
+                MetricDisplay::RequestTime
+                | MetricDisplay::Line { .. }
+                | MetricDisplay::Evidence(_) => {}
+            }
         }
     }
 
     fn broker(&mut self, series: &BrokerSeries) {
-        let mut draw = |panel, what: &str, value: fn(&BrokerPoint) -> Option<f64>| {
-            self.of_broker(panel, series, what, |point| {
-                value(point).map(WeightedValue::even)
-            });
-        };
-        let handlers = match series.source {
-            MetricsSource::Embedded => " thread",
-            _ => " handlers",
-        };
-        draw(Panel::Idle, handlers, |point| {
-            Some(point.handler_idle? * 100.0)
-        });
-        draw(Panel::Idle, " network", |point| {
-            Some(point.network_idle? * 100.0)
-        });
-        draw(Panel::BrokerBytes, " in", |point| {
-            Some(point.bytes_in_per_s? / MEGABYTE)
-        });
-        draw(Panel::BrokerBytes, " out", |point| {
-            Some(point.bytes_out_per_s? / MEGABYTE)
-        });
-        draw(Panel::BrokerBytes, " to followers", |point| {
-            Some(point.replication_bytes_out_per_s? / MEGABYTE)
-        });
-        draw(Panel::BrokerQueues, " requests", |point| {
-            point.request_queue
-        });
-        draw(Panel::BrokerQueues, " responses", |point| {
-            point.response_queue
-        });
-        draw(Panel::Purgatory, " produce", |point| {
-            point.produce_purgatory
-        });
-        draw(Panel::Purgatory, " fetch", |point| point.fetch_purgatory);
-        draw(Panel::Leaders, " leads", |point| point.leaders);
-        draw(Panel::OutOfSync, " under-replicated", |point| {
-            point.under_replicated
-        });
-        draw(Panel::OutOfSync, " under min.insync.replicas", |point| {
-            point.under_min_isr
-        });
-        draw(Panel::OutOfSync, " leaderless", |point| {
-            point.offline_partitions
-        });
-        draw(Panel::Flushes, "", |point| point.flushes_per_s);
-        draw(Panel::Failed, " produce", |point| {
-            point.failed_produce_per_s
-        });
-        draw(Panel::Failed, " fetch", |point| point.failed_fetch_per_s);
-        draw(Panel::Conversions, "", |point| point.conversions_per_s);
-        draw(Panel::Collections, "", |point| {
-            Some(point.collection_share? * 100.0)
-        });
-        self.of_broker(Panel::FlushTimes, series, "", |point| {
-            let (value, per_s) = (point.flush_mean_ms? * NS_PER_MS, point.flushes_per_s?);
-            Some(WeightedValue { value, per_s })
-        });
+        let groups = MetricGroup::OF_BROKERS.into_iter();
+        for metric in groups.flat_map(MetricId::of) {
+            if let MetricDisplay::Line {
+                panel,
+                name,
+                embedded,
+            } = metric.row().display
+            {
+                let name = match series.source {
+                    MetricsSource::Embedded => embedded,
+                    MetricsSource::Jolokia | MetricsSource::Prometheus | MetricsSource::Unknown => {
+                        name
+                    }
+                };
+                self.of_broker(panel, series, name, |point| {
+                    shown(metric, panel, &point.values)
+                });
+            }
+        }
     }
 
     fn of_broker(
@@ -192,13 +116,6 @@ impl PanelContext {
             false => self.add(panel, name, points),
         }
     }
-}
-
-fn weighed(one: &RequestPoint, ms: fn(&RequestPoint) -> Option<f64>) -> Option<WeightedValue> {
-    Some(WeightedValue {
-        value: ms(one)? * NS_PER_MS,
-        per_s: one.per_s,
-    })
 }
 
 /// One mean of all brokers for each second; their looks are some milliseconds apart.
@@ -248,8 +165,8 @@ fn notes(brokers: &[BrokerSeries], not_seen: &[MissingEvidence]) -> Vec<String> 
         let mut requests = brokers
             .iter()
             .flat_map(|series| &series.points)
-            .flat_map(|point| &point.requests);
-        if requests.all(|one| one.total_ms.is_none()) {
+            .flat_map(|point| point.requests.values());
+        if requests.all(|means| !means.contains_key(&MetricId::RequestTotal)) {
             let words = "It exports no mean request times, so none are shown: add them to the \
                          exporter rules.";
             notes.push(words.to_owned());

@@ -11,6 +11,7 @@ use kgauge_analyze::series::{
     DiskPoint, DiskSeries, HostSeries, NetworkPoint, NetworkSeries, PressurePoint, ProcessPoint,
 };
 use kgauge_results::SECOND_NS;
+use kgauge_results::metrics::{Means, MetricId, Panel, PanelUnit};
 use kgauge_results::run::{DataDir, HostMemory, Resource};
 
 pub(super) use brokers::broker_timeline;
@@ -20,7 +21,7 @@ use spans::{Points, SpanRate, WeightedValue, of_moments, of_spans};
 pub(super) use traffic::timeline as traffic;
 
 use crate::clean::cut;
-use crate::view::{MachineLine, MachineTimeline, Panel};
+use crate::view::{MachineLine, MachineTimeline};
 
 /// Points of a line at most: there are many lines, and the page has to stay small.
 const POINTS_MAX: u64 = 120;
@@ -41,6 +42,24 @@ pub(super) fn timeline(host: &HostSeries, chosen: &ChosenDevices, end_ns: u64) -
         seconds_per_point: drawing.seconds_per_point,
         notes: notes(host, chosen),
     }
+}
+
+/// A metric's value in the unit of a panel, and what it weighs in means.
+fn shown(metric: MetricId, panel: Panel, means: &Means) -> Option<WeightedValue> {
+    let value = means.get(&metric)?;
+    let value = match panel.row().unit {
+        PanelUnit::MegabytesPerSecond => value / MEGABYTE,
+        PanelUnit::Percent => value * 100.0,
+        PanelUnit::Bytes
+        | PanelUnit::Nanoseconds
+        | PanelUnit::RecordsPerSecond
+        | PanelUnit::Plain => *value,
+    };
+    let per_s = match metric.events() {
+        Some(events) => *means.get(&events)?,
+        None => 1.0,
+    };
+    Some(WeightedValue { value, per_s })
 }
 
 struct PanelContext {

@@ -6,11 +6,12 @@ use kgauge_analyze::series::{
     ClientFigures, ClientSecond, ClientSeries, GrowthPoint, HeldPoint, RepeatSeries, WireSeries,
 };
 use kgauge_analyze::summary::FlowSummary;
+use kgauge_results::metrics::Panel;
 
 use super::spans::WeightedValue;
 use super::{LETTERS_MAX, MEGABYTE, PanelContext};
 use crate::clean::cut;
-use crate::view::{MachineTimeline, Panel};
+use crate::view::MachineTimeline;
 
 /// Brokers that are drawn at most, the first by their ids.
 const BROKERS_MAX: usize = 9;
