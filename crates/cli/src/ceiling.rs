@@ -193,9 +193,8 @@ fn table(told: &CeilingJson) -> String {
         ));
     }
     text.push_str(
-        "\nCPU ns: processor time of the load threads for a record. A core: records a\n\
-         second of one core that does nothing else. Over loopback the sink takes\n\
-         processor time as well.\n",
+        "\nCPU ns: CPU time of the load threads per record. A core: records per second of\none \
+         core that does nothing else. Over loopback the sink uses CPU time as well.\n",
     );
     text
 }

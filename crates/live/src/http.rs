@@ -66,7 +66,7 @@ pub(crate) fn serve(
     let (response, is_head, is_whole) = match read_head(stream, deadline)? {
         Head::Closed => return Ok(()),
         Head::TooLong => {
-            let words = "a request has at most 8 KiB here";
+            let words = "a request may have at most 8 KiB";
             (
                 HttpResponse::words("431 Request Header Fields Too Large", words),
                 false,
@@ -170,9 +170,10 @@ fn parse(bytes: &[u8]) -> Result<HttpRequest, HttpResponse> {
     };
     if !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
         return Err(match version.starts_with("HTTP/") {
-            true => {
-                HttpResponse::words("505 HTTP Version Not Supported", "HTTP/1.1 is spoken here")
-            }
+            true => HttpResponse::words(
+                "505 HTTP Version Not Supported",
+                "only HTTP/1.x is supported",
+            ),
             false => bad("this is not HTTP"),
         });
     }

@@ -58,7 +58,7 @@ impl Observer for LiveObserver {
                 state.trouble(&format!("Trial {name} failed: {why}"));
             }
             RunEvent::Closing { error: Some(error) } => {
-                state.trouble(&format!("The run did not come to its end: {error}"));
+                state.trouble(&format!("The run failed: {error}"));
             }
             RunEvent::Closing { error: None } => {}
             RunEvent::Closed => state.run_ends(),

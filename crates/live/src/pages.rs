@@ -52,7 +52,8 @@ impl Pages {
                     ..html(page, REPORT_POLICY)
                 },
                 None => {
-                    let words = "there is no such page: / is the run, /live.json where it is, /metrics its numbers";
+                    let words = "no such page: / shows the run, /live.json its state, /metrics \
+                                 its metrics";
                     HttpResponse::words("404 Not Found", words)
                 }
             },

@@ -142,7 +142,7 @@ impl LiveRunState {
             title: title.to_owned(),
             target: target.to_owned(),
             target_of: of,
-            doing: "the target gets ready".to_owned(),
+            doing: "the target is starting".to_owned(),
             troubles,
             reports,
             ..LiveNow::default()
@@ -254,7 +254,7 @@ impl LiveRunState {
         let second = progress.elapsed_ns / 1_000_000_000;
         if state.now.phase != LivePhase::Load || state.second != second {
             state.now.phase = LivePhase::Load;
-            state.now.doing = "the load is on".to_owned();
+            state.now.doing = "load running".to_owned();
             state.second = second;
             state.changes += 1;
         }
@@ -285,7 +285,7 @@ impl LiveRunState {
         }
         state.forget_memory();
         state.now.phase = LivePhase::Between;
-        state.now.doing = "the report is made".to_owned();
+        state.now.doing = "writing the report".to_owned();
         state.now.left_s = None;
         state.changes += 1;
     }
@@ -296,7 +296,8 @@ impl LiveRunState {
         let path = format!("reports/{}", state.reports.len() + 1);
         let file = file.display().to_string();
         let words = format!(
-            "kgauge serves this report until it ends, which it does as soon as all is done. The same page stands in {file}"
+            "kgauge serves this report until it exits, shortly after the run. The same page is in \
+             {file}"
         );
         let served = kgauge_report::render_served_report(page, &words);
         state.reports.push(served.into());

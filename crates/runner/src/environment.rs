@@ -65,8 +65,8 @@ fn started(target: &kgauge_target::Target) -> Option<KafkaStart> {
 fn notes(config: &ClientConfig) -> Vec<String> {
     let tls = config.security.tls.as_ref();
     let unchecked = tls.filter(|tls| !tls.host_names_checked).map(|_| {
-        "The names in the brokers' certificates were not checked: the client properties switch \
-         that off, and anybody with a certificate of that authority could have answered."
+        "Host names in the brokers' certificates were not verified, because the client properties \
+         disable that: anyone with a certificate of that authority could have answered."
             .to_owned()
     });
     unchecked.into_iter().collect()
@@ -88,9 +88,7 @@ fn security_of_embedded(target: &kgauge_target::Target) -> Option<String> {
     };
     let security = embedded.spec().security;
     (security != SecurityKind::Plaintext).then(|| {
-        format!(
-            "Clients connect by {security}. The nodes talk to each other inside of one process."
-        )
+        format!("Clients connect with {security}. Traffic between nodes stays inside one process.")
     })
 }
 
@@ -105,10 +103,7 @@ fn flushes_that_differ(facts: &TargetFacts) -> Vec<String> {
             .collect();
         values.dedup();
         (values.len() > 1).then(|| {
-            format!(
-                "The brokers differ in {name}: what is said of flushing before an ack holds for \
-                 one of them."
-            )
+            format!("The brokers differ in {name}: the flush policy shown applies to one of them.")
         })
     };
     names.into_iter().filter_map(note).collect()

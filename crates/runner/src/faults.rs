@@ -270,7 +270,7 @@ impl Driver {
         let nodes = match self.struck(&plan, entry, round) {
             Ok(nodes) => nodes,
             Err(words) => {
-                return self.log.warn(format!("\"{plan}\" was not done: {words}"));
+                return self.log.warn(format!("\"{plan}\" failed: {words}"));
             }
         };
         let number = self.count;
@@ -289,7 +289,7 @@ impl Driver {
                     }
                 }
                 Err(words) => {
-                    self.log.warn(format!("\"{plan}\" was not done: {words}"));
+                    self.log.warn(format!("\"{plan}\" failed: {words}"));
                 }
             }
         }
@@ -376,7 +376,7 @@ impl Driver {
                 }
             }
             Err(words) => {
-                let text = format!("{whom}: {} was not lifted: {words}", plan.kind);
+                let text = format!("{whom}: {} could not be ended: {words}", plan.kind);
                 self.log.warn(text);
             }
         }
@@ -443,7 +443,7 @@ impl Driver {
             }
             FaultNode::Leader | FaultNode::Follower => {
                 let Some(cluster) = &mut self.cluster else {
-                    return Err("nobody can be asked who leads".to_owned());
+                    return Err("no broker can be asked for the leader".to_owned());
                 };
                 let metadata = cluster
                     .refresh(&[&self.topic])

@@ -89,7 +89,7 @@ pub(crate) fn drop_unsupported(
     }
     let version = facts.version.as_deref().unwrap_or("of unknown version");
     let words = format!(
-        "the cluster ({version}) cannot do this:\n  {}",
+        "the cluster ({version}) does not support this:\n  {}",
         refused.join("\n  ")
     );
     Err(RunError::input(words))

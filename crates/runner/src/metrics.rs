@@ -28,7 +28,8 @@ pub fn read_addresses(texts: &[String]) -> Result<Vec<MetricsAddress>, RunError>
         let broker = match id.map(str::parse::<i32>) {
             Some(Err(_)) => {
                 let words = format!(
-                    "--metrics: number {place} is of no broker: write 1=http://HOST:PORT/PATH"
+                    "--metrics: address {place} has an invalid broker id: write \
+                     1=http://HOST:PORT/PATH"
                 );
                 return Err(RunError::input(words));
             }
@@ -103,7 +104,7 @@ pub(crate) fn known(
         if !brokers.iter().any(|broker| broker.id == id) {
             let ids: Vec<String> = brokers.iter().map(|broker| broker.id.to_string()).collect();
             return refuse(format!(
-                "--metrics: {} is of broker {id}, and the cluster has {}",
+                "--metrics: {} belongs to broker {id}, but the cluster has {}",
                 one.url,
                 ids.join(", ")
             ));

@@ -156,8 +156,8 @@ impl fmt::Display for Activity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let compact = |count: f64| kgauge_report::compact(count);
         match self {
-            Self::ChangingCluster => f.write_str("another cluster for the next trial"),
-            Self::MeasuringCeiling => f.write_str("what this machine can generate"),
+            Self::ChangingCluster => f.write_str("starting another cluster"),
+            Self::MeasuringCeiling => f.write_str("measuring this machine's ceiling"),
             Self::WarmingBegins => f.write_str("warming the brokers"),
             Self::Warming {
                 elapsed_s,
@@ -174,7 +174,7 @@ impl fmt::Display for Activity {
                 compact(*acked as f64),
                 compact(*records as f64)
             ),
-            Self::AwaitingReplicator => f.write_str("until the replicator copies"),
+            Self::AwaitingReplicator => f.write_str("waiting for the replicator"),
             Self::Recovering => f.write_str("waiting for the cluster to recover"),
         }
     }

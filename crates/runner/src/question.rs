@@ -177,8 +177,8 @@ fn of_file(what: &str, path: &Path, changes: &ScenarioChanges) -> Result<Questio
 fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
     if !changes.are_none() {
         return Err(RunError::input(
-            "a saved plan is run as it stands: --set, --driver, --only, --repeat, --quick and \
-             --full belong to scenarios and studies",
+            "a saved plan cannot be changed: --set, --driver, --only, --repeat, --quick and \
+             --full need a scenario or a study",
         ));
     }
     let plan = Plan::from_json(&read_file(path)?)

@@ -159,7 +159,7 @@ fn note_failure(session: &mut Session<'_>, trial: &Trial, error: &RunError) -> b
 fn note_left_out(session: &mut Session<'_>, steps: usize) {
     if steps > 0 {
         session.remark(&format!(
-            "the cluster does not answer; what is left of the run ({steps} repeats) was not tried"
+            "the cluster does not answer; repeats skipped: {steps}"
         ));
     }
 }

@@ -126,9 +126,9 @@ impl RunTarget {
     fn check_clusters(&self, clusters: &[(String, &ClusterNeeds)]) -> Result<(), RunError> {
         if let (true, [(first, _), (other, _), ..]) = (self.is_existing(), clusters) {
             let words = format!(
-                "{first} and {other} want different clusters, and {} is one that is there\n  run them one by \
-                 one (--only, --set target.brokers=N, --set broker.KEY=VALUE), or let kgauge start the \
-                 clusters: --target kafka:VERSION",
+                "{first} and {other} need different clusters, but {} is an existing one\n  run \
+                 them one by one (--only, --set target.brokers=N, --set broker.KEY=VALUE), or let \
+                 kgauge start the clusters: --target kafka:VERSION",
                 self.text
             );
             return Err(RunError::input(words));
@@ -207,7 +207,8 @@ impl RunTarget {
             Some(destination) => destination.spec.clone(),
             None if self.is_existing() => {
                 return refused(format!(
-                    "the scenario copies from {} to a second cluster\n  say which: --destination TARGET",
+                    "the scenario copies from {} to a second cluster\n  name it with \
+                     --destination TARGET",
                     self.text
                 ));
             }
@@ -217,15 +218,17 @@ impl RunTarget {
         match needs.replicator {
             Replicator::None if !are_there => {
                 return refused(
-                    "target.mirror.replicator is none, and nobody would copy between clusters that kgauge starts\n  \
-                     start both clusters and your replicator, and name them: --target and --destination"
+                    "target.mirror.replicator is none, so nothing would copy between clusters \
+                     that kgauge starts\n  start both clusters and your replicator yourself, and \
+                     pass --target and --destination"
                         .to_owned(),
                 );
             }
             Replicator::MirrorMaker2 if is_there(&self.spec) || is_there(&spec) => {
                 return refused(
-                    "MirrorMaker 2 makes topics of its own on both clusters, so kgauge starts it only between clusters \
-                     that it starts too\n  run it yourself, and say so: --set target.mirror.replicator=none"
+                    "MirrorMaker 2 creates its own topics on both clusters, so kgauge only starts \
+                     it between clusters that it started\n  run it yourself, and pass --set \
+                     target.mirror.replicator=none"
                         .to_owned(),
                 );
             }
@@ -259,7 +262,7 @@ impl RunTarget {
             .filter(|n| *n as usize != brokers.len())
         {
             let words = format!(
-                "the cluster has {} brokers, but the scenario wants {wanted}",
+                "the scenario needs exactly {wanted} brokers; the cluster has {}",
                 brokers.len()
             );
             return Err(RunError::input(words));

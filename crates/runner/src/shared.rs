@@ -58,7 +58,7 @@ impl SharedTarget {
                     continue;
                 }
                 Err(TryLockError::WouldBlock) => {
-                    return Err("something was being done to the cluster".to_owned());
+                    return Err("the cluster was busy with another instruction".to_owned());
                 }
             };
             let Some(target) = target.as_mut() else {

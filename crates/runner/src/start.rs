@@ -152,7 +152,7 @@ fn left_to_do(
     let mut steps = question.order(opened.seed);
     steps.retain(|step| !is_done(step) && !is_left_out(step));
     if opened.earlier.is_some() && steps.is_empty() {
-        let words = "this run has nothing left to do that the target can serve";
+        let words = "the target supports none of the run's remaining trials";
         return Err(RunError::input(words));
     }
     Ok((steps, left_out))
@@ -189,9 +189,7 @@ fn disk_baseline(
         return Ok((None, None));
     }
     let why = match request.target.spec {
-        TargetSpec::Existing(_) => {
-            "the brokers' disks are not this machine's to measure".to_owned()
-        }
+        TargetSpec::Existing(_) => "the brokers' disks are not on this machine".to_owned(),
         _ => {
             observer.observe(&RunEvent::Remark("measuring the disk alone with fio"));
             match kgauge_observe::disk_baseline(dir, &|| request.stop.is_wanted()) {
@@ -203,10 +201,7 @@ fn disk_baseline(
             }
         }
     };
-    Ok((
-        None,
-        Some(format!("There is no baseline of the disk: {why}.")),
-    ))
+    Ok((None, Some(format!("No disk baseline: {why}."))))
 }
 
 /// What is told of the brokers is of the first cluster.

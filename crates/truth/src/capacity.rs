@@ -37,12 +37,12 @@ fn row(ran: &TruthRun, flow: &str, entry: usize) -> TruthRow {
     let (unit, words, measured) = match capacity.unit {
         CapacityUnit::Records => (
             TruthUnit::RecordsPerSecond,
-            "records a second",
+            "records per second",
             throughput.map(|throughput| throughput.records_per_s.mean),
         ),
         CapacityUnit::Bytes => (
             TruthUnit::BytesPerSecond,
-            "bytes a second",
+            "bytes per second",
             throughput.and_then(|throughput| Some(throughput.wire_bytes_per_s.as_ref()?.mean)),
         ),
     };

@@ -96,7 +96,7 @@ fn of_case(ran: &TruthRun, case: &Case) -> Vec<TruthRow> {
     });
     let figure = |words: &str| format!("{}, {words}", case.flow);
     let Some((_, records)) = ran.struck(case.entry) else {
-        let words = "the nodes did not tell what the fault has struck".to_owned();
+        let words = "the nodes did not report which requests the fault affected".to_owned();
         return vec![TruthRow::missing("counts", figure(case.words), words)];
     };
     let struck = ExpectedValue::exact(TruthUnit::Records, records as f64);
@@ -110,7 +110,7 @@ fn of_case(ran: &TruthRun, case: &Case) -> Vec<TruthRow> {
         };
         let there = ExpectedValue::exact(TruthUnit::Records, (all.acked + unknown) as f64);
         let grown = ran.grown_on(node).map(|grown| grown as f64);
-        rows.push(there.row("counts", figure("on its node"), grown));
+        rows.push(there.row("counts", figure("in its log"), grown));
     }
     rows
 }

@@ -74,7 +74,7 @@ fn of_side(runs: &Runs, side: &Side) -> Vec<TruthRow> {
     let with = delayed.times_of_all(side.flow, side.kind);
     let without = base.times_of_all(side.flow, side.kind);
     let (Some(with), Some(without), Some(drawn)) = (with, without, Drawn::of(delayed)) else {
-        let words = "the run folders do not tell all that is needed".to_owned();
+        let words = "the run folders lack required data".to_owned();
         return vec![TruthRow::missing("delay", side.api, words)];
     };
     let disturbed = disturbed(&without);
@@ -117,8 +117,8 @@ fn disturbed(without: &Histogram) -> Option<String> {
     );
     (most_ns - least_ns > BASE_SPREAD_NS_MAX).then(|| {
         format!(
-            "Without the delay requests took {:.1} to {:.1} ms: other programs disturbed that run, so the band is too wide \
-             to tell anything.",
+            "Undelayed requests took {:.1} to {:.1} ms: other programs disturbed that run, so the \
+             tolerance would accept anything.",
             least_ns / 1e6,
             most_ns / 1e6
         )

@@ -134,72 +134,79 @@ enum How {
 const CHECKS: &[Check] = &[
     Check {
         name: "stall",
-        title: "the broker stands still for 1 s",
-        formula: "A record that is due t before the stall's end waits t. Of a hold of length D the part \
-                  (1 s - x) / D waits longer than x, so in 60 s p99 is 400 ms and p99.9 is 940 ms. Poisson arrivals \
-                  differ from that by chance: the rank of a quantile is binomial.",
+        title: "the broker holds all produce requests for 1 s",
+        formula: "A record that is due t before the end of the stall waits t. In a hold of length \
+                  D, the share (1 s - x) / D waits longer than x, so in 60 s p99 is 400 ms and \
+                  p99.9 is 940 ms. Poisson arrivals deviate from that by chance: the rank of a \
+                  quantile is binomial.",
         scenarios: &[scenarios::STALL],
         how: How::Latency(stall::of_one),
     },
     Check {
         name: "stalls",
-        title: "two stalls of 0.5 s and 2 s; stalls over both borders of the hold",
-        formula: "Parts add up: ((0.5 s - x) + (2 s - x)) / D, each counted where it is positive. Of a stall \
-                  over a border only records that were due in the hold count: 1 s before the end of the first, \
-                  and from 1 s to 1.5 s before the end of the second.",
+        title: "two stalls of 0.5 s and 2 s; stalls across both borders of the hold",
+        formula: "Shares add up: ((0.5 s - x) + (2 s - x)) / D, counting only positive terms. Of \
+                  a stall across a border, only records that were due in the hold count: up to 1 \
+                  s before the end of the first, and from 1 s to 1.5 s before the end of the \
+                  second.",
         scenarios: &[scenarios::TWO_STALLS, scenarios::BORDER_STALLS],
         how: How::Latency(stall::of_several),
     },
     Check {
         name: "capacity",
-        title: "a node lets through so much and no more",
-        formula: "Throughput at full speed is the capacity that was set, which no client is told.",
+        title: "a node has a limited capacity",
+        formula: "Throughput at full speed equals the configured capacity, which clients do not \
+                  know.",
         scenarios: &[scenarios::CAPACITY, scenarios::CAPACITY_FETCH],
         how: How::Read(capacity::rows),
     },
     Check {
         name: "delay",
-        title: "requests of one API are delayed by times from a known distribution",
-        formula: "Each quantile is that of the delays drawn, plus what a request takes without a delay (from its \
-                  least to its p99, measured in the run in which only the other API is delayed).",
+        title: "requests of one API are delayed by random times from a known distribution",
+        formula: "Each quantile is that of the drawn delays, plus the time of an undelayed \
+                  request (from its minimum to its p99, measured in the run that delays only the \
+                  other API).",
         scenarios: &[scenarios::DELAY_PRODUCE, scenarios::DELAY_FETCH],
         how: How::Read(delay::rows),
     },
     Check {
         name: "counts",
-        title: "answers fail and connections drop",
-        formula: "The client's count of records by outcome is the nodes' own count of records in the requests \
-                  that they struck; on a node is what was acked, and of unknown fate what it was told to carry out.",
+        title: "requests fail and connections close",
+        formula: "The client's counts by outcome equal the nodes' counts of records in the \
+                  affected requests. A node's log has the acked records, and those of unknown \
+                  fate whose requests were processed.",
         scenarios: &[scenarios::COUNTS],
         how: How::Read(counts::rows),
     },
     Check {
         name: "little",
         title: "Little's law",
-        formula: "Records in flight, integrated over the whole run, are the rate times the mean time from sent to acked.",
+        formula: "The number of records in flight, integrated over the whole run, equals the rate \
+                  times the mean time from sent to acked.",
         scenarios: &[scenarios::STALL, scenarios::TWO_STALLS, scenarios::CAPACITY],
         how: How::Read(little::rows),
     },
     Check {
         name: "recorder",
-        title: "a recorder that is wrong on purpose",
-        formula: "A latency that starts when the record was really sent leaves out how long the producer was \
-                  blocked. Put to the check `stall` it has to fail.",
+        title: "a deliberately wrong recorder",
+        formula: "A latency that starts at the actual send omits the time in which the producer \
+                  was blocked. The check `stall` must fail for it.",
         scenarios: &[scenarios::STALL],
         how: How::Read(stall::of_a_wrong_recorder),
     },
     Check {
         name: "slices",
-        title: "slices of a run, cut in any way",
-        formula: "They add up to the same counts in every bucket, and to the same summary: so many differ.",
+        title: "slices of a run, split at random",
+        formula: "They must add up to the same bucket counts and the same summary. The figures \
+                  count differences.",
         scenarios: &[scenarios::STALL],
         how: How::Cut,
     },
     Check {
         name: "kafka-tool",
-        title: "kafka-producer-perf-test of Kafka 4.3.1 beside kgauge, same cluster, same stall",
-        formula: "The same arithmetic. The tool's clock starts when send() is called, and with a full buffer it is \
-                  called late. Its figures are shown, not judged.",
+        title: "kafka-producer-perf-test of Kafka 4.3.1 next to kgauge, same cluster, same stall",
+        formula: "The same arithmetic. The tool's clock starts when send() is called; with a full \
+                  buffer, that is late. Its figures are shown, not judged.",
         scenarios: &[],
         how: How::Tool,
     },
@@ -217,7 +224,7 @@ struct TruthJson<'a> {
     seconds: f64,
     /// The part of the machine's processors that other programs used, in the run in which it was most.
     used_by_others_max: Option<f64>,
-    /// Whether all figures are what they must be.
+    /// Whether all figures are as expected.
     good: bool,
     /// How many are not.
     failed: usize,
@@ -440,7 +447,7 @@ impl Suite<'_> {
             Duration::from_nanos(ns) + BETWEEN
         });
         self.remark(&format!(
-            "truth, {} checks from {} runs, about {}; results in {}",
+            "truth, checks: {}, runs: {}, about {}; results in {}",
             checks.len(),
             scenarios.len(),
             seconds(lengths.sum()),
@@ -454,7 +461,7 @@ fn chosen(only: &[String]) -> Result<Vec<&'static Check>, RunError> {
     if let Some(unknown) = only.iter().find(|name| !is_known(name)) {
         let names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
         return Err(RunError::input(format!(
-            "--only {unknown}: there is no such check\n  checks: {}",
+            "--only {unknown}: unknown check\n  checks: {}",
             names.join(", ")
         )));
     }

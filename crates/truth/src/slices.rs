@@ -38,7 +38,7 @@ pub(crate) fn rows(runs: &Runs, dir: &Path, seed: u64) -> Result<Vec<TruthRow>, 
         let cut = of_a_run(ran, dir, Random::new(seed));
         let _ = fs::remove_dir_all(dir);
         rows.extend(cut.map_err(|error| {
-            RunError::System(format!("cannot cut {}: {error}", ran.read.dir.display()))
+            RunError::System(format!("cannot split {}: {error}", ran.read.dir.display()))
         })?);
     }
     rows.push(of_threads(Random::new(seed)));
@@ -70,12 +70,12 @@ fn of_a_run(ran: &TruthRun, dir: &Path, random: Random) -> Result<Vec<TruthRow>,
         summaries += u64::from(summary != whole);
     }
     let none = ExpectedValue::exact(TruthUnit::Count, 0.0);
-    let figure = format!("buckets in {CUTS} cuts of {} slices", lines.len());
+    let figure = format!("buckets in {CUTS} splits of {} slices", lines.len());
     Ok(vec![
         none.row("slices", figure, Some(differing as f64)),
         none.row(
             "slices",
-            format!("summaries of {CUTS} cuts"),
+            format!("summaries of {CUTS} splits"),
             Some(summaries as f64),
         ),
     ])

@@ -52,7 +52,7 @@ pub(crate) fn text(parts: &[TruthTable<'_>]) -> String {
             if let (Some(low), Some(high)) = (row.possible_low, row.possible_high) {
                 let (low, high) = (amount(low, row.unit), amount(high, row.unit));
                 let words = format!(
-                    "Other programs took the machine meanwhile: with that, {low} to {high} is possible."
+                    "Other programs used the machine: with that, {low} to {high} is possible."
                 );
                 wrap(&mut text, &words);
             }
@@ -116,17 +116,17 @@ pub(crate) fn closing(rows: &[TruthRow], used_by_others: Option<f64>) -> String 
     let missing = is(&[RowVerdict::Missing]);
     let unsure = is(&[RowVerdict::Inconclusive]);
     let all = good + bad + unsure;
-    let mut text = format!("{good} of {all} figures are what they must be");
+    let mut text = format!("figures as expected: {good} of {all}");
     if unsure > 0 {
         text.push_str(&format!(", {unsure} inconclusive"));
     }
     if missing > 0 {
-        text.push_str(&format!(", {missing} could not be had"));
+        text.push_str(&format!(", {missing} unavailable"));
     }
     text.push('.');
     if let Some(part) = used_by_others.filter(|_| bad + unsure > 0) {
         text.push_str(&format!(
-            "\nOther programs used up to {:.0} % of this machine's processors meanwhile.",
+            "\nOther programs used up to {:.0} % of this machine's processors during the checks.",
             part * 100.0
         ));
     }
@@ -138,8 +138,8 @@ pub(crate) fn closing(rows: &[TruthRow], used_by_others: Option<f64>) -> String 
     }
     if bad > 0 {
         text.push_str(
-            "\nA failed figure missed its tolerance by more than other programs can explain: that is an error \
-             of kgauge. Please report it with the run folders.",
+            "\nA failed figure missed its tolerance by more than other programs can explain: this \
+             is a bug in kgauge. Please report it with the run folders.",
         );
     }
     text
@@ -173,12 +173,12 @@ stall: a second of silence
   wrong, p99  400.0 ms   1.20 ms  ± 1 %      FAIL
 ";
         assert_eq!(text(&parts), expected);
-        let words = "1 of 2 figures are what they must be.\nOther programs used up to 83 % of this machine's \
-                     processors meanwhile.\nA failed figure";
+        let words = "figures as expected: 1 of 2.\nOther programs used up to 83 % of this machine's \
+                     processors during the checks.\nA failed figure";
         assert!(closing(&rows, Some(0.831)).starts_with(words));
         assert_eq!(
             closing(&rows[..1], Some(0.9)),
-            "1 of 1 figures are what they must be."
+            "figures as expected: 1 of 1."
         );
     }
 }

@@ -119,7 +119,7 @@ impl ToolProcess {
                 Ok(None) if Instant::now() < deadline && !interrupt.is_raised() => {
                     std::thread::sleep(LOOK);
                 }
-                Ok(None) => return Err("it did not come to an end".to_owned()),
+                Ok(None) => return Err("it did not end".to_owned()),
                 Err(error) => return Err(error.to_string()),
             }
         }

@@ -35,18 +35,15 @@ pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
         check_is_one(&wanted, arguments.all)?;
     }
     if wanted.is_empty() {
-        print::line("nothing to end");
+        print::line("no cluster to stop");
     }
     for record in wanted {
         let down = record.bring_down(&state_dir).or_unwritable()?;
         let logs = down.logs.map_or_else(String::new, |dir| {
-            format!(
-                "; it did not end well, its logs are kept in {}",
-                dir.display()
-            )
+            format!("; it had failed, so its logs are kept in {}", dir.display())
         });
         print::line(&format!(
-            "ended {} ({}): {}, data removed{logs}",
+            "stopped {} ({}): {}, data removed{logs}",
             record.name,
             kind(record),
             processes(down.processes)
@@ -66,7 +63,7 @@ fn check_is_one(wanted: &[&ClusterRecord], all: bool) -> anyhow::Result<()> {
         .iter()
         .map(|record| format!("\n  {}  {}", record.name, kind(record)));
     let words = format!(
-        "{} clusters run; name those to end, or give --all:{}",
+        "{} clusters are running; name those to stop, or pass --all:{}",
         running.len(),
         names.collect::<String>()
     );
@@ -111,7 +108,7 @@ pub(super) fn status(arguments: &ClusterStatus) -> anyhow::Result<ExitStatus> {
     }
     for record in &known {
         let words = match record.state() {
-            ClusterState::Held => "held by a running kgauge",
+            ClusterState::Held => "used by a running kgauge",
             ClusterState::Detached => "detached",
             ClusterState::Orphaned => "left behind by a kgauge that has exited",
             ClusterState::Dead => "killed; files of it are left",
@@ -128,7 +125,8 @@ pub(super) fn status(arguments: &ClusterStatus) -> anyhow::Result<ExitStatus> {
     let is_left = |record: &ClusterRecord| record.state() != ClusterState::Held;
     if known.iter().any(is_left) {
         print::line(
-            "`kgauge cluster down NAME` ends one that no kgauge holds, and removes what is left of it",
+            "`kgauge cluster down NAME` stops a cluster that no running kgauge uses, and removes \
+             its remains",
         );
     }
     Ok(ExitStatus::Good)
@@ -143,7 +141,7 @@ pub(super) fn releases(arguments: &ClusterVersions) -> anyhow::Result<ExitStatus
     }
     print::line(&format!(
         "{:<10} {:<8} {:<10} {:<13} cache",
-        "release", "checked", "by", "Java"
+        "release", "checked", "mode", "Java"
     ));
     for row in &rows {
         let checked = if row.checked { "yes" } else { "no" };

@@ -230,18 +230,18 @@ fn announce(
             None => "removed at the end",
         };
         print::message(&format!(
-            "kgauge: the embedded cluster (not Apache Kafka) serves; data in {}, {kept}; Ctrl-C \
-             ends it",
+            "kgauge: the embedded cluster (not Apache Kafka) is ready; data in {}, {kept}; Ctrl-C \
+             stops it",
             data_dir.display()
         ));
         return Ok(());
     };
     let ends = match arguments.detach {
-        true => format!("`kgauge cluster down {name}` ends it"),
+        true => format!("`kgauge cluster down {name}` stops it"),
         false => "Ctrl-C ends it".to_owned(),
     };
     print::message(&format!(
-        "kgauge: Apache Kafka {} serves ({}) after {:.1} s; logs in {}; {ends}",
+        "kgauge: Apache Kafka {} is ready ({}) after {:.1} s; logs in {}; {ends}",
         kafka.release().version,
         kafka.started().coordination,
         kafka.started().serves.as_secs_f64(),

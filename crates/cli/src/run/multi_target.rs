@@ -34,7 +34,7 @@ impl RunJob<'_> {
             match (&found, &self.observed) {
                 (Some(found), _) => self.publish(&target.text, &found.read.dir),
                 (None, Some(state)) => state.trouble(&format!(
-                    "No run began on {}; kgauge's terminal says why.",
+                    "No run started on {}; kgauge's terminal output has the reason.",
                     target.text
                 )),
                 (None, None) => {}

@@ -67,7 +67,8 @@ pub(super) fn targets(arguments: &RunArgs, question: &Question) -> anyhow::Resul
     check_prices(&arguments.prices, texts.len())?;
     if arguments.resume.is_some() && texts.len() > 1 {
         return Err(refused(
-            "--resume goes on with one run, on one target\n  each target of a comparison has a run folder of its own",
+            "--resume continues one run on one target\n  each target of a comparison has its own \
+             run folder",
         ));
     }
     let destination = destination(arguments, question, earlier.as_ref())?;
@@ -84,7 +85,8 @@ pub(super) fn targets(arguments: &RunArgs, question: &Question) -> anyhow::Resul
         let is_one_existing = target.is_existing() && texts.len() == 1;
         if !metrics.is_empty() && !is_one_existing {
             return Err(refused(
-                "--metrics: it takes one existing cluster; brokers that kgauge starts are scraped automatically",
+                "--metrics needs a single existing cluster; brokers that kgauge starts are polled \
+                 automatically",
             ));
         }
         target.price_per_hour = arguments.prices.get(index).copied();
@@ -138,7 +140,7 @@ fn check_existing_topic(
             target.text
         ))),
         Some(_) if has_mirror() => Err(refused(
-            "--allow-existing: a mirror needs a topic that the run makes, to know which records are its own",
+            "--allow-existing: a mirror needs a topic created by the run, to recognise its records",
         )),
         Some(_) | None => Ok(()),
     }
@@ -168,8 +170,8 @@ fn destination(
     let mut trials = question.trials.iter();
     if trials.all(|trial| trial.cluster.mirror.is_none()) {
         return Err(refused(
-            "--destination: none of the scenarios has a mirror (target.mirror), so there is nothing for a second \
-             cluster to do",
+            "--destination: none of the scenarios has a mirror (target.mirror), so a second \
+             cluster has no use",
         ));
     }
     Ok(Some(DestinationTarget::parse(text)?))

@@ -193,7 +193,7 @@ fn crashes_and_all_the_rest_are_healed_before_the_next_repeat() {
         has("node 1: started again after crash");
         has("node 1 is registered again");
         has("node 2: stop, with the repeat's end");
-        has("was not done: node 1 is down");
+        has("failed: node 1 is down");
         has("pause");
         has("node 3: clock 5 s behind, with the repeat's end");
         has("metadata requests delayed by 1 ms to 9 ms (uniform)");

@@ -68,7 +68,7 @@ fn after_kill_9_cluster_down_ends_what_is_left() {
     assert_eq!(processes(&site), [0; 0]);
     assert!(!site.path("out/target-data").exists());
     let again = kgauge(&site, &["cluster", "down"]).output().unwrap();
-    assert_eq!(text(&again.stdout), "nothing to end\n");
+    assert_eq!(text(&again.stdout), "no cluster to stop\n");
 }
 
 #[test]

@@ -216,5 +216,8 @@ fn a_replicator_that_the_user_runs_is_measured_between_clusters_that_are_there()
     );
     assert!(begun.elapsed() < Duration::from_secs(240));
     check_whole(&mirror_of(&site));
-    assert!(said.contains("stays at the destination"), "{said}");
+    assert!(
+        said.contains("at the destination: kgauge deletes only what it created"),
+        "{said}"
+    );
 }

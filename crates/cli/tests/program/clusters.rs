@@ -283,7 +283,7 @@ fn a_cluster_that_dies_ends_the_run_after_its_drain_with_status_3_and_what_is_le
         "(connections fail); 2 of 2 partitions have no leader. Waiting up to",
         "(drain 1 s); Ctrl-C stops now.",
         "no partition has a leader that answers",
-        "what is left of the run (2 repeats) was not tried",
+        "the cluster does not answer; repeats skipped: 2",
         "was not deleted",
         "kgauge kafka-topics --bootstrap-server 127.0.0.1:",
         " --delete --topic 'kgauge-",

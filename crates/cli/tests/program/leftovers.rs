@@ -80,7 +80,7 @@ fn what_killed_processes_left_is_listed_and_removed() {
     let refused = place.run(&["cluster", "down"]);
     assert_eq!(
         text(&refused.stdout),
-        "nothing to end\n",
+        "no cluster to stop\n",
         "somebody holds it"
     );
     // One that is stopped cannot clean up after the other.
@@ -208,7 +208,7 @@ fn of_several_clusters_none_is_ended_unless_it_is_named() {
     let said = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{said}");
     for words in [
-        "3 clusters run; name those to end, or give --all",
+        "3 clusters are running; name those to stop, or pass --all",
         "\n  two  Apache Kafka 4.3.1",
     ] {
         assert!(said.contains(words), "{said}");

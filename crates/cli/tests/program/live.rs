@@ -183,7 +183,7 @@ fn the_numbers_of_a_run_are_those_of_its_summary() {
     assert!(
         report
             .body
-            .contains("kgauge serves this report until it ends")
+            .contains("kgauge serves this report until it exits")
     );
 
     let summary = json(&site.path("out/summary.json"));
@@ -424,7 +424,7 @@ fn several_targets_are_watched_one_after_the_other() {
         watched
             .get("/reports/3")
             .body
-            .contains("kgauge serves this report until it ends")
+            .contains("kgauge serves this report until it exits")
     );
     let metrics = numbers(&watched.get("/metrics").body);
     let acked = metrics.iter().filter(|(key, _)| {

@@ -141,7 +141,7 @@ fn an_existing_cluster_is_not_asked_to_be_another() {
     let output = site.run(&["run", "varied.yaml", "--target", "127.0.0.1:9", "--yes"]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("want different clusters"), "{said}");
+    assert!(said.contains("need different clusters"), "{said}");
 }
 
 #[test]
@@ -204,7 +204,10 @@ fn an_interrupted_run_goes_on_to_the_same_results() {
     let nothing = site.run(&more);
     assert_eq!(nothing.status.code(), Some(2));
     let said = text(&nothing.stderr);
-    assert!(said.contains("nothing left to do"), "{said}");
+    assert!(
+        said.contains("supports none of the run's remaining trials"),
+        "{said}"
+    );
 }
 
 /// Folders of repeats in the order in which they began.

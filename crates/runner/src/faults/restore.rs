@@ -75,7 +75,7 @@ pub(crate) fn restore(
 
 fn not_whole(begun: Instant, words: &str) -> RunError {
     let waited = begun.elapsed().as_secs_f64();
-    let words = format!("{waited:.0} s after the faults the cluster is not whole: {words}");
+    let words = format!("the cluster has not recovered {waited:.0} s after the faults: {words}");
     RunError::cluster(words)
 }
 
