@@ -211,7 +211,7 @@ fn brokers_that_count_fewer_records_than_were_acked_are_an_alarm() {
     assert_eq!(warning.kind(), WarningKind::CountsDisagree);
     assert_eq!(
         text::warning::with_flow(warning, Some(&summary.trials[0])),
-        "Repeat 0: 62,000 records acked, but the brokers count 61,999 records."
+        "Repeat 1: 62,000 records acked, but the brokers count 61,999 records."
     );
 }
 

@@ -406,8 +406,8 @@
     const hint = document.createElement("p");
     hint.className = "note hint";
     hint.textContent =
-      "Point at a chart, or go to it with Tab and use the arrow keys, to read values. Drag across a chart over " +
-      "time, or press + and -, to zoom; double click or Escape shows all of it.";
+      "Point at a chart, or select it with Tab and use the arrow keys, to read values. In charts over time, drag or " +
+      "press + and - to zoom; double click or Escape resets the zoom.";
     first.before(hint);
   }
 

@@ -13,7 +13,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
             page.leaf("h2", &[("id", "words")], "Definitions and setup");
             page.leaf("h3", &[], "The target");
             let words = view.target.words.trim_end_matches('.');
-            page.leaf("p", &[], &format!("{}.", format::capital(words)));
+            page.leaf("p", &[], &format!("The target is {words}."));
             write_facts(page, &view.target.facts);
             write_closed(page, view);
             write_list(page, "Consumer groups", &view.groups);
@@ -46,7 +46,7 @@ const WORDS: [(&str, &str); 5] = [
     ("lateness", "sent − intended: the generator's own delay"),
     (
         "closed loop",
-        "full speed: each record is sent as soon as there is room, so none is late",
+        "full speed: each record is sent as soon as the buffer has space, so none is late",
     ),
     (
         "interval",
@@ -82,7 +82,7 @@ fn write_closed(page: &mut Markup, view: &ReportView) {
     page.leaf(
         "p",
         &[],
-        "These flows ran at full speed and sent each record as soon as there was room. By \
+        "These flows ran at full speed and sent each record as soon as the buffer had space. By \
          Little's law, their latency is records in flight ÷ throughput.",
     );
     // What all of them say first is said once.

@@ -324,7 +324,7 @@ impl Writer {
             .filter(|line| line.len() <= self.limits.letters);
         let commands: Vec<String> = commands.collect();
         if !commands.is_empty() {
-            self.out.line("To repeat it:");
+            self.out.line("To repeat this run:");
             self.out.gap();
             self.out.block(&fenced(&commands));
         }

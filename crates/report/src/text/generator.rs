@@ -89,11 +89,13 @@ pub fn processors(cpu: &CpuSummary) -> Option<String> {
     if let Some(others) = cpu.others_cores {
         let named = cpu.other_programs.iter().take(NAMED_MAX);
         let named: Vec<&str> = named.map(|program| program.name.as_str()).collect();
+        let share = format::cores(others);
         let named = match named.as_slice() {
-            [] => String::new(),
+            // A share that shows as nothing needs no explanation.
+            names if names.is_empty() || share == format::cores(0.0) => String::new(),
             names => format!(" (mostly {})", names.join(", ")),
         };
-        parts.push(format!("other programs {}{named}", format::cores(others)));
+        parts.push(format!("other programs {share}{named}"));
     }
     if let Some(stolen) = cpu.stolen_cores {
         parts.push(format!("the hypervisor took {}", format::cores(stolen)));

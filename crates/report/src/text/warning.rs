@@ -188,7 +188,8 @@ fn about_records(finding: &Finding) -> Option<String> {
             acked,
             on_broker,
         } => Some(format!(
-            "Repeat {repeat}: {} acked, but the brokers count {}.",
+            "Repeat {}: {} acked, but the brokers count {}.",
+            repeat + 1,
             format::counted(*acked, "record"),
             format::counted(*on_broker, "record"),
         )),
@@ -341,7 +342,7 @@ fn not_steady(changes: &[SteadinessChange], flow: Option<&FlowSummary>) -> Strin
         let sign = if change.change < 0.0 { "-" } else { "+" };
         let percent = format::percent(change.change.abs());
         let when = match change.repeat {
-            Some(repeat) => format!("within repeat {repeat}"),
+            Some(repeat) => format!("within repeat {}", repeat + 1),
             None => "from the first repeat to the last".to_owned(),
         };
         format!("{figure} {sign}{percent} {when}")

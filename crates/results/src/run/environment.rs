@@ -152,13 +152,13 @@ impl TargetRecord {
             version.map_or_else(String::new, |version| format!("{before}{version}"))
         };
         let machine = match self.same_machine {
-            Some(true) => ", on the machine that makes the load",
+            Some(true) => ", on the load generator's machine",
             _ => "",
         };
         match self.kind {
             TargetKind::Embedded => format!(
-                "kgauge's embedded cluster, {brokers}{machine}: not Apache Kafka, and its figures \
-                 say nothing about Apache Kafka's speed"
+                "kgauge's embedded cluster, {brokers}{machine} (not Apache Kafka: its figures do \
+                 not carry over)"
             ),
             TargetKind::Kafka => {
                 format!(

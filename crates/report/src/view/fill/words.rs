@@ -409,7 +409,7 @@ fn outage(event: &run::Event) -> String {
             };
             let since = format::nanoseconds(*since_ns as f64);
             let leaders = partitions_without_leader.map_or_else(String::new, |without| {
-                format!("; {without} of {partitions} partitions have no leader")
+                format!("; partitions without a leader: {without} of {partitions}")
             });
             format!("broker {broker} ({address}) stopped responding at {since}: {how}{leaders}")
         }
