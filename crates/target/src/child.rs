@@ -1,7 +1,7 @@
 //! The child's side of an embedded cluster: it serves as long as its standard input is open.
 //!
-//! A parent that ends, however it ends, closes the pipe, and so ends the child too. What it writes into
-//! the pipe until then is what it wants done to the cluster ([`crate::instrument`]).
+//! A parent that ends, for whatever reason, closes the pipe, and so ends the child. Until then it writes instructions
+//! for the cluster into the pipe ([`crate::instrument`]).
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,26 +17,26 @@ use crate::instrument::Instrument;
 use crate::log_tail::remove_empty_log;
 use crate::messages::{ClusterOrder, ClusterReply, ClusterRequest, DataAtEnd, LINE_BYTES_MAX};
 
-/// The cluster tells of a failed node when it is asked, so it is asked this often.
+/// The cluster must be polled for failed nodes; this is the interval.
 const FAILURE_LOOK: Duration = Duration::from_millis(250);
 
-/// A node may be writing a file into the directory that is being removed.
+/// A node may still be writing to the directory that is being removed.
 const REMOVE_ATTEMPTS: u32 = 5;
 
-/// All went well.
+/// Clean end.
 const GOOD: u8 = 0;
 /// The cluster did not start.
 const NOT_STARTED: u8 = 1;
-/// A node had to stop in mid-run.
+/// A node failed during the run.
 const NODE_FAILED: u8 = 4;
 /// The data could not be removed.
 const DATA_LEFT: u8 = 5;
 
-/// Starts the cluster that the first line of `input` orders, answers with one line on `output`,
-/// serves until `input` ends, and gives the process's exit status. `log` takes everything else.
+/// Starts the cluster that the first line of `input` describes, answers with one line on `output`, serves until `input`
+/// ends, and returns the process's exit status. `log` takes all other output.
 ///
-/// Whoever calls it leaves the process with that status at once: without `keep` the cluster's
-/// threads still run then, so that nothing is flushed that was removed already.
+/// The caller must exit with that status at once: without `keep` the cluster's threads are still running, so that
+/// nothing is flushed that was already removed.
 pub fn embedded_main(
     input: impl Read + Send + 'static,
     mut output: impl Write,
@@ -55,14 +55,14 @@ pub fn embedded_main(
     let ready = ClusterReply::Ready {
         bootstrap_servers: cluster.bootstrap_servers(),
     };
-    // A parent that does not listen any more has closed the other pipe as well.
+    // A parent that no longer reads has closed the other pipe as well.
     let _ = answer(&mut output, &ready);
     let asks = asks_until_the_end_of(input);
     let (cluster, mut status) = serve(Instrument::new(cluster), &asks, &mut output, &mut log);
     let mut left = remove_all(&order);
     match order.data {
         DataAtEnd::Remove if left.is_empty() => std::mem::forget(cluster),
-        // Its threads may hold every file that this process may open.
+        // The cluster's threads may use all file handles of this process.
         DataAtEnd::Remove => {
             let _ = cluster.stop();
             left = remove_all(&order);
@@ -86,7 +86,7 @@ pub fn embedded_main(
     status
 }
 
-/// Removes the folders of a cluster that do not outlive it. Gives those that could not be removed.
+/// Removes the temporary folders of a cluster. Returns those that could not be removed.
 fn remove_all(order: &ClusterOrder) -> Vec<(PathBuf, io::Error)> {
     let data_dir = (order.data == DataAtEnd::Remove).then_some(&order.data_dir);
     let dirs = order.private_dir.iter().chain(data_dir);
@@ -94,7 +94,7 @@ fn remove_all(order: &ClusterOrder) -> Vec<(PathBuf, io::Error)> {
         .collect()
 }
 
-/// Removes what is left of a cluster beside its data: a parent that was killed does not.
+/// Removes what remains of a cluster besides its data: a killed parent cannot.
 fn forget(order: &ClusterOrder) {
     if let Some(record) = &order.record {
         let _ = fs::remove_file(record);
@@ -145,7 +145,7 @@ fn start(order: &ClusterOrder) -> Result<ClusterHandle, String> {
         .clone_from(&listening.advertised_host);
     config.advertised_port = listening.advertised_port;
     if order.data == DataAtEnd::Remove {
-        // What is removed at the end must not be somebody else's.
+        // Only own folders may be removed at the end.
         let dir = &order.data_dir;
         let cannot = |error: io::Error| format!("cannot use {}: {error}", dir.display());
         if fs::read_dir(dir).map_err(cannot)?.next().is_some() {
@@ -167,7 +167,7 @@ fn answer(output: &mut impl Write, answer: &ClusterReply) -> io::Result<()> {
     output.flush()
 }
 
-/// A channel with the asks that come, as far as they can be read. It closes when the input does.
+/// A channel with the incoming requests, as far as they can be parsed. It closes with the input.
 fn asks_until_the_end_of(
     mut input: impl BufRead + Send + 'static,
 ) -> Receiver<Result<ClusterRequest, String>> {
@@ -175,7 +175,7 @@ fn asks_until_the_end_of(
     let wait = move || {
         while let Some(line) = read_line(&mut input) {
             let ask = serde_json::from_slice(&line);
-            // Nobody listens any more when the cluster ends.
+            // The receiver is gone when the cluster ends.
             let _ = to.send(ask.map_err(|error| format!("invalid instruction: {error}")));
         }
     };
@@ -186,7 +186,7 @@ fn asks_until_the_end_of(
     asks
 }
 
-/// The next line, without what goes beyond the longest that is taken; `None` at the end.
+/// The next line, truncated to the maximum length; `None` at the end.
 fn read_line(input: &mut impl BufRead) -> Option<Vec<u8>> {
     let mut line = Vec::new();
     let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
@@ -204,7 +204,7 @@ fn serve(
         match asks.recv_timeout(FAILURE_LOOK) {
             Ok(asked) => {
                 let said = answer_to(&mut instrument, asked);
-                // A parent that does not listen any more has closed the other pipe as well.
+                // A parent that no longer reads has closed the other pipe as well.
                 let _ = answer(output, &said);
             }
             Err(RecvTimeoutError::Timeout) => {}

@@ -21,7 +21,7 @@ use crate::messages::{ClusterOrder, ClusterReply, ClusterRequest, DataAtEnd, LIN
 use crate::security::private::PrivateDir;
 use crate::security::{MadeForEmbedded, client_settings};
 
-/// The longest wait during which an interrupt is not looked at.
+/// The longest uninterruptible wait.
 const WAIT_SLICE: Duration = Duration::from_millis(100);
 
 /// A running embedded cluster. Dropping it stops and reaps the child.
@@ -38,15 +38,15 @@ pub struct EmbeddedTarget {
     time_limit: Duration,
     secured: Option<SecuredParts>,
     record: Option<EmbeddedRecord>,
-    /// How often something was done to it.
+    /// Number of instructions sent to it.
     asks: u64,
-    /// What it has said and nobody has read.
+    /// Messages from it that were not read yet.
     unread: Vec<u8>,
-    /// Counts that were asked for and not told in time.
+    /// Requests for counters that were not answered in time.
     owed: Option<u64>,
 }
 
-/// What a cluster with security has beside the others.
+/// The additional state of a secured cluster.
 #[derive(Debug)]
 struct SecuredParts {
     made: MadeForEmbedded,
@@ -78,7 +78,7 @@ impl SecuredParts {
         }))
     }
 
-    /// Tells clients how to reach the cluster at these addresses.
+    /// Writes the clients' settings for these addresses.
     fn connection_settings(&mut self, servers: &str) -> Result<ClientConfig, EmbeddedError> {
         let dir = self.dir.path();
         let file = client_settings::write(dir, servers, &self.made.told).map_err(|error| {
@@ -94,7 +94,7 @@ impl SecuredParts {
 }
 
 impl EmbeddedTarget {
-    /// Starts a child and waits until all of its nodes serve.
+    /// Starts a child and waits until all of its nodes are ready.
     pub fn start(
         spec: &EmbeddedSpec,
         setup: &EmbeddedSetup,
@@ -119,7 +119,7 @@ impl EmbeddedTarget {
         let about = (secured.as_ref(), record.as_ref());
         let sent = write_order(&mut input, spec, setup, about);
         child.stdin = Some(input);
-        // From here on dropping the target ends and reaps the child.
+        // From here on, dropping the target ends and reaps the child.
         let mut target = EmbeddedTarget {
             child: Some(child),
             output,
@@ -136,7 +136,7 @@ impl EmbeddedTarget {
             unread: Vec::new(),
             owed: None,
         };
-        // A child that ended before it read its order says why in its answer or by its end.
+        // If a child ended before it read its order, its answer or exit status has the reason.
         if let Err(error) = sent
             && error.kind() != io::ErrorKind::BrokenPipe
         {
@@ -150,7 +150,7 @@ impl EmbeddedTarget {
         Ok(target)
     }
 
-    /// How to reach it.
+    /// How to connect to it.
     pub fn config(&self) -> &ClientConfig {
         &self.config
     }
@@ -160,22 +160,22 @@ impl EmbeddedTarget {
         self.pid
     }
 
-    /// What it was started from.
+    /// Its spec.
     pub fn spec(&self) -> &EmbeddedSpec {
         &self.spec
     }
 
-    /// A file for other clients, if they need more than the addresses. It goes with the cluster.
+    /// A file for other clients, if they need more than the addresses. It is removed with the cluster.
     pub fn client_properties(&self) -> Option<&Path> {
         self.secured.as_ref()?.client_properties.as_deref()
     }
 
-    /// Where its data lies.
+    /// Its data folder.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
 
-    /// The file with everything that it said.
+    /// Its log file.
     pub fn log_file(&self) -> &Path {
         &self.log_file
     }
@@ -198,8 +198,8 @@ impl EmbeddedTarget {
         })
     }
 
-    /// Ends the cluster, waits for the child, and makes sure that its data is gone unless it is to
-    /// be kept. A child that does not end in time is killed.
+    /// Ends the cluster, waits for the child, and makes sure that temporary data is removed. A child that does not end
+    /// in time is killed.
     pub fn stop(mut self) -> Result<(), EmbeddedError> {
         self.end()
     }
@@ -237,7 +237,7 @@ impl EmbeddedTarget {
         }
     }
 
-    /// The child removes its data itself; after a violent end the parent does.
+    /// The child removes its data itself; after a crash the parent does.
     fn remove_data(&self) -> Result<(), EmbeddedError> {
         if self.keep_data {
             return Ok(());
@@ -324,7 +324,7 @@ impl EmbeddedTarget {
         }
     }
 
-    /// Has something done to the cluster, and waits until it is.
+    /// Sends an instruction to the cluster, and waits for its outcome.
     pub(crate) fn instruct(&mut self, instruction: &Instruction) -> Result<Done, InstructError> {
         self.asks += 1;
         let number = self.asks;
@@ -342,7 +342,7 @@ impl EmbeddedTarget {
             let line = self.read_line(start + limit, start, &Interrupt::new())?;
             match serde_json::from_str(&line) {
                 Ok(ClusterReply::Done { number: of, done }) if of == number => return Ok(done),
-                // Nobody waits for it any more.
+                // An answer to an earlier request.
                 Ok(ClusterReply::Done { number: of, .. }) if self.owed == Some(of) => {
                     self.owed = None
                 }
@@ -354,11 +354,11 @@ impl EmbeddedTarget {
         }
     }
 
-    /// What its nodes have counted, if it tells that within `limit`. A cluster that is asked anew has
-    /// answered before.
+    /// The counters of its nodes, if it answers within `limit`. A cluster gets a new request only after it has answered
+    /// the previous one.
     ///
     /// # Errors
-    /// Why there is nothing, in words.
+    /// The reason, as text.
     pub fn counts(&mut self, limit: Duration) -> Result<Vec<NodeReport>, String> {
         let begin = Instant::now();
         let told = |error: InstructError| match error {
@@ -383,7 +383,7 @@ impl EmbeddedTarget {
         self.send(&ask).map_err(|error| told(error.into()))?;
         self.owed = Some(number);
         let done = self.answer_to(number, limit.saturating_sub(begin.elapsed()));
-        // Whoever is told to come back later is asked for the same once more.
+        // A busy cluster gets the same request again.
         if !matches!(
             &done,
             Err(InstructError::Embedded(EmbeddedError::TimedOut { .. }))
@@ -402,7 +402,7 @@ impl EmbeddedTarget {
         match written {
             Ok(()) => Ok(()),
             Err(error) => {
-                // A child that has ended says why in its log.
+                // The log of a child that has ended has the reason.
                 self.check()?;
                 Err(EmbeddedError::pipe(error, &self.log_tail()))
             }
@@ -441,7 +441,7 @@ fn make_parent(path: &Path) -> Result<(), EmbeddedError> {
     })
 }
 
-/// Only a directory that was made here may be removed at the end.
+/// Only a directory that was created here may be removed at the end.
 fn make_data_dir(setup: &EmbeddedSetup) -> Result<(), EmbeddedError> {
     make_parent(&setup.data_dir)?;
     if setup.keep_data {

@@ -1,4 +1,4 @@
-//! The record of an embedded cluster: parent and child may both be killed, and what they leave must be found.
+//! The record of an embedded cluster: parent and child may both be killed, and their remains must be found.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::embedded_spec::EmbeddedSetup;
 use crate::kafka::{ClusterRecord, ProcessId, registry};
 use crate::security::private;
 
-/// A record that is kept. Without a place for it there is none: the cluster serves all the same.
+/// A stored record. Without a place to store it there is none, and the cluster works without it.
 #[derive(Debug)]
 pub(crate) struct EmbeddedRecord {
     state_dir: PathBuf,
@@ -16,7 +16,7 @@ pub(crate) struct EmbeddedRecord {
 }
 
 impl EmbeddedRecord {
-    /// Keeps the record of a cluster whose process has just been started.
+    /// Stores the record of a cluster whose process has just been started.
     pub(crate) fn keep(setup: &EmbeddedSetup, pid: u32) -> Option<EmbeddedRecord> {
         let absolute = |path: &Path| std::path::absolute(path).ok();
         let conf_dir = absolute(&setup.private_dir)?;
@@ -40,10 +40,10 @@ impl EmbeddedRecord {
         Some(EmbeddedRecord { state_dir, record })
     }
 
-    /// The cluster serves at these addresses.
+    /// The cluster is ready at these addresses.
     pub(crate) fn serves(&mut self, servers: &str) {
         servers.clone_into(&mut self.record.bootstrap_servers);
-        // An older record finds everything too.
+        // The older record is sufficient.
         let _ = registry::keep(&self.state_dir, &self.record);
     }
 
@@ -52,7 +52,7 @@ impl EmbeddedRecord {
         registry::file(&self.state_dir, &self.record.name)
     }
 
-    /// Nothing of the cluster is left.
+    /// Nothing of the cluster remains.
     pub(crate) fn forget(&self) {
         let _ = registry::forget(&self.state_dir, &self.record.name);
     }

@@ -1,4 +1,4 @@
-//! What a user writes behind `embedded`, and what else a start needs.
+//! The text after `embedded`, and the other parameters of a start.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use kgauge_client::Settings;
 use crate::kafka::{SecurityKind, check_setting, nearest, number, of_one, on_or_off, pairs};
 use crate::listening::ListenOptions;
 
-/// Nodes that the embedded cluster may have.
+/// Maximum number of nodes of an embedded cluster.
 pub(crate) const NODES_MAX: u16 = 64;
 
 const LISTENERS: &str = "listeners";
@@ -25,19 +25,19 @@ const ADVERTISED: &str = "advertised.listeners";
 pub struct EmbeddedSpec {
     /// At least 1.
     pub nodes: u16,
-    /// The user has said how many; else the scenarios decide.
+    /// The user has set the number; otherwise the scenarios determine it.
     pub is_count_written: bool,
-    /// How clients connect.
+    /// Security of client connections.
     pub security: SecurityKind,
-    /// Whether its nodes count what they do, and tell it.
+    /// Whether its nodes have counters.
     pub metrics: bool,
-    /// Broker settings under Kafka's names.
+    /// Broker settings, by Kafka's names.
     pub settings: BTreeMap<String, String>,
-    /// Settings of single nodes, which are numbered from 1.
+    /// Settings of single nodes, by node number from 1.
     pub node_settings: BTreeMap<u16, BTreeMap<String, String>>,
-    /// Where the nodes listen, and what clients are told.
+    /// Bind and advertised addresses.
     pub listening: ListenOptions,
-    /// Broker settings of Kafka that were asked for and change nothing here.
+    /// Requested broker settings of Kafka that have no effect here.
     pub ignored: BTreeSet<String>,
 }
 
@@ -57,8 +57,7 @@ impl Default for EmbeddedSpec {
 }
 
 impl EmbeddedSpec {
-    /// Takes in `KEY=VALUE[,KEY=VALUE...]`, the same words as behind `kafka:`. The error is the
-    /// words for the user.
+    /// Parses `KEY=VALUE[,KEY=VALUE...]`, as after `kafka:`. The error is a message for the user.
     pub(crate) fn read(&mut self, text: &str) -> Result<(), String> {
         let mut listeners = BTreeMap::new();
         for (key, value) in pairs(text)? {
@@ -77,8 +76,8 @@ impl EmbeddedSpec {
         }
     }
 
-    /// Takes in a server.properties of Kafka. What the target's own text says wins. The error is the
-    /// words for the user.
+    /// Applies a server.properties of Kafka. The target's own text takes precedence. The error is a message for the
+    /// user.
     pub fn read_server_properties(&mut self, path: &Path) -> Result<(), String> {
         let mut file = Settings::default();
         file.add_file(path).map_err(|error| error.to_string())?;
@@ -110,7 +109,7 @@ impl EmbeddedSpec {
         Ok(())
     }
 
-    /// What a run cannot use: it would name settings that changed nothing.
+    /// Settings that a run refuses, because they have no effect.
     pub(crate) fn check_for_run(&self) -> Result<(), String> {
         if !self.listening.is_default() {
             return Err(format!(
@@ -199,7 +198,7 @@ impl EmbeddedSpec {
         Ok(())
     }
 
-    /// The names of all settings that were asked for.
+    /// The names of all requested settings.
     pub(crate) fn settings_asked(&self) -> Vec<String> {
         let own = self.node_settings.values().flat_map(BTreeMap::keys);
         let mut asked: Vec<String> = own.chain(self.settings.keys()).cloned().collect();
@@ -209,17 +208,17 @@ impl EmbeddedSpec {
     }
 }
 
-/// How a child is started.
+/// How to start a child.
 #[derive(Debug, Clone)]
 pub struct EmbeddedCommand {
-    /// The program, usually this very one.
+    /// The program, usually the current one.
     pub program: PathBuf,
     /// The arguments that make it call [`crate::embedded_main`].
     pub arguments: Vec<OsString>,
 }
 
 impl EmbeddedCommand {
-    /// This very program with these arguments.
+    /// The current program with these arguments.
     pub fn this_program<A: Into<OsString>>(
         arguments: impl IntoIterator<Item = A>,
     ) -> io::Result<EmbeddedCommand> {
@@ -231,24 +230,23 @@ impl EmbeddedCommand {
     }
 }
 
-/// Everything that a start needs to know beside the spec.
+/// Parameters of a start besides the spec.
 #[derive(Debug, Clone)]
 pub struct EmbeddedSetup {
-    /// How the child is started.
+    /// How to start the child.
     pub command: EmbeddedCommand,
-    /// Where the data lies. Without `keep_data` it must not be there before: it is made, and
-    /// removed at the end.
+    /// Data folder. Without `keep_data` it must not exist: it is created, and removed at the end.
     pub data_dir: PathBuf,
-    /// Whether the data stays.
+    /// Whether the data is kept.
     pub keep_data: bool,
-    /// The file for everything that the child says.
+    /// The file for the child's output.
     pub log_file: PathBuf,
-    /// A folder for what clients need to know of a secured cluster. Without security it is not
-    /// made; else only this user may look into it, and it is removed at the end.
+    /// A folder for the client settings of a secured cluster. It is created if needed, readable only by this user, and
+    /// removed at the end.
     pub private_dir: PathBuf,
-    /// Start of all randomness in the cluster.
+    /// Seed of all randomness in the cluster.
     pub seed: u64,
-    /// How long start and stop may take each.
+    /// Time limits of start and stop.
     pub time_limit: Duration,
 }
 

@@ -1,22 +1,22 @@
-//! What is under test: kgauge's embedded cluster in a child process, Apache Kafka of any age that
-//! kgauge starts, or a cluster that was there.
+//! The cluster under test: kgauge's embedded cluster in a child process, Apache Kafka of any release that kgauge
+//! starts, or an existing cluster.
 //!
 //! # Goals
 //!
-//! * The target is named: what kind it is, who its brokers are, which settings bear on the figures.
-//! * The embedded cluster's CPU and memory belong to its own process, and nothing of it outlives
-//!   kgauge: not after Ctrl-C, not after `kill -9` of either side.
-//! * On somebody's cluster only topics with the run's own name are made, and only those deleted.
+//! * The target is identified: its kind, its brokers, and the settings that affect figures.
+//! * The embedded cluster has its own process with its own CPU time and memory. Nothing of it outlives kgauge, after
+//!   Ctrl-C or after `kill -9` of either side.
+//! * On an existing cluster, kgauge creates only topics with the run's own name, and deletes only those.
 //!
 //! # Non-goals
 //!
-//! * Measuring processes and disks; see the room `observe`.
+//! * Measuring processes and disks (`observe`).
 //!
 //! # Where to start
 //!
-//! [`TargetSpec`] is what the user wrote, [`Target`] what came of it, [`TopicGuard`] what a run may
-//! touch on it, [`embedded_main`] the child's side. [`kafka`] is Apache Kafka that kgauge starts;
-//! [`driver`] makes the programs with other clients in them, which come from the same places.
+//! [`TargetSpec`] is the user's text, [`Target`] the running target, [`TopicGuard`] what a run may touch on it,
+//! [`embedded_main`] the child's side. [`kafka`] is Apache Kafka that kgauge starts; [`driver`] builds the programs
+//! with other clients.
 
 mod adopt;
 mod child;

@@ -7,12 +7,12 @@ use std::path::Path;
 const LINES_MAX: usize = 15;
 const BYTES_MAX: u64 = 16 * 1024;
 
-/// The last lines of the file, made printable; empty if there is none.
+/// The last lines of the file, with unprintable characters escaped; empty if there is no file.
 pub(crate) fn log_tail(path: &Path) -> String {
     last(path, |_| true)
 }
 
-/// The last lines of a Java program's log that say what went wrong; if none does, the last lines.
+/// The last lines of a Java program's log that describe an error; otherwise the last lines.
 pub(crate) fn log_lines(path: &Path) -> String {
     let told = last(path, |line| {
         let is_frame =

@@ -17,14 +17,14 @@ use crate::kafka::{KafkaError, KafkaSetup, KafkaTarget};
 use crate::spec::TargetSpec;
 use crate::target_process::{TargetProcess, TargetRole};
 
-/// What is under test.
+/// The cluster under test.
 #[derive(Debug)]
 pub enum Target {
     /// kgauge's own cluster, as a child process.
     Embedded(Box<EmbeddedTarget>),
     /// Apache Kafka, as child processes.
     Kafka(Box<KafkaTarget>),
-    /// A cluster that was there before.
+    /// An existing cluster.
     Existing(Box<ClientConfig>),
 }
 
@@ -48,13 +48,13 @@ pub enum TargetError {
     FreeSpace {
         /// The directory.
         path: std::path::PathBuf,
-        /// The operating system's words.
+        /// The operating system's message.
         error: std::io::Error,
     },
 }
 
 impl TargetError {
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             TargetError::Embedded(error) => error.fix(),
@@ -65,7 +65,7 @@ impl TargetError {
         }
     }
 
-    /// The log file that the message names, for somebody who moves it.
+    /// The log file that the message names, for a caller that moves it.
     pub fn log_file_mut(&mut self) -> Option<&mut PathBuf> {
         match self {
             TargetError::Kafka(
@@ -80,7 +80,7 @@ impl TargetError {
     }
 }
 
-/// What Kafka says of itself, beside what it was started with.
+/// Facts from Kafka itself, besides those of its start.
 fn kafka_facts(kafka: &KafkaTarget, cluster: &mut Cluster) -> Result<TargetFacts, TargetError> {
     let asked = kafka.settings_asked();
     let mut facts = TargetFacts::gather(TargetKind::Kafka, cluster, &asked)?;
@@ -89,11 +89,11 @@ fn kafka_facts(kafka: &KafkaTarget, cluster: &mut Cluster) -> Result<TargetFacts
         let wanted = |key: &str| is_listed(key) || asked.iter().any(|one| one == key);
         let written = kafka.settings_written(broker.id, wanted);
         if broker.settings.is_empty() {
-            // Before 0.11 no broker tells; its own file does.
+            // Before 0.11 brokers do not report settings; their file has them.
             broker.settings = written;
             continue;
         }
-        // A broker tells every setting that it has: what it does not tell, it did not understand.
+        // A broker reports every setting that it has: others are unknown to it.
         if let Some(key) = asked.iter().find(|key| !broker.settings.contains_key(*key)) {
             return Err(kafka.unknown_setting(key, &facts.settings_known).into());
         }
@@ -101,16 +101,16 @@ fn kafka_facts(kafka: &KafkaTarget, cluster: &mut Cluster) -> Result<TargetFacts
     Ok(facts)
 }
 
-/// Where a target's brokers tell their metrics.
+/// Where a target's brokers provide their metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MetricsPlace {
-    /// Jolokia agents at these addresses, by the brokers' ids.
+    /// Jolokia agents at these addresses, by broker id.
     Agents(Vec<(i32, String)>),
-    /// The cluster itself, by [`Target::counts`].
+    /// The cluster itself, with [`Target::counts`].
     Cluster,
 }
 
-/// What starting a target needs to know, whichever kind it is.
+/// Parameters of a start, for any kind of target.
 #[derive(Debug, Clone)]
 pub struct StartSetup {
     /// For the embedded cluster.
@@ -132,8 +132,8 @@ fn own_room(broker_id: Option<i32>, path: &Path) -> Result<DiskSpace, TargetErro
 }
 
 impl Target {
-    /// Does something to the target. Stopping and starting brokers of Apache Kafka only begins here;
-    /// [`Instruction::Look`] tells when it is done.
+    /// Carries out an instruction. Stopping and starting brokers of Apache Kafka only begins here;
+    /// [`Instruction::Look`] shows when it is done.
     pub fn instruct(&mut self, instruction: &Instruction) -> Result<Done, InstructError> {
         match self {
             Target::Embedded(embedded) => embedded.instruct(instruction),
@@ -145,7 +145,7 @@ impl Target {
         }
     }
 
-    /// Starts the target if it is kgauge's to start.
+    /// Starts the target, unless it exists already.
     pub fn start(
         spec: &TargetSpec,
         setup: &StartSetup,
@@ -164,7 +164,7 @@ impl Target {
         }
     }
 
-    /// How to reach it.
+    /// How to connect to it.
     pub fn config(&self) -> &ClientConfig {
         match self {
             Target::Embedded(embedded) => embedded.config(),
@@ -173,8 +173,8 @@ impl Target {
         }
     }
 
-    /// A file for other clients, if kgauge made the cluster and they need more than the addresses.
-    /// It goes with the cluster.
+    /// A file for other clients, if kgauge started the cluster and they need more than the addresses. It is removed
+    /// with the cluster.
     pub fn client_properties(&self) -> Option<&Path> {
         match self {
             Target::Embedded(embedded) => embedded.client_properties(),
@@ -183,7 +183,7 @@ impl Target {
         }
     }
 
-    /// What kind it is.
+    /// Its kind.
     pub fn kind(&self) -> TargetKind {
         match self {
             Target::Embedded(_) => TargetKind::Embedded,
@@ -197,7 +197,7 @@ impl Target {
         Ok(Cluster::bootstrap_until(self.config().clone(), interrupt)?)
     }
 
-    /// What it says about itself.
+    /// Facts about it.
     pub fn facts(&self, cluster: &mut Cluster) -> Result<TargetFacts, TargetError> {
         match self {
             Target::Kafka(kafka) => Ok(kafka_facts(kafka, cluster)?),
@@ -209,7 +209,7 @@ impl Target {
         }
     }
 
-    /// The processes on this machine that are the target and nothing else.
+    /// Processes on this machine that belong only to the target.
     pub fn pids(&self) -> Vec<u32> {
         match self {
             Target::Embedded(embedded) => vec![embedded.pid()],
@@ -218,10 +218,10 @@ impl Target {
         }
     }
 
-    /// Where its brokers tell their metrics.
+    /// Where its brokers provide their metrics.
     ///
     /// # Errors
-    /// They do not, or not to this program: why, in words.
+    /// The reason why they do not, or not to this program.
     pub fn metrics(&self) -> Result<MetricsPlace, String> {
         match self {
             Target::Embedded(embedded) => match embedded.spec().metrics {
@@ -236,10 +236,10 @@ impl Target {
         }
     }
 
-    /// What the nodes of an embedded cluster have counted, if they tell it within `limit`.
+    /// The counters of an embedded cluster's nodes, if it answers within `limit`.
     ///
     /// # Errors
-    /// Why there is nothing, in words.
+    /// The reason, as text.
     pub fn counts(&mut self, limit: Duration) -> Result<Vec<NodeReport>, String> {
         match self {
             Target::Embedded(embedded) => embedded.counts(limit),
@@ -247,7 +247,7 @@ impl Target {
         }
     }
 
-    /// The folders on this machine with its brokers' data, of those that kgauge started.
+    /// The folders on this machine with the data of brokers that kgauge started.
     pub fn data_dirs(&self) -> Vec<PathBuf> {
         match self {
             Target::Embedded(embedded) => vec![embedded.data_dir().to_owned()],
@@ -256,7 +256,7 @@ impl Target {
         }
     }
 
-    /// The same, each with what it is.
+    /// The same, each with its broker.
     pub fn processes(&self) -> Vec<TargetProcess> {
         match self {
             Target::Embedded(embedded) => vec![TargetProcess {
@@ -268,7 +268,7 @@ impl Target {
         }
     }
 
-    /// The room on its disks.
+    /// Free space on its disks.
     pub fn rooms(&self, cluster: &mut Cluster) -> Result<Vec<DiskSpace>, TargetError> {
         match self {
             Target::Embedded(embedded) => Ok(vec![own_room(None, embedded.data_dir())?]),
@@ -283,8 +283,8 @@ impl Target {
         }
     }
 
-    /// Whether it is still there, as far as that can be told without asking it: an embedded
-    /// cluster whose process ended is an error with the last lines of its log.
+    /// Checks that it still exists, without contacting it: an embedded cluster whose process ended is an error with the
+    /// last lines of its log.
     pub fn check(&mut self) -> Result<(), TargetError> {
         match self {
             Target::Embedded(embedded) => Ok(embedded.check()?),
@@ -293,7 +293,7 @@ impl Target {
         }
     }
 
-    /// Ends what was started. An existing cluster stays as it is.
+    /// Ends what was started. An existing cluster is left alone.
     pub fn stop(self) -> Result<(), TargetError> {
         match self {
             Target::Embedded(embedded) => Ok(embedded.stop()?),

@@ -5,18 +5,18 @@
 pub struct TargetProcess {
     /// The operating system's number.
     pub pid: u32,
-    /// What it is.
+    /// Its role.
     pub role: TargetRole,
 }
 
-/// What a process of a target is.
+/// The role of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TargetRole {
     /// All brokers in one.
     WholeCluster,
     /// The broker with this id.
     Broker(i32),
-    /// Something else, as people call it: `ZooKeeper`, `controller 4`.
+    /// Another process, by its name: `ZooKeeper`, `controller 4`.
     Other(String),
 }
 

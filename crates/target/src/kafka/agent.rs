@@ -1,4 +1,4 @@
-//! The agent in each broker that tells its metrics: Jolokia, which reads Kafka's MBeans for whoever asks over HTTP.
+//! The metrics agent in each broker: Jolokia, which serves Kafka's MBeans over HTTP.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,16 +13,16 @@ use super::fetch::{self, MavenRequest};
 use super::release::KafkaDistribution;
 use super::setup::KafkaSetup;
 
-/// The last one that runs on Java 8, as old releases may; Java 25 runs it too.
+/// The last version for Java 8, which old releases need; it also runs on Java 25.
 const VERSION: &str = "1.7.2";
 
-/// How long Maven may take to bring it: it is small, and a run goes on without it.
+/// Time limit for its download: it is small, and a run continues without it.
 const FETCH_MAX: Duration = Duration::from_secs(60);
 
-/// Why it cannot be had, by its folder in the cache. The next cluster of the same run would wait as long for the same answer.
+/// Why it is unavailable, by its folder in the cache. The next cluster of the run would otherwise wait again.
 static FAILED: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
 
-/// The agent may read and do nothing else, whoever asks; and no page in a browser may ask.
+/// The agent only permits reading, and no requests from browser pages.
 pub(crate) const POLICY: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>
 <restrict>
   <http>
@@ -37,26 +37,26 @@ pub(crate) const POLICY: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>
 </restrict>
 ";
 
-/// The name of the file with the policy.
+/// The name of the policy file.
 pub(crate) const POLICY_FILE: &str = "jolokia-access.xml";
 
-/// Why a cluster's brokers tell no metrics.
+/// Whether a cluster's brokers have the metrics agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Agent {
-    /// They do: the agent's jar.
+    /// They have it: its jar.
     Jar(PathBuf),
     /// They do not.
     None {
-        /// Why, in words.
+        /// Why not.
         why: String,
     },
 }
 
 impl Agent {
-    /// Fetches the agent, unless it is in the cache or not wanted. Without it a run goes on, and it is tried once.
+    /// Downloads the agent, unless it is cached or not wanted. A run continues without it; the download is tried once.
     ///
     /// # Errors
-    /// Only that the user stopped it.
+    /// Only if the user stopped it.
     pub(crate) fn get(
         is_wanted: bool,
         release: &KafkaDistribution,
@@ -106,12 +106,12 @@ impl Agent {
         }
     }
 
-    /// The flag of Java that loads it, on this port of the loopback.
+    /// The Java flag that loads it, on this loopback port.
     pub(crate) fn flag(&self, port: u16, conf_dir: &Path) -> Option<OsString> {
         let Agent::Jar(jar) = self else { return None };
         let mut flag = OsString::from("-javaagent:");
         flag.push(jar);
-        // It looks for others of its kind by multicast unless told otherwise.
+        // Otherwise it looks for other agents by multicast.
         flag.push(format!(
             "=host=127.0.0.1,port={port},discoveryEnabled=false,threadNr=1,policyLocation=file://"
         ));
@@ -119,7 +119,7 @@ impl Agent {
         Some(flag)
     }
 
-    /// The same for the record, which has no paths.
+    /// The same for the record, without paths.
     pub(crate) fn flag_told(&self) -> Option<String> {
         match self {
             Agent::Jar(_) => Some(format!("-javaagent:jolokia-jvm-{VERSION}.jar")),
@@ -132,7 +132,7 @@ fn failed() -> MutexGuard<'static, BTreeMap<PathBuf, String>> {
     FAILED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Of errors that speak of a release of Kafka, what is true of the agent too.
+/// Converts errors about a release of Kafka to errors about the agent.
 fn words(error: &KafkaError) -> String {
     match error {
         KafkaError::NoMaven { .. } => "there is no Maven (mvn) to fetch it".to_owned(),
@@ -155,7 +155,7 @@ mod tests {
     use super::super::process_id::ProcessId;
     use super::*;
 
-    /// A place with a Maven of its own, which notes in `calls` that it was called.
+    /// A folder with a fake Maven, which records its calls in `calls`.
     fn with_maven(dir: &Path, script: &str) -> KafkaSetup {
         let maven = dir.join("bin/mvn");
         fs::create_dir(dir.join("bin")).unwrap();
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_maven_that_hangs_is_ended_and_not_asked_again() {
         let dir = tempfile::tempdir().unwrap();
-        // As the real one, which starts Java.
+        // Like the real one, which starts Java.
         let java = dir.path().join("java");
         let script = format!("sleep 600 & echo $! > {}; wait", java.display());
         let setup = with_maven(dir.path(), &script);
@@ -204,10 +204,10 @@ mod tests {
             "{said}"
         );
         assert_eq!(why(&setup, Duration::from_secs(600)), said);
-        // On a busy machine it was ended before it began.
+        // On a busy machine it was ended before it started.
         let lines = |file: &str| fs::read_to_string(dir.path().join(file)).unwrap_or_default();
         assert!(lines("calls").lines().count() <= 1);
-        // What it started ends too.
+        // Its child process ends too.
         if let Ok(java) = lines("java").trim().parse() {
             while ProcessId::of(java).is_some() {
                 std::thread::yield_now();

@@ -1,4 +1,4 @@
-//! Apache Kafka that runs because kgauge started it.
+//! A running Apache Kafka cluster that kgauge started.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,11 +21,11 @@ use super::spec::KafkaSpec;
 use super::topics::TopicTool;
 use crate::target_process::{TargetProcess, TargetRole};
 
-/// How long a broker may take to end when its data is thrown away anyway: enough for Java to write what it was asked to write
-/// at its end. The last of those who vote cannot leave in good order at all.
+/// Time limit for a broker's end if its data is discarded: enough for Java's output at exit. The last voters cannot
+/// shut down cleanly at all.
 const END_MAX: Duration = Duration::from_secs(2);
 
-/// How long it may take when its data is kept, or when it is stopped in the middle of a run.
+/// The same if its data is kept, or if it is stopped during a run.
 const CLEAN_END_MAX: Duration = Duration::from_secs(60);
 
 /// Apache Kafka, started by kgauge. Dropping it kills its processes and removes its data.
@@ -37,15 +37,15 @@ pub struct KafkaTarget {
     pub(crate) java: Java,
     pub(crate) agent: Agent,
     pub(crate) nodes: Vec<KafkaNode>,
-    /// In the order of `nodes`, and ZooKeeper after them.
+    /// In the order of `nodes`, followed by ZooKeeper.
     pub(crate) processes: Vec<KafkaProcess>,
     pub(crate) record: ClusterRecord,
     pub(crate) config: ClientConfig,
-    /// For other clients, where there is something to tell them.
+    /// For other clients, if they need settings.
     pub(crate) client_properties: Option<PathBuf>,
     pub(crate) topic_tool: Option<TopicTool>,
     pub(crate) started: StartFacts,
-    /// What the brokers' own files say, for releases that do not tell.
+    /// The brokers' configuration files, for releases that do not report settings.
     pub(crate) written: BTreeMap<u16, BTreeMap<String, String>>,
     pub(crate) is_over: bool,
 }
@@ -55,9 +55,9 @@ pub struct KafkaTarget {
 pub struct StartFacts {
     /// Such as `KRaft, 3 brokers vote` or `ZooKeeper`.
     pub coordination: String,
-    /// Where ZooKeeper listens, for tools of old releases that ask it; `None` without one.
+    /// ZooKeeper's address, for tools of old releases; `None` without ZooKeeper.
     pub zookeeper: Option<String>,
-    /// Flags of each broker's Java.
+    /// Java flags of each broker.
     pub jvm: Vec<String>,
     /// From the start of the first process until all brokers' ports were open.
     pub ports_open: Duration,
@@ -66,17 +66,17 @@ pub struct StartFacts {
 }
 
 impl KafkaTarget {
-    /// How clients reach it.
+    /// How to connect to it.
     pub fn config(&self) -> &ClientConfig {
         &self.config
     }
 
-    /// A file for other clients, if they need more than the addresses. It goes with the cluster.
+    /// A file for other clients, if they need more than the addresses. It is removed with the cluster.
     pub fn client_properties(&self) -> Option<&Path> {
         self.client_properties.as_deref()
     }
 
-    /// What it was started from.
+    /// Its spec.
     pub fn spec(&self) -> &KafkaSpec {
         &self.spec
     }
@@ -96,10 +96,10 @@ impl KafkaTarget {
         &self.started
     }
 
-    /// Where each broker's agent tells its metrics, by the broker's id.
+    /// The address of each broker's metrics agent, by broker id.
     ///
     /// # Errors
-    /// There are none: why, in words.
+    /// The reason why there are none.
     pub fn metrics(&self) -> Result<Vec<(i32, String)>, &str> {
         if let Agent::None { why } = &self.agent {
             return Err(why);
@@ -111,7 +111,7 @@ impl KafkaTarget {
             .collect())
     }
 
-    /// Where its processes' logs are.
+    /// Folder of the processes' logs.
     pub fn log_dir(&self) -> &Path {
         &self.setup.log_dir
     }
@@ -125,7 +125,7 @@ impl KafkaTarget {
             .collect()
     }
 
-    /// The broker settings that were asked for.
+    /// The requested broker settings.
     pub(crate) fn settings_asked(&self) -> Vec<String> {
         let own = self.spec.broker_settings.values();
         let mut asked: Vec<String> = own.flat_map(|own| own.keys().cloned()).collect();
@@ -135,7 +135,7 @@ impl KafkaTarget {
         asked
     }
 
-    /// What a broker's own file says of these settings.
+    /// The values of these settings in a broker's configuration file.
     pub(crate) fn settings_written(
         &self,
         id: i32,
@@ -151,7 +151,7 @@ impl KafkaTarget {
     pub(crate) fn unknown_setting(&self, key: &str, known: &[String]) -> KafkaError {
         let meant = super::spec::nearest(
             key,
-            // It may name what it was given although it does not understand it.
+            // The broker may list a setting that it does not know.
             known.iter().map(String::as_str).filter(|one| *one != key),
         );
         KafkaError::UnknownSetting {
@@ -161,14 +161,14 @@ impl KafkaTarget {
         }
     }
 
-    /// Its processes that run.
+    /// Its running processes.
     pub fn pids(&self) -> Vec<u32> {
         self.processes().iter().map(|process| process.pid).collect()
     }
 
-    /// The same, each with what it is.
+    /// The same, with their roles.
     pub fn processes(&self) -> Vec<TargetProcess> {
-        // Processes begin with those of the nodes, in their order.
+        // The nodes' processes come first, in order.
         let roles = self
             .nodes
             .iter()
@@ -187,36 +187,36 @@ impl KafkaTarget {
         told.collect()
     }
 
-    /// The tool to make topics with, where that cannot be done over the wire.
+    /// The tool for creating topics, for releases that cannot do it over the wire.
     pub fn topic_tool(&self) -> Option<TopicTool> {
         self.topic_tool.clone()
     }
 
-    /// An error with the last lines of its log if a process ended that nobody stopped.
+    /// An error with the last lines of its log, if a process ended unexpectedly.
     pub fn check(&mut self) -> Result<(), KafkaError> {
         self.processes.iter_mut().try_for_each(KafkaProcess::check)
     }
 
-    /// Stops a broker as its operator would: it hands its leaderships over first.
+    /// Stops a broker cleanly: it first moves its leaderships.
     pub fn stop_broker(&mut self, id: u16) -> Result<(), KafkaError> {
         self.running(id)?.end(CLEAN_END_MAX);
         Ok(())
     }
 
-    /// Kills a broker, as `kill -9` does.
+    /// Kills a broker, as by `kill -9`.
     pub fn kill_broker(&mut self, id: u16) -> Result<(), KafkaError> {
         self.running(id)?.kill();
         Ok(())
     }
 
-    /// Stops a broker's clock: it keeps its connections, and answers nothing.
+    /// Freezes a broker: it keeps its connections and does not respond.
     pub fn pause_broker(&mut self, id: u16) -> Result<(), KafkaError> {
         let process = self.running(id)?;
         process.pause();
         Ok(())
     }
 
-    /// Lets a paused broker go on.
+    /// Resumes a paused broker.
     pub fn resume_broker(&mut self, id: u16) -> Result<(), KafkaError> {
         let process = self.running(id)?;
         if !process.is_paused {
@@ -227,8 +227,7 @@ impl KafkaTarget {
         Ok(())
     }
 
-    /// Starts a stopped or killed broker again; one that runs is stopped first. Returns when it is
-    /// registered.
+    /// Starts a stopped or killed broker; a running one is stopped first. Returns when it is registered.
     pub fn restart_broker(&mut self, id: u16) -> Result<(), KafkaError> {
         let index = self.index(id)?;
         if let Some(process) = self.processes.get_mut(index) {
@@ -303,7 +302,7 @@ impl KafkaTarget {
         }
     }
 
-    /// Whether Metadata of version 4 is known (1.0).
+    /// Whether Metadata version 4 is supported (1.0).
     pub(crate) fn is_modern(&self) -> bool {
         self.jars.release.version.is_at_least(&[1])
     }
@@ -317,7 +316,7 @@ impl KafkaTarget {
             .map_err(KafkaError::file(&self.setup.state_dir))
     }
 
-    /// Leaves it running; `kgauge cluster down` ends it. Gives the cluster's name.
+    /// Leaves it running until `kgauge cluster down`. Returns the cluster's name.
     pub fn detach(mut self) -> Result<String, KafkaError> {
         self.record.is_detached = true;
         self.keep_record()?;
@@ -328,8 +327,7 @@ impl KafkaTarget {
         Ok(self.record.name.clone())
     }
 
-    /// Ends it: brokers, then controllers, then ZooKeeper; and removes its data unless that is to
-    /// be kept.
+    /// Ends it: brokers, then controllers, then ZooKeeper. Removes its data unless it is kept.
     pub fn stop(mut self) -> Result<(), KafkaError> {
         self.end()
     }
@@ -357,7 +355,7 @@ impl KafkaTarget {
         self.clean_up()
     }
 
-    /// Configurations and data go, and with them the record.
+    /// Removes configurations and data, and then the record.
     fn clean_up(&self) -> Result<(), KafkaError> {
         let data: &[PathBuf] = match self.setup.keep_data {
             true => &[],
@@ -379,14 +377,13 @@ impl KafkaTarget {
     }
 }
 
-/// Whether a broker ended because ZooKeeper still knows the one before it.
+/// Whether a broker exited because ZooKeeper still has the previous one's registration.
 pub(crate) fn is_still_registered(error: &KafkaError) -> bool {
     let words = ["NodeExists", "already registered", "ZkNodeExistsException"];
     matches!(error, KafkaError::Ended { log, .. } if words.iter().any(|word| log.contains(word)))
 }
 
-/// Asks all of them to end, and kills those that do not in time: where brokers vote, the last ones
-/// cannot leave in good order.
+/// Asks all processes to end, and kills those that do not in time: the last voters cannot shut down cleanly.
 fn end_together(mut processes: Vec<KafkaProcess>, limit: Duration) {
     for process in &mut processes {
         process.ask_to_end();
@@ -398,7 +395,7 @@ fn end_together(mut processes: Vec<KafkaProcess>, limit: Duration) {
 }
 
 impl Drop for KafkaTarget {
-    /// Whoever drops it is in a hurry, or has failed already.
+    /// A drop must be quick, or follows a failure.
     fn drop(&mut self) {
         if !self.is_over {
             self.is_over = true;

@@ -1,10 +1,9 @@
-//! Bounds on what a broker may use of the machine: its memory, page cache included, and its processors' time. Control groups
-//! of the kernel.
+//! Limits on a broker's memory, including its page cache, and CPU time, with the kernel's control groups.
 //!
-//! Interfaces: `memory.limit_in_bytes`, `cpu.cfs_quota_us` and `cpu.cfs_period_us` of version 1 (cgroup-v1/memory.rst and
-//! sched-bwc.rst of the kernel's documentation), `memory.max` and `cpu.max` of version 2 (cgroup-v2.rst). Pages of files count
-//! for the group of the process that touched them first, in both. Version 1 has a hierarchy for each controller, version 2 one
-//! for all.
+//! Interfaces: `memory.limit_in_bytes`, `cpu.cfs_quota_us` and `cpu.cfs_period_us` of version 1 (cgroup-v1/memory.rst
+//! and sched-bwc.rst of the kernel's documentation), `memory.max` and `cpu.max` of version 2 (cgroup-v2.rst). In both,
+//! a page of a file counts for the group of the process that first touched it. Version 1 has a hierarchy per
+//! controller, version 2 one for all.
 
 use std::fs;
 use std::io;
@@ -13,14 +12,14 @@ use std::path::{Path, PathBuf};
 use super::error::KafkaError;
 use super::process_id::ProcessId;
 
-/// Where systems mount the hierarchies.
+/// Mount points of the hierarchies.
 const ROOT: &str = "/sys/fs/cgroup";
 
 /// Of this length are the periods in which processors' time is counted: the kernel's default, and the longest but for one
 /// second's tenfold.
 const PERIOD_US: u64 = 100_000;
 
-/// What is bounded.
+/// The limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Bounds {
     pub(crate) memory_bytes: Option<u64>,
@@ -28,19 +27,19 @@ pub(crate) struct Bounds {
     pub(crate) milli_cores: Option<u64>,
 }
 
-/// A control group that kgauge makes for one process.
+/// A control group for one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ControlGroup {
     root: PathBuf,
-    /// One for each hierarchy.
+    /// One per hierarchy.
     dirs: Vec<PathBuf>,
     bounds: Bounds,
-    /// Of version 1.
+    /// Version 1.
     is_old: bool,
 }
 
 impl ControlGroup {
-    /// The group of this name, which is yet to be made.
+    /// A group with this name, before it is created.
     pub(crate) fn named(name: &str, bounds: Bounds) -> ControlGroup {
         ControlGroup::named_in(Path::new(ROOT), name, bounds)
     }
@@ -68,7 +67,7 @@ impl ControlGroup {
         }
     }
 
-    /// Makes the group, and bounds what it may use.
+    /// Creates the group with its limits.
     pub(crate) fn make(&self) -> Result<(), KafkaError> {
         self.make_all().inspect_err(|_| self.remove())
     }
@@ -90,7 +89,7 @@ impl ControlGroup {
         Ok(())
     }
 
-    /// Version 2: the controllers must be there, and on for the groups below. Where they are on already this changes nothing.
+    /// Version 2: the controllers must exist and be enabled for child groups. If they are, this changes nothing.
     fn delegate(&self) -> io::Result<()> {
         let there = fs::read_to_string(self.root.join("cgroup.controllers"))?;
         for (controller, is_wanted) in [
@@ -109,7 +108,7 @@ impl ControlGroup {
         Ok(())
     }
 
-    /// The files and what is written to them.
+    /// The files and their contents.
     fn values(&self) -> Vec<(PathBuf, String)> {
         let mut values = Vec::new();
         let of = |controller: &str| {
@@ -137,7 +136,8 @@ impl ControlGroup {
         values
     }
 
-    /// Puts a process into it. What it has used before counts elsewhere: so it waits for this before it does anything.
+    /// Moves a process into it. Earlier resource use counts elsewhere, so the process waits for this before it does
+    /// anything.
     pub(crate) fn take_in(&self, id: ProcessId) -> Result<(), KafkaError> {
         for dir in &self.dirs {
             let file = dir.join("cgroup.procs");
@@ -151,13 +151,13 @@ impl ControlGroup {
         &self.dirs
     }
 
-    /// Takes it away, once its process is gone.
+    /// Removes it after its process has ended.
     fn remove(&self) {
         self.dirs.iter().for_each(|dir| remove(dir));
     }
 }
 
-/// Takes a group away. The kernel lets nobody remove one that is in use, nor one that is none.
+/// Removes a group. The kernel refuses to remove one in use, or a plain folder.
 pub(crate) fn remove(dir: &Path) {
     let _ = fs::remove_dir(dir);
 }

@@ -1,4 +1,4 @@
-//! SCRAM users: told to the cluster when it runs, before anybody is let in.
+//! SCRAM users: created when the cluster runs, before any client connects.
 
 use std::process::{Command, Stdio};
 
@@ -13,10 +13,10 @@ use super::launch::Launch;
 use super::process::LOOK;
 use crate::security::USER;
 
-/// How long brokers may take to learn of a user.
+/// Time limit until brokers know a user.
 const LET_IN_MAX: Duration = Duration::from_secs(30);
 
-/// Puts the user in, if there is to be one.
+/// Creates the user, if there is one.
 pub(crate) fn put(
     launch: &Launch<'_>,
     target: &KafkaTarget,
@@ -34,7 +34,7 @@ pub(crate) fn put(
     wait_until_let_in(target, interrupt)
 }
 
-/// Each broker learns of a user when it does: returns when all of them let one in.
+/// Brokers learn of a user one by one: returns when all of them accept it.
 fn wait_until_let_in(target: &KafkaTarget, interrupt: &Interrupt) -> Result<(), KafkaError> {
     let begun = Instant::now();
     for address in &target.config.bootstrap_servers {
@@ -55,7 +55,7 @@ fn wait_until_let_in(target: &KafkaTarget, interrupt: &Interrupt) -> Result<(), 
     Ok(())
 }
 
-/// Over the brokers' own listener, which is plain and on the loopback (since 2.7).
+/// Over the brokers' own listener, which is plaintext on the loopback (since 2.7).
 fn by_wire(
     target: &KafkaTarget,
     mechanism: ScramMechanism,
@@ -69,7 +69,7 @@ fn by_wire(
     let servers: Vec<String> = brokers
         .map(|node| format!("127.0.0.1:{}", node.inner_port))
         .collect();
-    // Metadata names the listener that was asked, so all further calls are plain too.
+    // Metadata contains the listener that was asked, so all further requests are plaintext too.
     let config = plain_config(&servers);
     let mut cluster = Cluster::bootstrap_until(config, interrupt.clone()).map_err(refused)?;
     cluster
@@ -83,8 +83,7 @@ pub(crate) fn plain_config(servers: &[String]) -> ClientConfig {
     ClientConfig::new(addresses.collect())
 }
 
-/// By the release's own tool. Java reads its arguments from a file, so that no list of processes
-/// shows the password.
+/// With the release's own tool. Java reads its arguments from a file, so that no process list shows the password.
 fn by_tool(
     launch: &Launch<'_>,
     mechanism: ScramMechanism,
@@ -103,7 +102,7 @@ fn by_tool(
     let class_path = launch.jars.class_path();
     let arguments = [
         "-Xmx128M",
-        // Nor in the files of performance data that Java leaves for others to read.
+        // Disables the performance data files that Java leaves for others to read.
         "-XX:-UsePerfData",
         "-cp",
         &class_path.to_string_lossy(),
@@ -136,7 +135,7 @@ fn by_tool(
     match output.status.success() && !said.contains("Error while executing") {
         true => Ok(()),
         false => Err(KafkaError::Credentials {
-            // Whatever it says may quote its arguments.
+            // Its output may quote its arguments.
             said: said
                 .replace(password, "(hidden)")
                 .lines()

@@ -16,10 +16,10 @@ use super::release::{Artifact, KafkaDistribution};
 use super::setup::KafkaSetup;
 use super::version::Version;
 
-/// Fixed, so that Maven need not ask for the newest.
+/// Fixed, so that Maven does not look up the newest version.
 const PLUGIN: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
 
-/// How often Maven is looked at.
+/// Polling interval for Maven.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A release that can be started.
@@ -32,7 +32,7 @@ pub(crate) struct Jars {
 }
 
 impl Jars {
-    /// What Java takes as its class path.
+    /// Java's class path.
     pub(crate) fn class_path(&self) -> OsString {
         self.dir.join("*").into_os_string()
     }
@@ -78,7 +78,7 @@ pub(crate) fn jars(
     })
 }
 
-/// The jars of a release's command-line tools, fetched by Maven unless they are in the cache.
+/// The jars of a release's command-line tools, downloaded by Maven unless they are cached.
 pub(crate) fn tool_jars(
     release: &KafkaDistribution,
     setup: &KafkaSetup,
@@ -134,7 +134,7 @@ pub fn fetch(
     fetch_within(order, setup, interrupt, None)
 }
 
-/// The same, and gives up when it takes longer than that.
+/// The same with a time limit.
 pub(crate) fn fetch_within(
     order: &MavenRequest<'_>,
     setup: &KafkaSetup,
@@ -159,13 +159,13 @@ pub(crate) fn fetch_within(
         return Err(KafkaError::NoMaven { release: release() });
     };
     fs::create_dir_all(dir).map_err(KafkaError::file(dir))?;
-    // Whoever comes second waits, and finds it there.
+    // A second process waits, and then finds the download.
     let _lock = lock_while(&dir.join("lock"), &go_on)?;
     if libs.join(&order.proof).is_file() {
         return Ok(libs);
     }
     (setup.remark)(&format!("kgauge: fetching {}", order.remark));
-    // Under another name until all of it is there: an aborted fetch must not look whole.
+    // A temporary name until it is complete, so that an aborted download is not mistaken for one.
     let partial = dir.join("libs.partial");
     remove(&partial)?;
     maven_copies(&maven, order, &partial, &go_on)?;
@@ -227,7 +227,7 @@ pub(crate) fn remove(dir: &Path) -> Result<(), KafkaError> {
     }
 }
 
-/// Held as long as the file is open; freed by the kernel whatever happens to this process.
+/// A lock that is held as long as the file is open; the kernel releases it in any case.
 pub(crate) fn lock(path: &Path, interrupt: &Interrupt) -> Result<File, KafkaError> {
     lock_while(path, &|| match interrupt.is_raised() {
         true => Err(KafkaError::Interrupted),
@@ -261,7 +261,7 @@ fn maven_copies(
     let log = File::create(&log_path).map_err(KafkaError::file(&log_path))?;
     let log_too = log.try_clone().map_err(KafkaError::file(&log_path))?;
     let spawned = Command::new(maven)
-        // Batch mode, and a wrong checksum is an error.
+        // Batch mode; a wrong checksum is an error.
         .args([
             "-B",
             "-C",
@@ -276,7 +276,7 @@ fn maven_copies(
         .stdin(Stdio::null())
         .stdout(log)
         .stderr(log_too)
-        // Maven is a script that starts Java: who ends it, ends both.
+        // Maven is a script that starts Java: both must be ended.
         .process_group(0)
         .spawn();
     let mut child = spawned.map_err(|error| KafkaError::Spawn {
@@ -305,15 +305,15 @@ fn maven_copies(
     Err(failure(order.version, &text))
 }
 
-/// Ends a process and all that it has started.
+/// Ends a process and all its children.
 fn end(child: &mut Child) {
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     let _ = child.wait();
 }
 
-/// Which failure Maven's words speak of.
+/// Classifies a failure by Maven's output.
 fn failure(version: &Version, text: &str) -> KafkaError {
-    /// Enough to see what it is.
+    /// Enough to recognise the problem.
     const LINES_MAX: usize = 6;
     let errors: Vec<&str> = text
         .lines()

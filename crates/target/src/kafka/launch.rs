@@ -16,8 +16,8 @@ use super::spec::{BESIDE_HEAP_MIB, KafkaSpec};
 use super::topics::log4j;
 use crate::security::{SecurityFiles, private};
 
-/// What `kafka-run-class.sh` of 4.3.1 gives to every Java process. Older releases ask for the
-/// same, or for collectors that today's Java has no more.
+/// The flags of `kafka-run-class.sh` of 4.3.1 for every Java process. Older releases use the same ones, or collectors
+/// that current Java versions lack.
 pub(crate) const JVM: &[&str] = &[
     "-server",
     "-XX:+UseG1GC",
@@ -27,16 +27,16 @@ pub(crate) const JVM: &[&str] = &[
     "-Djava.awt.headless=true",
 ];
 
-/// A heap that is enough for ZooKeeper, MiB.
+/// A sufficient heap for ZooKeeper, MiB.
 pub(crate) const ZOOKEEPER_HEAP_MIB: u64 = 256;
 
-/// All that command lines are made of.
+/// The inputs of all command lines.
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
     pub(crate) spec: &'a KafkaSpec,
     pub(crate) jars: &'a Jars,
     pub(crate) java: &'a Java,
-    /// Configurations lie here, for this user's eyes only.
+    /// The folder of the configurations, readable only by this user.
     pub(crate) conf_dir: &'a Path,
     pub(crate) log_dir: &'a Path,
     pub(crate) secured: &'a SecurityFiles,
@@ -44,7 +44,7 @@ pub(crate) struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    /// A folder that only this user may look into.
+    /// A folder that only this user can read.
     pub(crate) fn make_conf_dir(&self) -> Result<(), KafkaError> {
         private::make(self.conf_dir).map_err(KafkaError::file(self.conf_dir))?;
         self.write("log4j.properties", properties::LOG4J)?;
@@ -54,7 +54,7 @@ impl Launch<'_> {
         Ok(())
     }
 
-    /// Writes a file that only this user may read.
+    /// Writes a file that only this user can read.
     pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<PathBuf, KafkaError> {
         private::write(self.conf_dir, name, text.as_ref())
             .map_err(KafkaError::file(&self.conf_dir.join(name)))
@@ -72,7 +72,7 @@ impl Launch<'_> {
             let mut flag = OsString::from("-Djava.security.auth.login.config=");
             flag.push(jaas);
             arguments.push(flag);
-            // The users are those of clients; ZooKeeper knows none.
+            // The users are for clients; ZooKeeper has none.
             arguments.push("-Dzookeeper.sasl.client=false".into());
         }
         self.start(
@@ -97,7 +97,7 @@ impl Launch<'_> {
         )
     }
 
-    /// The flags of a node's Java, for the record.
+    /// The Java flags of a node, for the record.
     pub(crate) fn jvm_flags(&self) -> Vec<String> {
         let heap = self.spec.heap_bytes >> 20;
         let mut flags = vec![format!("-Xmx{heap}M"), format!("-Xms{heap}M")];
@@ -152,7 +152,7 @@ impl Launch<'_> {
 
     /// Formats a node's storage (KRaft).
     pub(crate) fn format(&self, role: &str, config: &Path) -> Result<(), KafkaError> {
-        // It lives a second: what makes it start fast is worth more than what makes it run fast.
+        // It runs for a second: fast startup matters more than speed.
         let output = Command::new(&self.java.path)
             .args([
                 "-Xmx256M",
@@ -189,7 +189,7 @@ impl Launch<'_> {
         })
     }
 
-    /// Refuses what the machine's memory cannot hold.
+    /// Refuses what does not fit into the machine's memory.
     pub(crate) fn check_memory(&self, nodes: usize, zookeeper: bool) -> Result<(), KafkaError> {
         let each = (self.spec.heap_bytes >> 20) + BESIDE_HEAP_MIB;
         let zookeeper_mib = if zookeeper { ZOOKEEPER_HEAP_MIB } else { 0 };
@@ -205,7 +205,7 @@ impl Launch<'_> {
     }
 }
 
-/// What the kernel says that can be had without swapping, MiB.
+/// Memory available without swapping, according to the kernel, MiB.
 fn available_mib() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text
@@ -215,7 +215,7 @@ fn available_mib() -> Option<u64> {
     Some(kib / 1024)
 }
 
-/// The lines of a Java program's words that say what is wrong.
+/// The lines of a Java program's output that describe an error.
 fn decisive(said: &str) -> String {
     let is_frame = |line: &str| line.trim_start().starts_with("at ") || line.trim().is_empty();
     let lines: Vec<&str> = said

@@ -1,4 +1,4 @@
-//! MirrorMaker 2: the replicator of Apache Kafka, as a process beside two clusters (KIP-382).
+//! MirrorMaker 2, Apache Kafka's replicator, as a process next to two clusters (KIP-382).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,48 +19,48 @@ use super::setup::KafkaSetup;
 use super::version::Version;
 use crate::security::private;
 
-/// The release whose MirrorMaker it is: the newest that kgauge is tested with.
+/// The release of MirrorMaker: the newest that kgauge is tested with.
 const RELEASE: &str = "4.3.1";
 
-/// As `kafka-run-class.sh` gives to Connect's processes, but that of a machine with brokers beside.
+/// The flags of `kafka-run-class.sh` for Connect, adapted to a machine that also runs brokers.
 const HEAP: [&str; 2] = ["-Xms256M", "-Xmx512M"];
 
-/// How long it may take to end.
+/// Time limit for its end.
 const END_MAX: Duration = Duration::from_secs(10);
 
-/// What the destination is called; it stands in no name of a copy.
+/// The alias of the destination; it does not appear in names of copies.
 const DESTINATION: &str = "kgauge-destination";
 
-/// What the source is called where copies have the topics' own names.
+/// The alias of the source, if copies keep the topics' names.
 const SOURCE: &str = "source";
 
 /// One of the two clusters.
 #[derive(Debug, Clone, Copy)]
 pub struct MirrorEnd<'a> {
-    /// Where it is.
+    /// Its bootstrap servers.
     pub config: &'a ClientConfig,
-    /// What clients of a secured one need, in a file with Java's names.
+    /// The client settings of a secured cluster, in a file with Java's names.
     pub client_properties: Option<&'a Path>,
 }
 
-/// What MirrorMaker is to do.
+/// The parameters of MirrorMaker.
 #[derive(Debug)]
 pub struct MirrorSetup<'a> {
-    /// Where it reads.
+    /// The source.
     pub source: MirrorEnd<'a>,
-    /// Where it writes.
+    /// The destination.
     pub destination: MirrorEnd<'a>,
-    /// What the source is called in the names of copies; `None` where those have the topics' own names.
+    /// The source's alias in the names of copies; `None` if copies keep the topics' names.
     pub prefix: Option<&'a str>,
-    /// Which topics it copies: a regular expression.
+    /// The topics to copy: a regular expression.
     pub topics: &'a str,
-    /// Replicas of its own topic at the source.
+    /// Replicas of its internal topic at the source.
     pub source_replication: u16,
-    /// Replicas of copies, and of its own topics at the destination.
+    /// Replicas of copies, and of its internal topics at the destination.
     pub replication: u16,
-    /// More properties, which win.
+    /// Additional properties, which take precedence.
     pub settings: &'a BTreeMap<String, String>,
-    /// Folders and names; the name is that of this process alone.
+    /// Folders and names; the name is unique to this process.
     pub setup: &'a KafkaSetup,
 }
 
@@ -74,7 +74,7 @@ pub struct MirrorMaker {
 }
 
 impl MirrorMaker {
-    /// Fetches it if need be, and starts it. That it copies is seen at the copy alone.
+    /// Downloads it if necessary, and starts it. Only the copy shows whether it works.
     pub fn start(setup: &MirrorSetup<'_>, interrupt: &Interrupt) -> Result<Self, KafkaError> {
         let KafkaSetup {
             name,
@@ -88,7 +88,7 @@ impl MirrorMaker {
         fs::create_dir_all(log_dir).map_err(KafkaError::file(log_dir))?;
         fs::create_dir_all(state_dir).map_err(KafkaError::file(state_dir))?;
         private::make(&conf_dir).map_err(KafkaError::file(&conf_dir))?;
-        // Whoever kills kgauge from here on finds the rest by this.
+        // From here on, this record finds the process if kgauge is killed.
         let record = record(setup);
         let kept = registry::keep(state_dir, &record).map_err(KafkaError::file(state_dir));
         let started = kept.and_then(|()| run(setup, &jars, &java.path, &conf_dir));
@@ -119,23 +119,23 @@ impl MirrorMaker {
         self.process.check()
     }
 
-    /// The kernel's number of its process.
+    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.process.id.pid
     }
 
-    /// The last lines of its log that say what is wrong.
+    /// The last meaningful lines of its log.
     pub fn last_words(&self) -> String {
         crate::log_tail::log_lines(&self.process.start.log_file)
     }
 
-    /// Where its log is.
+    /// Its log file.
     pub fn log_file(&self) -> &Path {
         &self.process.start.log_file
     }
 }
 
-/// What is known of it beyond kgauge's own end; its process is not known yet.
+/// Its record, which outlives kgauge; without the process so far.
 fn record(setup: &MirrorSetup<'_>) -> ClusterRecord {
     let KafkaSetup {
         name,
@@ -227,7 +227,7 @@ fn servers(config: &ClientConfig) -> String {
         .join(",")
 }
 
-/// The file that it reads. Names are those of Kafka's documentation (georeplication).
+/// Its configuration file. Names are those of Kafka's documentation (georeplication).
 fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
     let source = setup.prefix.unwrap_or(SOURCE);
     let way = format!("{source}->{DESTINATION}");
@@ -251,7 +251,7 @@ fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
         let identity = "org.apache.kafka.connect.mirror.IdentityReplicationPolicy";
         set("replication.policy.class".to_owned(), identity);
     }
-    // A topic of each repeat is new: it is to be found at once, where the default is ten minutes.
+    // Each repeat has a new topic, which must be found at once; the default is ten minutes.
     set("refresh.topics.interval.seconds".to_owned(), "1");
     for key in [
         "emit.heartbeats.enabled",
@@ -288,7 +288,7 @@ fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
             wanted.insert(format!("{name}.{}", key.trim()), value.trim().to_owned());
         }
     }
-    // In such a file a backslash stands for what follows it.
+    // In such a file a backslash escapes the next character.
     let settings = setup.settings.iter();
     wanted.extend(settings.map(|(key, value)| (key.clone(), value.replace('\\', "\\\\"))));
     let mut text = String::new();

@@ -1,7 +1,7 @@
-//! Apache Kafka of any age: named, fetched, started, broken on purpose, ended.
+//! Apache Kafka of any release: downloads, starts, injects faults, stops.
 //!
-//! [`KafkaSpec`] is what the user wrote, [`Release`](release::KafkaDistribution) what that release needs,
-//! [`KafkaTarget`] what runs. `registry` remembers clusters beyond kgauge's own end.
+//! [`KafkaSpec`] is the user's text, [`Release`](release::KafkaDistribution) the requirements of a release,
+//! [`KafkaTarget`] the running cluster. `registry` keeps records of clusters that outlive kgauge.
 
 mod agent;
 mod cluster;

@@ -1,4 +1,4 @@
-//! Processes of a cluster: started in groups of their own, known by pid and start time, ended.
+//! Processes of a cluster: started in their own process groups, and ended.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -15,31 +15,31 @@ use super::error::KafkaError;
 use super::process_id::ProcessId;
 use crate::log_tail::log_lines;
 
-/// How often something that is waited for is looked at.
+/// Polling interval of waits.
 pub(crate) const LOOK: Duration = Duration::from_millis(20);
 
-/// How long the kernel may take to stop all threads of a process.
+/// Time limit for the kernel to stop all threads of a process.
 const STATE_MAX: Duration = Duration::from_secs(5);
 
-/// The kernel's letter for what a process does: `T` is stopped, `Z` ended.
+/// The kernel's letter for the state of a process: `T` is stopped, `Z` ended.
 fn state(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in parentheses and may hold anything.
+    // The name is in parentheses and may contain anything.
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_whitespace().next().map(str::to_owned)
 }
 
-/// How a process is started, and started again.
+/// How to start a process, and restart it.
 #[derive(Debug, Clone)]
 pub(crate) struct ProcessStart {
-    /// What people call it: `broker 1`.
+    /// Its name in messages: `broker 1`.
     pub(crate) role: String,
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
-    /// With this folder as its own it leaves nothing elsewhere.
+    /// Its working directory, so that it leaves no files elsewhere.
     pub(crate) dir: PathBuf,
     pub(crate) log_file: PathBuf,
-    /// What bounds its memory and its processors' time.
+    /// The limits on its memory and CPU time.
     pub(crate) group: Option<ControlGroup>,
 }
 
@@ -49,18 +49,18 @@ pub(crate) struct KafkaProcess {
     pub(crate) start: ProcessStart,
     child: Child,
     pub(crate) id: ProcessId,
-    /// Nobody is surprised when it ends.
+    /// Its end is expected.
     pub(crate) is_stopped: bool,
     pub(crate) is_paused: bool,
-    /// It starts again as soon as it has ended.
+    /// It restarts as soon as it has ended.
     pub(crate) is_wanted: bool,
-    /// It was started again, and is not registered yet.
+    /// It was restarted, and is not registered yet.
     pub(crate) is_starting: bool,
     is_detached: bool,
 }
 
 impl KafkaProcess {
-    /// Starts it in a process group of its own: a Ctrl-C in the terminal is not meant for it.
+    /// Starts it in its own process group, so that Ctrl-C in the terminal does not reach it.
     pub(crate) fn start(start: ProcessStart) -> Result<KafkaProcess, KafkaError> {
         let log = OpenOptions::new()
             .create(true)
@@ -76,7 +76,7 @@ impl KafkaProcess {
         let mut process = KafkaProcess {
             start,
             child,
-            // One that ended on the spot has no start time; nobody will take it for another.
+            // A process that ended at once has no start time, and cannot be mistaken for another.
             id: ProcessId::of(pid).unwrap_or(ProcessId {
                 pid,
                 started_ticks: 0,
@@ -91,25 +91,25 @@ impl KafkaProcess {
             group.take_in(process.id)?;
         }
         if let Some(mut gate) = process.child.stdin.take() {
-            // Whoever is gone already is told of by his log.
+            // The log of a process that has already ended has the reason.
             let _ = gate.write_all(b"go\n");
         }
         Ok(process)
     }
 
-    /// Starts it again after its end.
+    /// Restarts it after its end.
     pub(crate) fn start_again(&mut self) -> Result<(), KafkaError> {
         *self = KafkaProcess::start(self.start.clone())?;
         self.is_starting = true;
         Ok(())
     }
 
-    /// How it ended; `None` while it runs.
+    /// Its exit status; `None` while it runs.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
 
-    /// An error with the last lines of its log if it ended unasked.
+    /// An error with the last lines of its log, if it ended unexpectedly.
     pub(crate) fn check(&mut self) -> Result<(), KafkaError> {
         if self.is_stopped {
             return Ok(());
@@ -127,20 +127,20 @@ impl KafkaProcess {
 
     /// Sends a signal.
     pub(crate) fn signal(&mut self, signal: Signal) {
-        // A child that was not waited for keeps its pid, so that it cannot be another's.
+        // A child that was not waited for keeps its pid, so no other process has it.
         if self.ended().is_none() {
             let _ = kill_process(Pid::from_child(&self.child), signal);
         }
     }
 
-    /// Stops its clock, and waits until it stands still: its threads stop one by one.
+    /// Freezes it, and waits until all of its threads have stopped.
     pub(crate) fn pause(&mut self) {
         self.signal(Signal::STOP);
         self.is_paused = true;
         self.wait_for_state(|state| state == "T");
     }
 
-    /// Lets it go on.
+    /// Resumes it.
     pub(crate) fn resume(&mut self) {
         self.signal(Signal::CONT);
         self.is_paused = false;
@@ -154,7 +154,7 @@ impl KafkaProcess {
         }
     }
 
-    /// Waits for its end; false if it still runs when the time is over.
+    /// Waits for its end; false if it is still running when the time is over.
     pub(crate) fn wait(&mut self, deadline: Instant) -> bool {
         while self.ended().is_none() {
             if Instant::now() >= deadline {
@@ -165,7 +165,7 @@ impl KafkaProcess {
         true
     }
 
-    /// Asks it to end, and kills it when it does not in time. A paused one is woken.
+    /// Asks it to end, and kills it if it does not in time. A paused process is resumed first.
     pub(crate) fn end(&mut self, limit: Duration) {
         self.ask_to_end();
         self.wait_or_kill(Instant::now() + limit);
@@ -188,7 +188,7 @@ impl KafkaProcess {
         }
     }
 
-    /// Kills it, and waits until it is gone.
+    /// Kills it, and waits for its end.
     pub(crate) fn kill(&mut self) {
         self.is_stopped = true;
         self.is_paused = false;
@@ -196,7 +196,7 @@ impl KafkaProcess {
         let _ = self.child.wait();
     }
 
-    /// Lets it run on when this handle is dropped.
+    /// Keeps it running when this handle is dropped.
     pub(crate) fn detach(&mut self) {
         self.is_detached = true;
     }
@@ -210,11 +210,11 @@ impl Drop for KafkaProcess {
     }
 }
 
-/// Waits at its standard input for a line, then becomes the program, with the same pid. Without the line it ends.
+/// Waits for a line on its standard input, then becomes the program with the same pid. Without the line it ends.
 const GATE: &str = "read -r go && exec \"$0\" \"$@\" </dev/null";
 
-/// One with a control group waits until it is in it: Java looks at its bounds when it starts, and never again. From them it
-/// takes how many threads collect and compile, and the heap's size.
+/// A process with a control group waits until it is in it: Java reads its limits only at startup, and derives the
+/// number of GC and compiler threads and the heap size from them.
 fn spawn(start: &ProcessStart, log: File) -> std::io::Result<Child> {
     let mut command = match &start.group {
         None => {
@@ -238,7 +238,7 @@ fn spawn(start: &ProcessStart, log: File) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// How a process ended, in words.
+/// The end of a process, as text.
 pub(crate) fn words(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit status {code}"),
@@ -305,7 +305,7 @@ mod tests {
         };
         let group = ControlGroup::named_in(&root, "run-broker-1", bounds);
         group.make().unwrap();
-        // The first thing that it does is to look for itself in its group.
+        // It first looks for itself in its group.
         let procs = root.join("cpu/kgauge-run-broker-1/cgroup.procs");
         let script = format!(
             "test \"$(cat {})\" = $$ && echo in || echo out; read -r more || echo closed; exec sleep 600",

@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 pub struct ProcessId {
     /// The kernel's number.
     pub pid: u32,
-    /// When it started, in ticks since the machine did.
+    /// Its start time, in ticks since the machine's.
     pub started_ticks: u64,
 }
 
 impl ProcessId {
-    /// The process that has this pid now.
+    /// The current process with this pid.
     pub fn of(pid: u32) -> Option<ProcessId> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name stands in parentheses and may hold anything; the 22nd field is the 20th after it.
+        // The name is in parentheses and may contain anything; the 22nd field is the 20th after it.
         let (_, rest) = stat.rsplit_once(')')?;
         let mut fields = rest.split_whitespace();
-        // A zombie has ended, whoever should have waited for it.
+        // A zombie has ended, even if nobody has waited for it.
         if fields.next()? == "Z" {
             return None;
         }
@@ -30,17 +30,17 @@ impl ProcessId {
         Some(ProcessId { pid, started_ticks })
     }
 
-    /// This process.
+    /// The current process.
     pub fn own() -> Option<ProcessId> {
         ProcessId::of(std::process::id())
     }
 
-    /// Whether it still runs.
+    /// Whether it is still running.
     pub fn is_alive(self) -> bool {
         ProcessId::of(self.pid) == Some(self)
     }
 
-    /// Sends it a signal, if it still runs.
+    /// Sends it a signal, if it is still running.
     pub(crate) fn signal(self, signal: Signal) {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
         if let Some(pid) = pid.filter(|_| self.is_alive()) {
@@ -49,7 +49,7 @@ impl ProcessId {
     }
 }
 
-/// Processes whose command line names this folder.
+/// Processes whose command line contains this folder.
 pub(crate) fn of_folder(dir: &Path) -> Vec<ProcessId> {
     let mut wanted = dir.as_os_str().as_encoded_bytes().to_vec();
     wanted.push(b'/');
@@ -63,7 +63,7 @@ pub(crate) fn of_folder(dir: &Path) -> Vec<ProcessId> {
     let names = |pid: &u32| {
         let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let mut arguments = line.split(|byte| *byte == 0);
-        // Java alone: an editor that has the folder's file open is not meant.
+        // Only Java: an editor with a file of the folder must not match.
         let is_java = arguments.next().is_some_and(|name| name.ends_with(b"java"));
         is_java && line.windows(wanted.len()).any(|window| window == wanted)
     };

@@ -1,5 +1,5 @@
-//! Clusters that kgauge started: what is known of them survives kgauge itself,
-//! so that nothing is left running for ever, not even after `kill -9`.
+//! Records of clusters that kgauge started. They outlive kgauge, so that nothing keeps running forever, not even after
+//! `kill -9`.
 
 use std::fs;
 use std::io::{self, Write};
@@ -15,27 +15,27 @@ use super::process::LOOK;
 use super::process_id::{ProcessId, of_folder};
 use crate::log_tail::remove_empty_log;
 
-/// How long processes may take to end before they are killed.
+/// Time limit for processes to end before they are killed.
 const END_MAX: Duration = Duration::from_secs(5);
 
 /// Larger files are not ours.
 const RECORD_BYTES_MAX: u64 = 1 << 20;
 
-/// A cluster that was started, as it stands in its file. No secrets are in it.
+/// The record of a cluster, without secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClusterRecord {
-    /// Its name, which is that of its file too.
+    /// Its name, also that of its file.
     pub name: String,
-    /// What it is: Apache Kafka, or the embedded cluster.
+    /// Apache Kafka, or the embedded cluster.
     #[serde(default = "kafka", skip_serializing_if = "is_kafka")]
     pub kind: TargetKind,
     /// The release.
     pub version: String,
-    /// The kgauge that holds it.
+    /// The kgauge process that uses it.
     pub kgauge: Option<ProcessId>,
-    /// Whether it is to outlive that kgauge.
+    /// Whether it outlives that process.
     pub is_detached: bool,
-    /// Where clients connect.
+    /// Bootstrap addresses.
     pub bootstrap_servers: String,
     /// Its processes, by role.
     pub processes: Vec<(String, ProcessId)>,
@@ -43,10 +43,10 @@ pub struct ClusterRecord {
     pub conf_dir: PathBuf,
     /// Its data: removed with it.
     pub data_dirs: Vec<PathBuf>,
-    /// Control groups of the kernel that its processes are in: removed with it.
+    /// Control groups of its processes: removed with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control_groups: Vec<PathBuf>,
-    /// Its logs, which stay after a bad end: a folder, or the one file of an embedded cluster.
+    /// Its logs, which stay after a failure: a folder, or the single file of an embedded cluster.
     pub log_dir: PathBuf,
 }
 
@@ -58,22 +58,22 @@ fn is_kafka(kind: &TargetKind) -> bool {
     *kind == TargetKind::Kafka
 }
 
-/// What has become of a cluster.
+/// The state of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClusterState {
-    /// A kgauge that runs holds it.
+    /// A running kgauge uses it.
     Held,
-    /// It runs, as it was left on purpose.
+    /// It is running detached.
     Detached,
-    /// It runs, and its kgauge is gone.
+    /// It is running, and its kgauge has ended.
     Orphaned,
-    /// Nothing of it runs.
+    /// None of its processes is running.
     Dead,
 }
 
 impl ClusterRecord {
-    /// What has become of it.
+    /// The state of the cluster.
     pub fn state(&self) -> ClusterState {
         if !self.is_detached && self.kgauge.is_some_and(ProcessId::is_alive) {
             ClusterState::Held
@@ -86,8 +86,8 @@ impl ClusterRecord {
         }
     }
 
-    /// Its processes that run: those in the record, and those that name its folder. The latter
-    /// finds what was started just before kgauge was killed.
+    /// Its running processes: those in the record, and those whose command line contains its folder. The latter were
+    /// started just before kgauge was killed.
     pub fn alive(&self) -> Vec<ProcessId> {
         let known = self.processes.iter().map(|(_, id)| *id);
         let mut alive: Vec<ProcessId> = known.filter(|id| id.is_alive()).collect();
@@ -99,16 +99,16 @@ impl ClusterRecord {
         alive
     }
 
-    /// Ends what runs of it, removes its data and forgets it. Its logs go too if that is a good end:
-    /// it was left running on purpose, and none of its processes had died since.
+    /// Ends its processes, removes its data and its record. Its logs are removed too if it was detached and none of its
+    /// processes had failed.
     ///
     /// # Errors
-    /// When data, logs or record cannot be removed; the processes are gone then all the same.
+    /// If data, logs or record cannot be removed; the processes have ended nevertheless.
     pub fn bring_down(&self, state_dir: &Path) -> io::Result<BroughtDown> {
         let processes = self.alive().len();
         let is_whole = self.processes.iter().all(|(_, id)| id.is_alive());
         let is_good = self.is_detached && is_whole;
-        // Brokers first: without ZooKeeper or controllers they would not end in good order.
+        // Brokers first: without ZooKeeper or controllers they would not end in order.
         let known = self.processes.iter();
         let brokers: Vec<ProcessId> = known
             .filter(|(role, _)| role.starts_with("broker"))
@@ -133,7 +133,7 @@ impl ClusterRecord {
             remove_empty_log(&self.log_dir);
         } else if is_good {
             remove(&self.log_dir)?;
-            // The folder around them was made for them; one that has something else in it stays.
+            // Removes the folder around them, unless it contains something else.
             let _ = self.log_dir.parent().map(fs::remove_dir);
         }
         forget(state_dir, &self.name)?;
@@ -144,19 +144,19 @@ impl ClusterRecord {
     }
 }
 
-/// The data of clusters that run: a later run may use the folder of one that was killed.
+/// The data folders of running clusters: a later run may use the folder of a killed one.
 fn data_in_use(state_dir: &Path) -> io::Result<Vec<PathBuf>> {
     let known = clusters(state_dir)?;
     let running = known.into_iter().filter(|one| !one.alive().is_empty());
     Ok(running.flat_map(|one| one.data_dirs).collect())
 }
 
-/// What was ended, and what is left.
+/// The result of ending a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BroughtDown {
-    /// How many processes ran.
+    /// Number of processes that were running.
     pub processes: usize,
-    /// Logs that stay.
+    /// Logs that remain.
     pub logs: Option<PathBuf>,
 }
 
@@ -164,7 +164,7 @@ pub struct BroughtDown {
 fn end(alive: impl Fn() -> Vec<ProcessId>) {
     for id in alive() {
         id.signal(Signal::TERM);
-        // One that was paused does not hear it before it is woken.
+        // A paused process must be resumed to receive the signal.
         id.signal(Signal::CONT);
     }
     let deadline = Instant::now() + END_MAX;
@@ -179,7 +179,7 @@ fn end(alive: impl Fn() -> Vec<ProcessId>) {
     }
 }
 
-/// Whether there is such a folder, or a file with something in it.
+/// Whether the folder exists, or the file is not empty.
 fn has_content(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|facts| facts.is_dir() || facts.len() > 0)
 }
@@ -195,7 +195,7 @@ pub(crate) fn file(state_dir: &Path, name: &str) -> PathBuf {
     state_dir.join(format!("{name}.json"))
 }
 
-/// Writes a record, all of it or nothing.
+/// Writes a record atomically.
 pub(crate) fn keep(state_dir: &Path, record: &ClusterRecord) -> io::Result<()> {
     let path = file(state_dir, &record.name);
     let partial = path.with_extension("json.partial");
@@ -206,7 +206,7 @@ pub(crate) fn keep(state_dir: &Path, record: &ClusterRecord) -> io::Result<()> {
     fs::rename(partial, path)
 }
 
-/// Takes a record away.
+/// Removes a record.
 pub(crate) fn forget(state_dir: &Path, name: &str) -> io::Result<()> {
     match fs::remove_file(file(state_dir, name)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -214,7 +214,7 @@ pub(crate) fn forget(state_dir: &Path, name: &str) -> io::Result<()> {
     }
 }
 
-/// All records, by name. Files that are none are left alone.
+/// All records, by name. Other files are ignored.
 pub fn clusters(state_dir: &Path) -> io::Result<Vec<ClusterRecord>> {
     let entries = match fs::read_dir(state_dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -230,7 +230,7 @@ pub fn clusters(state_dir: &Path) -> io::Result<Vec<ClusterRecord>> {
         }
         let read = fs::read(&path).ok();
         let record = read.and_then(|bytes| serde_json::from_slice::<ClusterRecord>(&bytes).ok());
-        // A name that is not the file's own could lead elsewhere.
+        // A name that differs from the file's could point elsewhere.
         records.extend(record.filter(|record| file(state_dir, &record.name) == path));
     }
     records.sort_by(|a, b| a.name.cmp(&b.name));
@@ -278,7 +278,7 @@ mod tests {
         let found = clusters(&state).unwrap();
         assert_eq!(found, std::slice::from_ref(&record));
         assert_eq!(found[0].state(), ClusterState::Orphaned);
-        // Somebody has to reap it, as init would.
+        // Reaps it, as init would.
         let reaped = std::thread::spawn(move || child.wait().unwrap());
         fs::create_dir(&record.log_dir).unwrap();
         let down = found[0].bring_down(&state).unwrap();

@@ -1,6 +1,6 @@
-//! What differs between the releases: artifacts, coordination, Java.
+//! Differences between releases: artifacts, coordination, Java.
 //!
-//! From the releases' own poms, scripts and upgrade notes, and from starting each checked one.
+//! Sources: the releases' poms, scripts and upgrade notes, and starting each checked one.
 
 use super::version::Version;
 
@@ -9,48 +9,48 @@ pub const CHECKED: &[&str] = &[
     "0.8.2.2", "0.10.1.0", "1.0.2", "2.8.2", "3.9.1", "4.1.1", "4.3.1",
 ];
 
-/// How the brokers of a cluster agree with each other.
+/// The coordination of a cluster's brokers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coordination {
-    /// By a ZooKeeper process of their own.
+    /// ZooKeeper, a separate process.
     ZooKeeper,
-    /// By controllers among themselves (KIP-500).
+    /// KRaft controllers (KIP-500).
     KRaft,
 }
 
-/// Which logger the jars use.
+/// The logger in the jars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Logger {
-    /// log4j 1 or reload4j, told by a properties file.
+    /// log4j 1 or reload4j, configured by a properties file.
     Log4j,
-    /// slf4j-simple, told by system properties.
+    /// slf4j-simple, configured by system properties.
     Simple,
 }
 
 /// A Maven artifact: group, name, version.
 pub type Artifact = (&'static str, String, String);
 
-/// A release, and what it takes to start it.
+/// A release, and its requirements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KafkaDistribution {
     /// Its number.
     pub version: Version,
     /// Whether kgauge is tested with it.
     pub checked: bool,
-    /// How its brokers agree.
+    /// Its coordination.
     pub coordination: Coordination,
-    /// How it logs.
+    /// Its logger.
     pub logger: Logger,
     /// The oldest Java that runs it.
     pub java_min: u32,
-    /// The newest Java that is known to run it; `None`: no limit is known.
+    /// The newest Java that is known to work; `None`: no known limit.
     pub java_max: Option<u32>,
 }
 
 impl KafkaDistribution {
     /// The entry of a release; an unlisted one gets that of its generation.
     pub fn of(version: &Version) -> KafkaDistribution {
-        // KRaft serves in production since 3.3 (KIP-833), and is all that there is since 4.0.
+        // KRaft is production-ready since 3.3 (KIP-833), and the only mode since 4.0.
         let kraft = version.is_at_least(&[3, 3]);
         KafkaDistribution {
             version: version.clone(),
@@ -68,12 +68,12 @@ impl KafkaDistribution {
                 true => 17,
                 false => 8,
             },
-            // Java 24 has no security manager any more (JEP 486), which older releases ask for.
+            // Java 24 removed the security manager (JEP 486), which older releases require.
             java_max: (!version.is_at_least(&[4])).then_some(23),
         }
     }
 
-    /// The Scala that it is published for, as it stands in artifact names.
+    /// Its Scala version, as in artifact names.
     pub fn scala(&self) -> &'static str {
         let version = &self.version;
         match () {
@@ -84,7 +84,7 @@ impl KafkaDistribution {
         }
     }
 
-    /// The artifacts to fetch: the server, and what its pom leaves to the distribution.
+    /// The artifacts to download: the server, and what its pom leaves to the distribution.
     pub(crate) fn artifacts(&self) -> Vec<Artifact> {
         let version = &self.version;
         let text = version.to_string();
@@ -106,23 +106,23 @@ impl KafkaDistribution {
             () => {}
         }
         if version.is_at_least(&[0, 10]) && !version.is_at_least(&[1]) {
-            // It left the JDK with Java 11.
+            // Java 11 removed it.
             add("javax.xml.bind", "jaxb-api", "2.3.1");
         }
         artifacts
     }
 
-    /// Whether listeners are named by protocol (KIP-2, 0.9); before there was one host and port.
+    /// Whether listeners have protocols in their names (KIP-2, 0.9); before there was one host and port.
     pub fn has_listeners(&self) -> bool {
         self.version.is_at_least(&[0, 9])
     }
 
-    /// Whether topics can be made over the wire (KIP-4, 0.10.1).
+    /// Whether topics can be created over the wire (KIP-4, 0.10.1).
     pub fn has_create_topics(&self) -> bool {
         self.version.is_at_least(&[0, 10, 1])
     }
 
-    /// The Java that it needs, in words.
+    /// The required Java, as text.
     pub fn java_words(&self) -> String {
         match self.java_max {
             Some(max) => format!("{} to {max}", self.java_min),

@@ -1,4 +1,4 @@
-//! What a user writes behind `kafka:`.
+//! The text after `kafka:`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,19 +6,19 @@ use std::path::PathBuf;
 use super::security_kind::SecurityKind;
 use super::version::Version;
 
-/// Brokers that one machine may be asked for.
+/// Maximum number of brokers on one machine.
 pub(crate) const BROKERS_MAX: u16 = 64;
 
-/// Dedicated controllers that one machine may be asked for.
+/// Maximum number of dedicated controllers on one machine.
 const CONTROLLERS_MAX: u16 = 9;
 
-/// The heap that Kafka's own scripts give a broker, bytes.
+/// The heap of a broker in Kafka's own scripts, bytes.
 const HEAP_BYTES: u64 = 1 << 30;
 
-/// Memory of a broker's process beside its heap, MiB: code, threads, buffers.
+/// Memory of a broker's process besides its heap, MiB: code, threads, buffers.
 pub(crate) const BESIDE_HEAP_MIB: u64 = 300;
 
-/// Keys of kgauge's own.
+/// kgauge's own keys.
 const OWN_KEYS: &[&str] = &[
     "brokers",
     "controllers",
@@ -37,31 +37,31 @@ const OWN_KEYS: &[&str] = &[
 pub struct KafkaSpec {
     /// The release; `None`: that of `home`.
     pub version: Option<Version>,
-    /// An unpacked release, instead of one that Maven fetches.
+    /// An unpacked release instead of a download by Maven.
     pub home: Option<PathBuf>,
-    /// How many brokers, at least 1.
+    /// Number of brokers, at least 1.
     pub brokers: u16,
-    /// The user has said how many; else the scenarios decide.
+    /// The user has set the number; otherwise the scenarios determine it.
     pub is_count_written: bool,
-    /// Dedicated controllers; 0: brokers are controllers too, where there is KRaft.
+    /// Dedicated controllers; 0: with KRaft, brokers are also controllers.
     pub controllers: u16,
     /// Each broker's heap, bytes.
     pub heap_bytes: u64,
-    /// The most memory that each broker's process may use, its page cache included, bytes; `None`: no bound.
+    /// Memory limit of each broker's process, including its page cache, bytes; `None`: no limit.
     pub memory_bytes: Option<u64>,
-    /// Thousandths of a processor that each broker's process may use; `None`: no bound.
+    /// CPU limit of each broker's process in thousandths of a core; `None`: no limit.
     pub milli_cores: Option<u64>,
-    /// Further flags for each broker's Java.
+    /// Additional Java flags of each broker.
     pub jvm: Vec<String>,
-    /// Whether each broker gets an agent that tells its metrics.
+    /// Whether each broker gets a metrics agent.
     pub metrics: bool,
-    /// Folders under which each broker gets one of its own; empty: in the run's own folder.
+    /// Folders under which each broker gets its own; empty: the run's own folder.
     pub log_dirs: Vec<PathBuf>,
-    /// How clients connect.
+    /// Security of client connections.
     pub security: SecurityKind,
-    /// Broker settings under Kafka's names.
+    /// Broker settings, by Kafka's names.
     pub settings: BTreeMap<String, String>,
-    /// Settings of single brokers, which are numbered from 1.
+    /// Settings of single brokers, by broker number from 1.
     pub broker_settings: BTreeMap<u16, BTreeMap<String, String>>,
 }
 
@@ -87,7 +87,7 @@ impl Default for KafkaSpec {
 }
 
 impl KafkaSpec {
-    /// Reads `VERSION[,KEY=VALUE...]`. The error is the words for the user.
+    /// Parses `VERSION[,KEY=VALUE...]`. The error is a message for the user.
     pub fn parse(text: &str) -> Result<KafkaSpec, String> {
         let (version, rest) = text.split_once(',').unwrap_or((text, ""));
         let mut spec = KafkaSpec::default();
@@ -110,7 +110,7 @@ impl KafkaSpec {
         Ok(spec)
     }
 
-    /// A broker that cannot even start would only be killed.
+    /// A broker with less could not start.
     pub(crate) fn check_memory(&self) -> Result<(), String> {
         let least = self.heap_bytes + (BESIDE_HEAP_MIB << 20);
         match self.memory_bytes {
@@ -162,7 +162,7 @@ impl KafkaSpec {
     }
 }
 
-/// `2.num.io.threads` is broker 2's alone.
+/// `2.num.io.threads` applies only to broker 2.
 pub(crate) fn of_one(key: &str) -> Result<(Option<u16>, &str), String> {
     let of_one = key.split_once('.').and_then(|(first, rest)| {
         let is_number = first.bytes().all(|byte| byte.is_ascii_digit());
@@ -205,7 +205,7 @@ pub(crate) fn number(key: &str, value: &str, min: u16, max: u16) -> Result<u16, 
     number.ok_or_else(|| format!("{key}={value}: write a number from {min} to {max}"))
 }
 
-/// Processors' time, written in cores: `0.5`. A broker with less than a twentieth would not get up.
+/// A CPU limit in cores: `0.5`. A broker with less than a twentieth would not start.
 fn milli_cores(value: &str) -> Result<u64, String> {
     let cores = value.parse::<f64>().ok();
     let cores = cores.filter(|cores| (0.05..=1_024.0).contains(cores));
@@ -222,7 +222,7 @@ pub(crate) fn on_or_off(key: &str, value: &str) -> Result<bool, String> {
     }
 }
 
-/// `512M`, `1G`: as Java writes it.
+/// `512M`, `1G`: in Java's notation.
 fn java_bytes(key: &str, value: &str) -> Result<u64, String> {
     let error = || format!("{key}={value}: write it in Java's format, such as 512M or 1G");
     let (digits, unit) = match value.chars().last() {
@@ -247,7 +247,7 @@ fn jvm_flag(value: &str) -> Result<String, String> {
     }
 }
 
-/// Whether a broker setting may be given at all; which ones a release has, the release knows.
+/// Whether a broker setting may be given at all; which settings a release has is checked at the start.
 pub fn check_setting(key: &str, value: &str) -> Result<(), String> {
     if value.chars().any(char::is_control) {
         return Err(format!("{key}: a setting must be on one line"));
@@ -266,7 +266,7 @@ pub fn check_setting(key: &str, value: &str) -> Result<(), String> {
     }
 }
 
-/// Settings that are kgauge's to make, or that no run may keep.
+/// Settings that kgauge manages, or that no run may have.
 fn refusal(key: &str) -> Option<&'static str> {
     const SECRETS: &[&str] = &[
         "password",

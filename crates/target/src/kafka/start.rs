@@ -1,4 +1,4 @@
-//! From a spec to a cluster that serves.
+//! Starts a cluster from a spec.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,12 +28,11 @@ use super::spec::KafkaSpec;
 use super::topics::TopicTool;
 use crate::security::{self, client_settings};
 
-/// How often a start is tried when others take its ports.
+/// Number of attempts if other programs take its ports.
 const ATTEMPTS: u32 = 3;
 
 impl KafkaTarget {
-    /// Fetches the release if need be, and starts it. Returns when every broker knows all others
-    /// and answers.
+    /// Downloads the release if necessary, and starts it. Returns when every broker knows all others and answers.
     pub fn start(
         spec: &KafkaSpec,
         setup: &KafkaSetup,
@@ -55,7 +54,7 @@ impl KafkaTarget {
     }
 }
 
-/// Everything that can be refused before anything is made.
+/// Everything that can be refused before anything is created.
 fn prepare(
     spec: &KafkaSpec,
     setup: &KafkaSetup,
@@ -65,7 +64,7 @@ fn prepare(
         .version
         .as_ref()
         .map(super::release::KafkaDistribution::of);
-    // A wrong Java is said before anything is fetched.
+    // Reports a wrong Java before anything is downloaded.
     let java = java::find(setup)?;
     if let Some(release) = &unfetched {
         java::check(&java, release)?;
@@ -92,7 +91,7 @@ fn prepare(
     Ok((jars, java))
 }
 
-/// A broker's log says so; the words are Java's, or Kafka's around them.
+/// A broker's log contains this; the text is Java's, or Kafka's around it.
 fn is_port_taken(error: &KafkaError) -> bool {
     matches!(error, KafkaError::Ended { log, .. }
         if log.contains("Address already in use") || log.contains("BindException"))
@@ -148,7 +147,7 @@ fn one_start(
         is_over: false,
         nodes,
     };
-    // From here on dropping the target takes everything away again.
+    // From here on, dropping the target removes everything.
     fs::create_dir_all(&setup.state_dir).map_err(KafkaError::file(&setup.state_dir))?;
     launch.make_conf_dir()?;
     target.keep_record()?;
@@ -180,7 +179,7 @@ fn give_ports(
     Ok(zookeeper.then(next))
 }
 
-/// A folder of its own for every node, in each place that the user named.
+/// A separate folder for every node, in each place that the user gave.
 fn give_folders(spec: &KafkaSpec, setup: &KafkaSetup, nodes: &mut [KafkaNode]) {
     for node in nodes {
         let name = node.file_name();
@@ -191,7 +190,7 @@ fn give_folders(spec: &KafkaSpec, setup: &KafkaSetup, nodes: &mut [KafkaNode]) {
                 .map(|dir| dir.join(format!("kgauge-{}-{name}", setup.name)))
                 .collect(),
         };
-        // The processes have another folder as their own.
+        // The processes have another working directory.
         let absolute = node.log_dirs.iter().map(std::path::absolute);
         node.log_dirs = absolute.filter_map(Result::ok).collect();
     }
@@ -225,7 +224,7 @@ fn record(
     }
 }
 
-/// How clients reach it; a secured one leaves a client.properties for other clients too.
+/// How to connect to it; a secured cluster also gets a client.properties for other clients.
 fn config(
     launch: &Launch<'_>,
     servers: &[String],
@@ -288,7 +287,7 @@ fn write_files(
         let settings = properties::settings(&shared, node, &target.nodes);
         let name = format!("{}.properties", node.file_name());
         configs.push(launch.write(&name, properties::text(&settings))?);
-        // What it is asked for later is no secret.
+        // Later lookups need no secrets.
         let mut open = settings;
         open.retain(|key, _| !launch.secured.broker.contains_key(key));
         target.written.insert(node.id, open);
@@ -296,7 +295,7 @@ fn write_files(
     Ok(configs)
 }
 
-/// All at once: each takes most of a second, and a core.
+/// All at once: each takes most of a second of a core.
 fn format_all(
     launch: &Launch<'_>,
     nodes: &[KafkaNode],
@@ -317,7 +316,7 @@ fn format_all(
     })
 }
 
-/// Starts every process, and waits until all serve.
+/// Starts every process, and waits until all are ready.
 fn run_all(
     launch: &Launch<'_>,
     target: &mut KafkaTarget,
@@ -339,7 +338,7 @@ fn run_all(
         if node.is_broker && bounds != Bounds::default() {
             let name = format!("{}-{}", target.setup.name, node.file_name());
             let group = ControlGroup::named(&name, bounds);
-            // Whoever kills kgauge meanwhile finds it by the record.
+            // If kgauge is killed meanwhile, the record finds the cluster.
             let dirs = group.dirs().iter().cloned();
             target.record.control_groups.extend(dirs);
             target.keep_record()?;
@@ -377,7 +376,7 @@ fn run_zookeeper(
     Ok(process)
 }
 
-/// Waits a moment, unless the user wants to stop or the time is over.
+/// Waits briefly, unless the user wants to stop or the time is over.
 fn sample_again(
     setup: &KafkaSetup,
     begun: Instant,
@@ -427,8 +426,8 @@ fn wait(target: &mut KafkaTarget, begun: Instant, interrupt: &Interrupt) -> Resu
     Ok(())
 }
 
-/// Before 0.9 the controller tells the brokers of each other only together with a first topic: until
-/// then metadata names no broker at all. So one is made; it stays, without records.
+/// Before 0.9 the controller announces brokers to each other only with the first topic: until then metadata contains no
+/// broker. An empty topic is therefore created and kept.
 fn first_topic(
     target: &KafkaTarget,
     begun: Instant,
@@ -443,12 +442,12 @@ fn first_topic(
         replication_factor: i16::try_from(target.spec.brokers).unwrap_or(i16::MAX),
         configs: Vec::new(),
     };
-    // It fails as long as not all brokers are registered.
+    // It fails until all brokers are registered.
     while let Err(error) = tool.create(&topic) {
         sample_again(&target.setup, begun, interrupt, || error)?;
     }
     Ok(())
 }
 
-/// How long a start may take, unless somebody says otherwise.
+/// The default time limit of a start.
 pub const START_MAX: Duration = Duration::from_secs(120);

@@ -12,7 +12,7 @@ use super::release::{KafkaDistribution, Logger};
 use super::setup::KafkaSetup;
 use super::version::Version;
 
-/// The tools of a release, ready to be started.
+/// The tools of a release, ready to start.
 #[derive(Debug, Clone)]
 pub struct ReleaseTools {
     java: std::path::PathBuf,
@@ -21,7 +21,7 @@ pub struct ReleaseTools {
 }
 
 impl ReleaseTools {
-    /// Finds Java, and fetches the tools unless they are in the cache.
+    /// Finds Java, and downloads the tools unless they are cached.
     pub fn find(
         version: &Version,
         setup: &KafkaSetup,
