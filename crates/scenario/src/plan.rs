@@ -89,7 +89,7 @@ pub struct ClusterFacts {
     pub version: Option<String>,
 }
 
-/// What kind of cluster is under test. Embedded figures never pass for Apache Kafka's.
+/// The kind of cluster under test. Embedded figures are never presented as Apache Kafka's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
@@ -97,7 +97,7 @@ pub enum TargetKind {
     Embedded,
     /// Apache Kafka, started by kgauge for this run.
     Kafka,
-    /// A cluster that was there before, given by its addresses.
+    /// An existing cluster, given by its addresses.
     Existing,
 }
 

@@ -30,15 +30,15 @@ pub struct RunColumn {
     pub target_kind: Option<TargetKind>,
     /// Its release.
     pub target_version: Option<String>,
-    /// How many brokers it has.
+    /// Number of brokers.
     pub brokers: Option<u32>,
-    /// The machine that made the load.
+    /// The load generator's machine.
     pub machine: Option<MachineRecord>,
     /// The kgauge that ran it.
     pub kgauge: BuildRecord,
     /// `quick`, `default` or `full`; null without a plan.
     pub size: Option<String>,
-    /// All randomness came from it; null without a plan.
+    /// The random seed; null without a plan.
     pub seed: Option<u64>,
     /// Milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
@@ -46,9 +46,9 @@ pub struct RunColumn {
     pub run_status: RunStatus,
     /// How it ended, the worst first that is true.
     pub status: Status,
-    /// Why, in words, when it failed or was interrupted.
+    /// Why it failed or was interrupted, as text.
     pub why: Option<String>,
-    /// What the target costs in an hour, in the user's currency; absent when not given.
+    /// Cost of the target per hour, in the user's currency; absent if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_per_hour: Option<f64>,
     /// With several runs of a side those after the first, of which the other fields tell; `run_status`, `status` and
@@ -64,7 +64,7 @@ pub struct FurtherRun {
     pub run_id: String,
     /// The name of its folder, without what lies above it.
     pub folder: String,
-    /// All randomness came from it; null without a plan.
+    /// The random seed; null without a plan.
     pub seed: Option<u64>,
     /// Milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,

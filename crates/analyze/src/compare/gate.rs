@@ -69,7 +69,7 @@ pub struct GateFigure {
     pub run: String,
     /// The trial and flow: `message-size, 10 B, writers`.
     pub place: String,
-    /// Which figure.
+    /// The figure.
     pub figure: FigureKind,
     /// How much worse it may be.
     pub allowed: f64,
@@ -83,7 +83,7 @@ pub struct GateFigure {
     pub repeats: Option<u32>,
     /// Runs of each side that would, where more repeats would not.
     pub runs: Option<u32>,
-    /// In a word.
+    /// The verdict.
     pub word: GateVerdict,
     /// Why it was not judged, or what was counted; none where the numbers say it.
     pub reason: Option<AgainstReason>,

@@ -22,7 +22,7 @@ pub struct ComparisonRow {
     pub factors: Vec<Factor>,
     /// The flow; null for what a record of the whole trial cost.
     pub flow: Option<String>,
-    /// Which figure.
+    /// The figure.
     pub figure: FigureKind,
     /// Its unit.
     pub unit: FigureUnit,
@@ -209,9 +209,9 @@ pub enum Caveat {
     NotFinished,
     /// Some repeats that were planned are missing.
     RepeatsMissing,
-    /// Sends failed, or nobody knows whether they did.
+    /// Sends failed, or their outcome is unknown.
     SendsFailed,
-    /// The generator was the limit.
+    /// The generator was the bottleneck.
     GeneratorLimited,
     /// The generator was late.
     GeneratorLate,
@@ -221,7 +221,7 @@ pub enum Caveat {
     ClosedLoop,
     /// Fewer than 100 samples lie beyond the percentile.
     FewSamples,
-    /// Repeats fall into two groups.
+    /// The repeats form two groups.
     TwoModes,
     /// One repeat: no interval.
     OneRepeat,
@@ -232,7 +232,7 @@ pub enum Caveat {
 pub struct BesidePublished {
     /// measured / published.
     pub ratio: Option<f64>,
-    /// In a word.
+    /// The verdict.
     pub word: PublishedStatus,
 }
 
@@ -262,7 +262,7 @@ pub struct Against {
     /// What would find a smaller one; absent where nothing bearable does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more_needed: Option<MoreNeeded>,
-    /// In a word.
+    /// The verdict.
     pub word: DifferenceVerdict,
     /// Why.
     pub reason: AgainstReason,

@@ -24,7 +24,7 @@ const TRIALS_MAX: usize = 200;
 pub struct TrialFigure {
     /// The flow; `None` for what a record of the whole trial cost.
     pub flow: Option<String>,
-    /// Which figure.
+    /// The figure.
     pub figure: FigureKind,
     /// The trials that have it, in the order given.
     pub points: Vec<TrialPoint>,

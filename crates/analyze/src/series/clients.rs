@@ -15,7 +15,7 @@ use kgauge_scenario::FlowPlan;
 /// The clients of one flow over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClientSeries {
-    /// Position in the trial.
+    /// Index in the trial.
     pub flow: u16,
     /// Second by second, ascending, as the flow's slices tell it; seconds in which nothing was counted are left out.
     pub seconds: Vec<ClientSecond>,

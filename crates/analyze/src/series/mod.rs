@@ -72,7 +72,7 @@ pub struct RepeatSeries {
 /// One flow over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSeries {
-    /// Position in the trial.
+    /// Index in the trial.
     pub flow: u16,
     /// Its stages as they were; of a run that was cut short as far as its seconds tell.
     pub stages: Vec<StageSpan>,

@@ -13,8 +13,7 @@ const MODES_VALUES_MIN: usize = 4;
 /// A range below so much of the mean is noise, however it is grouped.
 const MODES_RANGE_MIN: f64 = 0.10;
 
-/// One figure over the repeats of a trial. With one repeat there is no interval, and that is
-/// said by `ci95` being null.
+/// One figure over the repeats of a trial. With one repeat there is no interval: `ci95` is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     /// Number of repeats.

@@ -8,13 +8,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a figure behaved while it was measured.
+/// Steadiness of a figure during measurement.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Steadiness {
-    /// No change that matters.
+    /// No relevant change.
     Steady,
     /// Too short or too noisy for a change to show.
     Undecided,
@@ -22,7 +22,7 @@ pub enum Steadiness {
     Shifting,
     /// It got worse: fewer records per second, longer latencies.
     Slowing,
-    /// It got better, as a system does that is not warm.
+    /// It got better, as during warm-up.
     Warming,
 }
 
@@ -42,14 +42,14 @@ pub enum Better {
     Lower,
 }
 
-/// What was found of a series.
+/// The result for a series.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadinessCheck {
     /// The finding.
     pub steadiness: Steadiness,
-    /// How much higher the later part is than the earlier one, as a part of the earlier: 0.1 is 10 % more.
+    /// The relative change from the earlier part to the later one: 0.1 is 10 % more.
     pub change: f64,
-    /// The smallest change that would have been seen, in the same unit.
+    /// The smallest detectable change, in the same unit.
     pub detectable: f64,
 }
 

@@ -30,24 +30,24 @@ pub enum LatenessCause {
     SharedProcessors,
     /// The scenario's own: it broke the target meanwhile.
     Fault,
-    /// The evidence does not say.
+    /// Undetermined.
     #[default]
     Unknown,
 }
 
-/// What a client without room for the next record waits for.
+/// What a client without buffer space waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClientWait {
-    /// Room in its buffer; nobody looked why there was none.
+    /// Buffer space; the cause was not sampled.
     Buffer,
     /// A connection to a broker.
     Connection,
     /// A leader of a partition.
     Leader,
-    /// Answers to requests.
+    /// Responses to requests.
     Response,
-    /// The end of a pause that a broker asked for.
+    /// The end of a throttle.
     Throttle,
 }
 

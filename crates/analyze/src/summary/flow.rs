@@ -15,54 +15,51 @@ use kgauge_results::run::{ConnectionRecord, Replication};
 use kgauge_results::slice::SendOutcome;
 use kgauge_scenario::{Arrivals, Shape};
 
-/// One flow of a trial, over all its repeats. Figures are of the hold stage unless they say
-/// otherwise.
+/// One flow of a trial, over all its repeats. Figures cover the hold stage unless stated otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlowSummary {
-    /// Position in the trial.
+    /// Index in the trial.
     pub index: u16,
     /// Name in the scenario.
     pub name: String,
     /// What it does.
     pub kind: FlowKind,
-    /// Producers or consumers in it; null without a plan.
+    /// Number of producers or consumers; null without a plan.
     pub members: Option<u32>,
     /// Its rate; none for what has none.
     #[serde(skip)]
     pub shape: Option<FlowShape>,
-    /// True when the next send waits for an earlier answer: then its latency is that of its own
-    /// buffer, and what `little` says must stand beside it.
+    /// True for a closed loop: its latency is time in its own buffer, and must be shown together with `little`.
     pub closed_loop: bool,
-    /// Bytes of a record's value; null where that is not given.
+    /// Bytes of a record's value; null if not fixed.
     pub record_bytes: Option<u32>,
-    /// Records and bytes a second; null when no repeat was measured.
+    /// Records and bytes per second; null if no repeat was measured.
     pub throughput: Option<Throughput>,
-    /// Whether its figures are those of a system in its normal state; null where that was not judged.
+    /// Whether it was steady; null if not judged.
     #[serde(default)]
     pub steadiness: Option<FlowSteadiness>,
-    /// Its distributions of times.
+    /// Its latencies.
     pub latencies: Latencies,
-    /// Records by what became of them, those intended in the hold stage.
+    /// Records intended in the hold stage, by outcome.
     pub records: RecordCounts,
-    /// The same over all stages of every repeat that was begun, also of those that failed.
+    /// The same for all stages of all repeats, including failed ones.
     pub records_all_stages: RecordCounts,
-    /// What went wrong in any stage of any repeat, by code.
+    /// Errors in any stage of any repeat, by code.
     pub errors: Vec<ErrorSummary>,
-    /// Requests and batches; null when no request was answered.
+    /// Requests and batches; null if no request was answered.
     pub batching: Option<Batching>,
-    /// Pauses that brokers asked for; null when there were none.
+    /// Throttling by brokers; null if there was none.
     pub throttling: Option<Throttling>,
-    /// How late the generator was; null for closed loops and consumers.
+    /// The generator's lateness; null for closed loops and consumers.
     pub lateness: Option<Lateness>,
-    /// Little's law; null when nothing was acked.
+    /// Little's law; null if nothing was acked.
     pub little: Option<LittlesLaw>,
-    /// What an ack meant; null for flows that send nothing.
+    /// What an ack guarantees; null for flows that send nothing.
     pub ack: Option<AckMeaning>,
-    /// How its connections fared in all stages of all repeats; absent where nobody counted.
+    /// Connection failures in all stages of all repeats; absent if not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<ConnectionRecord>,
-    /// It did none of its work, although there was some: nothing that it sent was acked, or it read nothing of what
-    /// was.
+    /// It did no work although there was some: nothing that it sent was acked, or it read none of the acked records.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub did_no_work: bool,
     /// The other client that sent it; absent for kgauge's engine.
@@ -71,7 +68,7 @@ pub struct FlowSummary {
     /// Its consumer group; absent for flows without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupSummary>,
-    /// Its transactions; absent for flows that write in none.
+    /// Its transactions; absent for flows without transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<TransactionSummary>,
     /// The copies on another cluster that it read; absent for flows that read none.
@@ -104,79 +101,75 @@ pub enum FlowKind {
     Produce,
     /// It reads.
     Consume,
-    /// It sends and reads back.
+    /// It sends records and reads them back.
     Echo,
     /// The plan is missing.
     Unknown,
 }
 
-/// Records and bytes a second in the hold stage: acked (produce) or read (consume). MB are 10^6
-/// bytes, MiB 2^20.
+/// Records and bytes per second in the hold stage: acked (produce) or read (consume). MB are 10^6 bytes, MiB 2^20.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Throughput {
-    /// Records a second, one value a repeat.
+    /// Records per second, one value per repeat.
     pub records_per_s: Spread,
-    /// Bytes of keys, values and headers a second.
+    /// Bytes of keys, values and headers per second.
     pub logical_bytes_per_s: Spread,
-    /// Bytes of requests (produce) or of fetch answers (consume) a second on the wire; null when
-    /// they were not counted.
+    /// Bytes per second of requests (produce) or fetch responses (consume) on the wire; null if not counted.
     pub wire_bytes_per_s: Option<Spread>,
-    /// Mean of the logical bytes in 10^6 bytes a second.
+    /// Mean of the logical bytes in 10^6 bytes per second.
     pub logical_mb_per_s: f64,
-    /// Mean of the logical bytes in 2^20 bytes a second.
+    /// Mean of the logical bytes in 2^20 bytes per second.
     pub logical_mib_per_s: f64,
-    /// Mean of the wire bytes in 10^6 bytes a second.
+    /// Mean of the wire bytes in 10^6 bytes per second.
     pub wire_mb_per_s: Option<f64>,
-    /// Mean of the wire bytes in 2^20 bytes a second.
+    /// Mean of the wire bytes in 2^20 bytes per second.
     pub wire_mib_per_s: Option<f64>,
-    /// Length of the hold stages together.
+    /// Total length of the hold stages.
     pub hold_s: f64,
 }
 
-/// Records by what became of them, over all repeats.
+/// Records by outcome, over all repeats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RecordCounts {
-    /// What the schedule wanted; of a closed loop what was handed over.
+    /// Due by the schedule; in a closed loop, accepted by the producer.
     pub scheduled: u64,
-    /// Never sent, because too late.
+    /// Not sent, because too late.
     pub skipped: u64,
     /// Acked.
     pub acked: u64,
-    /// Failed for good.
+    /// Failed permanently.
     pub failed: u64,
-    /// Nobody knows.
+    /// Unknown outcome.
     pub indeterminate: u64,
-    /// scheduled - skipped - acked - failed - indeterminate: not heard of before the end. Must
-    /// be 0 in a run that was not stopped.
+    /// scheduled - skipped - acked - failed - indeterminate: without an outcome at the end. 0 in a run that was not
+    /// stopped.
     pub unresolved: i64,
-    /// Sendings after a retriable error.
+    /// Retries after a retriable error.
     pub retried: u64,
     /// Read.
     pub consumed: u64,
     /// Echo flows: read back.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub echoed: u64,
-    /// Those of them that were read before their ack had been, or the answer to their transaction's
-    /// commit.
+    /// The part that was read before its ack, or before the response to its transaction's commit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub echoed_early: u64,
     /// Transactions that were committed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub transactions: u64,
-    /// Transactions that were aborted: their records were acked, and nobody who reads only what was
-    /// committed sees them.
+    /// Aborted transactions: their records were acked, but `read_committed` consumers do not see them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub transactions_aborted: u64,
-    /// Records that had been acked in those.
+    /// Acked records in those.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub aborted: u64,
-    /// Markers that their ends left in the partitions.
+    /// Transaction markers in the partitions.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub transaction_markers: u64,
-    /// Those that may have been written a second time, since a broker was lost meanwhile.
+    /// Markers that may have been written twice, because a broker was lost meanwhile.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub markers_doubted: u64,
-    /// Read, but not what their checksum says.
+    /// Read, but with a wrong checksum.
     pub corrupt: u64,
     /// Records whose times ran backwards.
     pub clock_anomalies: u64,
@@ -190,55 +183,54 @@ fn is_zero(count: &u64) -> bool {
 /// Records hit by one error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ErrorSummary {
-    /// What became of them.
+    /// Their outcome.
     pub outcome: SendOutcome,
     /// Kafka's error code; below -100 it is kgauge's own.
     pub code: i16,
     /// The code's name.
     pub name: String,
-    /// How many.
+    /// Their number.
     pub records: u64,
 }
 
-/// How records went into batches and requests.
+/// Records per batch and request.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Batching {
-    /// Requests answered a second, one value a repeat.
+    /// Requests answered per second, one value per repeat.
     pub requests_per_s: Spread,
-    /// Records in a request.
+    /// Records per request.
     pub records_per_request: f64,
-    /// Records in a batch; null for consumers.
+    /// Records per batch; null for consumers.
     pub records_per_batch: Option<f64>,
-    /// Batches in a request; null for consumers.
+    /// Batches per request; null for consumers.
     pub batches_per_request: Option<f64>,
-    /// Bytes of a request (produce) or of an answer (consume) on the wire.
+    /// Bytes per request (produce) or response (consume) on the wire.
     pub wire_bytes_per_request: f64,
-    /// Part of the fetches that brought no record; null for producers.
+    /// Share of fetches without records; null for producers.
     pub empty_part: Option<f64>,
-    /// Bytes of the record batches before compression by those after it; absent without.
+    /// Bytes of the record batches before compression ÷ after it; absent without compression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compression_ratio: Option<f64>,
-    /// How far the consumers were behind; absent for producers, and where nobody looked.
+    /// Consumer lag; absent for producers, and if not sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<ConsumerLag>,
 }
 
-/// How far a flow's consumers were behind the ends of their partitions, sampled each second: over
-/// all partitions, and over all groups that read them.
+/// Consumer lag of a flow, sampled every second, over all partitions and groups.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ConsumerLag {
-    /// Records, the mean of all samples.
+    /// Mean of all samples in records.
     pub records_mean: f64,
-    /// Records, in the worst second.
+    /// Maximum in records.
     pub records_max: f64,
 }
 
-/// Pauses that brokers asked for.
+/// Throttling by brokers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Throttling {
-    /// How many.
+    /// Number of throttles.
     pub count: u64,
-    /// How long together.
+    /// Total duration.
     pub total_ns: u64,
 }
 
@@ -258,19 +250,19 @@ pub struct LittlesLaw {
     pub holds: Option<bool>,
 }
 
-/// What it meant that a record was acked.
+/// What an ack guarantees.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AckMeaning {
     /// Kafka's `acks`: `0`, `1` or `all`.
     pub acks: String,
-    /// Copies of each partition; null when not known.
+    /// Replicas of each partition; null if unknown.
     pub replication_factor: Option<u16>,
-    /// `min.insync.replicas` in force; null when not known.
+    /// `min.insync.replicas` in force; null if unknown.
     pub min_insync_replicas: Option<u32>,
     /// When the brokers flush to disk.
     #[serde(rename = "flush_policy")]
     pub flush: FlushPolicy,
-    /// How the followers stood at the end of each repeat; null where nobody looked.
+    /// Whether followers had caught up at the end of each repeat; null if not checked.
     pub followers: Vec<Option<Replication>>,
 }
 
@@ -278,7 +270,7 @@ pub struct AckMeaning {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlushPolicy {
-    /// The topic's settings are not known.
+    /// The topic's settings are unknown.
     Unknown,
     /// Before the ack.
     EachRecord,

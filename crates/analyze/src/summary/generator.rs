@@ -40,52 +40,52 @@ pub struct Lateness {
     pub blame: LatenessCause,
 }
 
-/// What a record cost, over the hold stages.
+/// CPU cost per record, over the hold stages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CpuSummary {
-    /// Processors that kgauge may use; absent where that is not known.
+    /// Processors that kgauge may use; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<u32>,
-    /// CPU of the load threads per record acked or read, in nanoseconds; without what they spun away.
+    /// CPU time of the load threads per record acked or read, in nanoseconds, without spinning.
     pub generator_threads_ns_per_record: Option<Spread>,
-    /// CPU of the whole generating process per record; without what its load threads spun away.
+    /// CPU time per record of the whole generator process, without spinning.
     pub generator_process_ns_per_record: Option<Spread>,
-    /// CPU of kgauge's threads that fed records to other clients, per record; absent without.
+    /// CPU time per record of kgauge's threads that feed other clients; absent without other clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feeding_ns_per_record: Option<Spread>,
-    /// CPU of the target's processes per record; null where they run elsewhere.
+    /// CPU time of the target's processes per record; null if they run elsewhere.
     pub target_ns_per_record: Option<Spread>,
-    /// How busy the busiest load thread was, 1 being always; without what it spun away.
+    /// Utilisation of the busiest load thread, at most 1, without spinning.
     pub generator_thread_use_max: Option<f64>,
-    /// Cores that the generating process used, spinning included.
+    /// Cores used by the generator's process, including spinning.
     pub generator_cores: Option<f64>,
-    /// Of them, what load threads spun away before scheduled sends, so as to be exact; absent where nobody measured it.
+    /// The part that load threads spent spinning before scheduled sends; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_spun_cores: Option<f64>,
-    /// Cores that kgauge's threads used that fed records to other clients; absent without.
+    /// Cores used by kgauge's threads that feed records to other clients; absent without other clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feeding_cores: Option<f64>,
     /// Cores that the target used.
     pub target_cores: Option<f64>,
-    /// Cores that all other programs of the machine used; absent where the target's share is unknown.
+    /// Cores used by all other programs; absent if the target's share is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_cores: Option<f64>,
-    /// Cores that had nothing to do.
+    /// Idle cores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_cores: Option<f64>,
-    /// Cores that the hypervisor gave to other virtual machines; absent below a hundredth of one.
+    /// Cores taken by the hypervisor; absent below 0.01.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stolen_cores: Option<f64>,
-    /// For which part of the time the load thread that waited most was ready to run and had no processor.
+    /// Share of time in which the load thread that waited most was runnable without a CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_queued_part: Option<f64>,
-    /// In which part of its periods a control group's limit on CPU time stopped the generator.
+    /// Share of periods in which a control group throttled the generator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_held_part: Option<f64>,
-    /// For which part of the time the broker's thread that waited most was ready to run and had no processor.
+    /// Share of time in which the broker thread that waited most was runnable without a CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_queued_part: Option<f64>,
-    /// The other programs that used most, the largest first, over whole repeats.
+    /// The other programs with the most CPU time, in descending order, over whole repeats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_programs: Vec<ProgramCores>,
 }
@@ -123,40 +123,40 @@ impl Headroom {
     }
 }
 
-/// One flow beside its ceiling.
+/// One flow and its ceiling.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlowHeadroom {
     /// Its name.
     pub flow: String,
-    /// Records acked or read a second, the mean of the repeats.
+    /// Records acked or read per second, mean of the repeats.
     pub records_per_s: f64,
-    /// What as many load threads as it has could do, each with a core for itself.
+    /// The rate that its load threads could generate with one core each.
     pub ceiling_records_per_s: f64,
-    /// Those threads.
+    /// Number of load threads.
     pub threads: u32,
 }
 
-/// Whether the generator or the target is what was measured.
+/// Whether the figures measure the generator or the target.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GeneratorVerdict {
-    /// In a word.
+    /// The verdict.
     pub word: GeneratorState,
-    /// Whose doing it is that records were sent late: that of the flow that is most so.
+    /// The cause of late records, for the flow with the most.
     #[serde(default)]
     pub blame: LatenessCause,
 }
 
-/// The verdict on the generator.
+/// The state of the generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GeneratorState {
-    /// It kept its schedule and had CPU to spare.
+    /// It kept its schedule and had CPU headroom.
     Fine,
-    /// It was late: latencies contain its own delay.
+    /// It was late: latencies include its own delay.
     Late,
-    /// It was late because it got no processor: other programs or the target had them. Latencies contain that delay.
+    /// It was late because other programs or the target used the CPUs. Latencies include that delay.
     Crowded,
-    /// It could not go faster: throughput is its own.
+    /// It was the bottleneck: the throughput is its own limit.
     Limited,
     /// Its CPU was not measured.
     Unknown,

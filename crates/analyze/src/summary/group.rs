@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The consumer group of a flow, over all its repeats and stages. None of its times is fetch time.
+/// The consumer group of a flow, over all its repeats and stages. Its times are not part of fetch times.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GroupSummary {
     /// The repeats that are counted.

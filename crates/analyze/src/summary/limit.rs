@@ -10,7 +10,7 @@ use super::load::BrokerSkew;
 /// What kept a trial from more, as far as the evidence goes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LimitVerdict {
-    /// In a word.
+    /// The verdict.
     pub word: Bottleneck,
     /// The facts that it rests on.
     #[serde(rename = "facts")]
@@ -28,45 +28,45 @@ pub struct LimitVerdict {
     pub idle_flow: Option<String>,
 }
 
-/// What can limit.
+/// Bottlenecks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bottleneck {
-    /// Nothing: all that was asked for was done in time.
+    /// None: the target kept up with the offered load.
     Load,
-    /// The threads or processes that made the load.
+    /// The load generator's threads or processes.
     Generator,
-    /// A broker that did not answer: it was dead, paused or could not be reached.
+    /// A broker that did not respond: it was dead, paused or unreachable.
     Broker,
-    /// Programs that are no part of the measurement: they used the machine's processors.
+    /// Other programs used the machine's CPU.
     OtherPrograms,
-    /// The target: it answered too slowly for the rate, and the evidence does not show which part of it was slow.
+    /// The target responded too slowly for the rate; the evidence does not show which part of it was slow.
     Target,
-    /// A quota: brokers asked for pauses.
+    /// A client quota: brokers throttled the clients.
     Quota,
-    /// The processors of the machine that load and target share.
+    /// The CPUs that load generator and target share.
     Processors,
-    /// A limit that was put on the CPU time of brokers, such as a container's.
+    /// A limit on the brokers' CPU time, such as a container's.
     CpuLimit,
     /// A disk with the target's data.
     Disk,
-    /// A network interface of the machine that makes the load.
+    /// A network interface of the load generator's machine.
     NetworkCard,
-    /// One broker that had much more to do than the others.
+    /// One broker with much more load than the others.
     HotBroker,
     /// Waiting for followers.
     Replication,
-    /// So little in a request that requests are what is paid for.
+    /// Requests so small that their number limits throughput.
     Batching,
-    /// The producers' memory or the requests that they may have under way; brokers had time.
+    /// The producers' buffer or in-flight limit, while brokers had headroom.
     Buffer,
-    /// A broker's request handlers, and what they wait for.
+    /// A broker's request handlers, including what they wait for.
     RequestHandlers,
     /// A broker's network threads: copies, TLS.
     NetworkThreads,
-    /// Consumers that read less than was written.
+    /// Consumers that read more slowly than producers wrote.
     Consumer,
-    /// The evidence does not say.
+    /// Undetermined.
     Undecided,
 }
 
@@ -266,15 +266,15 @@ pub enum NetworkDirection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BrokerThreads {
-    /// Those that carry out requests.
+    /// Request handlers.
     RequestHandlers,
-    /// Those that read and write connections.
+    /// Network threads.
     Network,
-    /// The one thread of an embedded node.
+    /// The single thread of an embedded node.
     Single,
 }
 
-/// Where the time of a broker's requests of one kind went, each a mean in milliseconds.
+/// The mean time of each phase of a broker's requests of one kind, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[allow(missing_docs)] // The names are those of Kafka's metrics.
 pub struct RequestTimes {

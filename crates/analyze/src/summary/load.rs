@@ -3,16 +3,16 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How the records of one repeat were shared out among the brokers that lead partitions.
+/// The distribution of one repeat's records over the leading brokers.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BrokerShares {
-    /// Which repeat, from 0.
+    /// The repeat, from 0.
     pub repeat: u32,
-    /// A broker each, also those that led nothing, the busiest first.
+    /// All brokers, including those that led nothing, the busiest first.
     pub brokers: Vec<BrokerShare>,
 }
 
-/// What one broker led.
+/// The records that one broker led.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BrokerShare {
     /// Its node id.
@@ -21,23 +21,23 @@ pub struct BrokerShare {
     pub partitions: u32,
     /// Records written to these during the repeat.
     pub records: u64,
-    /// Their part of all records, 0 to 1.
+    /// Their share of all records, 0 to 1.
     pub part: f64,
 }
 
-/// A broker that led much more than its part, in the repeat in which it was most.
+/// A broker that led much more than its share, in the repeat with the largest share.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BrokerSkew {
     /// Its node id.
     pub broker: i32,
-    /// What it led of the records, 0 to 1.
+    /// Its share of the records, 0 to 1.
     pub part: f64,
     /// Brokers that share the records.
     pub brokers: u32,
-    /// Of them, those that led nothing that was written to.
+    /// The number of them that led no partition with records.
     pub idle: u32,
     /// Partitions of the topic; null without a plan.
     pub partitions: Option<u32>,
-    /// Copies of each partition; null without a plan.
+    /// Replicas of each partition; null without a plan.
     pub replication: Option<u16>,
 }

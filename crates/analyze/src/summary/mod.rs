@@ -53,34 +53,34 @@ pub use warning::{SteadinessChange, SteadyFigure, Warning, WarningFinding, Warni
 use kgauge_results::folder::{LoggedTrial, RunRead};
 use kgauge_results::run::{BuildRecord, MachineRecord, RunStatus, TargetKind};
 
-/// The content of `summary.json`. Its schema is published as `docs/schema/summary.schema.json`.
+/// The contents of `summary.json`, with the schema `docs/schema/summary.schema.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "kgauge summary")]
 pub struct Summary {
     /// Version of this format, 1.
     pub format: u32,
-    /// Which run.
+    /// The run.
     pub run: RunSummary,
-    /// What was under test.
+    /// The cluster under test.
     pub target: TargetSummary,
-    /// The machine that made the load.
+    /// The load generator's machine.
     pub machine: Option<MachineRecord>,
-    /// How it all ended.
+    /// The overall status.
     pub status: Status,
-    /// The exit status of `kgauge run`: 0 good, 1 a goal or a send failed, 2 a goal is undecided, 3 the
-    /// target or the run failed, 130 interrupted.
+    /// The exit status of `kgauge run`: 0 success, 1 a goal or a send failed, 2 a goal is inconclusive, 3 the target or
+    /// the run failed, 130 interrupted.
     pub exit_status: u8,
-    /// What a reader of any figure must know first.
+    /// Warnings about all figures.
     pub warnings: Vec<Warning>,
-    /// The trials, in the order of the plan. Those that never began are in it, without figures.
+    /// The trials, in the order of the plan. Trials that never started have no figures.
     pub trials: Vec<TrialSummary>,
-    /// Trials that differ only in the client that sent a flow, side by side; absent without.
+    /// Trials that differ only in a flow's client; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drivers: Vec<DriverComparison>,
-    /// How many partitions rates need; absent where the study has no formula for it, or it was not measured.
+    /// The partitions needed for given rates; absent if the study has no formula, or it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions_needed: Option<PartitionsNeeded>,
-    /// What is missing in the folder or damaged.
+    /// Missing or damaged parts of the run folder.
     pub defects: Vec<DefectSummary>,
 }
 
@@ -113,7 +113,7 @@ impl Summary {
     }
 }
 
-/// Which run it is.
+/// The run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunSummary {
     /// Its id.
@@ -124,60 +124,60 @@ pub struct RunSummary {
     pub command: Vec<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
-    /// Milliseconds since 1970-01-01 UTC; null when it was cut short.
+    /// Milliseconds since 1970-01-01 UTC; null if it was cut short.
     pub ended_unix_ms: Option<u64>,
     /// How it ended.
     pub status: RunStatus,
-    /// Why, in words, when it failed or was interrupted.
+    /// Why it failed or was interrupted, as text.
     pub why: Option<String>,
-    /// All randomness came from it; null without a plan.
+    /// The random seed; null without a plan.
     pub seed: Option<u64>,
     /// `quick`, `default` or `full`; null without a plan.
     pub size: Option<String>,
-    /// The study that was run; null for a scenario of its own.
+    /// The study; null for a single scenario.
     pub study: Option<StudySummary>,
-    /// What the target costs in an hour, in the user's currency; absent when not given.
+    /// Cost of the target per hour, in the user's currency; absent if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_per_hour: Option<f64>,
 }
 
-/// Which study it is.
+/// The study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StudySummary {
-    /// As given to `kgauge run`.
+    /// Its name, as given to `kgauge run`.
     pub name: String,
-    /// For people.
+    /// The title.
     pub title: String,
 }
 
-/// The cluster under test. The words stand in every report.
+/// The cluster under test, as in every report.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TargetSummary {
-    /// The sentence that names it.
+    /// Its description.
     pub words: String,
-    /// What it is; null when the run was cut short before it was known.
+    /// Its kind; null if the run was cut short before it was known.
     pub kind: Option<TargetKind>,
     /// Its release.
     pub version: Option<String>,
     /// Kafka's cluster id.
     pub cluster_id: Option<String>,
-    /// How many brokers it has.
+    /// Number of brokers.
     pub brokers: Option<u32>,
-    /// True when it runs on the machine that makes the load.
+    /// True if it runs on the load generator's machine.
     pub same_machine: Option<bool>,
 }
 
-/// How a run ended, the worst first that is true.
+/// The overall status of a run: the worst that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Everything was measured; every goal was held, every send acked.
     Good,
-    /// The repeats do not tell whether a goal was held, and none was missed.
+    /// A goal is inconclusive, and none was missed.
     GoalUndecided,
     /// A goal was not held.
     GoalMissed,
-    /// Sends failed, or nobody knows whether they did.
+    /// Sends failed, or their outcome is unknown.
     SendsFailed,
     /// The run had to stop.
     Failed,
@@ -185,11 +185,11 @@ pub enum Status {
     Interrupted,
     /// Its process died.
     CutShort,
-    /// It goes on.
+    /// It is in progress.
     Running,
 }
 
-/// Something missing or damaged.
+/// A missing or damaged part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DefectSummary {
     /// The file, relative to the run folder.

@@ -5,29 +5,29 @@ use serde::Serialize;
 
 use crate::statistics::{Steadiness, SteadinessCheck};
 
-/// The verdict on one flow, and what it rests on.
+/// The steadiness of one flow, with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlowSteadiness {
-    /// The worst of what was found in any repeat and over the repeats.
+    /// The worst result within and over the repeats.
     pub verdict: Steadiness,
     /// Each repeat, in order.
     pub repeats: Vec<RepeatSteadiness>,
-    /// What the throughput did from repeat to repeat, where it changed in one direction.
+    /// The change of throughput from the first repeat to the last, if it changed in one direction.
     pub throughput_over_repeats: Option<f64>,
-    /// What the latency did, likewise; missing for closed loops.
+    /// The change of latency, likewise; absent for closed loops.
     pub latency_over_repeats: Option<f64>,
 }
 
 /// One repeat of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RepeatSteadiness {
-    /// How long the warm-up took, nanoseconds.
+    /// Duration of the warm-up in nanoseconds.
     pub warm_up_ns: u64,
     /// The warm-up ended at its limit, before the load was steady.
     pub limit_reached: bool,
     /// Records per second over the hold.
     pub throughput: SteadinessCheck,
-    /// The mean response over the hold; missing for closed loops and consumers.
+    /// The mean response over the hold; absent for closed loops and consumers.
     pub latency: Option<SteadinessCheck>,
 }
 

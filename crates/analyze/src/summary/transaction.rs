@@ -8,6 +8,6 @@ use kgauge_results::run::TransactionProtocol;
 /// The transactions of a flow, over all its repeats and stages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TransactionSummary {
-    /// What its producers spoke with their coordinators: of all repeats, without those that are the same.
+    /// The transaction protocols of its producers, over all repeats, without duplicates.
     pub protocols: Vec<TransactionProtocol>,
 }

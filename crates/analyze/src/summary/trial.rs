@@ -14,53 +14,54 @@ use kgauge_results::run::RepeatOutcome;
 /// One trial: a combination of the factors, with its repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrialSummary {
-    /// Position in the plan.
+    /// Index in the plan.
     pub index: u32,
     /// The scenario.
     pub scenario: String,
     /// The question that the scenario answers.
     pub question: String,
-    /// Empty when nothing varies, else like `writers.record.size=10 B`.
+    /// Empty if nothing varies, otherwise like `writers.record.size=10 B`.
     pub name: String,
     /// The varied settings.
     pub factors: Vec<Factor>,
-    /// What the name of a listed combination stands for.
+    /// The settings behind the name of a listed combination.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Factor>,
     /// The topic; null without a plan.
     pub topic: Option<TopicSummary>,
-    /// Repeats that were planned; 0 of a trial that was left out.
+    /// Planned repeats; 0 for a skipped trial.
     pub repeats_planned: u32,
-    /// Repeats whose hold stage was measured: those that the figures are of.
+    /// Repeats whose hold stage was measured: the figures cover these.
     pub repeats_measured: u32,
-    /// All repeats that began.
+    /// All repeats that started.
     pub repeats: Vec<RepeatSummary>,
-    /// Why it was left out or given up, if so.
+    /// Why it was skipped or abandoned, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_measured: Option<String>,
-    /// Whether the generator was the limit. Stands before any figure.
+    /// Whether the generator was the bottleneck. Reports show it before any figure.
     pub generator: GeneratorVerdict,
-    /// How much of what this machine can generate was used; absent when that was not measured.
+    /// The used share of this machine's generator capacity; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headroom: Option<Headroom>,
-    /// The scenario did something to the target meanwhile.
+    /// The scenario injected faults.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_faults: bool,
-    /// What limited it; absent where nothing was measured.
+    /// The bottleneck; absent if nothing was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitVerdict>,
-    /// What a reader of this trial's figures must know.
+    /// Warnings about this trial's figures.
     pub warnings: Vec<Warning>,
     /// The flows.
     pub flows: Vec<FlowSummary>,
-    /// What a record cost in CPU.
+    /// CPU cost per record.
     pub cpu: CpuSummary,
-    /// Which brokers led what was written, a measured repeat each; empty where nothing was, or nodes were taken down.
+    /// The distribution of written records over leaders, one entry per measured repeat; empty if nothing was written,
+    /// or nodes were taken down.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub broker_shares: Vec<BrokerShares>,
-    /// Records that brokers counted beside those acked; one entry a repeat.
+    /// Records that brokers counted compared with acked ones; one entry per repeat.
     pub counted: Vec<CountedOnBroker>,
-    /// Figures that others published, beside ours.
+    /// Published figures, compared with the measured ones.
     pub published: Vec<PublishedComparison>,
     /// Goals and whether they were held.
     pub goals: Vec<GoalVerdict>,
@@ -80,35 +81,35 @@ pub struct Factor {
 pub struct TopicSummary {
     /// Partitions.
     pub partitions: u32,
-    /// Copies of each.
+    /// Replicas of each.
     pub replication_factor: u16,
 }
 
-/// How one repeat went.
+/// The outcome of one repeat.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RepeatSummary {
     /// From 0.
     pub repeat: u32,
-    /// Milliseconds since 1970-01-01 UTC; null when the run was cut short in it.
+    /// Milliseconds since 1970-01-01 UTC; null if the run was cut short in it.
     pub started_unix_ms: Option<u64>,
-    /// How it ended; null when the run was cut short in it.
+    /// How it ended; null if the run was cut short in it.
     pub outcome: Option<RepeatOutcome>,
     /// True when its figures count.
     pub measured: bool,
 }
 
-/// Acked records beside those that the brokers counted (growth of the end offsets).
+/// Acked records compared with those that the brokers counted (growth of the end offsets).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CountedOnBroker {
     /// The repeat.
     pub repeat: u32,
     /// Records acked in all stages, all flows.
     pub acked: u64,
-    /// Records of which nobody knows whether the broker has them.
+    /// Records whose outcome is unknown.
     pub indeterminate: u64,
-    /// Records that the brokers counted; null when their offsets are not known.
+    /// Records that the brokers counted; null if their offsets are unknown.
     pub on_broker: Option<u64>,
-    /// True when the brokers hold at least what was acked and at most that and the
-    /// indeterminate; null when not known or when records were sent without ack.
+    /// True if the brokers have at least the acked records and at most these and the indeterminate ones; null if
+    /// unknown or with acks=0.
     pub agrees: Option<bool>,
 }

@@ -11,29 +11,29 @@ use kgauge_scenario::GoalComparison;
 pub struct GoalVerdict {
     /// As written in the scenario.
     pub goal: String,
-    /// The figure looked at, such as `writers.latency.p99`.
+    /// The figure, such as `writers.latency.p99`.
     pub figure: String,
-    /// The value demanded, in `unit`.
+    /// The goal's value, in `unit`.
     pub wanted: f64,
-    /// The value measured, in `unit`; null when there is none.
+    /// The measured value, in `unit`; null if there is none.
     pub measured: Option<f64>,
     /// 95 % confidence interval of `measured`, over the repeats; absent with fewer than two, and for counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// The unit of all of them.
+    /// The unit of all values.
     pub unit: MetricUnit,
-    /// How `measured` must stand to `wanted`.
+    /// The required relation of `measured` to `wanted`.
     #[schemars(with = "String")]
     pub comparison: GoalComparison,
-    /// The repeats that `measured` is of; absent for counts.
+    /// The number of repeats behind `measured`; absent for counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u32>,
-    /// Where it is undecided, the repeats that would decide; absent where a longer hold helps more.
+    /// If inconclusive, the number of repeats that would decide; absent if a longer hold helps more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats_needed: Option<u32>,
-    /// True where it is undecided only because the target was not steady.
+    /// True if it is inconclusive only because the target was not steady.
     pub not_steady: bool,
-    /// In a word.
+    /// The verdict.
     pub word: GoalStatus,
 }
 
@@ -41,13 +41,13 @@ pub struct GoalVerdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GoalStatus {
-    /// It was.
+    /// Held.
     Held,
-    /// It was not.
+    /// Missed.
     NotHeld,
-    /// The 95 % interval contains the value demanded, or a single repeat is too near to it.
+    /// Inconclusive: the 95 % interval contains the goal's value, or a single repeat is too close to it.
     Undecided,
-    /// There is no such figure in this run: that is no success.
+    /// Not measured, which does not count as success.
     NotMeasured,
 }
 
@@ -77,11 +77,11 @@ pub struct PublishedComparison {
     pub measured: Option<f64>,
     /// 95 % interval over our repeats; null with fewer than two.
     pub interval: Option<Interval>,
-    /// The unit of all of them.
+    /// The unit of all values.
     pub unit: MetricUnit,
     /// measured / published.
     pub ratio: Option<f64>,
-    /// In a word.
+    /// The verdict.
     pub word: PublishedStatus,
     /// Why.
     pub reason: PublishedReason,
@@ -94,48 +94,48 @@ pub struct PublishedComparison {
     pub audit: Vec<String>,
 }
 
-/// How a published figure stands to ours.
+/// How a published figure compares with kgauge's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PublishedStatus {
-    /// It lies in our interval, or within 10 %, and the interval reaches no further than 25 %.
+    /// It is in kgauge's interval, or within 10 %, and the interval reaches at most 25 %.
     Agrees,
-    /// Our interval reaches too far to agree or to disagree, or there is none and the figures are near each other.
+    /// kgauge's interval is too wide, or there is none and the figures are close.
     Undecided,
-    /// Ours is higher.
+    /// kgauge's figure is higher.
     Higher,
-    /// Ours is lower.
+    /// kgauge's figure is lower.
     Lower,
-    /// Both are there but say different things.
+    /// Both exist but measure different things.
     NotComparable,
-    /// We have no such figure.
+    /// kgauge did not measure the figure.
     NotMeasured,
 }
 
-/// Why a published figure stands to ours as it does.
+/// Why a published figure has its status.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[allow(missing_docs)] // The fields' names say it.
 pub enum PublishedReason {
-    /// We have no such figure.
+    /// kgauge did not measure the figure.
     NotMeasured,
-    /// The scenario says that the two are not of the same thing.
+    /// The scenario says that the two are not comparable.
     Different { because: String },
-    /// The target was still changing.
+    /// The target was not steady.
     NotSteady,
-    /// In a closed loop a latency is time in the producer's own buffer.
+    /// In a closed loop, latency is time in the producer's own buffer.
     ClosedLoop,
     /// The generator was the bottleneck.
     GeneratorLimited,
     /// A single repeat has no interval.
     OneRepeat,
-    /// The interval reaches too far.
+    /// The interval is too wide.
     WideInterval { reach: f64 },
-    /// It lies in the interval, or within 10 %.
+    /// It is in the interval, or within 10 %.
     Agrees { is_inside: bool, reach: f64 },
-    /// Ours is higher.
+    /// kgauge's figure is higher.
     Higher,
-    /// Ours is lower.
+    /// kgauge's figure is lower.
     Lower,
 }
 

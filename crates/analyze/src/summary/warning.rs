@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::load::BrokerSkew;
 
-/// Something that a reader of the figures must know.
+/// A warning about figures.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Warning {
-    /// The flow that it is about, if it is about one.
+    /// The affected flow, if any.
     pub flow: Option<String>,
     /// Which, with its numbers.
     #[serde(flatten)]
@@ -57,49 +57,49 @@ macro_rules! findings {
 }
 
 findings! {
-    /// Brokers share fewer processors than they are.
+    /// More brokers than processors.
     CoresShared { brokers: u64, processors: u32 },
-    /// The run ended before its time; without `status` no repeat of the trial was complete.
+    /// The run ended early; without `status`, no repeat of the trial was complete.
     NotFinished { status: Option<RunStatus>, why: Option<String> },
-    /// A broker stopped answering, although nobody broke the cluster.
+    /// A broker stopped responding without an injected fault.
     BrokerOutage { repeat: u32, broker: i32, address: String, since_ns: u64, length_ns: Option<u64> },
-    /// Records that brokers counted are not those that were acked.
+    /// The brokers' record counts differ from the acked records.
     CountsDisagree { repeat: u32, acked: u64, on_broker: u64 },
-    /// Records that were acked are not in the copy.
+    /// Acked records are missing from the copy.
     CopyIncomplete { missing: u64, acked: u64 },
-    /// A replicator brought records more than once.
+    /// The copy contains duplicates.
     CopyDoubled { records: u64 },
-    /// Records read were damaged.
+    /// Records have a wrong checksum.
     CorruptRecords { records: u64 },
     /// Sends failed permanently.
     SendsFailed { records: u64 },
-    /// A flow did none of its work: it read nothing of what was acked, or nothing that it sent was acked.
+    /// A flow did no work: it read none of the acked records, or nothing that it sent was acked.
     NoWorkDone,
-    /// Connections broke off, or answers could not be read.
+    /// Connections were lost, or responses were malformed.
     ConnectionsBroken { lost: u64, malformed: u64, timed_out: u64 },
-    /// Nobody knows whether some records were written.
+    /// Some records may or may not have been written.
     SendsIndeterminate { records: u64 },
     /// Records have no known outcome.
     RecordsUnresolved { records: u64 },
-    /// The generator was the limit.
+    /// The generator was the bottleneck.
     GeneratorLimited,
     /// The generator was late.
     GeneratorLate,
-    /// Other programs used the machine's processors.
+    /// Other programs used CPU on this machine.
     OtherPrograms { is_in_latencies: bool },
-    /// Load and target together needed more processors than the machine has.
+    /// Load generator and target together needed more CPUs than the machine has.
     ProcessorsExhausted,
     /// Generator CPU was not measured.
     GeneratorUnknown,
-    /// The system was still changing while it was measured.
+    /// The target was not steady during measurement.
     NotSteady { changes: Vec<SteadinessChange> },
     /// Records were skipped.
     RecordsSkipped { records: u64 },
-    /// Partitions had too few replicas in sync, although nobody broke the cluster.
+    /// Partitions were under-replicated without an injected fault.
     UnderReplicated { repeat: u32, partitions: u32, time_part: f64, leaderless: u32 },
-    /// Leaders moved by themselves.
+    /// Leaders moved without an injected fault.
     LeadersMoved { repeat: u32, changes: ReplicaChanges },
-    /// Followers fell further and further behind.
+    /// Followers kept falling behind.
     FollowersFallBehind { repeat: u32, records: u64 },
     /// Little's law does not hold: accounting or steadiness is in doubt.
     LittlesLawBroken,
@@ -107,25 +107,25 @@ findings! {
     FollowersBehind,
     /// Records were sent without waiting for an ack.
     AcksNone,
-    /// Times ran backwards.
+    /// Timestamps ran backwards.
     ClockAnomalies { records: u64 },
-    /// The kernel reads time slowly or coarsely.
+    /// The kernel's clock source is slow or coarse.
     ClockSource { clock: String },
     /// kgauge was built without optimisation.
     DebugBuild,
-    /// One broker led much more than its part.
+    /// One broker led much more than its share.
     BrokerSkew { skew: BrokerSkew },
-    /// Brokers asked for pauses.
+    /// Brokers throttled clients.
     Throttled { pauses: u64, total_ns: u64 },
-    /// Something about how the target was reached or started.
+    /// A note on how the target was reached or started.
     TargetNote { note: String },
-    /// Load and target share a machine.
+    /// Load generator and target share a machine.
     SameMachine,
-    /// One repeat only: no interval.
+    /// Only one repeat: no interval.
     SingleRepeat,
-    /// Repeats were planned that were not measured.
+    /// Planned repeats are missing.
     RepeatsMissing { measured: u32, planned: u32 },
-    /// Repeats fall into two groups.
+    /// The repeats form two groups.
     TwoModes { records_per_s_min: f64, records_per_s_max: f64 },
     /// The interval is wide.
     WideInterval { reach: f64 },
@@ -138,11 +138,11 @@ findings! {
 /// A figure that changed while it was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SteadinessChange {
-    /// Which figure.
+    /// The figure.
     pub figure: SteadyFigure,
     /// The repeat in which it changed; null from the first repeat to the last.
     pub repeat: Option<u32>,
-    /// By which part.
+    /// The relative change.
     pub change: f64,
 }
 

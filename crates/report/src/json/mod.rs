@@ -81,33 +81,38 @@ const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 17] = [
         "AckMeaning",
         "flush",
         TextForm::One,
-        "When the brokers flush to disk, in words.",
+        "When the brokers flush to disk, as text.",
     ),
     (
         "AckMeaning",
         "sentence",
         TextForm::One,
-        "All of it as one sentence.",
+        "All of this as a sentence.",
     ),
     (
         "DriverComparison",
         "sentences",
         TextForm::List,
-        "What is to be said of each client beside kgauge's engine; empty without a trial of the latter.",
+        "A comparison of each client with kgauge's engine; empty without a trial of the latter.",
     ),
     (
         "FlowSummary",
         "shape",
         TextForm::OneOrNull,
-        "Its rate in words, such as `max` or `constant, 50,000 records/s`; null for what has none.",
+        "Its rate as text, such as `max` or `constant, 50,000 records/s`; null for what has none.",
     ),
     (
         "GeneratorVerdict",
         "evidence",
         TextForm::List,
-        "The numbers that it rests on, a sentence each.",
+        "The evidence, one sentence per number.",
     ),
-    ("GoalVerdict", "why", TextForm::One, "Why, in a sentence."),
+    (
+        "GoalVerdict",
+        "why",
+        TextForm::One,
+        "The reason, as a sentence.",
+    ),
     (
         "GroupSummary",
         "sentence",
@@ -155,20 +160,10 @@ const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 17] = [
         "TransactionSummary",
         "sentence",
         TextForm::One,
-        "All of it as one sentence.",
+        "All of this as a sentence.",
     ),
-    (
-        "Warning",
-        "remedy",
-        TextForm::One,
-        "What can be done about it.",
-    ),
-    (
-        "Warning",
-        "text",
-        TextForm::One,
-        "What is the matter, with its numbers.",
-    ),
+    ("Warning", "remedy", TextForm::One, "The fix."),
+    ("Warning", "text", TextForm::One, "The warning, as text."),
 ];
 
 /// What a text is in JSON.
@@ -211,7 +206,12 @@ pub fn comparison_json(comparison: &Comparison) -> serde_json::Result<JsonTree> 
 
 /// The texts of a comparison, as those of `summary.json`.
 const COMPARISON_TEXTS: [(&str, &str, TextForm, &str); 4] = [
-    ("Against", "why", TextForm::One, "Why, in a sentence."),
+    (
+        "Against",
+        "why",
+        TextForm::One,
+        "The reason, as a sentence.",
+    ),
     ("Method", "words", TextForm::One, "In sentences."),
     ("RunDifference", "words", TextForm::One, "In a sentence."),
     (

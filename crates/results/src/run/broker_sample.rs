@@ -43,7 +43,7 @@ pub enum MetricsSource {
     Prometheus,
     /// kgauge's own cluster.
     Embedded,
-    /// Something that a newer kgauge knows.
+    /// A value of a newer kgauge.
     #[default]
     #[serde(other)]
     Unknown,

@@ -16,7 +16,7 @@ pub struct Environment {
     pub machine: MachineRecord,
     /// What made it.
     pub kgauge: BuildRecord,
-    /// What was under test.
+    /// The cluster under test.
     pub target: TargetRecord,
     /// What the target's disk does by itself, where the study asks and it could be had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ pub struct MachineRecord {
 pub struct BuildRecord {
     /// Its version.
     pub version: String,
-    /// True when it was built without optimisation: its own cost is not to be taken seriously.
+    /// True if built without optimisation: its own overhead is then much higher.
     pub debug: bool,
 }
 

@@ -80,7 +80,7 @@ pub enum EventKind {
     },
     /// The run goes on with another cluster than before: trials want different ones, or the one before was broken.
     ClusterStarted {
-        /// How many brokers it has.
+        /// Number of brokers.
         brokers: u32,
         /// Broker settings that the trials want.
         settings: BTreeMap<String, String>,
@@ -89,14 +89,14 @@ pub enum EventKind {
     BrokersWarmed(BrokerWarming),
     /// A trial was not begun: the target cannot be what it wants.
     TrialLeftOut {
-        /// Position in the plan.
+        /// Index in the plan.
         trial: u32,
         /// In words.
         why: String,
     },
     /// A trial was given up; the run went on with others.
     TrialFailed {
-        /// Position in the plan.
+        /// Index in the plan.
         trial: u32,
         /// In words.
         why: String,

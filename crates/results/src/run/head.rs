@@ -61,20 +61,20 @@ impl RunHead {
     }
 }
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunStatus {
-    /// It goes on: its process holds the folder's lock.
+    /// In progress: its process holds the folder's lock.
     Running,
-    /// All that was planned was done.
+    /// Complete.
     Complete,
-    /// It stopped because something failed; what it had measured is there.
+    /// It stopped because of a failure; what it had measured is available.
     Failed,
-    /// The user stopped it; what it had measured is there.
+    /// The user stopped it; what it had measured is available.
     Interrupted,
-    /// Its process ended without a word (killed, power, crash). Never written: a reader finds it
-    /// when the file says `running` and nobody holds the lock.
+    /// Its process ended unexpectedly (killed, power loss, crash). Never written: readers derive it if the file says
+    /// `running` and nobody holds the lock.
     CutShort,
 }
 

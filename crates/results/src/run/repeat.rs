@@ -104,14 +104,14 @@ pub struct FlowRecord {
     pub pace: Option<PaceSeries>,
 }
 
-/// What went wrong on the connections of a flow's clients, all stages together.
+/// Connection failures of a flow's clients, all stages together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionRecord {
-    /// Connections that were open and got lost, for whatever reason.
+    /// Connections that were lost, for any reason.
     pub lost: u64,
-    /// Of those, the ones that kgauge closed because the broker had not answered within `request.timeout.ms`.
+    /// The number of them that kgauge closed because there was no response within `request.timeout.ms`.
     pub timed_out: u64,
-    /// Of those, the ones that kgauge closed because the broker's answer could not be read.
+    /// The number of them that kgauge closed because a response was malformed.
     pub malformed: u64,
 }
 
@@ -127,16 +127,16 @@ impl ConnectionRecord {
     }
 }
 
-/// Which kind of transactions was spoken.
+/// The transaction protocol.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum TransactionProtocol {
-    /// The one of Kafka 0.11 and later.
+    /// KIP-98, of Kafka 0.11 and later.
     #[serde(rename = "kip-98")]
     Kip98,
-    /// The one of Kafka 4, where `transaction.version` is 2.
+    /// KIP-890, of Kafka 4 with `transaction.version` 2.
     #[serde(rename = "kip-890")]
     Kip890,
 }
@@ -144,7 +144,7 @@ pub enum TransactionProtocol {
 /// A client beside kgauge's engine, and what it took.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriverRecord {
-    /// Client and release, as it says itself.
+    /// Client and release, as it reports them.
     pub client: String,
     /// Its processes, one a producer.
     pub processes: u32,
@@ -264,22 +264,22 @@ pub struct CpuRecord {
     pub target_process_ns: Option<u64>,
 }
 
-/// How the followers stood when the load had ended.
+/// Whether followers had caught up after the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "replication", rename_all = "kebab-case")]
 pub enum Replication {
     /// There are no followers (replication factor 1).
     NoFollowers,
-    /// All had caught up after so long.
+    /// All caught up after this time.
     CaughtUp {
-        /// From the end of the drain until it was seen.
+        /// Time since the end of the drain.
         after_ns: u64,
     },
-    /// Not all had when the wait ended.
+    /// Not all had caught up when the wait ended.
     Behind {
-        /// How long was waited.
+        /// Duration of the wait.
         waited_ns: u64,
-        /// Records that the slowest follower lacked.
+        /// Records that the slowest follower was missing.
         records_missing_max: u64,
     },
 }
@@ -290,7 +290,7 @@ pub enum Replication {
 pub enum RepeatOutcome {
     /// As planned.
     Complete,
-    /// It had to stop; its figures are of what was measured until then.
+    /// It had to stop; its figures cover what was measured until then.
     Failed {
         /// In words.
         why: String,

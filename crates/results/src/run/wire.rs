@@ -75,15 +75,15 @@ pub struct PartitionChange {
     pub in_sync: Vec<i32>,
 }
 
-/// What one look saw change, all partitions together.
+/// The changes in one sample, all partitions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ReplicaChanges {
-    /// Partitions that another broker leads than before.
+    /// Partitions whose leader moved.
     pub leaders_moved: u32,
-    /// Partitions that nobody leads any more.
+    /// Partitions that lost their leader.
     pub leaders_lost: u32,
-    /// Replicas that are no more in sync.
+    /// Replicas that are no longer in sync.
     pub left_sync: u32,
     /// Replicas that are in sync again.
     pub joined_sync: u32,

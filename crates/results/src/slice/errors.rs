@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an error did to the records that it hit.
+/// The effect of an error on its records.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum SendOutcome {
-    /// They were sent once more.
+    /// They were sent again.
     Retried,
     /// Their send failed permanently.
     Failed,
-    /// Nobody knows whether the broker has them.
+    /// It is unknown whether the broker has them.
     Indeterminate,
 }
 
@@ -31,11 +31,11 @@ pub struct ErrorCounts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorCount {
-    /// What became of them.
+    /// Their outcome.
     pub outcome: SendOutcome,
     /// Kafka's code, or one of [`client_code`].
     pub code: i16,
-    /// How many.
+    /// Their number.
     pub records: u64,
 }
 

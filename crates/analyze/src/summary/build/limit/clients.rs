@@ -236,7 +236,7 @@ fn is_done(facts: &Facts<'_>, flow: &FlowSummary) -> bool {
     done >= DONE_PART && records.skipped == 0
 }
 
-/// So little in a request that requests are what is paid for.
+/// Requests so small that their number limits throughput.
 pub(super) fn requests(facts: &Facts<'_>, findings: &mut Findings) {
     for flow in at_full_speed(facts) {
         let Some(batching) = &flow.batching else {
