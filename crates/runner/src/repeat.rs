@@ -7,7 +7,7 @@ use kgauge_load::{Clock, LoadControl, LoadOutcome, LoadProgress, LoadSetup, Prep
 use kgauge_observe::{BrokerSource, Sampler, SamplingPlan, WireWatcher};
 use kgauge_results::recorder::{SliceTap, WriteError};
 use kgauge_results::run::{
-    Event, EventKind, FlowRecord, RepeatKey, RepeatOutcome, RepeatRecord, Replication, StageSpan,
+    EventKind, FlowRecord, RepeatKey, RepeatOutcome, RepeatRecord, Replication, StageSpan,
 };
 use kgauge_results::{FolderError, RepeatFolder, Slice, SlicesWritten, Stage};
 use kgauge_scenario::{FlowPlan, Share, Trial};

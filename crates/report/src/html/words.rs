@@ -1,6 +1,5 @@
 //! What the figures mean: the target, the closed loops, an acknowledgement.
 
-use crate::format;
 use crate::markup::Markup;
 use crate::view::{Fact, ReportView, StudyView};
 
