@@ -4,333 +4,329 @@
 //! `repeat` for each repeat that counts. Numbers have a dot and no separators. Texts from outside
 //! cannot become formulas.
 
+use std::fmt::Display;
+
 use kgauge_analyze::Summary;
+use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{
-    CpuSummary, FlowKind, FlowRepeat, FlowSummary, GeneratorState, Latencies, LatencySummary,
-    RecordCounts, Throughput, TrialSummary,
+    CpuSummary, FlowKind, FlowRepeat, FlowSummary, GeneratorState, LatencySummary, RecordCounts,
+    Throughput, TrialSummary,
 };
-use kgauge_results::RunRead;
+use kgauge_results::{Quantile, RunRead, TimeKind};
 
 use crate::clean::one_line;
 use crate::view::fill::target_name;
 
 /// The whole text: a head and a row a line, each ended by CR LF as the RFC wants it.
 pub(crate) fn text(run: &RunRead, summary: &Summary) -> String {
-    let sheet = Sheet::of(summary);
     let repeats = summary.flow_repeats(run);
-    let mut lines = vec![sheet.head()];
+    let columns = columns(summary);
+    let head = columns.iter().map(|column| text_cell(&column.name));
+    let mut lines = vec![line(head)];
+    let mut add = |row: Row<'_>| lines.push(line(columns.iter().map(|column| (column.cell)(&row))));
     for trial in &summary.trials {
+        let row = Row {
+            summary,
+            trial,
+            flow: None,
+            repeat: None,
+        };
         if trial.flows.is_empty() {
-            lines.push(sheet.row(trial, None, &Figures::default()));
+            add(row);
         }
         for flow in &trial.flows {
-            lines.push(sheet.row(trial, Some(flow), &Figures::of_trial(trial, flow)));
+            let row = Row {
+                flow: Some(flow),
+                ..row
+            };
+            add(row);
             let own = repeats
                 .iter()
                 .filter(|one| (one.trial, one.flow) == (trial.index, flow.index));
             for repeat in own {
-                lines.push(sheet.row(trial, Some(flow), &Figures::of_repeat(repeat)));
+                add(Row {
+                    repeat: Some(repeat),
+                    ..row
+                });
             }
         }
     }
     lines.concat()
 }
 
-/// One distribution of a flow, by its name in the head.
-type Times = (&'static str, fn(&Latencies) -> Option<&LatencySummary>);
+/// What a row is about.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    summary: &'a Summary,
+    trial: &'a TrialSummary,
+    /// `None` for a trial without flows.
+    flow: Option<&'a FlowSummary>,
+    /// `None` for all repeats together.
+    repeat: Option<&'a FlowRepeat>,
+}
 
-/// Every distribution; those that no flow has get no columns.
-const TIMES: [Times; 12] = [
-    ("response", |times| times.response.as_ref()),
-    ("service", |times| times.service.as_ref()),
-    ("lag", |times| times.lag.as_ref()),
-    ("end_to_end", |times| times.end_to_end.as_ref()),
-    ("round_trip", |times| times.round_trip.as_ref()),
-    ("fetch_round_trip", |times| times.fetch_round_trip.as_ref()),
-    ("buffer_wait", |times| times.buffer_wait.as_ref()),
-    ("batch_wait", |times| times.batch_wait.as_ref()),
-    ("ack_wait", |times| times.ack_wait.as_ref()),
-    ("fetch_wait", |times| times.fetch_wait.as_ref()),
-    ("commit_wait", |times| times.commit_wait.as_ref()),
-    ("commit", |times| times.commit.as_ref()),
-];
+impl<'a> Row<'a> {
+    fn throughput(&self) -> Option<&'a Throughput> {
+        match self.repeat {
+            Some(repeat) => repeat.throughput.as_ref(),
+            None => self.flow?.throughput.as_ref(),
+        }
+    }
 
-/// The columns of a distribution after its name.
-const OF_TIMES: [&str; 24] = [
-    "count",
-    "min_ns",
-    "mean_ns",
-    "p50_ns",
-    "p90_ns",
-    "p95_ns",
-    "p99_ns",
-    "p99_9_ns",
-    "p99_99_ns",
-    "max_ns",
-    "mean_ns_ci95_low",
-    "mean_ns_ci95_high",
-    "p50_ns_ci95_low",
-    "p50_ns_ci95_high",
-    "p90_ns_ci95_low",
-    "p90_ns_ci95_high",
-    "p95_ns_ci95_low",
-    "p95_ns_ci95_high",
-    "p99_ns_ci95_low",
-    "p99_ns_ci95_high",
-    "p99_9_ns_ci95_low",
-    "p99_9_ns_ci95_high",
-    "p99_99_ns_ci95_low",
-    "p99_99_ns_ci95_high",
-];
-/// The percentiles among them, in millionths.
-const PERCENTILES: [u32; 6] = [500_000, 900_000, 950_000, 990_000, 999_000, 999_900];
+    fn rate_interval(&self) -> Option<Interval> {
+        self.throughput()?.records_per_s.ci95
+    }
+
+    fn records(&self) -> Option<&'a RecordCounts> {
+        match self.repeat {
+            Some(repeat) => Some(&repeat.records),
+            None => Some(&self.flow?.records),
+        }
+    }
+
+    fn cpu(&self) -> Option<&'a CpuSummary> {
+        match self.repeat {
+            Some(repeat) => Some(&repeat.cpu),
+            None => self.flow.map(|_| &self.trial.cpu),
+        }
+    }
+
+    fn times(&self, kind: TimeKind) -> Option<&'a LatencySummary> {
+        let latencies = match self.repeat {
+            Some(repeat) => &repeat.latencies,
+            None => &self.flow?.latencies,
+        };
+        latencies.get(kind)
+    }
+}
+
+/// A text from outside, which no spreadsheet computes.
+fn text_cell(text: &str) -> String {
+    harmless(&one_line(text))
+}
+
+/// A number, or nothing.
+fn number(number: Option<impl Display>) -> String {
+    number.map_or_else(String::new, |number| number.to_string())
+}
+
+/// A column: its name, and what stands in it.
+struct CsvColumn<'a> {
+    name: String,
+    cell: Box<dyn Fn(&Row<'_>) -> String + 'a>,
+}
+
+/// A column whose name is ours, and what stands in it.
+type NamedCell = (&'static str, fn(&Row<'_>) -> String);
 
 /// The columns before the factors.
-const BEFORE: [&str; 4] = ["run", "target", "scenario", "trial"];
-/// The columns between the factors and the distributions.
-const AFTER: [&str; 26] = [
-    "flow",
-    "kind",
-    "members",
-    "closed_loop",
-    "record_bytes",
-    "scope",
-    "repeat",
-    "repeats",
-    "not_measured",
-    "generator",
-    "hold_s",
-    "records_per_s",
-    "records_per_s_ci95_low",
-    "records_per_s_ci95_high",
-    "logical_bytes_per_s",
-    "wire_bytes_per_s",
-    "records_scheduled",
-    "records_skipped",
-    "records_acked",
-    "records_consumed",
-    "records_failed",
-    "records_indeterminate",
-    "records_unresolved",
-    "records_corrupt",
-    "generator_cpu_ns_per_record",
-    "target_cpu_ns_per_record",
+const BEFORE: [NamedCell; 4] = [
+    ("run", |row| text_cell(&row.summary.run.run_id)),
+    ("target", |row| text_cell(&target_name(row.summary))),
+    ("scenario", |row| text_cell(&row.trial.scenario)),
+    ("trial", |row| number(Some(u64::from(row.trial.index) + 1))),
 ];
 
-/// Which columns there are.
-struct Sheet<'a> {
-    summary: &'a Summary,
-    /// Paths of the factors of all trials, each once.
-    factors: Vec<&'a str>,
-    times: Vec<Times>,
-}
+/// The columns between the factors and the distributions.
+const AFTER: [NamedCell; 26] = [
+    ("flow", |row| {
+        row.flow
+            .map_or_else(String::new, |flow| text_cell(&flow.name))
+    }),
+    ("kind", |row| {
+        row.flow.map_or("", |flow| flow_kind(flow.kind)).to_owned()
+    }),
+    ("members", |row| {
+        number(row.flow.and_then(|flow| flow.members))
+    }),
+    ("closed_loop", |row| {
+        number(row.flow.map(|flow| flow.closed_loop))
+    }),
+    ("record_bytes", |row| {
+        number(row.flow.and_then(|flow| flow.record_bytes))
+    }),
+    ("scope", |row| {
+        row.repeat.map_or("trial", |_| "repeat").to_owned()
+    }),
+    ("repeat", |row| {
+        number(row.repeat.map(|repeat| u64::from(repeat.repeat) + 1))
+    }),
+    ("repeats", |row| number(Some(row.trial.repeats_measured))),
+    ("not_measured", |row| {
+        text_cell(row.trial.not_measured.as_deref().unwrap_or_default())
+    }),
+    ("generator", |row| {
+        generator_state(row.trial.generator.word).to_owned()
+    }),
+    ("hold_s", |row| {
+        number(row.throughput().map(|found| found.hold_s))
+    }),
+    ("records_per_s", |row| {
+        number(row.throughput().map(|found| found.records_per_s.mean))
+    }),
+    ("records_per_s_ci95_low", |row| {
+        number(row.rate_interval().map(|ends| ends.low))
+    }),
+    ("records_per_s_ci95_high", |row| {
+        number(row.rate_interval().map(|ends| ends.high))
+    }),
+    ("logical_bytes_per_s", |row| {
+        number(row.throughput().map(|found| found.logical_bytes_per_s.mean))
+    }),
+    ("wire_bytes_per_s", |row| {
+        let wire = row
+            .throughput()
+            .and_then(|found| found.wire_bytes_per_s.as_ref());
+        number(wire.map(|wire| wire.mean))
+    }),
+    ("records_scheduled", |row| {
+        number(row.records().map(|counts| counts.scheduled))
+    }),
+    ("records_skipped", |row| {
+        number(row.records().map(|counts| counts.skipped))
+    }),
+    ("records_acked", |row| {
+        number(row.records().map(|counts| counts.acked))
+    }),
+    ("records_consumed", |row| {
+        number(row.records().map(|counts| counts.consumed))
+    }),
+    ("records_failed", |row| {
+        number(row.records().map(|counts| counts.failed))
+    }),
+    ("records_indeterminate", |row| {
+        number(row.records().map(|counts| counts.indeterminate))
+    }),
+    ("records_unresolved", |row| {
+        number(row.records().map(|counts| counts.unresolved))
+    }),
+    ("records_corrupt", |row| {
+        number(row.records().map(|counts| counts.corrupt))
+    }),
+    ("generator_cpu_ns_per_record", |row| {
+        let cpu = row
+            .cpu()
+            .and_then(|cpu| cpu.generator_threads_ns_per_record.as_ref());
+        number(cpu.map(|cpu| cpu.mean))
+    }),
+    ("target_cpu_ns_per_record", |row| {
+        let cpu = row.cpu().and_then(|cpu| cpu.target_ns_per_record.as_ref());
+        number(cpu.map(|cpu| cpu.mean))
+    }),
+];
 
-impl<'a> Sheet<'a> {
-    fn of(summary: &'a Summary) -> Self {
-        let mut factors: Vec<&str> = Vec::new();
-        for factor in summary.trials.iter().flat_map(|trial| &trial.factors) {
-            if !factors.contains(&factor.path.as_str()) {
-                factors.push(&factor.path);
-            }
-        }
-        let mut flows = summary.trials.iter().flat_map(|trial| &trial.flows);
-        let flows = flows.by_ref().collect::<Vec<_>>();
-        let times = TIMES.into_iter().filter(|(_, times)| {
-            let mut flows = flows.iter();
-            flows.any(|flow| times(&flow.latencies).is_some())
-        });
-        Self {
-            summary,
-            factors,
-            times: times.collect(),
-        }
-    }
-
-    fn head(&self) -> String {
-        let mut line = Line::default();
-        BEFORE.iter().for_each(|name| line.own(name));
-        for path in &self.factors {
-            line.text(&format!("factor.{path}"));
-        }
-        AFTER.iter().for_each(|name| line.own(name));
-        for (kind, _) in &self.times {
-            for name in OF_TIMES {
-                line.own(&format!("{kind}_{name}"));
-            }
-        }
-        line.finish()
-    }
-
-    fn row(
-        &self,
-        trial: &TrialSummary,
-        flow: Option<&FlowSummary>,
-        figures: &Figures<'_>,
-    ) -> String {
-        let mut line = Line::default();
-        line.text(&self.summary.run.run_id);
-        line.text(&target_name(self.summary));
-        line.text(&trial.scenario);
-        line.number(Some(u64::from(trial.index) + 1));
-        for path in &self.factors {
-            let factor = trial.factors.iter().find(|factor| factor.path == *path);
-            line.text(factor.map_or("", |factor| &factor.value));
-        }
-        write_flow(&mut line, flow);
-        line.own(match (flow, figures.repeat) {
-            (_, Some(_)) => "repeat",
-            (_, None) => "trial",
-        });
-        line.number(figures.repeat.map(|repeat| u64::from(repeat) + 1));
-        line.number(Some(trial.repeats_measured));
-        line.text(trial.not_measured.as_deref().unwrap_or(""));
-        line.own(match trial.generator.word {
-            GeneratorState::Fine => "fine",
-            GeneratorState::Late => "late",
-            GeneratorState::Crowded => "crowded",
-            GeneratorState::Limited => "limited",
-            GeneratorState::Unknown => "unknown",
-        });
-        figures.write(&mut line, &self.times);
-        line.finish()
-    }
-}
-
-fn write_flow(line: &mut Line, flow: Option<&FlowSummary>) {
-    line.text(flow.map_or("", |flow| &flow.name));
-    line.own(flow.map_or("", |flow| match flow.kind {
+fn flow_kind(kind: FlowKind) -> &'static str {
+    match kind {
         FlowKind::Produce => "produce",
         FlowKind::Consume => "consume",
         FlowKind::Echo => "echo",
         FlowKind::Unknown => "unknown",
+    }
+}
+
+fn generator_state(state: GeneratorState) -> &'static str {
+    match state {
+        GeneratorState::Fine => "fine",
+        GeneratorState::Late => "late",
+        GeneratorState::Crowded => "crowded",
+        GeneratorState::Limited => "limited",
+        GeneratorState::Unknown => "unknown",
+    }
+}
+
+/// All columns: a factor has its own, and so has each figure of a distribution that any flow has.
+fn columns(summary: &Summary) -> Vec<CsvColumn<'_>> {
+    let named = |(name, cell): NamedCell| CsvColumn {
+        name: name.to_owned(),
+        cell: Box::new(cell),
+    };
+    let mut columns: Vec<CsvColumn<'_>> = BEFORE.into_iter().map(named).collect();
+    let mut factors: Vec<&str> = Vec::new();
+    for factor in summary.trials.iter().flat_map(|trial| &trial.factors) {
+        if !factors.contains(&factor.path.as_str()) {
+            factors.push(&factor.path);
+        }
+    }
+    columns.extend(factors.into_iter().map(|path| CsvColumn {
+        name: format!("factor.{path}"),
+        cell: Box::new(move |row| {
+            let mut factors = row.trial.factors.iter();
+            let factor = factors.find(|factor| factor.path == path);
+            text_cell(factor.map_or("", |factor| &factor.value))
+        }),
     }));
-    line.number(flow.and_then(|flow| flow.members));
-    line.number(flow.map(|flow| flow.closed_loop));
-    line.number(flow.and_then(|flow| flow.record_bytes));
-}
-
-/// The figures of one row.
-#[derive(Default)]
-struct Figures<'a> {
-    /// From 0; `None` for all repeats together.
-    repeat: Option<u32>,
-    throughput: Option<&'a Throughput>,
-    records: Option<&'a RecordCounts>,
-    cpu: Option<&'a CpuSummary>,
-    latencies: Option<&'a Latencies>,
-}
-
-impl<'a> Figures<'a> {
-    fn of_trial(trial: &'a TrialSummary, flow: &'a FlowSummary) -> Self {
-        Self {
-            repeat: None,
-            throughput: flow.throughput.as_ref(),
-            records: Some(&flow.records),
-            cpu: Some(&trial.cpu),
-            latencies: Some(&flow.latencies),
+    columns.extend(AFTER.into_iter().map(named));
+    let flows = || summary.trials.iter().flat_map(|trial| &trial.flows);
+    for kind in TimeKind::summarised() {
+        if flows().any(|flow| flow.latencies.get(kind).is_some()) {
+            columns.extend(columns_of_times(kind));
         }
     }
-
-    fn of_repeat(repeat: &'a FlowRepeat) -> Self {
-        Self {
-            repeat: Some(repeat.repeat),
-            throughput: repeat.throughput.as_ref(),
-            records: Some(&repeat.records),
-            cpu: Some(&repeat.cpu),
-            latencies: Some(&repeat.latencies),
-        }
-    }
-
-    fn write(&self, line: &mut Line, times: &[Times]) {
-        let throughput = self.throughput;
-        let rate = throughput.map(|found| &found.records_per_s);
-        let interval = rate.and_then(|rate| rate.ci95);
-        let wire = throughput.and_then(|found| found.wire_bytes_per_s.as_ref());
-        line.number(throughput.map(|found| found.hold_s));
-        line.number(rate.map(|rate| rate.mean));
-        line.number(interval.map(|interval| interval.low));
-        line.number(interval.map(|interval| interval.high));
-        line.number(throughput.map(|found| found.logical_bytes_per_s.mean));
-        line.number(wire.map(|wire| wire.mean));
-        let counts: [fn(&RecordCounts) -> u64; 6] = [
-            |counts| counts.scheduled,
-            |counts| counts.skipped,
-            |counts| counts.acked,
-            |counts| counts.consumed,
-            |counts| counts.failed,
-            |counts| counts.indeterminate,
-        ];
-        counts
-            .iter()
-            .for_each(|count| line.number(self.records.map(count)));
-        line.number(self.records.map(|counts| counts.unresolved));
-        line.number(self.records.map(|counts| counts.corrupt));
-        let cpu = self.cpu;
-        let generator = cpu.and_then(|cpu| cpu.generator_threads_ns_per_record.as_ref());
-        let target = cpu.and_then(|cpu| cpu.target_ns_per_record.as_ref());
-        line.number(generator.map(|found| found.mean));
-        line.number(target.map(|found| found.mean));
-        for (_, of) in times {
-            write_times(line, self.latencies.and_then(of));
-        }
-    }
+    columns
 }
 
-fn write_times(line: &mut Line, times: Option<&LatencySummary>) {
-    line.number(times.map(|times| times.count));
-    line.number(times.map(|times| times.min_ns));
-    line.number(times.map(|times| times.mean_ns));
-    let percentiles = PERCENTILES.map(|millionths| times?.percentile(millionths));
-    for found in percentiles {
-        line.number(found.map(|found| found.value_ns));
+/// The columns of one distribution.
+fn columns_of_times(kind: TimeKind) -> Vec<CsvColumn<'static>> {
+    type Figure = Box<dyn Fn(&LatencySummary) -> String>;
+    let mut figures: Vec<(String, Figure)> = vec![
+        (
+            "count".to_owned(),
+            Box::new(|times| number(Some(times.count))),
+        ),
+        (
+            "min_ns".to_owned(),
+            Box::new(|times| number(Some(times.min_ns))),
+        ),
+        (
+            "mean_ns".to_owned(),
+            Box::new(|times| number(Some(times.mean_ns))),
+        ),
+    ];
+    let of_percentile = |quantile: Quantile| format!("{}_ns", quantile.name().replace('.', "_"));
+    for quantile in Quantile::SUMMARISED {
+        let value = move |times: &LatencySummary| {
+            number(times.percentile(quantile).map(|found| found.value_ns))
+        };
+        figures.push((of_percentile(quantile), Box::new(value)));
     }
-    line.number(times.map(|times| times.max_ns));
-    let mean = times.and_then(LatencySummary::mean_interval);
-    let intervals = percentiles.map(|found| found?.interval());
-    for interval in [mean].into_iter().chain(intervals) {
+    figures.push((
+        "max_ns".to_owned(),
+        Box::new(|times| number(Some(times.max_ns))),
+    ));
+    let quantiles = Quantile::SUMMARISED.into_iter().map(Some);
+    for quantile in [None].into_iter().chain(quantiles) {
+        let name = quantile.map_or_else(|| "mean_ns".to_owned(), of_percentile);
+        let interval = move |times: &LatencySummary| match quantile {
+            None => times.mean_interval(),
+            Some(quantile) => times.percentile(quantile)?.interval(),
+        };
         // Whole nanoseconds: a histogram knows no more.
-        line.number(interval.map(|found| found.low.round()));
-        line.number(interval.map(|found| found.high.round()));
+        let low =
+            move |times: &LatencySummary| number(interval(times).map(|ends| ends.low.round()));
+        let high =
+            move |times: &LatencySummary| number(interval(times).map(|ends| ends.high.round()));
+        figures.push((format!("{name}_ci95_low"), Box::new(low)));
+        figures.push((format!("{name}_ci95_high"), Box::new(high)));
     }
+    let column = |(name, figure): (String, Figure)| CsvColumn {
+        name: format!("{}_{name}", kind.field()),
+        cell: Box::new(move |row| row.times(kind).map_or_else(String::new, &figure)),
+    };
+    figures.into_iter().map(column).collect()
 }
 
-/// One line under construction.
-#[derive(Default)]
-struct Line {
-    out: String,
-    begun: bool,
+/// A line with its end.
+fn line(cells: impl Iterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.map(quoted).collect();
+    cells.join(",") + "\r\n"
 }
 
-impl Line {
-    /// A text from outside.
-    fn text(&mut self, text: &str) {
-        self.own(&harmless(&one_line(text)));
-    }
-
-    /// A number, or nothing.
-    fn number(&mut self, number: Option<impl std::fmt::Display>) {
-        self.own(&number.map_or_else(String::new, |number| number.to_string()));
-    }
-
-    /// A text that can be no formula: of our own, or made harmless.
-    fn own(&mut self, text: &str) {
-        if std::mem::replace(&mut self.begun, true) {
-            self.out.push(',');
-        }
-        let is_plain = !text.contains(['"', ',', ';', '\r', '\n']) && text.trim() == text;
-        match is_plain {
-            true => self.out.push_str(text),
-            false => {
-                self.out.push('"');
-                self.out.push_str(&text.replace('"', "\"\""));
-                self.out.push('"');
-            }
-        }
-    }
-
-    fn finish(mut self) -> String {
-        self.out.push_str("\r\n");
-        self.out
+/// The cell, in quotes where it would otherwise be read as several or lose blanks.
+fn quoted(cell: String) -> String {
+    let is_plain = !cell.contains(['"', ',', ';', '\r', '\n']) && cell.trim() == cell;
+    match is_plain {
+        true => cell,
+        false => format!("\"{}\"", cell.replace('"', "\"\"")),
     }
 }
 
@@ -359,9 +355,7 @@ mod tests {
     use super::*;
 
     fn cell(text: &str) -> String {
-        let mut line = Line::default();
-        line.text(text);
-        line.out
+        quoted(text_cell(text))
     }
 
     #[test]

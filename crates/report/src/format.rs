@@ -1,5 +1,7 @@
 //! Numbers as people read them: three or four significant digits, thousands separators, a unit.
 
+use kgauge_analyze::statistics::Interval;
+
 /// Digits kept for a headline figure such as records per second.
 const FIGURE_DIGITS: i32 = 4;
 /// Digits kept for a latency or a size.
@@ -7,6 +9,9 @@ const SHORT_DIGITS: i32 = 3;
 
 /// Shown where there is no figure, so that an empty cell never looks like a lost one.
 pub(crate) const NOTHING: &str = "–";
+
+/// Shown in place of an interval where one repeat gives none.
+pub(crate) const ONE_REPEAT: &str = "n=1";
 
 /// A whole number with thousands separators: `1,234,567`.
 pub(crate) fn count(value: u64) -> String {
@@ -139,8 +144,8 @@ pub fn compact(value: f64) -> String {
 const REACH_MAX: f64 = 10.0;
 
 /// How far an interval reaches from its figure, to the further side: `±2.4 %`.
-pub(crate) fn plus_minus(value: f64, (low, high): (f64, f64)) -> String {
-    let furthest = (high - value).max(value - low);
+pub(crate) fn plus_minus(value: f64, interval: Interval) -> String {
+    let furthest = (interval.high - value).max(value - interval.low);
     if value == 0.0 || !furthest.is_finite() {
         return NOTHING.to_owned();
     }
@@ -151,8 +156,13 @@ pub(crate) fn plus_minus(value: f64, (low, high): (f64, f64)) -> String {
     format!("±{} %", percent.replace(' ', ""))
 }
 
+/// How far the interval of a figure reaches: `±2.4 %`, and `n=1` where one repeat gives none.
+pub(crate) fn spread(value: f64, interval: Option<Interval>) -> String {
+    interval.map_or_else(|| ONE_REPEAT.to_owned(), |ends| plus_minus(value, ends))
+}
+
 /// An interval of times in one unit: `10.9 to 14.1 ms`.
-pub(crate) fn nanoseconds_between((low, high): (f64, f64)) -> String {
+pub(crate) fn nanoseconds_between(Interval { low, high }: Interval) -> String {
     if high > REACH_MAX * REACH_MAX * low.max(1.0) {
         return "repeats differ too much for an interval".to_owned();
     }
@@ -182,11 +192,6 @@ fn one_or_two(value: f64) -> String {
         size if size < 9.95 => format!("{value:.1}"),
         _ => grouped(&format!("{value:.0}")),
     }
-}
-
-/// A quantile in millionths as a percentile's name: `p50`, `p99.9`.
-pub(crate) fn percentile_name(millionths: u32) -> String {
-    format!("p{}", percentile_number(f64::from(millionths) / 1e6))
 }
 
 /// A quantile in per cent without trailing zeros: `99.999`.
@@ -232,6 +237,10 @@ pub(crate) fn plural(value: u64, one: &str, many: &str) -> String {
 mod tests {
     use super::*;
 
+    fn ends(low: f64, high: f64) -> Interval {
+        Interval { low, high }
+    }
+
     #[test]
     fn rates_keep_four_digits_and_get_separators() {
         assert_eq!(figure(821_557.3), "821,600");
@@ -269,18 +278,18 @@ mod tests {
 
     #[test]
     fn small_shares_never_read_as_zero() {
-        assert_eq!(plus_minus(100.0, (99.9999, 100.0001)), "±<0.1 %");
-        assert_eq!(plus_minus(100.0, (97.6, 102.4)), "±2.4 %");
+        assert_eq!(plus_minus(100.0, ends(99.9999, 100.0001)), "±<0.1 %");
+        assert_eq!(plus_minus(100.0, ends(97.6, 102.4)), "±2.4 %");
         // Of an interval that reaches further to one side, that side.
-        assert_eq!(plus_minus(100.0, (74.0, 135.0)), "±35 %");
-        assert_eq!(plus_minus(0.0, (0.0, 1.0)), "–");
-        assert_eq!(plus_minus(2.0, (1e-9, 7.6e20)), "±>1,000 %");
+        assert_eq!(plus_minus(100.0, ends(74.0, 135.0)), "±35 %");
+        assert_eq!(plus_minus(0.0, ends(0.0, 1.0)), "–");
+        assert_eq!(plus_minus(2.0, ends(1e-9, 7.6e20)), "±>1,000 %");
         assert_eq!(
-            nanoseconds_between((0.1, 7.6e20)),
+            nanoseconds_between(ends(0.1, 7.6e20)),
             "repeats differ too much for an interval"
         );
-        assert_eq!(nanoseconds_between((10.9e6, 14.1e6)), "10.9 to 14.1 ms");
-        assert_eq!(nanoseconds_between((900e3, 1.1e6)), "900 µs to 1.10 ms");
+        assert_eq!(nanoseconds_between(ends(10.9e6, 14.1e6)), "10.9 to 14.1 ms");
+        assert_eq!(nanoseconds_between(ends(900e3, 1.1e6)), "900 µs to 1.10 ms");
         assert_eq!(percent(0.0), "0 %");
     }
 
@@ -292,8 +301,6 @@ mod tests {
 
     #[test]
     fn percentiles_are_named_without_trailing_zeros() {
-        assert_eq!(percentile_name(500_000), "p50");
-        assert_eq!(percentile_name(999_000), "p99.9");
         assert_eq!(percentile_number(0.99999), "99.999");
     }
 

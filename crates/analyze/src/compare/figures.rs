@@ -2,10 +2,9 @@
 
 use super::row::{BesidePublished, Caveat, Cell, FigureKind, PublishedFigure};
 use crate::statistics::Spread;
-use crate::summary::{
-    FlowSummary, GeneratorState, LatencySummary, Percentile, Summary, TrialSummary,
-};
+use crate::summary::{FlowSummary, GeneratorState, LatencySummary, Summary, TrialSummary};
 use kgauge_results::run::RunStatus;
+use kgauge_results::{Quantile, TimeKind};
 
 /// Where a figure stands and what was measured.
 pub(super) struct ComparedFigure {
@@ -121,17 +120,14 @@ fn of_flow(summary: &Summary, trial: &TrialSummary, flow: &FlowSummary) -> Vec<C
         );
     }
     let latencies = &flow.latencies;
-    if let Some(latency) = latencies
-        .end_to_end
-        .as_ref()
-        .or(latencies.response.as_ref())
-    {
-        for (kind, name) in [
-            (FigureKind::LatencyP50, "p50"),
-            (FigureKind::LatencyP99, "p99"),
-            (FigureKind::LatencyP999, "p99.9"),
+    let headline = latencies.get(TimeKind::EndToEnd);
+    if let Some(latency) = headline.or_else(|| latencies.get(TimeKind::Response)) {
+        for (kind, quantile) in [
+            (FigureKind::LatencyP50, Quantile::P50),
+            (FigureKind::LatencyP99, Quantile::P99),
+            (FigureKind::LatencyP999, Quantile::P99_9),
         ] {
-            if let Some(cell) = percentile(flow, latency, name, &marks) {
+            if let Some(cell) = percentile(flow, latency, quantile, &marks) {
                 push(kind, cell);
             }
         }
@@ -162,11 +158,10 @@ fn metric(kind: FigureKind) -> &'static str {
 fn percentile(
     flow: &FlowSummary,
     latency: &LatencySummary,
-    name: &str,
+    quantile: Quantile,
     marks: &[Caveat],
 ) -> Option<Cell> {
-    let percentiles = &latency.percentiles;
-    let found: &Percentile = percentiles.iter().find(|found| found.name == name)?;
+    let found = latency.percentile(quantile)?;
     let mut marks = marks.to_vec();
     if flow.closed_loop {
         marks.push(Caveat::ClosedLoop);

@@ -1,9 +1,8 @@
-//! Series for charts: one trial second by second, and its percentile curves.
+//! Series for charts: one trial second by second.
 
-use kgauge_results::folder::{FlowRead, RepeatRead, RunRead, TimesRead};
-use kgauge_results::histogram::Histogram;
+use kgauge_results::folder::{FlowRead, RepeatRead, RunRead};
 use kgauge_results::run::{Event, Evidence, FlowRecord, RepeatKey, StageSpan, Subject};
-use kgauge_results::slice::{Counts, Slice, TimeKind};
+use kgauge_results::slice::Counts;
 use kgauge_results::stage::{SECOND_NS, Stage};
 use kgauge_scenario::Stages;
 
@@ -26,7 +25,8 @@ pub use clients::{
 pub use cpu::CpuPoint;
 pub(crate) use cpu::{CpuHold, programs_of};
 pub use cpu_limit::{CpuLimitPoint, CpuLimitSeries};
-pub use curve::{CurvePoint, curve_of};
+pub use curve::CurvePoint;
+pub(crate) use curve::{curve_ns, curve_quantiles};
 pub use device::{DiskPoint, NetworkPoint};
 pub use host::{
     DiskSeries, HostSeries, IdlePoint, MemoryPoint, NetworkSeries, PressurePoint, PressureSeries,
@@ -44,8 +44,6 @@ pub struct Series {
     pub trial: u32,
     /// Its repeats, in order.
     pub repeats: Vec<RepeatSeries>,
-    /// Percentile curves over all repeats.
-    pub curves: Vec<PercentileCurve>,
 }
 
 /// One repeat over time.
@@ -100,14 +98,6 @@ pub struct SecondPoint {
     pub in_flight_mean: f64,
     /// What was counted.
     pub counts: Counts,
-    /// acked - intended, of what was intended in this second.
-    pub response: Option<TimesRead>,
-    /// acked - sent.
-    pub service: Option<TimesRead>,
-    /// sent - intended.
-    pub lag: Option<TimesRead>,
-    /// consumed - intended.
-    pub end_to_end: Option<TimesRead>,
 }
 
 /// CPU of one process or thread over time.
@@ -119,24 +109,12 @@ pub struct CpuSeries {
     pub points: Vec<CpuPoint>,
 }
 
-/// A percentile curve.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PercentileCurve {
-    /// Position of the flow in the trial.
-    pub flow: u16,
-    /// The distribution.
-    pub kind: TimeKind,
-    /// Ascending.
-    pub points: Vec<CurvePoint>,
-}
-
 impl Series {
     /// The series of one trial.
     pub fn of(run: &RunRead, trial: u32) -> Series {
         let repeats = run.repeats_of(trial).collect::<Vec<_>>();
         Series {
             trial,
-            curves: curves_of(&repeats),
             repeats: repeats
                 .iter()
                 .map(|repeat| repeat_series(run, repeat))
@@ -290,7 +268,6 @@ fn fill_stage(span: StageSpan, flow: &FlowRead, points: &mut Vec<SecondPoint>) {
         let seconds = length_ns.unwrap_or(SECOND_NS) as f64 / SECOND_NS as f64;
         // A flow does one of the two.
         let rate = |sent: u64, read: u64| sent.saturating_add(read) as f64 / seconds;
-        let times = |kind: TimeKind| found.and_then(|found| found.times.get(&kind).copied());
         points.push(SecondPoint {
             stage: span.stage,
             start_ns,
@@ -300,50 +277,6 @@ fn fill_stage(span: StageSpan, flow: &FlowRead, points: &mut Vec<SecondPoint>) {
             wire_bytes_per_s: rate(counts.wire_bytes_sent, counts.wire_bytes_consumed),
             in_flight_mean: counts.in_flight_record_ns as f64 / (seconds * SECOND_NS as f64),
             counts,
-            response: times(TimeKind::Response),
-            service: times(TimeKind::Service),
-            lag: times(TimeKind::Lag),
-            end_to_end: times(TimeKind::EndToEnd),
         });
     }
-}
-
-/// The distributions that have a curve of their own.
-const CURVES: [TimeKind; 5] = [
-    TimeKind::Response,
-    TimeKind::Service,
-    TimeKind::Lag,
-    TimeKind::EndToEnd,
-    TimeKind::RoundTrip,
-];
-
-fn curves_of(repeats: &[&RepeatRead]) -> Vec<PercentileCurve> {
-    let mut flows = repeats
-        .iter()
-        .flat_map(|repeat| repeat.flows.keys().copied())
-        .collect::<Vec<_>>();
-    flows.sort_unstable();
-    flows.dedup();
-    let mut curves = Vec::new();
-    for flow in flows {
-        for kind in CURVES {
-            let points = curve_of(&merged(repeats, flow, kind));
-            if !points.is_empty() {
-                curves.push(PercentileCurve { flow, kind, points });
-            }
-        }
-    }
-    curves
-}
-
-/// One distribution of a flow's hold stage over all repeats.
-pub(crate) fn merged(repeats: &[&RepeatRead], flow: u16, kind: TimeKind) -> Histogram {
-    let mut sum = Histogram::new();
-    let holds = repeats
-        .iter()
-        .filter_map(|repeat| repeat.flows.get(&flow)?.hold());
-    for hold in holds {
-        sum.add(Slice::times(hold, kind));
-    }
-    sum
 }

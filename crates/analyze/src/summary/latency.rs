@@ -1,43 +1,76 @@
 //! Distributions of times in the summary. Percentiles come from merged histograms, never from
 //! other percentiles.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::series::{CurvePoint, curve_quantiles};
 use crate::statistics::{Interval, Spread};
+use kgauge_results::{Quantile, TimeKind};
 
-/// The distributions of a flow's hold stage; null where nothing was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Latencies {
-    /// acked - intended: the headline.
-    pub response: Option<LatencySummary>,
-    /// acked - sent.
-    pub service: Option<LatencySummary>,
-    /// sent - intended.
-    pub lag: Option<LatencySummary>,
-    /// consumed - intended, of echo flows.
-    pub end_to_end: Option<LatencySummary>,
-    /// Produce requests: answer read - request written.
-    pub round_trip: Option<LatencySummary>,
-    /// Fetch requests: answer read - request written.
-    pub fetch_round_trip: Option<LatencySummary>,
-    /// Waits for room in the producer's buffer.
-    pub buffer_wait: Option<LatencySummary>,
-    /// Echo flows: request written - sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub batch_wait: Option<LatencySummary>,
-    /// Echo flows: acked - request written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ack_wait: Option<LatencySummary>,
-    /// Echo flows: consumed - acked; in transactions consumed - committed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fetch_wait: Option<LatencySummary>,
-    /// Echo flows in transactions: committed - acked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit_wait: Option<LatencySummary>,
-    /// Commits of transactions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<LatencySummary>,
+/// The distributions of a flow's hold stage, by kind; without those that were not measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Latencies(BTreeMap<TimeKind, LatencySummary>);
+
+impl Latencies {
+    /// One of the distributions.
+    pub fn get(&self, kind: TimeKind) -> Option<&LatencySummary> {
+        self.0.get(&kind)
+    }
+
+    /// The same, to change it.
+    pub fn get_mut(&mut self, kind: TimeKind) -> Option<&mut LatencySummary> {
+        self.0.get_mut(&kind)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (TimeKind, &LatencySummary)> {
+        self.0.iter().map(|(kind, times)| (*kind, times))
+    }
+}
+
+impl FromIterator<(TimeKind, LatencySummary)> for Latencies {
+    fn from_iter<T: IntoIterator<Item = (TimeKind, LatencySummary)>>(times: T) -> Latencies {
+        Latencies(times.into_iter().collect())
+    }
+}
+
+/// A field for each kind. Those of most flows are null where nothing was measured, the others are then absent.
+impl Serialize for Latencies {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for kind in TimeKind::summarised() {
+            let times = self.get(kind);
+            if times.is_some() || kind <= TimeKind::BufferWait {
+                map.serialize_entry(&kind.field(), &times)?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl JsonSchema for Latencies {
+    fn schema_name() -> Cow<'static, str> {
+        "Latencies".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let properties = TimeKind::summarised().map(|kind| {
+            let mut times = generator.subschema_for::<Option<LatencySummary>>();
+            times.insert("description".to_owned(), kind.meaning().into());
+            (kind.field(), times.into())
+        });
+        let properties: serde_json::Map<String, serde_json::Value> = properties.collect();
+        json_schema!({
+            "description": "The distributions of a flow's hold stage; null or absent where nothing was measured.",
+            "type": "object",
+            "properties": properties,
+        })
+    }
 }
 
 /// One distribution over all repeats of a trial. Times are nanoseconds.
@@ -57,6 +90,11 @@ pub struct LatencySummary {
     pub max_ns: u64,
     /// When the largest was.
     pub max_at: MaxAt,
+    /// The percentile curve: the times at 0 %, 1 %, ... 90 %, then at twentieths of what remains to 100 %: 90.5 %,
+    /// 91 %, ... 99 %, 99.05 %, ... 99.9 %, and so on to 99.999 %. It ends where no sample lies beyond. Absent in
+    /// summaries of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve_ns: Vec<u64>,
 }
 
 /// When something was.
@@ -86,10 +124,21 @@ pub struct Percentile {
 }
 
 impl LatencySummary {
-    /// A percentile by its millionths: 990,000 for p99.
-    pub fn percentile(&self, millionths: u32) -> Option<&Percentile> {
+    /// One of [`Quantile::SUMMARISED`].
+    pub fn percentile(&self, quantile: Quantile) -> Option<&Percentile> {
         let mut percentiles = self.percentiles.iter();
-        percentiles.find(|found| found.millionths == millionths)
+        percentiles.find(|found| found.millionths == quantile.millionths())
+    }
+
+    /// The percentile curve, ascending.
+    pub fn curve(&self) -> impl DoubleEndedIterator<Item = CurvePoint> {
+        let quantiles = curve_quantiles(self.count);
+        let points = quantiles.into_iter().zip(self.curve_ns.iter().copied());
+        points.map(|(quantile, value_ns)| CurvePoint {
+            quantile,
+            value_ns,
+            samples_beyond: quantile.samples_beyond(self.count),
+        })
     }
 
     /// 95 % confidence interval of the mean, over the repeats.

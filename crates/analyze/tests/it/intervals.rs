@@ -9,8 +9,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use kgauge_analyze::Summary;
-use kgauge_results::RunRead;
 use kgauge_results::folder::write_interval_logs;
+use kgauge_results::{RunRead, TimeKind};
 
 use crate::made::whole_paced_run;
 
@@ -45,7 +45,7 @@ fn a_log_adds_up_to_the_percentiles_of_the_summary() {
     let response = out.join("trial-1.writers.response.hlog");
     let written = logs.iter().find(|log| log.path == response).unwrap();
     let flow = &summary.trials[0].flows[0];
-    let ours = flow.latencies.response.as_ref().unwrap();
+    let ours = flow.latencies.get(TimeKind::Response).unwrap();
     assert_eq!(written.count, ours.count);
     let (theirs, starts) = read(&response);
     assert_eq!(

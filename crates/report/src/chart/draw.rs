@@ -182,7 +182,7 @@ fn write_mean(page: &mut Markup, chart: &Chart, mean: &Mean) {
     page.element("g", &[("class", &class), ("data-group", &index)], |page| {
         let interval = mean
             .interval
-            .and_then(|(low, high)| Some((vertical(chart, low)?, vertical(chart, high)?)));
+            .and_then(|ends| Some((vertical(chart, ends.low)?, vertical(chart, ends.high)?)));
         if let Some((low, high)) = interval {
             let (y, height) = (number(high), number((low - high).max(1.0)));
             page.shape(
@@ -290,7 +290,7 @@ fn write_point(page: &mut Markup, chart: &Chart, point: &Point, marker: Marker) 
     let x = percent(x);
     let interval = point
         .interval
-        .and_then(|(low, high)| Some((vertical(chart, low)?, vertical(chart, high)?)));
+        .and_then(|ends| Some((vertical(chart, ends.low)?, vertical(chart, ends.high)?)));
     if let Some((low, high)) = interval {
         let (low, high) = (number(low), number(high));
         page.shape(

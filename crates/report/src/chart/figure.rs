@@ -171,11 +171,11 @@ fn write_row(page: &mut Markup, chart: &Chart, x: f64) {
             let text = match point.and_then(|point| point.y.map(|y| (y, point.interval))) {
                 None => format::NOTHING.to_owned(),
                 Some((y, None)) => chart.y.unit.value(y),
-                Some((y, Some((low, high)))) => format!(
+                Some((y, Some(ends))) => format!(
                     "{} ({} to {})",
                     chart.y.unit.value(y),
-                    chart.y.unit.value(low),
-                    chart.y.unit.value(high)
+                    chart.y.unit.value(ends.low),
+                    chart.y.unit.value(ends.high)
                 ),
             };
             page.leaf("td", &[], &text);

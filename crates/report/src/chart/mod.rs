@@ -10,6 +10,8 @@ mod place;
 mod scale;
 mod unit;
 
+use kgauge_analyze::statistics::Interval;
+
 pub(crate) use figure::write_figure;
 pub(crate) use scale::Scale;
 pub(crate) use unit::AxisUnit;
@@ -198,7 +200,7 @@ pub(crate) struct Mean {
     /// The mean.
     pub(crate) value: f64,
     /// Its interval.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub(crate) interval: Option<Interval>,
 }
 
 /// An entry of the legend.
@@ -319,7 +321,7 @@ pub(crate) struct Point {
     /// Value.
     pub(crate) y: Option<f64>,
     /// Interval around the value, where there is one.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub(crate) interval: Option<Interval>,
 }
 
 impl Point {

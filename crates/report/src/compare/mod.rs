@@ -8,6 +8,7 @@ use kgauge_analyze::compare::{
     Against, Caveat, Cell, Comparison, ComparisonRow, DifferenceVerdict, FigureKind, FigureUnit,
     MissingFigure,
 };
+use kgauge_analyze::statistics::Interval;
 
 use crate::format::{self, NOTHING};
 use crate::text::comparison as comparison_text;
@@ -102,7 +103,7 @@ pub(crate) struct CellView {
     /// As a number in the row's unit.
     pub(crate) value: Option<f64>,
     /// Its interval.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub(crate) interval: Option<Interval>,
     /// `±2.4 %`, or `n=1`; empty where there is no figure.
     pub(crate) spread: String,
     /// What it must not be read without.
@@ -119,7 +120,7 @@ pub(crate) struct AgainstView {
     /// `1.10`; empty where there is none to show.
     pub(crate) ratio: String,
     /// The ratio's 95 % interval.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub(crate) interval: Option<Interval>,
     /// Which word.
     pub(crate) word: DifferenceVerdict,
     /// The word for readers.
@@ -133,8 +134,12 @@ pub(crate) struct AgainstView {
 impl AgainstView {
     /// `1.02 to 1.18`.
     pub(crate) fn interval_words(&self) -> Option<String> {
-        let (low, high) = self.interval?;
-        Some(format!("{} to {}", format::short(low), format::short(high)))
+        let ends = self.interval?;
+        Some(format!(
+            "{} to {}",
+            format::short(ends.low),
+            format::short(ends.high)
+        ))
     }
 }
 
@@ -274,12 +279,12 @@ fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
         (None, _) => String::new(),
         // A count has no spread.
         _ if row.figure == FigureKind::Lost => String::new(),
-        (Some(value), Some(interval)) => format::plus_minus(value, (interval.low, interval.high)),
+        (Some(value), Some(interval)) => format::plus_minus(value, interval),
         (Some(_), None) => format!("n={}", cell.repeats),
     };
     let against = cell.against.as_ref().map(|found| AgainstView {
         ratio: found.ratio.map(format::short).unwrap_or_default(),
-        interval: found.interval.map(|found| (found.low, found.high)),
+        interval: found.interval,
         word: found.word,
         name: answers::word(found),
         tone: tone(found),
@@ -288,7 +293,7 @@ fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
     CellView {
         figure: text,
         value: cell.estimate,
-        interval: cell.interval.map(|found| (found.low, found.high)),
+        interval: cell.interval,
         spread,
         marks: cell.marks.clone(),
         against,

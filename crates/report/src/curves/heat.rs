@@ -3,7 +3,7 @@
 use crate::chart::heat::Heat;
 use crate::chart::{Axis, AxisUnit, Chart, Scale};
 use crate::format;
-use crate::view::{HeatMap, LatencyKind, TrialView};
+use crate::view::{HeatMap, TrialView};
 
 /// The heat maps of a trial.
 pub(super) fn charts(trial: &TrialView) -> Vec<Heat> {
@@ -17,12 +17,12 @@ fn heat(trial: &TrialView, index: usize, map: &HeatMap) -> Heat {
         low: low.copied().unwrap_or(1.0),
         high: high.copied().unwrap_or(10.0),
     };
-    let name = map.kind.name();
+    let name = map.kind.title();
     let mut title = format!("{} heat map", format::capital(name));
     if trial.heat.len() > 1 {
         title = format!("{title}: {}", map.flow);
     }
-    let counted = counted(map.kind);
+    let counted = map.kind.counted();
     let each = match map.seconds_per_column {
         1 => "second".to_owned(),
         seconds => format!("{seconds} s"),
@@ -53,21 +53,14 @@ fn heat(trial: &TrialView, index: usize, map: &HeatMap) -> Heat {
     }
 }
 
-fn counted(kind: LatencyKind) -> &'static str {
-    match kind {
-        LatencyKind::FetchRoundTrip | LatencyKind::RoundTrip => "requests",
-        _ => "records",
-    }
-}
-
 fn notes(trial: &TrialView, map: &HeatMap) -> Vec<String> {
     let mut notes = Vec::new();
     if map.kind.is_headline() {
         notes.push("Records are plotted at their intended send time.".to_owned());
     }
-    let flow = trial.flows.iter().find(|flow| flow.name == map.flow);
-    notes.extend(flow.and_then(|flow| Some(flow.late.as_ref()?.sentence.clone())));
-    if flow.is_some_and(|flow| flow.closed.is_some()) {
+    let flow = trial.flows.iter().find(|flow| flow.name() == map.flow);
+    notes.extend(flow.and_then(|flow| Some(flow.late()?.sentence)));
+    if flow.is_some_and(|flow| flow.summary.closed_loop) {
         notes.push(super::latency::CLOSED.to_owned());
     }
     notes

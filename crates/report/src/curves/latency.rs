@@ -2,7 +2,7 @@
 
 use crate::chart::{Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyle, Point, Scale};
 use crate::format;
-use crate::view::{Flow, FlowTimeline, LatencyKind, Timeline, TimesAt, TrialView};
+use crate::view::{FlowTimeline, Timeline, TimesAt, TrialView};
 
 /// One of the lines: its name and look, and how its value is taken.
 struct LatencyLine {
@@ -57,18 +57,19 @@ fn chart(trial: &TrialView, index: usize, flow: &str, alone: bool) -> Option<Cha
     }
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(0.0, f64::max);
-    let kind = kind_of(trial, flow);
-    let mut title = format!("{} over time", format::capital(kind.name()));
+    let mut drawn = timelines.iter().flat_map(|one| &one.flows);
+    let kind = drawn.find(|drawn| drawn.name == flow)?.kind;
+    let mut title = format!("{} over time", format::capital(kind.title()));
     if !alone {
         title = format!("{title}: {flow}");
     }
     Some(Chart {
         id: format!("{}-latency-{}", trial.id, index + 1),
         title,
-        subtitle: format!("{}; {}", meaning(kind), super::each_point(timelines)),
+        subtitle: format!("{}; {}", kind.meaning(), super::each_point(timelines)),
         x: super::time_axis(timelines),
         y: Axis::new(
-            kind.name(),
+            kind.title(),
             Scale::decades(low, high),
             AxisUnit::Nanoseconds,
         ),
@@ -87,31 +88,6 @@ fn chart(trial: &TrialView, index: usize, flow: &str, alone: bool) -> Option<Cha
         end_labels: true,
         notes: notes(trial, flow),
     })
-}
-
-/// Which time the seconds of a flow show: the one of its tables.
-fn kind_of(trial: &TrialView, name: &str) -> LatencyKind {
-    let flow = trial.flows.iter().find(|flow| flow.name == name);
-    let latency = flow.and_then(Flow::latency).map(|latency| latency.kind);
-    // Before the hold there are curves and no figures.
-    let mut drawn = trial.timelines.iter().flat_map(|one| &one.flows);
-    let of_curve = || drawn.find(|flow| flow.name == name)?.kind;
-    latency.or_else(of_curve).unwrap_or(LatencyKind::Response)
-}
-
-fn meaning(kind: LatencyKind) -> &'static str {
-    match kind {
-        LatencyKind::Response => "acked − intended",
-        LatencyKind::EndToEnd => "consumed − intended",
-        LatencyKind::Service => "acked − sent",
-        LatencyKind::RoundTrip => "per produce request",
-        LatencyKind::BatchWait => "request written − sent",
-        LatencyKind::AckWait => "acked − request written",
-        LatencyKind::FetchWait => "consumed − acked, or − committed",
-        LatencyKind::CommitWait => "committed − acked",
-        LatencyKind::Commit => "per transaction",
-        LatencyKind::FetchRoundTrip => "per fetch request, including the broker's wait for data",
-    }
 }
 
 /// The values with a gap wherever a second had none: a stall must not look like a slope.
@@ -155,9 +131,9 @@ fn notes(trial: &TrialView, name: &str) -> Vec<String> {
     if trial.timelines.len() > 1 {
         notes.push("Bold lines: first repeat. Faint lines: other repeats.".to_owned());
     }
-    let flow = trial.flows.iter().find(|flow| flow.name == name);
-    notes.extend(flow.and_then(|flow| Some(flow.late.as_ref()?.sentence.clone())));
-    if flow.is_some_and(|flow| flow.closed.is_some()) {
+    let flow = trial.flows.iter().find(|flow| flow.name() == name);
+    notes.extend(flow.and_then(|flow| Some(flow.late()?.sentence)));
+    if flow.is_some_and(|flow| flow.summary.closed_loop) {
         notes.push(CLOSED.to_owned());
     }
     notes

@@ -97,7 +97,7 @@ fn lines_of(machine: &MachineTimeline, panel: Panel) -> BTreeMap<&str, &MachineL
 }
 
 /// The names of a panel's lines, and a word on those that are too small to be seen.
-fn names(trial: &TrialView, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
+fn names<'a>(trial: &'a TrialView<'_>, panel: Panel) -> Option<(Vec<&'a str>, Option<String>)> {
     let mut found: Vec<(&str, f64)> = Vec::new();
     let mut places = BTreeMap::<&str, usize>::new();
     let machines = trial

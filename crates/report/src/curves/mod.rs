@@ -10,6 +10,8 @@ mod throughput;
 
 use kgauge_results::metrics::PanelSection;
 
+use kgauge_results::{SECOND_NS, Stage};
+
 use crate::chart::heat::Heat;
 use crate::chart::{Axis, AxisMark, AxisUnit, Band, Chart, MarkKind, Scale};
 use crate::view::{Sweep, Timeline, TrialView};
@@ -39,10 +41,15 @@ pub(crate) fn of_sweep(sweep: &Sweep, id: &str) -> Vec<Chart> {
     sweep::charts(sweep, id)
 }
 
+/// A moment of a repeat on the time axis.
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / SECOND_NS as f64
+}
+
 /// The time axis that all repeats share.
 fn time_axis(timelines: &[Timeline]) -> Axis {
     let ends = timelines.iter().flat_map(|timeline| {
-        let stages = timeline.stages.iter().map(|stage| stage.to_s);
+        let stages = timeline.stages.iter().map(|stage| seconds(stage.end_ns));
         let rates = timeline.flows.iter().filter_map(|flow| flow.rates.last());
         stages.chain(rates.map(|(at_s, _)| *at_s))
     });
@@ -64,10 +71,10 @@ fn bands(timelines: &[Timeline]) -> Vec<Band> {
         .stages
         .iter()
         .map(|stage| Band {
-            from: stage.from_s,
-            to: stage.to_s,
-            label: stage.name.clone(),
-            measured: stage.measured,
+            from: seconds(stage.start_ns),
+            to: seconds(stage.end_ns),
+            label: stage.stage.as_str().to_owned(),
+            measured: stage.stage == Stage::Hold,
         })
         .collect()
 }
@@ -151,7 +158,8 @@ fn mark_notes(timelines: &[Timeline]) -> Vec<String> {
 /// Whether any repeat's stages end visibly elsewhere than the first one's.
 fn stages_differ(timelines: &[Timeline]) -> bool {
     let ends = |timeline: &Timeline| -> Vec<f64> {
-        timeline.stages.iter().map(|stage| stage.to_s).collect()
+        let stages = timeline.stages.iter();
+        stages.map(|stage| seconds(stage.end_ns)).collect()
     };
     let Some((first, others)) = timelines.split_first() else {
         return false;

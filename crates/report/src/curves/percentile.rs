@@ -1,11 +1,14 @@
 //! The whole distribution: latency against quantile on an axis where each further nine takes one
 //! step.
 
+use kgauge_analyze::series::CurvePoint;
+use kgauge_analyze::summary::LatencySummary;
+
 use crate::chart::{Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Point, Scale};
 use crate::format;
-use crate::view::{CurvePointView, DistributionView, Flow, Latency, TrialView};
+use crate::view::{Flow, Latency, TrialView};
 
-/// The farthest quantile that is drawn: 99.999 %.
+/// The farthest end of the axis: 99.999 %.
 const NINES_MAX: f64 = 5.0;
 /// The nearest end of the axis: 99 %.
 const NINES_MIN: f64 = 2.0;
@@ -16,14 +19,14 @@ const BEYOND_MIN: u64 = 10;
 pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
     let (mut groups, mut lines, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for flow in &trial.flows {
-        for latency in &flow.latencies {
-            let points = points(&latency.distribution);
+        for latency in flow.latencies() {
+            let points = points(latency.times);
             if points.is_empty() {
                 continue;
             }
             let name = match trial.flows.len() {
-                1 => latency.kind.name().to_owned(),
-                _ => format!("{}, {}", flow.name, latency.kind.name()),
+                1 => latency.kind.title().to_owned(),
+                _ => format!("{}, {}", flow.name(), latency.kind.title()),
             };
             let look = LineStyle::nth(groups.len());
             groups.push(LegendEntry { name, look });
@@ -35,8 +38,12 @@ pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
             });
         }
         notes.extend(flow.latency().map(|found| beyond(flow, found, trial)));
-        notes.extend(flow.late.iter().map(|late| late.sentence.clone()));
-        notes.extend(flow.closed.clone().or_else(|| flow.little.clone()));
+        notes.extend(flow.late().map(|late| late.sentence));
+        notes.extend(
+            flow.closed()
+                .or_else(|| flow.littles_law())
+                ,
+        );
     }
     let all = || lines.iter().flat_map(|line| &line.points);
     let low = all()
@@ -67,74 +74,57 @@ pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
 }
 
 /// The part of the curve that enough samples carry.
-fn points(distribution: &DistributionView) -> Vec<Point> {
-    carried(distribution)
-        .map(|point| Point::new(point.quantile, Some(point.ns as f64)))
-        .collect()
+fn points(times: &LatencySummary) -> Vec<Point> {
+    let point =
+        |point: CurvePoint| Point::new(point.quantile.as_fraction(), Some(point.value_ns as f64));
+    carried(times).map(point).collect()
 }
 
 /// The same with their counts. Counts decide, not quantiles: they are whole numbers.
-fn carried(distribution: &DistributionView) -> impl DoubleEndedIterator<Item = &CurvePointView> {
-    let end = 1.0 - 10_f64.powf(-NINES_MAX) + 1e-12;
-    let points = distribution.curve.iter();
-    points.filter(move |point| point.quantile <= end && point.beyond >= BEYOND_MIN && point.ns > 0)
+fn carried(times: &LatencySummary) -> impl DoubleEndedIterator<Item = CurvePoint> {
+    let points = times.curve();
+    points.filter(|point| point.samples_beyond >= BEYOND_MIN && point.value_ns > 0)
 }
 
 /// How many samples there are, where the curve ends, and how many it leaves out.
-fn beyond(flow: &Flow, latency: &Latency, trial: &TrialView) -> String {
-    let distribution = &latency.distribution;
+fn beyond(flow: &Flow, latency: Latency, trial: &TrialView) -> String {
+    let times = latency.times;
     let who = match trial.flows.len() {
         1 => String::new(),
-        _ => format!("{}: ", flow.name),
+        _ => format!("{}: ", flow.name()),
     };
-    let beyond = carried(distribution)
-        .next_back()
-        .map_or(String::new(), |last| {
-            format!(
-                "; the curve ends at {} %, {} samples beyond",
-                format::percentile_number(last.quantile),
-                format::count(last.beyond)
-            )
-        });
-    let interval = distribution.mean_interval.map_or_else(String::new, |ends| {
+    let beyond = carried(times).next_back().map_or(String::new(), |last| {
+        format!(
+            "; the curve ends at {} %, {} samples beyond",
+            format::percentile_number(last.quantile.as_fraction()),
+            format::count(last.samples_beyond)
+        )
+    });
+    let interval = times.mean_interval().map_or_else(String::new, |ends| {
         format!(" ({})", format::nanoseconds_between(ends))
     });
     format!(
         "{who}{}{beyond}; mean {}{interval}, maximum {} {}.",
-        format::plural(distribution.count, "sample", "samples"),
-        format::nanoseconds(distribution.mean_ns),
-        latency.kind.name(),
-        format::nanoseconds(distribution.max_ns as f64)
+        format::plural(times.count, "sample", "samples"),
+        format::nanoseconds(times.mean_ns),
+        latency.kind.title(),
+        format::nanoseconds(times.max_ns as f64)
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use kgauge_analyze::series::curve_of;
     use kgauge_results::Histogram;
 
     use super::*;
 
-    /// So many samples, all different.
-    fn distribution(count: u64) -> DistributionView {
+    /// The last point that is drawn of so many samples, all different.
+    fn end(count: u64) -> Option<(f64, u64)> {
         let mut times = Histogram::new();
         (1..=count).for_each(|n| times.record(n * 1_000, 1, 0));
-        let point = |point: &kgauge_analyze::series::CurvePoint| CurvePointView {
-            quantile: f64::from(point.millionths) / 1e6,
-            ns: point.value_ns,
-            beyond: point.samples_beyond,
-        };
-        DistributionView {
-            count,
-            curve: curve_of(&times).iter().map(point).collect(),
-            ..DistributionView::default()
-        }
-    }
-
-    fn end(count: u64) -> Option<(f64, u64)> {
-        let distribution = distribution(count);
-        let last = carried(&distribution).next_back()?;
-        Some((last.quantile, last.beyond))
+        let summary = LatencySummary::of(&[(0, &times)])?;
+        let last = carried(&summary).next_back()?;
+        Some((last.quantile.as_fraction(), last.samples_beyond))
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Figures against the one number that a scenario varies, with intervals and published points.
 
+use kgauge_analyze::statistics::Spread;
+use kgauge_analyze::summary::PublishedComparison;
+
 use crate::chart::{
     Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyle, Marker, Point, Scale,
 };
-use crate::view::{FactorUnit, FigureView, Sweep, SweepPoint};
+use crate::view::{Flow, Sweep, published};
 
 /// A factor that spans more than this ratio gets a log axis.
 const LOG_RATIO: f64 = 20.0;
@@ -15,8 +18,10 @@ struct SweepChart {
     key: &'static str,
     title: &'static str,
     unit: AxisUnit,
-    figure: fn(&SweepPoint) -> Option<&FigureView>,
-    published: fn(&SweepPoint) -> Option<f64>,
+    figure: fn(&Flow) -> Option<Spread>,
+    /// The published figure's name, and how many of its units are one of the axis.
+    published: &'static str,
+    divisor: f64,
 }
 
 const SHOWN: [SweepChart; 2] = [
@@ -24,15 +29,17 @@ const SHOWN: [SweepChart; 2] = [
         key: "rate",
         title: "Records per second",
         unit: AxisUnit::RecordsPerSecond,
-        figure: |point| point.rate.as_ref(),
-        published: |point| point.rate_published,
+        figure: |flow| flow.rate().cloned(),
+        published: "throughput",
+        divisor: 1.0,
     },
     SweepChart {
         key: "megabytes",
         title: "Megabytes per second",
         unit: AxisUnit::MegabytesPerSecond,
-        figure: |point| point.megabytes.as_ref(),
-        published: |point| point.megabytes_published,
+        figure: |flow| flow.megabytes(),
+        published: "throughput.bytes",
+        divisor: 1e6,
     },
 ];
 
@@ -51,21 +58,21 @@ fn chart(sweep: &Sweep, id: &str, shown: &SweepChart) -> Option<Chart> {
             1 => String::new(),
             _ => format!("{}, ", flow.name),
         };
-        let measured: Vec<Point> = flow
-            .points
-            .iter()
-            .filter_map(|point| Some((point.factor, (shown.figure)(point)?)))
-            .map(|(x, figure)| Point {
-                x,
+        let points = flow.points.iter();
+        let measured = points.clone().filter_map(|(factor, flow)| {
+            let figure = (shown.figure)(flow)?;
+            Some(Point {
+                x: *factor,
                 y: Some(figure.mean),
-                interval: figure.interval,
+                interval: figure.ci95,
             })
-            .collect();
-        let published: Vec<Point> = flow
-            .points
-            .iter()
-            .filter_map(|point| Some(Point::new(point.factor, Some((shown.published)(point)?))))
-            .collect();
+        });
+        let published = points.filter_map(|(factor, flow)| {
+            let is_shown =
+                |found: &&PublishedComparison| published::metric(found) == shown.published;
+            let found = flow.published().find(is_shown)?;
+            Some(Point::new(*factor, Some(found.published / shown.divisor)))
+        });
         let line = LineStyle::line(colour * 2, Dash::nth(colour));
         let looks = [
             (
@@ -74,9 +81,9 @@ fn chart(sweep: &Sweep, id: &str, shown: &SweepChart) -> Option<Chart> {
                     marker: Some(Marker::Disc),
                     ..line
                 },
-                measured,
+                measured.collect::<Vec<_>>(),
             ),
-            ("published", published_look(colour), published),
+            ("published", published_look(colour), published.collect()),
         ];
         for (name, look, points) in looks {
             if !points.is_empty() {
@@ -95,7 +102,7 @@ fn chart(sweep: &Sweep, id: &str, shown: &SweepChart) -> Option<Chart> {
         }
     }
     let all = || lines.iter().flat_map(|line| &line.points);
-    let highs = all().filter_map(|point| Some(point.interval.map_or(point.y?, |(_, high)| high)));
+    let highs = all().filter_map(|point| Some(point.interval.map_or(point.y?, |ends| ends.high)));
     let y = y_scale(highs.collect(), all().filter_map(|point| point.y).collect());
     if lines.is_empty() {
         return None;
@@ -149,7 +156,7 @@ fn factor_axis(sweep: &Sweep) -> Option<Axis> {
     let mut values: Vec<f64> = sweep
         .flows
         .iter()
-        .flat_map(|flow| flow.points.iter().map(|point| point.factor))
+        .flat_map(|flow| flow.points.iter().map(|(factor, _)| *factor))
         .collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
@@ -168,12 +175,7 @@ fn factor_axis(sweep: &Sweep) -> Option<Axis> {
             }
         }
     };
-    let unit = match sweep.unit {
-        FactorUnit::Plain => AxisUnit::Plain,
-        FactorUnit::Bytes => AxisUnit::Bytes,
-        FactorUnit::Nanoseconds => AxisUnit::Nanoseconds,
-    };
-    let mut axis = Axis::new(&sweep.factor, scale, unit);
+    let mut axis = Axis::new(&sweep.factor, scale, sweep.unit);
     if values.len() <= LABELS_MAX {
         axis.ticks = values;
     }

@@ -1,10 +1,12 @@
 //! Records per second over time: a line per repeat, and the mean with its interval.
 
+use kgauge_analyze::statistics::Spread;
+
 use crate::chart::{
     Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyle, Mean, Point, Scale,
 };
 use crate::format;
-use crate::view::{FigureView, Flow, Timeline, TrialView};
+use crate::view::{Flow, Timeline, TrialView};
 
 /// Lines that get a legend entry of their own; beyond it a flow's repeats share one.
 const NAMED_LINES_MAX: usize = 6;
@@ -55,7 +57,7 @@ pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
         .chain(
             means
                 .iter()
-                .map(|mean| mean.interval.map_or(mean.value, |(_, high)| high)),
+                .map(|mean| mean.interval.map_or(mean.value, |ends| ends.high)),
         )
         .fold(0.0, f64::max);
     Some(Chart {
@@ -112,8 +114,8 @@ fn means(trial: &TrialView, names: &[&str], groups: &mut Vec<LegendEntry>) -> Ve
         let figure = trial
             .flows
             .iter()
-            .find(|flow| flow.name == *name)
-            .and_then(|flow| flow.rate.as_ref());
+            .find(|flow| flow.name() == *name)
+            .and_then(Flow::rate);
         let Some(figure) = figure else { continue };
         let what = if names.len() == 1 {
             "mean".to_owned()
@@ -127,7 +129,7 @@ fn means(trial: &TrialView, names: &[&str], groups: &mut Vec<LegendEntry>) -> Ve
         means.push(Mean {
             group: groups.len() - 1,
             value: figure.mean,
-            interval: figure.interval,
+            interval: figure.ci95,
         });
     }
     means
@@ -136,10 +138,10 @@ fn means(trial: &TrialView, names: &[&str], groups: &mut Vec<LegendEntry>) -> Ve
 /// What each repeat gave, and how many records it was in all.
 fn notes(trial: &TrialView) -> Vec<String> {
     let note = |flow: &Flow| {
-        let rate = flow.rate.as_ref()?;
+        let rate = flow.rate()?;
         let who = match trial.flows.len() {
             1 => String::new(),
-            _ => format!("{}: ", flow.name),
+            _ => format!("{}: ", flow.name()),
         };
         let repeats = match rate.values.as_slice() {
             [] | [_] => String::new(),
@@ -149,7 +151,7 @@ fn notes(trial: &TrialView) -> Vec<String> {
                 format!("; repeats: {} records/s", values.join(" · "))
             }
         };
-        let records = format::plural(flow.counts.good, "record", "records");
+        let records = format::plural(flow.records(), "record", "records");
         Some(format!("{who}{records} in all stages{repeats}."))
     };
     let mut notes: Vec<String> = trial.flows.iter().filter_map(note).collect();
@@ -161,9 +163,9 @@ fn notes(trial: &TrialView) -> Vec<String> {
 }
 
 /// `1,284,000 ±2.4 %`.
-fn words(figure: &FigureView) -> String {
+fn words(figure: &Spread) -> String {
     let mean = format::figure(figure.mean);
-    match figure.interval {
+    match figure.ci95 {
         Some(interval) => format!("{mean} {}", format::plus_minus(figure.mean, interval)),
         None => mean,
     }

@@ -1,9 +1,12 @@
 //! What must be known of published lines: in a few words beside each figure, in sentences below the table. Why a figure
 //! cannot be compared, and what arithmetic says of its line.
 
+use kgauge_analyze::summary::{PublishedComparison, PublishedStatus};
+
 use crate::format;
 use crate::markup::Markup;
-use crate::view::{PublishedFigureView, PublishedStatusView, ReportView, TrialView};
+use crate::text;
+use crate::view::{ReportView, TrialView, published};
 
 /// What the reason of a figure that cannot be compared begins with.
 const NOT_COMPARABLE: &str = "Not comparable";
@@ -17,17 +20,12 @@ const LEVELS: [(&str, &str); 4] = [
 ];
 
 /// Where it stands why a figure cannot be compared.
-pub(super) fn write_why(page: &mut Markup, trial: &TrialView, published: &PublishedFigureView) {
-    if reason(published).is_some() {
+pub(super) fn write_why(page: &mut Markup, trial: &TrialView, published: &PublishedComparison) {
+    if published.word == PublishedStatus::NotComparable {
         let link = format!("#{}", id(trial));
         page.text(" ");
         page.leaf("a", &[("class", "small"), ("href", &link)], "why");
     }
-}
-
-fn reason(published: &PublishedFigureView) -> Option<&String> {
-    let told = published.word == PublishedStatusView::NotComparable && !published.reason.is_empty();
-    told.then_some(&published.reason)
 }
 
 /// How the audit of one published line ended, as a link to its sentences.
@@ -48,7 +46,8 @@ pub(super) fn write_summary(page: &mut Markup, trial: &TrialView, findings: &[St
 /// The sentences, folded, for each trial with a line of which something must be known.
 pub(super) fn write(page: &mut Markup, view: &ReportView) {
     let trials = || view.scenarios.iter().flat_map(|scenario| &scenario.trials);
-    if !trials().any(|trial| !by_sentence(trial).is_empty()) {
+    let target = &view.target.words;
+    if trials().all(|trial| by_sentence(trial, target).is_empty()) {
         return;
     }
     page.leaf("h3", &[], "About the published lines");
@@ -59,18 +58,18 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
          None of this was measured here.",
     );
     for trial in trials() {
-        write_trial(page, trial);
+        write_trial(page, trial, target);
     }
 }
 
-fn write_trial(page: &mut Markup, trial: &TrialView) {
-    let findings = by_sentence(trial);
+fn write_trial(page: &mut Markup, trial: &TrialView, target: &str) {
+    let findings = by_sentence(trial, target);
     if findings.is_empty() {
         return;
     }
     let lines = lines(trial).count();
     page.element("details", &[("class", "audit")], |page| {
-        let sentences: Vec<String> = findings.iter().map(|(one, _)| (*one).to_owned()).collect();
+        let sentences: Vec<String> = findings.iter().map(|(one, _)| one.clone()).collect();
         let summary = match count_by_level(&sentences) {
             told if told.is_empty() => trial.name.clone(),
             told => format!("{}: {told}", trial.name),
@@ -90,18 +89,20 @@ fn write_trial(page: &mut Markup, trial: &TrialView) {
     });
 }
 
-fn lines(trial: &TrialView) -> impl Iterator<Item = &PublishedFigureView> {
-    trial.flows.iter().flat_map(|flow| &flow.published)
+fn lines<'a>(trial: &TrialView<'a>) -> impl Iterator<Item = &'a PublishedComparison> {
+    trial.flows.iter().flat_map(|flow| flow.published())
 }
 
 /// Each sentence once, with the published figures of whose lines it is true, in the order of the levels.
-fn by_sentence(trial: &TrialView) -> Vec<(&str, Vec<&str>)> {
-    let mut sentences: Vec<(&str, Vec<&str>)> = Vec::new();
-    for published in lines(trial) {
-        for finding in reason(published).into_iter().chain(&published.audit) {
-            match sentences.iter_mut().find(|(one, _)| one == finding) {
-                Some((_, of)) => of.push(&published.text),
-                None => sentences.push((finding, vec![&published.text])),
+fn by_sentence(trial: &TrialView, target: &str) -> Vec<(String, Vec<String>)> {
+    let mut sentences: Vec<(String, Vec<String>)> = Vec::new();
+    for line in lines(trial) {
+        let is_other = line.word == PublishedStatus::NotComparable;
+        let reason = is_other.then(|| text::goal::published(line, target));
+        for finding in reason.into_iter().chain(line.audit.iter().cloned()) {
+            match sentences.iter_mut().find(|(one, _)| *one == finding) {
+                Some((_, of)) => of.push(published::value(line)),
+                None => sentences.push((finding, vec![published::value(line)])),
             }
         }
     }

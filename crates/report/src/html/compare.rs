@@ -1,6 +1,7 @@
 //! The page of a comparison: how the runs stand to the baseline, then every figure of all of them.
 
 use kgauge_analyze::compare::{Caveat, FigureKind};
+use kgauge_analyze::statistics::Interval;
 
 use super::STYLE;
 use super::figures::cell;
@@ -191,7 +192,7 @@ fn write_chart(
     row: &RowView,
 ) {
     let tops = row.cells.iter().filter_map(|cell| {
-        let high = cell.interval.map(|(_, high)| high);
+        let high = cell.interval.map(|ends| ends.high);
         Some(cell.value?.max(high.unwrap_or(0.0)))
     });
     let published = row.published.as_ref();
@@ -248,7 +249,7 @@ fn write_chart(
 struct Bar<'a> {
     name: &'a str,
     value: Option<f64>,
-    interval: Option<(f64, f64)>,
+    interval: Option<Interval>,
     text: &'a str,
     class: &'static str,
 }
@@ -274,8 +275,8 @@ impl Bar<'_> {
                     ("height", "12"),
                 ];
                 page.shape("rect", &bar);
-                if let Some((low, high)) = self.interval {
-                    let (low, high) = (place(low), place(high));
+                if let Some(ends) = self.interval {
+                    let (low, high) = (place(ends.low), place(ends.high));
                     for (x1, x2, y1, y2) in [
                         (&low, &high, "9", "9"),
                         (&low, &low, "5", "13"),

@@ -1,9 +1,12 @@
 //! The figures: throughput with its spread, beside what was published; failures; CPU per record.
 
+use kgauge_analyze::statistics::Spread;
+use kgauge_analyze::summary::CpuSummary;
+
 use super::{audit, ratio};
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
-use crate::view::{CountsView, CpuView, FigureView, Flow, ReportView, ScenarioView, TrialView};
+use crate::view::{Flow, ReportView, ScenarioView, TrialView};
 
 /// Where a single repeat gives no interval.
 pub(super) const NO_INTERVAL: &str = "one repeat: no interval";
@@ -69,7 +72,12 @@ fn write_scenario(page: &mut Markup, scenario: &ScenarioView) {
                     None => {
                         for (index, flow) in trial.flows.iter().enumerate() {
                             // CPU is of the whole trial: it stands with its first flow.
-                            write_flow(page, trial, flow, (index == 0).then_some(&trial.cpu));
+                            write_flow(
+                                page,
+                                trial,
+                                flow,
+                                (index == 0).then_some(&trial.summary.cpu),
+                            );
                         }
                     }
                 }
@@ -86,21 +94,22 @@ fn write_missing(page: &mut Markup, trial: &TrialView, reason: &str) {
     });
 }
 
-fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, cpu: Option<&CpuView>) {
+fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, cpu: Option<&CpuSummary>) {
+    let published: Vec<_> = flow.published().collect();
     page.element("tr", &[], |page| {
         write_flow_head(page, trial, flow);
         cell(page, COLUMNS[1], |page| {
-            write_figure(page, flow.rate.as_ref(), format::figure);
+            write_figure(page, flow.rate(), format::figure);
             write_not_steady(page, flow);
-            write_bad_counts(page, &flow.counts);
+            write_failures(page, flow);
         });
         cell(page, COLUMNS[2], |page| {
-            write_figure(page, flow.megabytes.as_ref(), format::short);
+            write_figure(page, flow.megabytes().as_ref(), format::short);
         });
-        match flow.published.is_empty() {
+        match published.is_empty() {
             true => empty_cell(page),
             false => cell(page, COLUMNS[3], |page| {
-                flow.published
+                published
                     .iter()
                     .for_each(|published| ratio::write(page, trial, published));
             }),
@@ -117,13 +126,13 @@ fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, cpu: Option<&Cp
 pub(super) fn write_flow_head(page: &mut Markup, trial: &TrialView, flow: &Flow) {
     page.element("th", &[("scope", "row")], |page| {
         page.leaf("a", &[("href", &format!("#{}", trial.id))], &trial.name);
-        let how = format!("{} · {} · {}", flow.name, flow.who, flow.load);
+        let how = format!("{} · {} · {}", flow.name(), flow.members(), flow.load());
         page.leaf("span", &[("class", "small block")], &how);
     });
 }
 
 /// A cell that knows its column's name, for the stacked form on narrow screens.
-pub(super) fn cell(page: &mut Markup, column: &str, children: impl FnOnce(&mut Markup)) {
+pub(crate) fn cell(page: &mut Markup, column: &str, children: impl FnOnce(&mut Markup)) {
     page.element("td", &[("data-column", column)], |page| {
         page.element("div", &[], children);
     });
@@ -134,12 +143,13 @@ fn empty_cell(page: &mut Markup) {
     page.leaf("td", &[("class", "none")], NOTHING);
 }
 
-fn write_figure(page: &mut Markup, figure: Option<&FigureView>, write: fn(f64) -> String) {
+/// A figure with its interval, or why there is none.
+pub(crate) fn write_figure(page: &mut Markup, figure: Option<&Spread>, write: fn(f64) -> String) {
     let Some(figure) = figure else {
         return page.text(NOTHING);
     };
     page.leaf("span", &[("class", "number")], &write(figure.mean));
-    let spread = match figure.interval {
+    let spread = match figure.ci95 {
         Some(interval) => format::plus_minus(figure.mean, interval),
         None => NO_INTERVAL.to_owned(),
     };
@@ -148,32 +158,37 @@ fn write_figure(page: &mut Markup, figure: Option<&FigureView>, write: fn(f64) -
 
 /// The badge of a flow whose target was not steady, beside its rate and its times.
 pub(super) fn write_not_steady(page: &mut Markup, flow: &Flow) {
-    if let Some(what) = flow.not_steady {
+    if let Some(what) = flow.not_steady() {
         page.leaf("span", &[("class", "badge bad block")], "not steady");
         let text = format!("the target {what} during the hold");
         page.leaf("span", &[("class", "small block")], &text);
     }
 }
 
-fn write_bad_counts(page: &mut Markup, counts: &CountsView) {
-    for (value, word) in &counts.bad {
-        let text = format!("{} {word}", format::count(*value));
+fn write_failures(page: &mut Markup, flow: &Flow) {
+    for (count, what) in flow.failures() {
+        let text = format!("{} {what}", format::count(count));
         page.leaf("span", &[("class", "badge bad block")], &text);
     }
-    for (name, records) in &counts.errors {
-        let text = format!("{name}: {}", format::plural(*records, "record", "records"));
+    for error in &flow.summary.errors {
+        let records = format::plural(error.records, "record", "records");
+        let text = format!("{}: {records}", error.name);
         page.leaf("span", &[("class", "small block")], &text);
     }
 }
 
 /// `45.0 ns | 80.0 ns`.
-fn cpu_text(cpu: &CpuView) -> Option<String> {
-    let write = |figure: &Option<FigureView>| {
-        figure.as_ref().map_or(NOTHING.to_owned(), |figure| {
+fn cpu_text(cpu: &CpuSummary) -> Option<String> {
+    let write = |figure: &Option<Spread>| {
+        let figure = figure.as_ref();
+        figure.map_or(NOTHING.to_owned(), |figure| {
             format::nanoseconds(figure.mean)
         })
     };
-    match (&cpu.generator_ns, &cpu.target_ns) {
+    match (
+        &cpu.generator_threads_ns_per_record,
+        &cpu.target_ns_per_record,
+    ) {
         (None, None) => None,
         (generator, target) => Some(format!("{} | {}", write(generator), write(target))),
     }

@@ -1,12 +1,12 @@
 //! The latency table: percentiles, each with the marks that it must not be read without.
 
+use kgauge_analyze::summary::Percentile;
+use kgauge_results::TimeKind;
+
 use super::figures::{NO_INTERVAL, cell, write_flow_head, write_not_steady};
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
-use crate::view::{
-    Flow, Latency, LatencyKind, PercentileView, ReportView, SHOWN_MILLIONTHS, ScenarioView,
-    TrialView,
-};
+use crate::view::{Flow, Latency, ReportView, SHOWN_PERCENTILES, ScenarioView, TrialView};
 
 /// One table, a group of rows for each scenario; nothing when no flow has latencies.
 pub(super) fn write(page: &mut Markup, view: &ReportView) {
@@ -26,12 +26,8 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
             page.element("thead", &[], |page| {
                 page.element("tr", &[], |page| {
                     page.leaf("th", &[("scope", "col")], "Flow");
-                    for millionths in SHOWN_MILLIONTHS {
-                        page.leaf(
-                            "th",
-                            &[("scope", "col")],
-                            &format::percentile_name(millionths),
-                        );
+                    for quantile in SHOWN_PERCENTILES {
+                        page.leaf("th", &[("scope", "col")], &quantile.name());
                     }
                     page.leaf("th", &[("scope", "col")], "Max");
                     page.leaf("th", &[("scope", "col")], "Notes");
@@ -60,7 +56,7 @@ fn write_scenario(page: &mut Markup, scenario: &ScenarioView) {
         |page| {
             if grouped {
                 page.element("tr", &[("class", "group")], |page| {
-                    let span = (SHOWN_MILLIONTHS.len() + 3).to_string();
+                    let span = (SHOWN_PERCENTILES.len() + 3).to_string();
                     page.leaf(
                         "th",
                         &[("colspan", &span), ("scope", "rowgroup")],
@@ -79,17 +75,19 @@ fn write_scenario(page: &mut Markup, scenario: &ScenarioView) {
     );
 }
 
-fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, latency: &Latency) {
-    let shown = &latency.distribution;
-    let service = flow.latency_of(LatencyKind::Service);
+fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, latency: Latency) {
+    let shown = latency.times;
+    let mut latencies = flow.latencies();
+    let service = latencies.find(|latency| latency.kind == TimeKind::Service);
     page.element("tr", &[], |page| {
         write_flow_head(page, trial, flow);
-        for millionths in SHOWN_MILLIONTHS {
-            cell(page, &format::percentile_name(millionths), |page| {
-                write_percentile(page, shown.at(millionths));
-                if let Some(found) = service.and_then(|service| service.at(millionths)) {
-                    let time = format::nanoseconds(found.ns as f64);
-                    let text = format!("service {time} {}", found.spread());
+        for quantile in SHOWN_PERCENTILES {
+            cell(page, &quantile.name(), |page| {
+                write_percentile(page, shown.percentile(quantile));
+                if let Some(found) = service.and_then(|found| found.times.percentile(quantile)) {
+                    let time = format::nanoseconds(found.value_ns as f64);
+                    let spread = format::spread(found.value_ns as f64, found.interval());
+                    let text = format!("service {time} {spread}");
                     page.leaf("span", &[("class", "small spread block")], &text);
                 }
             });
@@ -103,37 +101,37 @@ fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, latency: &Laten
     page.line();
 }
 
-fn write_percentile(page: &mut Markup, percentile: Option<&PercentileView>) {
+fn write_percentile(page: &mut Markup, percentile: Option<&Percentile>) {
     let Some(found) = percentile else {
         return page.text(NOTHING);
     };
     page.leaf(
         "span",
         &[("class", "number")],
-        &format::nanoseconds(found.ns as f64),
+        &format::nanoseconds(found.value_ns as f64),
     );
-    let spread = match found.interval {
+    let spread = match found.interval() {
         Some(interval) => format::nanoseconds_between(interval),
         None => NO_INTERVAL.to_owned(),
     };
     page.leaf("span", &[("class", "small spread block")], &spread);
     if found.few {
-        let text = format!("only {} beyond", format::count(found.beyond));
+        let text = format!("only {} beyond", format::count(found.samples_beyond));
         page.leaf("span", &[("class", "small spread block")], &text);
     }
 }
 
 /// The marks: of requests, closed loop, sent late; or that the figure stands for itself.
-fn write_marks(page: &mut Markup, flow: &Flow, kind: LatencyKind) {
+fn write_marks(page: &mut Markup, flow: &Flow, kind: TimeKind) {
     let mark = |page: &mut Markup, class: &'static str, word: &str, meaning: &str| {
         page.leaf("span", &[("class", class)], word);
         page.leaf("span", &[("class", "small block")], meaning);
     };
     if !kind.is_headline() {
-        return mark(page, "badge", kind.name(), "per request, not per record");
+        return mark(page, "badge", kind.title(), "per request, not per record");
     }
-    if flow.closed.is_some() {
-        let residual = flow.residual.map_or_else(String::new, |residual| {
+    if flow.summary.closed_loop {
+        let residual = flow.residual().map_or_else(String::new, |residual| {
             format!(
                 " (Little's law residual {})",
                 format::percent(residual.abs())
@@ -142,13 +140,14 @@ fn write_marks(page: &mut Markup, flow: &Flow, kind: LatencyKind) {
         let meaning = format!("records in flight ÷ throughput, not broker latency{residual}");
         mark(page, "badge mark-closed", "closed loop", &meaning);
     }
-    if let Some(late) = &flow.late {
+    let late = flow.late();
+    if let Some(late) = &late {
         mark(page, "badge bad", late.badge, &late.sentence);
     }
     write_not_steady(page, flow);
-    if let Some(parts) = &flow.parts {
-        page.text(parts);
-    } else if flow.closed.is_none() && flow.late.is_none() && flow.not_steady.is_none() {
+    if let Some(parts) = flow.parts() {
+        page.text(&parts);
+    } else if !flow.summary.closed_loop && late.is_none() && flow.not_steady().is_none() {
         page.text("the latency a caller sees");
     }
 }

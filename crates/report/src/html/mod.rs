@@ -23,6 +23,7 @@ use crate::view::{ReportView, TrialView};
 use kgauge_results::metrics::PanelSection;
 use machine::MachineSection;
 
+pub(crate) use figures::{cell, write_figure};
 pub(crate) use live::{LiveHead, live_page, live_policy, write_live_trial};
 
 /// The script that adds what a pointer and keys can do. The page says everything without it.

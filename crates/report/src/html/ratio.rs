@@ -1,18 +1,21 @@
 //! Measured beside published, as a small picture: where the ratio lies between a tenth and ten
 //! times.
 
+use kgauge_analyze::statistics::Interval;
+use kgauge_analyze::summary::{PublishedComparison, PublishedStatus};
+
 use super::audit;
 use crate::format;
 use crate::markup::Markup;
-use crate::view::{PublishedFigureView, PublishedStatusView, TrialView};
+use crate::view::{TrialView, published as text};
 
 /// The picture's ends: a tenth and ten times the published figure.
 const DECADES: f64 = 1.0;
 
 /// Writes ratio, word and picture of one published figure, and how its audit ended.
-pub(super) fn write(page: &mut Markup, trial: &TrialView, published: &PublishedFigureView) {
+pub(super) fn write(page: &mut Markup, trial: &TrialView, published: &PublishedComparison) {
     let class = match published.word {
-        PublishedStatusView::Agrees => "badge good",
+        PublishedStatus::Agrees => "badge good",
         _ => "badge",
     };
     page.element("div", &[("class", "published")], |page| {
@@ -24,24 +27,24 @@ pub(super) fn write(page: &mut Markup, trial: &TrialView, published: &PublishedF
             );
             page.text(" ");
         }
-        page.leaf("span", &[("class", class)], published.word.as_str());
+        page.leaf("span", &[("class", class)], text::status(published));
         audit::write_why(page, trial, published);
         if let Some(ratio) = published.ratio {
-            write_strip(page, ratio, published.ratio_interval);
+            write_strip(page, ratio, text::ratio_interval(published));
         }
-        let metric = match published.metric.as_str() {
+        let metric = match text::metric(published) {
             "throughput" | "throughput.bytes" => String::new(),
             metric => format!("{metric} "),
         };
-        let text = format!("published: {metric}{}", published.text);
-        page.leaf("span", &[("class", "small block")], &text);
+        let line = format!("published: {metric}{}", text::value(published));
+        page.leaf("span", &[("class", "small block")], &line);
         audit::write_summary(page, trial, &published.audit);
     });
 }
 
 /// A line from 0.1 × to 10 ×, a tick at 1 ×, the ratio as a disc with its interval. A ratio beyond
 /// the ends stands at the end as an arrow; its number stands beside it anyway.
-fn write_strip(page: &mut Markup, ratio: f64, interval: Option<(f64, f64)>) {
+fn write_strip(page: &mut Markup, ratio: f64, interval: Option<Interval>) {
     let label = format!(
         "measured is {} times the published figure",
         format::short(ratio)
@@ -67,8 +70,8 @@ fn write_strip(page: &mut Markup, ratio: f64, interval: Option<(f64, f64)>) {
             );
         }
         page.element("g", &[("class", "mark c0")], |page| {
-            if let Some((low, high)) = interval {
-                let (low, high) = (place(low).to_string(), place(high).to_string());
+            if let Some(ends) = interval {
+                let (low, high) = (place(ends.low).to_string(), place(ends.high).to_string());
                 page.shape(
                     "line",
                     &[("x1", &low), ("x2", &high), ("y1", "9"), ("y2", "9")],

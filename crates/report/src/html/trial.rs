@@ -67,8 +67,12 @@ pub(super) fn write_machine(page: &mut Markup, charts: Option<&TrialCharts>, ope
 }
 
 pub(super) fn write_charts(page: &mut Markup, trial: &TrialView, charts: Option<&TrialCharts>) {
-    if !trial.changes.is_empty() {
-        page.leaf("p", &[("class", "small")], &trial.changes.join(", "));
+    let changes = trial.summary.changes.iter();
+    let changes: Vec<String> = changes
+        .map(|change| format!("{} = {}", change.path, change.value))
+        .collect();
+    if !changes.is_empty() {
+        page.leaf("p", &[("class", "small")], &changes.join(", "));
     }
     if let Some(reason) = &trial.missing {
         page.leaf("p", &[("class", "missing")], reason);
@@ -97,11 +101,15 @@ const LEFT_OUT: &str = "This trial's charts are omitted to keep the page small. 
 
 /// `3 repeats · 1,284,000 records/s`.
 fn line(trial: &TrialView) -> String {
-    let mut parts = vec![format::plural(trial.repeats, "repeat", "repeats")];
+    let mut parts = vec![format::plural(
+        trial.summary.repeats_measured.into(),
+        "repeat",
+        "repeats",
+    )];
     for flow in &trial.flows {
-        if let Some(rate) = &flow.rate {
+        if let Some(rate) = flow.rate() {
             let name = if trial.flows.len() > 1 {
-                format!("{}: ", flow.name)
+                format!("{}: ", flow.name())
             } else {
                 String::new()
             };

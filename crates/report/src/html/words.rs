@@ -66,11 +66,11 @@ fn write_list(page: &mut Markup, title: &str, sentences: &[String]) {
 }
 
 fn write_closed(page: &mut Markup, view: &ReportView) {
-    let mut sentences: Vec<(String, &str)> = Vec::new();
+    let mut sentences: Vec<(String, String)> = Vec::new();
     for trial in view.scenarios.iter().flat_map(|scenario| &scenario.trials) {
         for flow in &trial.flows {
-            if let Some(closed) = &flow.closed {
-                sentences.push((format!("{}, {}", trial.name, flow.name), closed));
+            if let Some(closed) = flow.closed() {
+                sentences.push((format!("{}, {}", trial.name, flow.name()), closed));
             }
         }
     }
@@ -85,7 +85,7 @@ fn write_closed(page: &mut Markup, view: &ReportView) {
          Little's law, their latency is records in flight ÷ throughput.",
     );
     // What all of them say first is said once.
-    let first = sentences.first().map_or("", |(_, sentence)| sentence);
+    let first = sentences.first().map_or("", |(_, sentence)| sentence.as_str());
     let shared = first.find(". ").map_or("", |end| &first[..=end]);
     let shared = match sentences
         .iter()

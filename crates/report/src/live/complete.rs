@@ -1,22 +1,23 @@
 //! The trials whose repeats have ended, with their figures.
 
-use kgauge_analyze::Summary;
+use kgauge_results::Quantile;
 
 use crate::format::{self, NOTHING};
+use crate::html::{cell, write_figure};
 use crate::markup::Markup;
-use crate::view::{FigureView, Flow, ReportView, TrialView};
+use crate::view::{Flow, ReportView, TrialView};
 
 /// Rows that are shown at most: the latest ones of a large plan stand in the report.
 const ROWS_MAX: usize = 300;
 const COLUMNS: [&str; 6] = ["Trial", "Repeats", "Records/s", "MB/s", "p50", "p99"];
 
 /// Writes them; nothing while there are none.
-pub(super) fn write(page: &mut Markup, view: &ReportView, summary: &Summary) {
+pub(super) fn write(page: &mut Markup, view: &ReportView) {
     let trials = view
         .scenarios
         .iter()
         .flat_map(|scenario| scenario.trials.iter().map(move |trial| (scenario, trial)));
-    let rows = trials.filter(|(_, trial)| trial.repeats > 0);
+    let rows = trials.filter(|(_, trial)| trial.summary.repeats_measured > 0);
     let rows: Vec<(String, &TrialView)> = rows
         .map(|(scenario, trial)| {
             let name = match trial.name == scenario.name {
@@ -52,7 +53,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView, summary: &Summary) {
                     let mut left = ROWS_MAX;
                     for (name, trial) in rows.iter().rev() {
                         for flow in trial.flows.iter().take(left) {
-                            write_row(page, name, trial, flow, summary);
+                            write_row(page, name, trial, flow);
                         }
                         left = left.saturating_sub(trial.flows.len());
                     }
@@ -63,45 +64,43 @@ pub(super) fn write(page: &mut Markup, view: &ReportView, summary: &Summary) {
     page.line();
 }
 
-fn write_row(page: &mut Markup, name: &str, trial: &TrialView, flow: &Flow, summary: &Summary) {
+fn write_row(page: &mut Markup, name: &str, trial: &TrialView, flow: &Flow) {
     page.element("tr", &[("class", "ended")], |page| {
         page.element("th", &[("scope", "row")], |page| {
             page.text(name);
             page.leaf(
                 "span",
                 &[("class", "small block")],
-                &format!("{} · {}", flow.name, flow.load),
+                &format!("{} · {}", flow.name(), flow.load()),
             );
         });
-        let mut known = summary.trials.iter();
-        let planned = known.find(|known| trial.id == format!("trial-{}", known.index + 1));
-        let planned = planned.map_or(0, |known| u64::from(known.repeats_planned));
-        let repeats = match planned > trial.repeats {
-            true => format!("{} of {planned}", trial.repeats),
-            false => trial.repeats.to_string(),
+        let (measured, planned) = (
+            trial.summary.repeats_measured,
+            trial.summary.repeats_planned,
+        );
+        let repeats = match planned > measured {
+            true => format!("{measured} of {planned}"),
+            false => measured.to_string(),
         };
         cell(page, COLUMNS[1], |page| page.text(&repeats));
         cell(page, COLUMNS[2], |page| {
-            write_figure(page, flow.rate.as_ref(), format::figure);
-            for (count, word) in &flow.counts.bad {
-                page.leaf(
-                    "span",
-                    &[("class", "badge bad block")],
-                    &format!("{} {word}", format::count(*count)),
-                );
+            write_figure(page, flow.rate(), format::figure);
+            for (count, what) in flow.failures() {
+                let text = format!("{} {what}", format::count(count));
+                page.leaf("span", &[("class", "badge bad block")], &text);
             }
         });
         cell(page, COLUMNS[3], |page| {
-            write_figure(page, flow.megabytes.as_ref(), format::short)
+            write_figure(page, flow.megabytes().as_ref(), format::short)
         });
-        for (column, millionths) in [(COLUMNS[4], 500_000), (COLUMNS[5], 990_000)] {
+        for (column, quantile) in [(COLUMNS[4], Quantile::P50), (COLUMNS[5], Quantile::P99)] {
             cell(page, column, |page| {
                 let found = flow
                     .latency()
-                    .and_then(|latency| latency.distribution.at(millionths));
+                    .and_then(|latency| latency.times.percentile(quantile));
                 match found {
                     Some(found) => {
-                        let text = format::nanoseconds(found.ns as f64);
+                        let text = format::nanoseconds(found.value_ns as f64);
                         page.leaf("span", &[("class", "number")], &text);
                         write_marks(page, flow);
                     }
@@ -117,31 +116,11 @@ fn write_row(page: &mut Markup, name: &str, trial: &TrialView, flow: &Flow, summ
 fn write_marks(page: &mut Markup, flow: &Flow) {
     let latency = flow.latency();
     if let Some(latency) = latency.filter(|latency| !latency.kind.is_headline()) {
-        page.leaf("span", &[("class", "small block")], latency.kind.name());
-    } else if flow.closed.is_some() {
+        page.leaf("span", &[("class", "small block")], latency.kind.title());
+    } else if flow.summary.closed_loop {
         page.leaf("span", &[("class", "small block")], "closed loop");
     }
-    if let Some(late) = &flow.late {
+    if let Some(late) = flow.late() {
         page.leaf("span", &[("class", "badge bad block")], late.badge);
-    }
-}
-
-fn cell(page: &mut Markup, column: &str, children: impl FnOnce(&mut Markup)) {
-    page.element("td", &[("data-column", column)], |page| {
-        page.element("div", &[], children)
-    });
-}
-
-fn write_figure(page: &mut Markup, figure: Option<&FigureView>, write: fn(f64) -> String) {
-    let Some(figure) = figure else {
-        return page.text(NOTHING);
-    };
-    page.leaf("span", &[("class", "number")], &write(figure.mean));
-    if let Some(interval) = figure.interval {
-        page.leaf(
-            "span",
-            &[("class", "small spread block")],
-            &format::plus_minus(figure.mean, interval),
-        );
     }
 }

@@ -103,7 +103,7 @@ fn write(page: &mut Markup, live: &LivePage<'_>) {
                 write_charts(page, live.now, run, summary);
             }
             if let Some((run, summary)) = live.ended {
-                complete::write(page, &fill::view(run, summary), summary);
+                complete::write(page, &fill::view(run, summary));
             }
         });
     });

@@ -247,7 +247,7 @@ fn against_line(found: &AgainstView) -> String {
 fn interval(found: &AgainstView) -> String {
     match (found.tone, &found.interval) {
         (Tone::Silent, _) | (_, None) => String::new(),
-        (_, Some((low, high))) => format!("{}–{}", brief(*low), brief(*high)),
+        (_, Some(ends)) => format!("{}–{}", brief(ends.low), brief(ends.high)),
     }
 }
 

@@ -1,12 +1,15 @@
 //! The tables of the terminal: throughput beside what was published, then latency and cost.
 
+use kgauge_analyze::statistics::Spread;
+use kgauge_analyze::summary::{CpuSummary, Percentile, PublishedComparison, PublishedStatus};
+use kgauge_results::Quantile;
+
 use super::Writer;
 use super::style::Ink;
 use super::table::{Alignment, Column, TableLine, TableRow, TextTable};
-use crate::format::{self, NOTHING};
+use crate::format::{self, NOTHING, ONE_REPEAT};
 use crate::view::{
-    CountsView, CpuView, FigureView, Flow, ONE_REPEAT, PercentileView, PublishedFigureView,
-    PublishedStatusView, ReportView, SHOWN_MILLIONTHS, ScenarioView, TrialView,
+    Flow, ReportView, SHOWN_PERCENTILES, ScenarioView, TrialView, published as text,
 };
 
 /// Marks a latency of a closed loop.
@@ -72,34 +75,35 @@ pub(crate) fn throughput(view: &ReportView) -> TextTable {
         column("failed", Alignment::Right, 0),
     ];
     let rows = rows(view, |_, flow| {
-        let published = flow
-            .published
-            .iter()
-            .find(|found| found.metric == "throughput");
-        let published = published.or_else(|| flow.published.first());
+        let mut all = flow.published();
+        let published = all.find(|found| text::metric(found) == "throughput");
+        let published = published.or_else(|| flow.published().next());
         vec![
-            flow.rate.as_ref().map_or(NOTHING.to_owned(), |rate| {
+            flow.rate().map_or(NOTHING.to_owned(), |rate| {
                 format!("{}{}", format::figure(rate.mean), not_steady(flow))
             }),
-            spread(flow.rate.as_ref()),
-            figure(flow.megabytes.as_ref(), format::short),
+            flow.rate()
+                .map(|rate| format::spread(rate.mean, rate.ci95))
+                .unwrap_or_default(),
+            figure(flow.megabytes().as_ref(), format::short),
             published.map_or(String::new(), |published| {
                 // The column says what it is a figure of, where it is the usual one.
-                let text = published.text.as_str();
-                text.strip_suffix(" records/s").unwrap_or(text).to_owned()
+                let value = text::value(published);
+                let bare = value.strip_suffix(" records/s").map(str::to_owned);
+                bare.unwrap_or(value)
             }),
             published.map_or(String::new(), beside),
-            bad(&flow.counts),
+            failures(flow),
         ]
     });
     TextTable { columns, rows }
 }
 
 /// `6.96×`; with the word where the ratio does not say it.
-fn beside(published: &PublishedFigureView) -> String {
-    let word = published.word.as_str();
+fn beside(published: &PublishedComparison) -> String {
+    let word = text::status(published);
     match (published.ratio, published.word) {
-        (Some(ratio), PublishedStatusView::Higher | PublishedStatusView::Lower) => {
+        (Some(ratio), PublishedStatus::Higher | PublishedStatus::Lower) => {
             format!("{}×", format::short(ratio))
         }
         (Some(ratio), _) => format!("{}×, {word}", format::short(ratio)),
@@ -124,29 +128,32 @@ pub(crate) fn latency(view: &ReportView) -> TextTable {
     ];
     let rows = rows(view, |trial, flow| {
         let latency = flow.latency();
-        let found = |millionths| latency.and_then(|found| found.distribution.at(millionths));
+        let found = |quantile| latency.and_then(|found| found.times.percentile(quantile));
         // What a closed loop's buffer takes is not worth an interval.
-        let is_open = flow.closed.is_none();
-        let spread = |millionths| {
-            let found = found(millionths).filter(|_| is_open);
-            // Said once in a row that there is none.
-            let found = found.filter(|found| found.interval.is_some() || millionths == 990_000);
-            found.map(PercentileView::spread).unwrap_or_default()
+        let is_open = !flow.summary.closed_loop;
+        let spread = |quantile| {
+            let found = found(quantile).filter(|_| is_open);
+            // One cell of a row is enough to say that there is none.
+            let found =
+                found.filter(|found| found.interval().is_some() || quantile == Quantile::P99);
+            let spread =
+                |found: &Percentile| format::spread(found.value_ns as f64, found.interval());
+            found.map(spread).unwrap_or_default()
         };
         let largest = latency.map_or(NOTHING.to_owned(), |found| {
-            let max_ns = found.distribution.max_ns as f64;
+            let max_ns = found.times.max_ns as f64;
             format!("{}{}", format::nanoseconds(max_ns), marks(flow))
         });
-        let [p50, p99, p99_9] = SHOWN_MILLIONTHS.map(|at| percentile(flow, found(at)));
-        let spreads = SHOWN_MILLIONTHS.map(spread);
+        let [p50, p99, p99_9] = SHOWN_PERCENTILES.map(|at| percentile(flow, found(at)));
+        let spreads = SHOWN_PERCENTILES.map(spread);
         let [p50_spread, p99_spread, p99_9_spread] = spreads;
         // CPU is of the whole trial: it stands with its first flow.
         let first = trial
             .flows
             .first()
-            .is_some_and(|first| first.name == flow.name);
+            .is_some_and(|first| first.name() == flow.name());
         let cpu = if first {
-            cpu(&trial.cpu)
+            cpu(&trial.summary.cpu)
         } else {
             String::new()
         };
@@ -220,32 +227,31 @@ fn write_missing(writer: &mut Writer, view: &ReportView) {
 fn row_name(scenario: &ScenarioView, trial: &TrialView, flow: &Flow, alone: bool) -> String {
     match (alone, scenario.trials.len(), trial.flows.len()) {
         (true, ..) => scenario.name.clone(),
-        (_, 1, _) => format!("  {}", flow.name),
+        (_, 1, _) => format!("  {}", flow.name()),
         (_, _, 1) => format!("  {}", trial.short),
-        _ => format!("  {}, {}", trial.short, flow.name),
+        _ => format!("  {}, {}", trial.short, flow.name()),
     }
 }
 
-fn figure(figure: Option<&FigureView>, write: fn(f64) -> String) -> String {
+fn figure(figure: Option<&Spread>, write: fn(f64) -> String) -> String {
     figure.map_or(NOTHING.to_owned(), |figure| write(figure.mean))
-}
-
-fn spread(figure: Option<&FigureView>) -> String {
-    figure.map(FigureView::spread).unwrap_or_default()
 }
 
 /// How far Little's law is missed; a closed loop's times never stand without it.
 fn residual(flow: &Flow) -> String {
-    match (&flow.closed, flow.residual) {
-        (None, _) => String::new(),
-        (Some(_), None) => "unknown".to_owned(),
-        (Some(_), Some(residual)) => format::percent(residual.abs()),
+    match (flow.summary.closed_loop, flow.residual()) {
+        (false, _) => String::new(),
+        (true, None) => "unknown".to_owned(),
+        (true, Some(residual)) => format::percent(residual.abs()),
     }
 }
 
 /// CPU nanoseconds per record, generator | target.
-fn cpu(cpu: &CpuView) -> String {
-    match (&cpu.generator_ns, &cpu.target_ns) {
+fn cpu(cpu: &CpuSummary) -> String {
+    match (
+        &cpu.generator_threads_ns_per_record,
+        &cpu.target_ns_per_record,
+    ) {
         (None, None) => String::new(),
         (generator, target) => format!(
             "{} {CPU_MARK} {}",
@@ -264,35 +270,32 @@ fn brief(value: f64) -> String {
 }
 
 /// What went wrong, in one cell; empty when nothing did.
-fn bad(counts: &CountsView) -> String {
-    let parts: Vec<String> = counts
-        .bad
-        .iter()
-        .map(|(value, word)| format!("{} {word}", format::count(*value)))
-        .collect();
-    parts.join(", ")
+fn failures(flow: &Flow) -> String {
+    let failures = flow.failures();
+    let parts = failures.map(|(count, what)| format!("{} {what}", format::count(count)));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
-fn percentile(flow: &Flow, found: Option<&PercentileView>) -> String {
+fn percentile(flow: &Flow, found: Option<&Percentile>) -> String {
     let Some(found) = found else {
         return NOTHING.to_owned();
     };
     let few = if found.few { FEW_MARK } else { "" };
     format!(
         "{}{few}{}",
-        format::nanoseconds(found.ns as f64),
+        format::nanoseconds(found.value_ns as f64),
         marks(flow)
     )
 }
 
 /// The marks that a flow's latencies must not be printed without.
 fn marks(flow: &Flow) -> String {
-    let closed = if flow.closed.is_some() {
+    let closed = if flow.summary.closed_loop {
         CLOSED_MARK
     } else {
         ""
     };
-    let late = if flow.late.is_some() { LATE_MARK } else { "" };
+    let late = if flow.late().is_some() { LATE_MARK } else { "" };
     let request = match flow.latency() {
         Some(latency) if !latency.kind.is_headline() => REQUEST_MARK,
         _ => "",
@@ -301,7 +304,7 @@ fn marks(flow: &Flow) -> String {
 }
 
 fn not_steady(flow: &Flow) -> &'static str {
-    flow.not_steady.map_or("", |_| NOT_STEADY_MARK)
+    flow.not_steady().map_or("", |_| NOT_STEADY_MARK)
 }
 
 /// The marks that a table uses, each with what it means.
@@ -352,13 +355,13 @@ fn write_marks(writer: &mut Writer, view: &ReportView, table: &TextTable) {
         trials.flat_map(|trial| trial.flows.iter().map(move |flow| (trial, flow)))
     };
     for (trial, flow) in flows() {
-        if let Some(late) = &flow.late {
-            let place = format!("{}, {}: ", trial.name, flow.name);
+        if let Some(late) = flow.late() {
+            let place = format!("{}, {}: ", trial.name, flow.name());
             writer.sentence(Some(Ink::Caution), &late.sentence, &place, "  ");
         }
-        if let Some(parts) = &flow.parts {
-            let place = format!("{}, {}: ", trial.name, flow.name);
-            writer.sentence(None, parts, &place, "  ");
+        if let Some(parts) = flow.parts() {
+            let place = format!("{}, {}: ", trial.name, flow.name());
+            writer.sentence(None, &parts, &place, "  ");
         }
     }
 }

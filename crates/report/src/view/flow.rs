@@ -1,36 +1,50 @@
-//! What is shown of one flow: figures with their spread, published figures, times, counts.
+//! One flow of one trial: its figures as the summary has them, and the texts that stand beside them.
 
-/// One flow's figures in one trial.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Flow {
-    /// Its name.
-    pub(crate) name: String,
-    /// What it does, for a sentence: `3 producers`.
-    pub(crate) who: String,
-    /// How it is loaded: `full speed (closed loop)`, `50,000 records/s`.
-    pub(crate) load: String,
-    /// Records per second over the repeats.
-    pub(crate) rate: Option<FigureView>,
-    /// Megabytes (10⁶) per second over the repeats, logical bytes.
-    pub(crate) megabytes: Option<FigureView>,
-    /// The published figures of this flow.
-    pub(crate) published: Vec<PublishedFigureView>,
-    /// Its times; the first is the one that tables show.
-    pub(crate) latencies: Vec<Latency>,
-    /// Why its latency is not the broker's, for a closed loop: Little's law with its numbers.
-    pub(crate) closed: Option<String>,
-    /// How far Little's law is missed, as a share: stands beside a closed loop's times.
-    pub(crate) residual: Option<f64>,
-    /// Little's law for an open loop.
-    pub(crate) little: Option<String>,
-    /// Why its times contain a delay that is not the target's: then percentiles carry the mark.
-    pub(crate) late: Option<Late>,
-    /// What the target did while it was measured, where that was not steady: then every figure carries the mark.
-    pub(crate) not_steady: Option<&'static str>,
-    /// What an echo flow's time is made of, and what transactions took.
-    pub(crate) parts: Option<String>,
-    /// Outcome counts.
-    pub(crate) counts: CountsView,
+use kgauge_analyze::statistics::Spread;
+use kgauge_analyze::summary::{
+    FlowKind, FlowSummary, LatencySummary, LatenessCause, PublishedComparison, TrialSummary,
+};
+use kgauge_results::{Quantile, TimeKind};
+
+use crate::format;
+use crate::text;
+
+/// Bytes in a megabyte (10⁶), as printed.
+pub(crate) const MEGABYTE: f64 = 1e6;
+
+/// The percentiles that tables show.
+pub(crate) const SHOWN_PERCENTILES: [Quantile; 3] = [Quantile::P50, Quantile::P99, Quantile::P99_9];
+
+/// The distributions that a report shows, the one of the tables first.
+const SHOWN_TIMES: [TimeKind; 10] = [
+    TimeKind::EndToEnd,
+    TimeKind::Response,
+    TimeKind::BatchWait,
+    TimeKind::AckWait,
+    TimeKind::CommitWait,
+    TimeKind::FetchWait,
+    TimeKind::Service,
+    TimeKind::RoundTrip,
+    TimeKind::FetchRoundTrip,
+    TimeKind::Commit,
+];
+
+/// Shown for a closed loop whose records in flight were not measured.
+const CLOSED: &str = "Closed loop: records in flight ÷ throughput (Little's law), not broker \
+                      latency; records in flight were not measured.";
+
+/// A flow of a trial.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Flow<'a> {
+    trial: &'a TrialSummary,
+    pub(crate) summary: &'a FlowSummary,
+}
+
+/// One of its distributions, over all repeats.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Latency<'a> {
+    pub(crate) kind: TimeKind,
+    pub(crate) times: &'a LatencySummary,
 }
 
 /// A delay in a flow's times that is not the target's.
@@ -44,219 +58,205 @@ pub(crate) struct Late {
     pub(crate) sentence: String,
 }
 
-impl Flow {
-    /// The time that tables show.
-    pub(crate) fn latency(&self) -> Option<&Latency> {
-        self.latencies.first()
+impl<'a> Flow<'a> {
+    /// The flows of a trial, in the order of the scenario.
+    pub(crate) fn all(trial: &'a TrialSummary) -> Vec<Flow<'a>> {
+        let flows = trial.flows.iter();
+        flows.map(|summary| Flow { trial, summary }).collect()
     }
 
-    /// Another kind of time.
-    pub(crate) fn latency_of(&self, kind: LatencyKind) -> Option<&DistributionView> {
-        let found = self.latencies.iter().find(|latency| latency.kind == kind);
-        found.map(|found| &found.distribution)
+    pub(crate) fn name(&self) -> &'a str {
+        &self.summary.name
     }
-}
 
-/// A figure and its spread.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct FigureView {
-    /// Mean over the repeats.
-    pub(crate) mean: f64,
-    /// Interval around it; `None` with a single repeat.
-    pub(crate) interval: Option<(f64, f64)>,
-    /// Each repeat's value.
-    pub(crate) values: Vec<f64>,
-}
-
-impl FigureView {
-    /// `±2.4 %`; with a single repeat `n=1`.
-    pub(crate) fn spread(&self) -> String {
-        spread(self.mean, self.interval)
-    }
-}
-
-/// How far the interval of a figure reaches: `±2.4 %`, and where one repeat gives none `n=1`.
-pub(crate) fn spread(value: f64, interval: Option<(f64, f64)>) -> String {
-    match interval {
-        Some(interval) => crate::format::plus_minus(value, interval),
-        None => ONE_REPEAT.to_owned(),
-    }
-}
-
-/// In place of an interval.
-pub(crate) const ONE_REPEAT: &str = "n=1";
-
-/// A published figure beside the measured one.
-#[derive(Debug, Clone)]
-pub(crate) struct PublishedFigureView {
-    /// What it is a figure of: `throughput`, `latency.p99`.
-    pub(crate) metric: String,
-    /// The figure as printed there, with its unit.
-    pub(crate) text: String,
-    /// Measured ÷ published.
-    pub(crate) ratio: Option<f64>,
-    /// Interval of the ratio, from the spread of the repeats.
-    pub(crate) ratio_interval: Option<(f64, f64)>,
-    /// How they stand to each other.
-    pub(crate) word: PublishedStatusView,
-    /// Why, or what else to know; may be empty.
-    pub(crate) reason: String,
-    /// What arithmetic says of the published line.
-    pub(crate) audit: Vec<String>,
-}
-
-/// How a published figure stands to ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PublishedStatusView {
-    Agrees,
-    /// Within an interval that is too wide to say more.
-    Undecided,
-    Higher,
-    Lower,
-    NotComparable,
-    NotMeasured,
-}
-
-impl PublishedStatusView {
-    /// The word that is printed.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Agrees => "agrees",
-            Self::Undecided => "inconclusive",
-            Self::Higher => "higher",
-            Self::Lower => "lower",
-            Self::NotComparable => "not comparable",
-            Self::NotMeasured => "not measured",
-        }
-    }
-}
-
-/// One kind of time of a flow, over all repeats.
-#[derive(Debug, Clone)]
-pub(crate) struct Latency {
-    /// Which.
-    pub(crate) kind: LatencyKind,
-    /// Its distribution.
-    pub(crate) distribution: DistributionView,
-}
-
-/// The kinds of times, headlines first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LatencyKind {
-    /// acked - intended.
-    Response,
-    /// consumed - intended.
-    EndToEnd,
-    /// acked - sent.
-    Service,
-    /// Of a produce request.
-    RoundTrip,
-    /// Of a fetch request.
-    FetchRoundTrip,
-    /// Request written - sent.
-    BatchWait,
-    /// acked - request written.
-    AckWait,
-    /// committed - acked.
-    CommitWait,
-    /// consumed - acked, or - committed.
-    FetchWait,
-    /// Of a transaction's commit.
-    Commit,
-}
-
-impl LatencyKind {
-    /// Its name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Response => "response",
-            Self::EndToEnd => "end to end",
-            Self::Service => "service",
-            Self::RoundTrip => "request round trip",
-            Self::FetchRoundTrip => "fetch round trip",
-            Self::BatchWait => "batch wait",
-            Self::AckWait => "ack wait",
-            Self::CommitWait => "commit wait",
-            Self::FetchWait => "fetch wait",
-            Self::Commit => "commit",
+    /// What it is, for a sentence: `3 producers`, `1 consumer`.
+    pub(crate) fn members(&self) -> String {
+        let (one, many) = match self.summary.kind {
+            FlowKind::Produce => ("producer", "producers"),
+            FlowKind::Consume => ("consumer", "consumers"),
+            FlowKind::Echo => ("echo client", "echo clients"),
+            FlowKind::Unknown => return self.summary.name.clone(),
+        };
+        match self.summary.members {
+            Some(members) => format::plural(members.into(), one, many),
+            None => many.to_owned(),
         }
     }
 
-    /// Whether it is the time of a record, counted from when it should have been sent.
-    pub(crate) fn is_headline(self) -> bool {
-        matches!(self, Self::Response | Self::EndToEnd)
+    /// How it is loaded: `full speed, closed loop`, `constant, 50,000 records/s`.
+    pub(crate) fn load(&self) -> String {
+        match &self.summary.shape {
+            _ if self.summary.closed_loop => "full speed, closed loop".to_owned(),
+            Some(shape) => text::flow::shape(shape),
+            None => "reads at full speed".to_owned(),
+        }
+    }
+
+    /// Records per second.
+    pub(crate) fn rate(&self) -> Option<&'a Spread> {
+        Some(&self.summary.throughput.as_ref()?.records_per_s)
+    }
+
+    /// Megabytes (10⁶) of keys, values and headers per second.
+    pub(crate) fn megabytes(&self) -> Option<Spread> {
+        let throughput = self.summary.throughput.as_ref()?;
+        throughput.logical_bytes_per_s.times(1.0 / MEGABYTE)
+    }
+
+    /// The published figures of this flow.
+    pub(crate) fn published(&self) -> impl Iterator<Item = &'a PublishedComparison> + use<'a> {
+        let name = self.name();
+        let all = self.trial.published.iter();
+        all.filter(move |published| published.figure.split('.').next() == Some(name))
+    }
+
+    /// Its distributions, the one of the tables first. A closed loop's service is its response and is left out.
+    pub(crate) fn latencies(&self) -> impl Iterator<Item = Latency<'a>> + use<'a> {
+        let summary = self.summary;
+        let is_shown = |kind: &TimeKind| !(summary.closed_loop && *kind == TimeKind::Service);
+        let shown = SHOWN_TIMES.into_iter().filter(is_shown);
+        shown.filter_map(|kind| {
+            let times = summary.latencies.get(kind)?;
+            Some(Latency { kind, times })
+        })
+    }
+
+    /// The distribution of the tables.
+    pub(crate) fn latency(&self) -> Option<Latency<'a>> {
+        self.latencies().next()
+    }
+
+    /// Why its latency is not the broker's, for a closed loop: Little's law with its numbers.
+    pub(crate) fn closed(&self) -> Option<String> {
+        let sentence = || self.littles_law().unwrap_or_else(|| CLOSED.to_owned());
+        self.summary.closed_loop.then(sentence)
+    }
+
+    /// Little's law with its numbers.
+    pub(crate) fn littles_law(&self) -> Option<String> {
+        let law = self.summary.little.as_ref()?;
+        Some(text::flow::little(law, self.summary.closed_loop))
+    }
+
+    /// How far Little's law is missed, as a share: it stands beside a closed loop's times.
+    pub(crate) fn residual(&self) -> Option<f64> {
+        self.summary.little.as_ref()?.residual
+    }
+
+    /// What the target did during the hold where it was not steady: every figure then carries the mark.
+    pub(crate) fn not_steady(&self) -> Option<&'static str> {
+        text::warning::steadiness(self.summary)
+    }
+
+    /// Why its times contain a delay that is not the target's: percentiles then carry the mark.
+    pub(crate) fn late(&self) -> Option<Late> {
+        let lateness = self.summary.lateness?;
+        let (badge, aside) = match lateness.blame {
+            LatenessCause::OtherPrograms { .. } => {
+                ("busy machine", ", including delay from other programs")
+            }
+            LatenessCause::SharedProcessors => (
+                "shared CPUs",
+                ", including the load generator's wait for CPU",
+            ),
+            LatenessCause::Generator { .. } => ("late generator", ", including generator lateness"),
+            LatenessCause::Unknown => ("sent late", ", including lateness before the send"),
+            LatenessCause::None | LatenessCause::Target { .. } | LatenessCause::Fault => {
+                return None;
+            }
+        };
+        let sentence = format!(
+            "{} of the records were sent more than {} late (p99 {}), which is included in these \
+             latencies. Cause: {}.",
+            format::percent(lateness.late_part),
+            format::nanoseconds(lateness.late_after_ns as f64),
+            format::nanoseconds(lateness.lag_ns_p99 as f64),
+            text::generator::subject(lateness.blame)
+        );
+        Some(Late {
+            badge,
+            aside,
+            sentence,
+        })
+    }
+
+    /// What an echo flow's time is made of, and what transactions took.
+    pub(crate) fn parts(&self) -> Option<String> {
+        let parts = [echo_parts(self.summary), commits(self.summary)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+
+    /// Records of all stages that were acked, or read.
+    pub(crate) fn records(&self) -> u64 {
+        let all = &self.summary.records_all_stages;
+        match self.summary.kind {
+            FlowKind::Consume => all.consumed,
+            FlowKind::Produce | FlowKind::Echo | FlowKind::Unknown => all.acked,
+        }
+    }
+
+    /// What did not go well in any stage, and how many records it hit: only what is not zero.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = (u64, &'static str)> {
+        let all = &self.summary.records_all_stages;
+        let not_echoed = match self.summary.kind {
+            FlowKind::Echo => all.acked.saturating_sub(all.echoed + all.aborted),
+            FlowKind::Produce | FlowKind::Consume | FlowKind::Unknown => 0,
+        };
+        let unresolved = u64::try_from(all.unresolved).unwrap_or(0);
+        let failures = [
+            (all.failed, "failed"),
+            (all.indeterminate, "with unknown outcome"),
+            (unresolved, "without an outcome"),
+            (all.skipped, "skipped"),
+            (not_echoed, "not read back"),
+            (all.transactions_aborted, "transactions aborted"),
+            (all.aborted, "aborted with their transaction"),
+            (all.corrupt, "corrupt"),
+        ];
+        failures.into_iter().filter(|(count, _)| *count > 0)
     }
 }
 
-/// One distribution.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct DistributionView {
-    /// Samples in it.
-    pub(crate) count: u64,
-    /// Mean, nanoseconds.
-    pub(crate) mean_ns: f64,
-    /// Its interval over the repeats; `None` with a single one.
-    pub(crate) mean_interval: Option<(f64, f64)>,
-    /// Largest value, nanoseconds.
-    pub(crate) max_ns: u64,
-    /// The percentiles that are printed, rising.
-    pub(crate) percentiles: Vec<PercentileView>,
-    /// The curve, by rising quantiles.
-    pub(crate) curve: Vec<CurvePointView>,
+/// Where the time of an echo flow's records went: means, which add up.
+fn echo_parts(flow: &FlowSummary) -> Option<String> {
+    let mean = |kind: TimeKind| {
+        let times = flow.latencies.get(kind)?;
+        Some(format::nanoseconds(times.mean_ns))
+    };
+    let whole = mean(TimeKind::EndToEnd)?;
+    let (batch, ack) = (mean(TimeKind::BatchWait)?, mean(TimeKind::AckWait)?);
+    let fetch = mean(TimeKind::FetchWait)?;
+    let (commit, confirmed) = match mean(TimeKind::CommitWait) {
+        Some(commit) => (
+            format!(", {commit} for the commit and then"),
+            "commit was confirmed",
+        ),
+        None => (" and".to_owned(), "ack was"),
+    };
+    let early = match flow.records.echoed_early {
+        0 => String::new(),
+        early => {
+            let part = early as f64 / flow.records.echoed.max(1) as f64;
+            let part = format::percent(part);
+            format!("; {part} were read before their {confirmed}")
+        }
+    };
+    Some(format!(
+        "Of the mean {whole} end to end, records waited {batch} in the batch, {ack} for the \
+         ack{commit} {fetch} for the fetch{early}."
+    ))
 }
 
-/// One point of a percentile curve.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct CurvePointView {
-    /// Between 0 and 1.
-    pub(crate) quantile: f64,
-    /// Nanoseconds.
-    pub(crate) ns: u64,
-    /// Samples above it.
-    pub(crate) beyond: u64,
-}
-
-/// The quantiles that tables show, in millionths.
-pub(crate) const SHOWN_MILLIONTHS: [u32; 3] = [500_000, 990_000, 999_000];
-
-impl DistributionView {
-    /// The printed percentile of a quantile in millionths.
-    pub(crate) fn at(&self, millionths: u32) -> Option<&PercentileView> {
-        self.percentiles
-            .iter()
-            .find(|entry| entry.millionths == millionths)
-    }
-}
-
-/// One printed percentile.
-#[derive(Debug, Clone)]
-pub(crate) struct PercentileView {
-    /// 990,000 for p99.
-    pub(crate) millionths: u32,
-    /// Nanoseconds.
-    pub(crate) ns: u64,
-    /// Its interval over the repeats, in nanoseconds; `None` with a single one.
-    pub(crate) interval: Option<(f64, f64)>,
-    /// Samples above it.
-    pub(crate) beyond: u64,
-    /// True when too few samples lie beyond to trust it.
-    pub(crate) few: bool,
-}
-
-impl PercentileView {
-    /// `±2.4 %`, or `n=1`.
-    pub(crate) fn spread(&self) -> String {
-        spread(self.ns as f64, self.interval)
-    }
-}
-
-/// What became of the records of all stages.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct CountsView {
-    /// Acked, or read.
-    pub(crate) good: u64,
-    /// What did not go well: how many, and the word for it. Only what is not zero.
-    pub(crate) bad: Vec<(u64, &'static str)>,
-    /// Errors by name, with how many records they hit.
-    pub(crate) errors: Vec<(String, u64)>,
+/// What the commits of transactions took.
+fn commits(flow: &FlowSummary) -> Option<String> {
+    let commit = flow.latencies.get(TimeKind::Commit)?;
+    let p99 = commit.percentile(Quantile::P99)?;
+    Some(format!(
+        "{} were committed; commit time {} (mean), p99 {}. No records are accepted during a \
+         commit.",
+        format::plural(flow.records.transactions, "transaction", "transactions"),
+        format::nanoseconds(commit.mean_ns),
+        format::nanoseconds(p99.value_ns as f64)
+    ))
 }

@@ -1,6 +1,6 @@
 //! How the times of a flow fell, span by span.
 
-use super::LatencyKind;
+use kgauge_results::TimeKind;
 
 /// Counts of times by when and by how long: of one flow, all stages of all repeats that count together.
 #[derive(Debug, Clone)]
@@ -8,7 +8,7 @@ pub(crate) struct HeatMap {
     /// The flow's name.
     pub(crate) flow: String,
     /// Which time: the one that its tables show.
-    pub(crate) kind: LatencyKind,
+    pub(crate) kind: TimeKind,
     /// Repeats that are in it.
     pub(crate) repeats: usize,
     /// Seconds that one column stands for.

@@ -8,27 +8,25 @@ pub(crate) mod fill;
 mod flow;
 mod heat;
 mod machine;
+pub(crate) mod published;
 mod time;
 
-use kgauge_analyze::summary::GoalStatus;
+use kgauge_analyze::summary::{GoalStatus, TrialSummary};
 
-pub(crate) use flow::{
-    CountsView, CurvePointView, DistributionView, FigureView, Flow, Late, Latency, LatencyKind,
-    ONE_REPEAT, PercentileView, PublishedFigureView, PublishedStatusView, SHOWN_MILLIONTHS,
-};
+pub(crate) use flow::{Flow, Latency, SHOWN_PERCENTILES};
 pub(crate) use heat::HeatMap;
 pub(crate) use machine::{MachineLine, MachineTimeline};
 pub(crate) use time::{
-    ChangeAt, FactorUnit, FaultAt, FaultList, FlowTimeline, ProcessTimeline, StageView, Sweep,
-    SweepFlow, SweepPoint, Timeline, TimesAt,
+    ChangeAt, FaultAt, FaultList, FlowTimeline, ProcessTimeline, Sweep, SweepFlow, Timeline,
+    TimesAt,
 };
 
 /// The question that [`ReportView::partitions`] answers.
 pub(crate) const PARTITIONS: &str = "How many partitions does a given rate need?";
 
 /// A whole report.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ReportView {
+#[derive(Debug, Clone)]
+pub(crate) struct ReportView<'a> {
     /// Name of the study or scenario: `linkedin-2014`.
     pub(crate) title: String,
     /// What the study repeats, or what the scenario is about.
@@ -42,7 +40,7 @@ pub(crate) struct ReportView {
     /// The target in words.
     pub(crate) target: TargetView,
     /// The scenarios, in the order of the plan.
-    pub(crate) scenarios: Vec<ScenarioView>,
+    pub(crate) scenarios: Vec<ScenarioView<'a>>,
     /// How many partitions rates need, where the study asks it.
     pub(crate) partitions: Option<String>,
     /// Flows that several clients sent, side by side.
@@ -140,8 +138,8 @@ pub(crate) struct Fact {
 }
 
 /// One question and what was measured to answer it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ScenarioView {
+#[derive(Debug, Clone)]
+pub(crate) struct ScenarioView<'a> {
     /// Its name.
     pub(crate) name: String,
     /// What is varied, where it is one setting: `writers.record.size`.
@@ -151,30 +149,26 @@ pub(crate) struct ScenarioView {
     /// The answer in a sentence.
     pub(crate) answer: String,
     /// One per combination of factors.
-    pub(crate) trials: Vec<TrialView>,
+    pub(crate) trials: Vec<TrialView<'a>>,
     /// The curve over the one numeric factor, where there is one.
-    pub(crate) sweep: Option<Sweep>,
+    pub(crate) sweep: Option<Sweep<'a>>,
 }
 
 /// One combination of factors.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct TrialView {
+#[derive(Debug, Clone)]
+pub(crate) struct TrialView<'a> {
+    /// Its figures.
+    pub(crate) summary: &'a TrialSummary,
     /// Its name in the report: the factor values, or the scenario's name when nothing is varied.
     pub(crate) name: String,
     /// The same beside the scenario's name and factor: `10 B`.
     pub(crate) short: String,
     /// Unique in the report, for links: `trial-3`.
     pub(crate) id: String,
-    /// Repeats that were finished and count.
-    pub(crate) repeats: u64,
-    /// What the name of a listed combination stands for: `path = value`.
-    pub(crate) changes: Vec<String>,
     /// Why there are no figures, if there are none.
     pub(crate) missing: Option<String>,
-    /// Generator's and target's CPU per record.
-    pub(crate) cpu: CpuView,
     /// Flows, in the order of the scenario.
-    pub(crate) flows: Vec<Flow>,
+    pub(crate) flows: Vec<Flow<'a>>,
     /// Curves over time of every repeat.
     pub(crate) timelines: Vec<Timeline>,
     /// How the times of each flow fell over time.
@@ -231,7 +225,7 @@ impl WarningView {
     }
 }
 
-impl ReportView {
+impl ReportView<'_> {
     /// What is to be minded, whole: what the notices at the top leave unsaid, and the warnings.
     pub(crate) fn to_mind(&self) -> impl Iterator<Item = &WarningView> {
         let notices = self.notices.iter().filter(|notice| notice.says_more());
@@ -246,15 +240,6 @@ pub(crate) struct WarningItem {
     pub(crate) place: String,
     /// What is the matter there.
     pub(crate) words: String,
-}
-
-/// Processor time per record, over the hold stage of all flows of a trial.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct CpuView {
-    /// Nanoseconds of the generator.
-    pub(crate) generator_ns: Option<FigureView>,
-    /// Nanoseconds of the target's processes on the same machine.
-    pub(crate) target_ns: Option<FigureView>,
 }
 
 /// A table of facts.

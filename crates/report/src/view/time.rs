@@ -1,8 +1,11 @@
 //! What is shown over time, and against a factor.
 
+use kgauge_results::TimeKind;
 use kgauge_results::metrics::PanelSection;
+use kgauge_results::run::StageSpan;
 
-use super::{FigureView, LatencyKind, MachineTimeline};
+use super::{Flow, MachineTimeline};
+use crate::chart::AxisUnit;
 
 /// One repeat over time.
 #[derive(Debug, Clone, Default)]
@@ -10,7 +13,7 @@ pub(crate) struct Timeline {
     /// 1 for the first repeat.
     pub(crate) repeat: u64,
     /// Stages, in order.
-    pub(crate) stages: Vec<StageView>,
+    pub(crate) stages: Vec<StageSpan>,
     /// Seconds that one point stands for: 1, or more where a run was too long to draw each second.
     pub(crate) seconds_per_point: u64,
     /// One per flow.
@@ -69,26 +72,13 @@ pub(crate) struct FaultList {
     pub(crate) faults: Vec<FaultAt>,
 }
 
-/// A stage's span.
-#[derive(Debug, Clone)]
-pub(crate) struct StageView {
-    /// Its name.
-    pub(crate) name: String,
-    /// Start, seconds since the start of the repeat.
-    pub(crate) from_s: f64,
-    /// End.
-    pub(crate) to_s: f64,
-    /// True when its samples make the figures.
-    pub(crate) measured: bool,
-}
-
 /// One flow over time.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct FlowTimeline {
     /// Its name.
     pub(crate) name: String,
     /// Which time [`FlowTimeline::times`] are of.
-    pub(crate) kind: Option<LatencyKind>,
+    pub(crate) kind: TimeKind,
     /// (seconds since the start of the repeat, records per second around then), rising.
     pub(crate) rates: Vec<(f64, f64)>,
     /// Times of the records of each span, rising.
@@ -118,48 +108,21 @@ pub(crate) struct ProcessTimeline {
 }
 
 /// Figures against one numeric factor.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Sweep {
-    /// The factor's name in words: `record size`.
+#[derive(Debug, Clone)]
+pub(crate) struct Sweep<'a> {
+    /// The factor's path: `writers.record.size`.
     pub(crate) factor: String,
     /// What the factor's values are.
-    pub(crate) unit: FactorUnit,
+    pub(crate) unit: AxisUnit,
     /// One per flow.
-    pub(crate) flows: Vec<SweepFlow>,
-}
-
-/// What the values of a factor are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum FactorUnit {
-    /// Numbers.
-    #[default]
-    Plain,
-    /// Sizes.
-    Bytes,
-    /// Times.
-    Nanoseconds,
+    pub(crate) flows: Vec<SweepFlow<'a>>,
 }
 
 /// One flow's figures against the factor.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SweepFlow {
+#[derive(Debug, Clone)]
+pub(crate) struct SweepFlow<'a> {
     /// Its name.
-    pub(crate) name: String,
-    /// Rising by factor.
-    pub(crate) points: Vec<SweepPoint>,
-}
-
-/// One value of the factor.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SweepPoint {
-    /// The factor's value.
-    pub(crate) factor: f64,
-    /// Records per second.
-    pub(crate) rate: Option<FigureView>,
-    /// Megabytes per second.
-    pub(crate) megabytes: Option<FigureView>,
-    /// Published records per second.
-    pub(crate) rate_published: Option<f64>,
-    /// Published megabytes per second.
-    pub(crate) megabytes_published: Option<f64>,
+    pub(crate) name: &'a str,
+    /// The factor's value and the flow there, by rising values.
+    pub(crate) points: Vec<(f64, Flow<'a>)>,
 }

@@ -3,8 +3,8 @@
 use kgauge_analyze::statistics::Spread;
 use kgauge_analyze::summary::Status;
 use kgauge_analyze::{Comparison, RunToCompare, Summary, compare};
-use kgauge_results::RunRead;
 use kgauge_results::run::TargetKind;
+use kgauge_results::{RunRead, TimeKind};
 
 /// One run of a comparison.
 pub(crate) struct Compared {
@@ -43,7 +43,7 @@ pub(crate) fn of(
                 let wire = throughput.wire_bytes_per_s.take();
                 throughput.wire_bytes_per_s = wire.map(|wire| times(&wire, factor));
             }
-            if let Some(response) = &mut flow.latencies.response {
+            if let Some(response) = flow.latencies.get_mut(TimeKind::Response) {
                 for percentile in &mut response.percentiles {
                     percentile.value_ns = (percentile.value_ns as f64 / factor) as u64;
                     let repeats = percentile.over_repeats.take();

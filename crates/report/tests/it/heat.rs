@@ -1,6 +1,7 @@
 //! The heat maps of a page: every sample is in them, and none twice.
 
 use kgauge_report::render_html;
+use kgauge_results::TimeKind;
 use serde_json::Value;
 
 use crate::made::{CALM, End, make};
@@ -37,7 +38,7 @@ fn a_heat_map_holds_every_record_of_every_second() {
     let counts: Vec<u64> = columns.iter().map(count).collect();
     // 1,000 records a second, and each stands in the second in which it was due.
     assert_eq!(counts, [1_000; 4]);
-    let response = summary.trials[0].flows[0].latencies.response.as_ref();
+    let response = summary.trials[0].flows[0].latencies.get(TimeKind::Response);
     assert_eq!(counts.iter().sum::<u64>(), response.unwrap().count);
 }
 

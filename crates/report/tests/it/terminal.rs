@@ -6,6 +6,7 @@ use kgauge_analyze::statistics::Steadiness;
 use kgauge_analyze::summary::FlowSteadiness;
 use kgauge_report::{TerminalStyle, render_terminal};
 use kgauge_results::run::TargetKind;
+use kgauge_results::{Quantile, TimeKind};
 
 use crate::hostile::spoil;
 use crate::made::{CALM, End, make};
@@ -190,10 +191,13 @@ fn every_form_shows_the_interval_of_a_latency() {
     let (run, summary) = make(&dir, None, &scenarios::paced_often(), &CALM, End::Complete);
     let interval = summary.trials[0].flows[0]
         .latencies
-        .response
-        .as_ref()
+        .get(TimeKind::Response)
         .unwrap();
-    let interval = interval.percentile(990_000).unwrap().interval().unwrap();
+    let interval = interval
+        .percentile(Quantile::P99)
+        .unwrap()
+        .interval()
+        .unwrap();
     assert!(0.0 < interval.low && interval.low < interval.high);
     let text = render_terminal(&run, &summary, PLAIN);
     let latency = text.split_once("\nlatency ").unwrap().1;

@@ -78,7 +78,10 @@ impl TimesRead {
     pub fn of(times: &Histogram) -> Option<TimesRead> {
         let quantiles = [Quantile::P50, Quantile::P90, Quantile::P99, Quantile::P99_9];
         let ranks = quantiles.map(|quantile| quantile.rank(times.count()));
-        let [p50_ns, p90_ns, p99_ns, p99_9_ns] = times.values_ns_at_ranks(ranks)?;
+        let &[p50_ns, p90_ns, p99_ns, p99_9_ns] = times.values_ns_at_ranks(&ranks).as_slice()
+        else {
+            return None;
+        };
         Some(TimesRead {
             count: times.count(),
             min_ns: times.min_ns()?,

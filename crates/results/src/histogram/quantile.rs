@@ -22,6 +22,16 @@ impl Quantile {
     /// 99.99 %.
     pub const P99_99: Quantile = Quantile::new(999_900);
 
+    /// The percentiles that every summary of a distribution has.
+    pub const SUMMARISED: [Quantile; 6] = [
+        Quantile::P50,
+        Quantile::P90,
+        Quantile::P95,
+        Quantile::P99,
+        Quantile::P99_9,
+        Quantile::P99_99,
+    ];
+
     /// A quantile of so many millionths; more than a whole is the whole.
     pub const fn new(millionths: u32) -> Quantile {
         Quantile {
@@ -36,6 +46,11 @@ impl Quantile {
     /// As given.
     pub fn millionths(self) -> u32 {
         self.millionths
+    }
+
+    /// As a percentile: `p99.9`.
+    pub fn name(self) -> String {
+        format!("p{}", f64::from(self.millionths) / 1e4)
     }
 
     /// Between 0 and 1.
@@ -81,13 +96,13 @@ impl Histogram {
         self.max_ns()
     }
 
-    /// The times of several ranks, ascending, in one pass; empty when nothing was counted.
-    pub(crate) fn values_ns_at_ranks<const N: usize>(&self, ranks: [u64; N]) -> Option<[u64; N]> {
-        let mut values = [self.max_ns()?; N];
+    /// The times of several ranks, ascending, in one pass. All are 0 when nothing was counted.
+    pub fn values_ns_at_ranks(&self, ranks: &[u64]) -> Vec<u64> {
+        let mut values = vec![self.max_ns().unwrap_or(0); ranks.len()];
         let (mut seen, mut next) = (0_u64, 0);
-        for index in self.touched()? {
+        for index in self.touched().unwrap_or(0..0) {
             seen = seen.saturating_add(self.counts[index]);
-            while next < N && seen >= ranks[next] {
+            while next < ranks.len() && seen >= ranks[next] {
                 values[next] = match ranks[next] {
                     0 | 1 => self.min_ns,
                     _ => bucket_top_ns(index).min(self.top_ns()),
@@ -95,7 +110,7 @@ impl Histogram {
                 next += 1;
             }
         }
-        Some(values)
+        values
     }
 
     /// How many samples lie above `value_ns`, to the precision of a bucket.
@@ -132,8 +147,7 @@ mod tests {
         let times = one_to(5_000);
         let ranks = [1, 2, 2_500, 2_500, 4_999, 5_000];
         let one_by_one = ranks.map(|rank| times.value_ns_at_rank(rank).unwrap());
-        assert_eq!(times.values_ns_at_ranks(ranks), Some(one_by_one));
-        assert_eq!(Histogram::new().values_ns_at_ranks([1]), None);
+        assert_eq!(times.values_ns_at_ranks(&ranks), one_by_one);
     }
 
     #[test]
@@ -143,6 +157,12 @@ mod tests {
         assert_eq!(Quantile::P99_99.samples_beyond(10_000), 1);
         assert_eq!(Quantile::P99.rank(1), 1);
         assert_eq!(Quantile::P50.rank(0), 0);
+    }
+
+    #[test]
+    fn percentiles_are_named_without_trailing_zeros() {
+        let names = Quantile::SUMMARISED.map(Quantile::name);
+        assert_eq!(names, ["p50", "p90", "p95", "p99", "p99.9", "p99.99"]);
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 pub mod counts;
 pub mod errors;
+mod kind;
 pub mod line;
 
 pub use counts::Counts;
 pub use errors::{ErrorCount, ErrorCounts, SendOutcome, error_name};
+pub use kind::TimeKind;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
@@ -36,90 +37,6 @@ impl SliceKey {
             stage: borders.stage_at(at_ns),
             second: u32::try_from(at_ns / SECOND_NS).unwrap_or(u32::MAX),
         }
-    }
-}
-
-/// The distributions of times that a slice keeps. Which second a time belongs to stands with it.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum TimeKind {
-    /// acked - intended of records that were sent exactly when intended: it is their response
-    /// and their service, and their lag is 0. All of a closed loop's. By intended second.
-    Immediate,
-    /// acked - intended, the headline. By intended second.
-    Response,
-    /// acked - sent. By intended second.
-    Service,
-    /// sent - intended. By intended second.
-    Lag,
-    /// consumed - intended, of echo flows. By intended second.
-    EndToEnd,
-    /// Answer read - request written, of produce requests. By the second of the answer.
-    RoundTrip,
-    /// The same of fetch requests. By the second of the answer.
-    FetchRoundTrip,
-    /// How long a record waited for room in the producer's buffer. By the second of its end.
-    BufferWait,
-    /// Request written - sent, of the records of echo flows: how long they waited for company and
-    /// for their turn. By intended second.
-    BatchWait,
-    /// acked - request written, of the records of echo flows. By intended second.
-    AckWait,
-    /// consumed - acked, of the records of echo flows, or consumed - committed where they write in
-    /// transactions; 0 for those that were read before that. By the second in which they were read.
-    FetchWait,
-    /// How long a commit took: from the last answer of a transaction to the coordinator's. By the
-    /// second of its end.
-    Commit,
-    /// committed - acked, of the records of echo flows in transactions: how long they waited for the
-    /// end of theirs and for the coordinator. By the second in which they were read.
-    CommitWait,
-}
-
-impl TimeKind {
-    /// How many kinds there are.
-    pub const COUNT: usize = 13;
-
-    /// All kinds, in the order of files.
-    pub const ALL: [TimeKind; TimeKind::COUNT] = [
-        TimeKind::Immediate,
-        TimeKind::Response,
-        TimeKind::Service,
-        TimeKind::Lag,
-        TimeKind::EndToEnd,
-        TimeKind::RoundTrip,
-        TimeKind::FetchRoundTrip,
-        TimeKind::BufferWait,
-        TimeKind::BatchWait,
-        TimeKind::AckWait,
-        TimeKind::FetchWait,
-        TimeKind::Commit,
-        TimeKind::CommitWait,
-    ];
-
-    /// The word in files and log tags.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            TimeKind::Immediate => "immediate",
-            TimeKind::Response => "response",
-            TimeKind::Service => "service",
-            TimeKind::Lag => "lag",
-            TimeKind::EndToEnd => "end-to-end",
-            TimeKind::RoundTrip => "round-trip",
-            TimeKind::FetchRoundTrip => "fetch-round-trip",
-            TimeKind::BufferWait => "buffer-wait",
-            TimeKind::BatchWait => "batch-wait",
-            TimeKind::AckWait => "ack-wait",
-            TimeKind::FetchWait => "fetch-wait",
-            TimeKind::Commit => "commit",
-            TimeKind::CommitWait => "commit-wait",
-        }
-    }
-
-    pub(crate) fn index(self) -> usize {
-        self as usize
     }
 }
 

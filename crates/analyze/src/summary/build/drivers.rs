@@ -10,6 +10,7 @@ use crate::summary::{
 use kgauge_results::folder::RepeatRead;
 use kgauge_results::histogram::Quantile;
 use kgauge_results::run::DriverRecord;
+use kgauge_results::slice::TimeKind;
 use kgauge_results::stage::Stage;
 
 /// The other client that sent a flow, over all its repeats.
@@ -139,11 +140,8 @@ fn comparison(group: &[DrivenFlow<'_>]) -> DriverComparison {
 
 fn row(sent: &DrivenFlow<'_>) -> DriverRow {
     let mean = |spread: Option<&Spread>| spread.map(|spread| spread.mean);
-    let response = sent.summary.latencies.response.as_ref();
-    let p99 = response.and_then(|response| {
-        let mut known = response.percentiles.iter();
-        known.find(|percentile| percentile.millionths == Quantile::P99.millionths())
-    });
+    let response = sent.summary.latencies.get(TimeKind::Response);
+    let p99 = response.and_then(|response| response.percentile(Quantile::P99));
     let driver = sent.summary.driver.as_ref();
     let is_alone = sent.trial.flows.len() == 1;
     let cpu = &sent.measured.cpu;

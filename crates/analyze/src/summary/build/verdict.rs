@@ -2,11 +2,12 @@
 
 use kgauge_scenario::{FigureName, Goal, Metric, PublishedValue, Statistic, Trial, ValueUnit};
 
-use super::hold::{MeasuredRepeats, merged};
+use super::hold::MeasuredRepeats;
+use super::latency::percentile;
 use crate::statistics::{Interval, Spread, t_95};
 use crate::summary::{
     FlowSteadiness, FlowSummary, GeneratorState, GeneratorVerdict, GoalStatus, GoalVerdict,
-    LatencySummary, MetricUnit, PublishedComparison, PublishedReason,
+    MetricUnit, PublishedComparison, PublishedReason,
 };
 use kgauge_results::histogram::Quantile;
 use kgauge_results::slice::TimeKind;
@@ -82,12 +83,7 @@ impl FigureSource<'_> {
     }
 
     fn time(&self, flow: &FlowSummary, kind: TimeKind, stat: Statistic) -> Option<Value> {
-        let summary: &LatencySummary = match kind {
-            TimeKind::Response => flow.latencies.response.as_ref()?,
-            TimeKind::Service => flow.latencies.service.as_ref()?,
-            TimeKind::EndToEnd => flow.latencies.end_to_end.as_ref()?,
-            _ => flow.latencies.lag.as_ref()?,
-        };
+        let summary = flow.latencies.get(kind)?;
         match stat {
             Statistic::Min => Some(Value {
                 value: summary.min_ns as f64,
@@ -102,16 +98,11 @@ impl FigureSource<'_> {
                 spread: summary.mean_over_repeats.clone(),
             }),
             Statistic::Quantile(millionths) => {
-                let quantile = Quantile::new(millionths);
                 let holds = self.measured.holds(flow.index);
-                let of_repeats = holds
-                    .iter()
-                    .filter_map(|hold| hold.slice.times(kind).value_ns_at(quantile))
-                    .map(|value_ns| value_ns as f64);
-                let value = merged(&holds, kind).value_ns_at(quantile)? as f64;
+                let found = percentile(&holds, kind, Quantile::new(millionths))?;
                 Some(Value {
-                    value,
-                    spread: Spread::of_time(&of_repeats.collect::<Vec<_>>(), value),
+                    value: found.value_ns as f64,
+                    spread: found.over_repeats,
                 })
             }
         }

@@ -8,6 +8,7 @@ use crate::summary::{
 };
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{Environment, EventKind, Replication, RunStatus};
+use kgauge_results::slice::TimeKind;
 
 /// An interval wider than this on either side says little.
 const WIDE_INTERVAL: f64 = 0.10;
@@ -283,7 +284,7 @@ fn about_figures(warnings: &mut Warnings, flow: &FlowSummary, is_disturbed: bool
     if law.is_some_and(|law| law.holds == Some(false)) {
         warnings.add(Some(flow), Finding::LittlesLawBroken);
     }
-    if let Some(percentile) = flow.latencies.response.as_ref().and_then(few_from) {
+    if let Some(percentile) = flow.latencies.get(TimeKind::Response).and_then(few_from) {
         warnings.add(Some(flow), Finding::FewSamples { percentile });
     }
 }

@@ -2,7 +2,8 @@
 
 use kgauge_analyze::summary::TrialSummary;
 
-use crate::view::{FactorUnit, Flow, Sweep, SweepFlow, SweepPoint, TrialView};
+use crate::chart::AxisUnit;
+use crate::view::{Sweep, SweepFlow, TrialView};
 
 /// Fewer values make no curve.
 const VALUES_MIN: usize = 3;
@@ -23,24 +24,30 @@ pub(super) fn only(summaries: &[&TrialSummary]) -> Option<String> {
 
 /// The numbers that the one varied setting has in each trial.
 #[derive(Debug, Clone)]
-pub(super) struct Values(Vec<f64>);
+pub(super) struct Values {
+    values: Vec<f64>,
+    unit: AxisUnit,
+}
 
 impl Values {
     /// `None` where several settings vary, or where their values are no numbers of one unit.
     pub(super) fn of(summaries: &[&TrialSummary]) -> Option<Values> {
         only(summaries)?;
         let factors = summaries.iter().flat_map(|summary| &summary.factors);
-        let values: Vec<(f64, FactorUnit)> = factors
+        let values: Vec<(f64, AxisUnit)> = factors
             .map(|factor| number(&factor.value))
             .collect::<Option<_>>()?;
-        let (_, unit) = values.first()?;
-        let is_one_unit = values.iter().all(|(_, other)| other == unit);
-        is_one_unit.then(|| Values(values.iter().map(|(value, _)| *value).collect()))
+        let (_, unit) = *values.first()?;
+        let is_one_unit = values.iter().all(|(_, other)| *other == unit);
+        is_one_unit.then(|| Values {
+            values: values.iter().map(|(value, _)| *value).collect(),
+            unit,
+        })
     }
 
     /// The value of a trial, by its position.
     pub(super) fn of_trial(&self, trial: usize) -> Option<f64> {
-        self.0.get(trial).copied()
+        self.values.get(trial).copied()
     }
 }
 
@@ -57,87 +64,58 @@ pub(super) fn setting_name(path: &str, flows: &[&str]) -> String {
 }
 
 /// The sweep of a scenario: all trials vary the same single setting, and its values are numbers.
-pub(super) fn sweep(summaries: &[&TrialSummary], trials: &[TrialView]) -> Option<Sweep> {
-    let path = only(summaries)?;
-    let factors = summaries.iter().flat_map(|summary| &summary.factors);
-    let values: Vec<(f64, FactorUnit)> = factors
-        .map(|factor| number(&factor.value))
-        .collect::<Option<_>>()?;
-    let (_, unit) = *values.first()?;
-    let mut distinct: Vec<f64> = values.iter().map(|(value, _)| *value).collect();
+pub(super) fn sweep<'a>(
+    summaries: &[&TrialSummary],
+    trials: &[TrialView<'a>],
+) -> Option<Sweep<'a>> {
+    let values = Values::of(summaries)?;
+    let mut distinct = values.values.clone();
     distinct.sort_by(f64::total_cmp);
     distinct.dedup();
-    if distinct.len() < VALUES_MIN || values.iter().any(|(_, other)| *other != unit) {
+    if distinct.len() < VALUES_MIN {
         return None;
     }
-    let mut names: Vec<&str> = Vec::new();
-    for flow in trials.iter().flat_map(|trial| &trial.flows) {
-        if !names.contains(&flow.name.as_str()) {
-            names.push(&flow.name);
+    let mut flows: Vec<SweepFlow<'a>> = Vec::new();
+    for (value, trial) in values.values.iter().zip(trials) {
+        for flow in &trial.flows {
+            let point = (*value, *flow);
+            match flows.iter_mut().find(|known| known.name == flow.name()) {
+                Some(known) => known.points.push(point),
+                None => flows.push(SweepFlow {
+                    name: flow.name(),
+                    points: vec![point],
+                }),
+            }
         }
     }
-    let flows = names.into_iter().map(|name| SweepFlow {
-        name: name.to_owned(),
-        points: points(name, &values, summaries, trials),
-    });
+    for flow in &mut flows {
+        flow.points.sort_by(|one, next| one.0.total_cmp(&next.0));
+    }
     Some(Sweep {
-        factor: path,
-        unit,
-        flows: flows.collect(),
+        factor: only(summaries)?,
+        unit: values.unit,
+        flows,
     })
 }
 
-fn points(
-    name: &str,
-    values: &[(f64, FactorUnit)],
-    summaries: &[&TrialSummary],
-    trials: &[TrialView],
-) -> Vec<SweepPoint> {
-    let mut points: Vec<SweepPoint> = values
-        .iter()
-        .zip(summaries)
-        .zip(trials)
-        .filter_map(|(((value, _), summary), trial)| {
-            let flow: &Flow = trial.flows.iter().find(|flow| flow.name == name)?;
-            let published = |metric: &str, divisor: f64| {
-                let wanted = format!("{name}.{metric}");
-                let found = summary
-                    .published
-                    .iter()
-                    .find(|found| found.figure == wanted);
-                found.map(|found| found.published / divisor)
-            };
-            Some(SweepPoint {
-                factor: *value,
-                rate: flow.rate.clone(),
-                megabytes: flow.megabytes.clone(),
-                rate_published: published("throughput", 1.0),
-                megabytes_published: published("throughput.bytes", 1e6),
-            })
-        })
-        .collect();
-    points.sort_by(|one, next| one.factor.total_cmp(&next.factor));
-    points
-}
-
 /// A number with its unit, as scenarios write them.
-fn number(text: &str) -> Option<(f64, FactorUnit)> {
-    const UNITS: [(&str, f64, FactorUnit); 15] = [
-        ("", 1.0, FactorUnit::Plain),
-        ("k", 1e3, FactorUnit::Plain),
-        ("M", 1e6, FactorUnit::Plain),
-        ("B", 1.0, FactorUnit::Bytes),
-        ("kB", 1e3, FactorUnit::Bytes),
-        ("MB", 1e6, FactorUnit::Bytes),
-        ("GB", 1e9, FactorUnit::Bytes),
-        ("KiB", 1024.0, FactorUnit::Bytes),
-        ("MiB", 1_048_576.0, FactorUnit::Bytes),
-        ("GiB", 1_073_741_824.0, FactorUnit::Bytes),
-        ("ns", 1.0, FactorUnit::Nanoseconds),
-        ("us", 1e3, FactorUnit::Nanoseconds),
-        ("ms", 1e6, FactorUnit::Nanoseconds),
-        ("s", 1e9, FactorUnit::Nanoseconds),
-        ("min", 60e9, FactorUnit::Nanoseconds),
+fn number(text: &str) -> Option<(f64, AxisUnit)> {
+    const UNITS: [(&str, f64, AxisUnit); 15] = [
+        ("", 1.0, AxisUnit::Plain),
+        ("k", 1e3, AxisUnit::Plain),
+        ("M", 1e6, AxisUnit::Plain),
+        ("B", 1.0, AxisUnit::Bytes),
+        ("kB", 1e3, AxisUnit::Bytes),
+        ("MB", 1e6, AxisUnit::Bytes),
+        ("GB", 1e9, AxisUnit::Bytes),
+        ("KiB", 1024.0, AxisUnit::Bytes),
+        ("MiB", 1_048_576.0, AxisUnit::Bytes),
+        ("GiB", 1_073_741_824.0, AxisUnit::Bytes),
+        ("ns", 1.0, AxisUnit::Nanoseconds),
+        ("us", 1e3, AxisUnit::Nanoseconds),
+        ("ms", 1e6, AxisUnit::Nanoseconds),
+        ("s", 1e9, AxisUnit::Nanoseconds),
+        ("min", 60e9, AxisUnit::Nanoseconds),
     ];
     let text = text.trim();
     let text = text.strip_suffix("/s").unwrap_or(text);
@@ -165,12 +143,12 @@ mod tests {
 
     #[test]
     fn values_are_read_as_scenarios_write_them() {
-        assert_eq!(number("10 B"), Some((10.0, FactorUnit::Bytes)));
-        assert_eq!(number("100kB"), Some((1e5, FactorUnit::Bytes)));
-        assert_eq!(number("64 KiB"), Some((65_536.0, FactorUnit::Bytes)));
-        assert_eq!(number("50k/s"), Some((50_000.0, FactorUnit::Plain)));
-        assert_eq!(number("5 ms"), Some((5e6, FactorUnit::Nanoseconds)));
-        assert_eq!(number("1_000"), Some((1_000.0, FactorUnit::Plain)));
+        assert_eq!(number("10 B"), Some((10.0, AxisUnit::Bytes)));
+        assert_eq!(number("100kB"), Some((1e5, AxisUnit::Bytes)));
+        assert_eq!(number("64 KiB"), Some((65_536.0, AxisUnit::Bytes)));
+        assert_eq!(number("50k/s"), Some((50_000.0, AxisUnit::Plain)));
+        assert_eq!(number("5 ms"), Some((5e6, AxisUnit::Nanoseconds)));
+        assert_eq!(number("1_000"), Some((1_000.0, AxisUnit::Plain)));
         assert_eq!(number("lz4"), None);
         assert_eq!(number("all"), None);
         assert_eq!(number(""), None);

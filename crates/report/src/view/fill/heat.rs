@@ -5,7 +5,7 @@ use kgauge_results::RunRead;
 use kgauge_results::folder::{RepeatRead, SecondRead};
 use kgauge_results::histogram::BANDS_A_DECADE;
 
-use super::time::{kind_of, shown_kind};
+use super::time::kind_of;
 use crate::view::HeatMap;
 
 /// Columns at most: on a phone each is then still two pixels wide.
@@ -58,7 +58,7 @@ fn map(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Option<HeatMa
     }
     Some(HeatMap {
         flow: flow.name.clone(),
-        kind: shown_kind(kind),
+        kind,
         repeats: repeats.len(),
         seconds_per_column,
         borders_ns: rows.borders_ns(),

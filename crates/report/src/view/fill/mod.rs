@@ -3,7 +3,6 @@
 mod drivers;
 mod factor;
 mod faults;
-mod flow;
 mod headline;
 mod heat;
 mod hot_broker;
@@ -19,14 +18,14 @@ use kgauge_results::RunRead;
 use kgauge_results::run::TargetKind;
 
 use super::{
-    CpuView, EventView, Fact, GoalView, ReaderCommand, ReportView, RunView, ScenarioView,
-    StudyView, TargetView, TrialView, Verbatim,
+    EventView, Fact, Flow, GoalView, ReaderCommand, ReportView, RunView, ScenarioView, StudyView,
+    TargetView, TrialView, Verbatim,
 };
 use crate::format;
 use crate::text;
 
 /// Everything that a report shows of a run.
-pub(crate) fn view(run: &RunRead, summary: &Summary) -> ReportView {
+pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a> {
     let (notices, warnings) = warnings::sorted(summary);
     ReportView {
         title: title(run, summary),
@@ -183,7 +182,7 @@ fn yes_no(value: bool) -> String {
 }
 
 /// Trials grouped by scenario, in the order in which scenarios first stand in the plan.
-fn scenarios(run: &RunRead, summary: &Summary) -> Vec<ScenarioView> {
+fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
     let mut names: Vec<&str> = Vec::new();
     for trial in &summary.trials {
         if !names.contains(&trial.scenario.as_str()) {
@@ -191,12 +190,12 @@ fn scenarios(run: &RunRead, summary: &Summary) -> Vec<ScenarioView> {
         }
     }
     let scenario = |name: &str| {
-        let summaries: Vec<&TrialSummary> = summary
+        let summaries: Vec<&'a TrialSummary> = summary
             .trials
             .iter()
             .filter(|trial| trial.scenario == name)
             .collect();
-        let trials: Vec<TrialView> = summaries
+        let trials: Vec<TrialView<'a>> = summaries
             .iter()
             .map(|one| trial(run, summary, one))
             .collect();
@@ -242,37 +241,28 @@ fn trial_name(trial: &TrialSummary) -> String {
 }
 
 /// One trial with its curves.
-pub(crate) fn trial_of(run: &RunRead, summary: &Summary, index: u32) -> Option<TrialView> {
+pub(crate) fn trial_of<'a>(
+    run: &RunRead,
+    summary: &'a Summary,
+    index: u32,
+) -> Option<TrialView<'a>> {
     let mut trials = summary.trials.iter();
     let found = trials.find(|trial| trial.index == index)?;
     Some(trial(run, summary, found))
 }
 
-fn trial(run: &RunRead, summary: &Summary, trial: &TrialSummary) -> TrialView {
+fn trial<'a>(run: &RunRead, summary: &Summary, trial: &'a TrialSummary) -> TrialView<'a> {
     let missing = (trial.repeats_measured == 0).then(|| words::missing(trial, summary));
     TrialView {
+        summary: trial,
         name: trial_name(trial),
         short: match trial.factors.as_slice() {
             [factor] => factor.value.clone(),
             _ => trial_name(trial),
         },
         id: format!("trial-{}", trial.index + 1),
-        repeats: trial.repeats_measured.into(),
-        changes: trial
-            .changes
-            .iter()
-            .map(|change| format!("{} = {}", change.path, change.value))
-            .collect(),
         missing,
-        cpu: CpuView {
-            generator_ns: flow::figure(trial.cpu.generator_threads_ns_per_record.as_ref()),
-            target_ns: flow::figure(trial.cpu.target_ns_per_record.as_ref()),
-        },
-        flows: trial
-            .flows
-            .iter()
-            .map(|one| flow::flow(run, trial, one, &summary.target.words))
-            .collect(),
+        flows: Flow::all(trial),
         timelines: time::timelines(run, trial),
         heat: heat::maps(run, trial),
     }

@@ -11,7 +11,7 @@ use kgauge_results::{RunRead, SECOND_NS, TimeKind};
 
 use super::machine::{ChosenDevices, LETTERS_MAX, place_s};
 use crate::clean::cut;
-use crate::view::{FlowTimeline, LatencyKind, ProcessTimeline, StageView, Timeline, TimesAt};
+use crate::view::{FlowTimeline, ProcessTimeline, Timeline, TimesAt};
 
 /// Points of a line at most; longer runs are drawn by spans of several seconds.
 const POINTS_MAX: u64 = 300;
@@ -63,7 +63,7 @@ fn timeline(
             .get(&flow.index)?;
         Some(FlowTimeline {
             name: flow.name.clone(),
-            kind: Some(shown_kind(kind)),
+            kind,
             rates: rates(series, seconds_per_point),
             times: times(kind, &read.seconds, &series.stages, seconds_per_point),
         })
@@ -101,18 +101,9 @@ fn longest(run: &RunRead, key: RepeatKey) -> u32 {
 }
 
 /// The stages of the first flow that has any; all flows of a trial share their clock.
-fn stages(repeat: &RepeatSeries) -> Vec<StageView> {
+fn stages(repeat: &RepeatSeries) -> Vec<StageSpan> {
     let flow = repeat.flows.iter().find(|flow| !flow.stages.is_empty());
-    let spans = flow.map_or(&[][..], |flow| &flow.stages);
-    spans
-        .iter()
-        .map(|span| StageView {
-            name: span.stage.as_str().to_owned(),
-            from_s: span.start_ns as f64 / SECOND,
-            to_s: span.end_ns as f64 / SECOND,
-            measured: span.stage == kgauge_results::Stage::Hold,
-        })
-        .collect()
+    flow.map_or_else(Vec::new, |flow| flow.stages.clone())
 }
 
 /// The time that a flow's tables and curves show.
@@ -121,15 +112,6 @@ pub(super) fn kind_of(kind: FlowKind) -> TimeKind {
         FlowKind::Consume => TimeKind::FetchRoundTrip,
         FlowKind::Echo => TimeKind::EndToEnd,
         FlowKind::Produce | FlowKind::Unknown => TimeKind::Response,
-    }
-}
-
-/// The same as the view knows it.
-pub(super) fn shown_kind(kind: TimeKind) -> LatencyKind {
-    match kind {
-        TimeKind::EndToEnd => LatencyKind::EndToEnd,
-        TimeKind::FetchRoundTrip => LatencyKind::FetchRoundTrip,
-        _ => LatencyKind::Response,
     }
 }
 
@@ -265,10 +247,6 @@ mod tests {
                 records_acked: records,
                 ..Counts::default()
             },
-            response: None,
-            service: None,
-            lag: None,
-            end_to_end: None,
         };
         let quarter = SECOND_NS / 4;
         let mut points = vec![

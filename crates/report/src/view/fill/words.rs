@@ -1,8 +1,9 @@
 //! Sentences made of figures: the answers, what is missing, what an ack meant, what happened.
 
 use kgauge_analyze::summary::{
-    FlowKind, FlowSummary, GeneratorState, Summary, TrialSummary, WarningKind,
+    FlowKind, FlowSummary, GeneratorState, PublishedStatus, Summary, TrialSummary, WarningKind,
 };
+use kgauge_results::Quantile;
 use kgauge_results::run::{
     self, BrokerWarming, EventKind, OutageCause, RepeatKey, RepeatOutcome, TargetKind,
 };
@@ -10,7 +11,7 @@ use kgauge_results::run::{
 use super::{hot_broker, trial_answers, trial_name};
 use crate::format;
 use crate::text;
-use crate::view::{FigureView, Flow, PublishedStatusView, TrialView};
+use crate::view::{Flow, TrialView, published};
 
 /// The answer to a scenario's question, in a sentence or two.
 pub(super) fn answer(
@@ -76,7 +77,7 @@ fn of_trial(target: Option<TargetKind>, summary: &TrialSummary, trial: &TrialVie
             };
             Some(format!(
                 "{} {verb} {}{}{}",
-                flow.who,
+                flow.members(),
                 rate(flow)?,
                 beside(flow),
                 response(flow)
@@ -94,7 +95,7 @@ fn of_trial(target: Option<TargetKind>, summary: &TrialSummary, trial: &TrialVie
 /// Why the figures of a trial answer nothing, with what to do.
 fn doubt(summary: &TrialSummary, trial: &TrialView) -> Option<String> {
     let mut flows = trial.flows.iter();
-    if let Some(what) = flows.find_map(|flow| flow.not_steady) {
+    if let Some(what) = flows.find_map(Flow::not_steady) {
         return Some(format!(
             "the target {what} (use a longer warm-up limit and hold)"
         ));
@@ -113,10 +114,11 @@ pub(super) fn has_others(summary: &TrialSummary) -> bool {
 
 /// `1,284,000 records/s (±2.4 %, 128 MB/s)`.
 fn rate(flow: &Flow) -> Option<String> {
-    let rate = flow.rate.as_ref()?;
+    let rate = flow.rate()?;
     let mut asides = Vec::new();
-    asides.extend(rate.interval.map(|_| rate.spread()));
-    asides.extend(flow.megabytes.as_ref().map(megabytes));
+    asides.extend(rate.ci95.map(|ends| format::plus_minus(rate.mean, ends)));
+    let megabytes = flow.megabytes();
+    asides.extend(megabytes.map(|found| format!("{} MB/s", format::short(found.mean))));
     let asides = match asides.is_empty() {
         true => String::new(),
         false => format!(" ({})", asides.join(", ")),
@@ -124,50 +126,43 @@ fn rate(flow: &Flow) -> Option<String> {
     Some(format!("{} records/s{asides}", format::figure(rate.mean)))
 }
 
-fn megabytes(figure: &FigureView) -> String {
-    format!("{} MB/s", format::short(figure.mean))
-}
-
 /// `, 1.56 times the published 821,557 records/s`.
 fn beside_published(flow: &Flow) -> String {
-    let found = flow
-        .published
-        .iter()
-        .find(|found| found.metric == "throughput");
+    let mut all = flow.published();
+    let found = all.find(|found| published::metric(found) == "throughput");
     let Some((found, ratio)) = found.and_then(|found| Some((found, found.ratio?))) else {
         return String::new();
     };
-    let times = format!(
-        "{} times the published {}",
-        format::short(ratio),
-        found.text
-    );
+    let value = published::value(found);
     match found.word {
-        PublishedStatusView::Agrees => format!(", in agreement with the published {}", found.text),
-        PublishedStatusView::Undecided => {
-            format!("; inconclusive against the published {}", found.text)
+        PublishedStatus::Agrees => format!(", in agreement with the published {value}"),
+        PublishedStatus::Undecided => format!("; inconclusive against the published {value}"),
+        PublishedStatus::Higher
+        | PublishedStatus::Lower
+        | PublishedStatus::NotComparable
+        | PublishedStatus::NotMeasured => {
+            format!(", {} times the published {value}", format::short(ratio))
         }
-        _ => format!(", {times}"),
     }
 }
 
 /// `, p99 response 4.20 ms`, for open loops only: a closed loop's is not the broker's.
 fn response(flow: &Flow) -> String {
     let headline = flow.latency().filter(|latency| latency.kind.is_headline());
-    let Some(latency) = headline.filter(|_| flow.closed.is_none()) else {
+    let Some(latency) = headline.filter(|_| !flow.summary.closed_loop) else {
         return String::new();
     };
-    let found = latency.distribution.at(990_000);
-    let late = flow.late.as_ref().map_or("", |late| late.aside);
+    let found = latency.times.percentile(Quantile::P99);
+    let late = flow.late().map_or("", |late| late.aside);
     found.map_or_else(String::new, |found| {
-        let interval = match found.interval {
+        let interval = match found.interval() {
             Some(ends) => format!(" ({})", format::nanoseconds_between(ends)),
             None => String::new(),
         };
         format!(
             ", p99 {} {}{interval}{late}",
-            latency.kind.name(),
-            format::nanoseconds(found.ns as f64)
+            latency.kind.title(),
+            format::nanoseconds(found.value_ns as f64)
         )
     })
 }

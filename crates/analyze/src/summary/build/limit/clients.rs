@@ -9,6 +9,7 @@ use crate::summary::{
     MissedRate,
 };
 use kgauge_results::run::RunStatus;
+use kgauge_results::{Quantile, TimeKind};
 
 /// Pauses that take more of the connections' time than this are what is felt.
 const PAUSED_PART: f64 = 0.10;
@@ -193,8 +194,7 @@ pub(super) fn slow_answers(facts: &Facts<'_>) -> Option<LimitFact> {
                 .map_or(0.0, |lateness| lateness.waiting_time_part),
             round_trip_ns_mean: flow
                 .latencies
-                .round_trip
-                .as_ref()
+                .get(TimeKind::RoundTrip)
                 .map(|times| times.mean_ns),
         })
         .collect();
@@ -285,12 +285,9 @@ pub(super) fn buffers(facts: &Facts<'_>, findings: &mut Findings) {
 /// a producer that runs out of memory sends what it has.
 pub(super) fn linger(facts: &Facts<'_>, findings: &mut Findings) {
     for flow in facts.trial.flows.iter().filter(|flow| !flow.closed_loop) {
-        let (Some(plan), Some(service)) = (facts.produces(flow.index), &flow.latencies.service)
-        else {
-            continue;
-        };
-        let mut percentiles = service.percentiles.iter();
-        let Some(median) = percentiles.find(|one| one.millionths == 500_000) else {
+        let service = flow.latencies.get(TimeKind::Service);
+        let median = service.and_then(|service| service.percentile(Quantile::P50));
+        let (Some(plan), Some(median)) = (facts.produces(flow.index), median) else {
             continue;
         };
         let (linger_ns, median_ns) = (plan.settings.linger_ns, median.value_ns);
