@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use kgauge_load::{Ceiling, CeilingError, CeilingPath, CeilingSetup};
 use kgauge_results::run::{BuildRecord, MachineRecord};
-use kgauge_runner::{fresh_number, seconds};
+use kgauge_runner::fresh_number;
+use kgauge_scenario::format::{compact, seconds};
 use kgauge_scenario::{
     ClusterFacts, FlowPlan, Plan, PlanRequest, Scenario, Size, Stripe, TargetKind, Trial,
 };
@@ -186,10 +187,10 @@ fn table(told: &CeilingJson) -> String {
             row.flow,
             row.path,
             row.threads,
-            kgauge_report::compact(row.records_per_s),
+            compact(row.records_per_s),
             row.logical_bytes_per_s / 1e6,
             row.cpu_ns_per_record,
-            kgauge_report::compact(row.records_per_s_core),
+            compact(row.records_per_s_core),
         ));
     }
     text.push_str(

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kgauge_live::{LiveObserver, LiveRunState, ProgressSnapshot};
 use kgauge_load::LoadProgress;
-use kgauge_runner::{Announcement, Observer, RepeatView, RunEvent, RunStep, RunTaps, seconds};
+use kgauge_runner::{Announcement, Observer, RepeatView, RunEvent, RunStep, RunTaps};
+use kgauge_scenario::format::{compact, nanoseconds, seconds};
 
 use crate::print;
 
@@ -176,13 +177,13 @@ fn load_words(view: &RepeatView<'_>, (per_s, done): (f64, u64), seen: ProgressSn
         None => format!(
             "hold {:.0} s, {} records",
             at - warm_up,
-            kgauge_report::compact(done as f64)
+            compact(done as f64)
         ),
     };
     let p99 = seen.p99.map(|(ns, is_closed)| {
         // Of a closed loop it is the time in the producer's own buffer.
         let mark = if is_closed { "*" } else { "" };
-        format!("p99{mark} {}", kgauge_report::nanoseconds(ns as f64))
+        format!("p99{mark} {}", nanoseconds(ns as f64))
     });
     let outage = match view.load.outages.as_slice() {
         [] => seen.suspicion.map(str::to_owned),
@@ -191,7 +192,7 @@ fn load_words(view: &RepeatView<'_>, (per_s, done): (f64, u64), seen: ProgressSn
     };
     let failed: u64 = view.load.flows.iter().map(|flow| flow.failed).sum();
     let failed = (failed > 0).then(|| format!("{failed} failed"));
-    let rate = format!("{}/s", kgauge_report::compact(per_s));
+    let rate = format!("{}/s", compact(per_s));
     let parts = [Some(stage), Some(rate), p99, outage, failed];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

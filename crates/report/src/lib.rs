@@ -31,7 +31,6 @@ use kgauge_analyze::{Comparison, Summary};
 use kgauge_results::RunRead;
 
 pub use clean::{one_line, printable};
-pub use format::{compact, nanoseconds};
 pub use json::{JsonTree, comparison_json, comparison_schema, summary_json, summary_schema};
 pub use live::{
     FlowMetrics, InterfaceMetrics, LiveFlowView, LiveMetrics, LiveNow, LivePage, LivePhase,

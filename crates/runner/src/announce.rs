@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
+use kgauge_scenario::format::seconds;
 use kgauge_scenario::{ClusterNeeds, FlowPlan, Plan, RepeatStep, TargetKind, Trial};
 
 use crate::observer::Announcement;
@@ -126,27 +127,5 @@ impl fmt::Display for Announcement<'_> {
             plan.seed,
             self.dir.display()
         )
-    }
-}
-
-/// A time for people: `7 s`, `4 min 10 s`, `2 h 05 min`.
-pub fn seconds(time: Duration) -> String {
-    let all = time.as_secs_f64().ceil() as u64;
-    match (all / 3_600, all / 60 % 60, all % 60) {
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_written_for_people() {
-        assert_eq!(seconds(Duration::from_millis(6_200)), "7 s");
-        assert_eq!(seconds(Duration::from_secs(250)), "4 min 10 s");
-        assert_eq!(seconds(Duration::from_secs(7_500)), "2 h 05 min");
     }
 }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use kgauge_client::Cluster;
+use kgauge_scenario::format::binary_bytes;
 use kgauge_scenario::{ClosedLoopPace, Plan, Replicator, Trial};
-use kgauge_target::{DiskSpace, Target, free_bytes, in_bytes};
+use kgauge_target::{DiskSpace, Target, free_bytes};
 
 use crate::error::{OrRunError, RunError};
 
@@ -99,7 +100,7 @@ impl DiskGuard {
                     "stopped the load to keep the disk from filling: {} are left under {}; write \
                      less (--set stages.hold='5 s', records for the flows, a topic's \
                      retention.bytes), or free some space",
-                    in_bytes(free),
+                    binary_bytes(free),
                     dir.display(),
                 )
             })

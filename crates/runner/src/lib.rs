@@ -75,7 +75,6 @@ mod warm_up;
 mod warming;
 mod wire;
 
-pub use announce::seconds;
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
 pub use host::{HostSetup, TargetContext};
 pub use ids::{RUNS, check_name, fresh_number, run_dir, run_id, unix_ms};

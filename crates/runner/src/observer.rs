@@ -9,6 +9,7 @@ use kgauge_load::LoadProgress;
 use kgauge_results::Slice;
 use kgauge_results::folder::LineTap;
 use kgauge_results::run::{Event, Evidence, RepeatKey};
+use kgauge_scenario::format::compact;
 use kgauge_scenario::{Plan, RepeatStep, Trial};
 
 use crate::error::RunError;
@@ -154,7 +155,6 @@ pub enum Activity {
 
 impl fmt::Display for Activity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let compact = |count: f64| kgauge_report::compact(count);
         match self {
             Self::ChangingCluster => f.write_str("starting another cluster"),
             Self::MeasuringCeiling => f.write_str("measuring this machine's ceiling"),

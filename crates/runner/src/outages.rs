@@ -6,9 +6,9 @@ use std::time::Duration;
 use kgauge_client::admin::OffsetsError;
 use kgauge_load::{LoadOutcome, LoadProgress, Outage, OutageChange, OutageKind};
 use kgauge_results::run::{EventKind, OutageCause, RepeatKey};
+use kgauge_scenario::format::seconds;
 use kgauge_scenario::{FlowPlan, TargetKind, Trial};
 
-use crate::announce::seconds;
 use crate::error::{RunError, with_fix};
 use crate::observer::RunEvent;
 use crate::session::{ClusterHealth, Session};

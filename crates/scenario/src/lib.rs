@@ -30,6 +30,7 @@ mod flow;
 mod flow_values;
 mod key_definition;
 mod key_map;
+pub mod format;
 mod key_table;
 mod keys;
 mod numeric;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use kgauge_client::admin::LogDirsError;
 use kgauge_client::{CallError, Cluster, ClusterError};
+use kgauge_scenario::format::binary_bytes;
 
 /// The share of a disk's free space that is left for others.
 const SPARE_PART: u64 = 20;
@@ -25,8 +26,8 @@ pub struct DiskSpace {
 #[error(
     "not enough disk space on the target: {} has {} free, the run needs {}{}",
     place(room),
-    in_bytes(*free_bytes),
-    in_bytes(*needed_bytes),
+    binary_bytes(*free_bytes),
+    binary_bytes(*needed_bytes),
     ", and kgauge keeps 5 % of the free space in reserve"
 )]
 pub struct DiskSpaceError {
@@ -42,19 +43,6 @@ fn place(room: &DiskSpace) -> String {
     match room.broker_id {
         Some(id) => format!("{} of broker {id}", room.path),
         None => room.path.clone(),
-    }
-}
-
-/// A number of bytes as text: `512 bytes`, `3.2 MiB`, `54.0 GiB`.
-pub fn in_bytes(bytes: u64) -> String {
-    const KIB: f64 = 1024.0;
-    let value = bytes as f64;
-    let units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut scaled = units.iter().zip(1_i32..6).rev();
-    let found = scaled.find(|(_, power)| value >= KIB.powi(*power));
-    match found {
-        None => format!("{bytes} bytes"),
-        Some((unit, power)) => format!("{:.1} {unit}", value / KIB.powi(power)),
     }
 }
 
@@ -156,20 +144,6 @@ mod tests {
                 .contains("/data of broker 1 has 1000 bytes free"),
             "{error}"
         );
-    }
-
-    #[test]
-    fn bytes_are_told_for_people() {
-        let told = [0, 1023, 1024, 1_572_864, 58_000_000_000, u64::MAX].map(in_bytes);
-        let wanted = [
-            "0 bytes",
-            "1023 bytes",
-            "1.0 KiB",
-            "1.5 MiB",
-            "54.0 GiB",
-            "16384.0 PiB",
-        ];
-        assert_eq!(told, wanted);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use kgauge_scenario::format::binary_bytes;
 use kgauge_scenario::{ClosedLoopPace, Plan, Trial};
 
-use crate::disk_space::in_bytes;
 use crate::facts::TargetFacts;
 
 /// Brokers delete the remains of a crashed run this long after its planned end. The time is long because records carry
@@ -169,8 +169,8 @@ impl fmt::Display for Footprint {
             f,
             "writes   up to {} records, {}; with all replicas {}",
             self.records,
-            in_bytes(self.logical_bytes),
-            in_bytes(self.stored_bytes)
+            binary_bytes(self.logical_bytes),
+            binary_bytes(self.stored_bytes)
         )?;
         if self.closed_loop_ns > 0 {
             let seconds = self.closed_loop_ns.div_ceil(1_000_000_000);

@@ -28,8 +28,9 @@ use std::time::{Duration, Instant};
 
 use kgauge_runner::{
     HostSetup, Observer, OrRunError, RunError, RunEvent, StopRequests, fresh_number, run_dir,
-    run_id, seconds, unix_ms,
+    run_id, unix_ms,
 };
+use kgauge_scenario::format::seconds;
 use kgauge_scenario::{Scenario, Size};
 use serde::Serialize;
 

@@ -321,23 +321,12 @@ fn tone(against: &Against) -> Tone {
 /// A figure in few characters.
 pub(crate) fn figure(value: f64, unit: FigureUnit) -> String {
     match unit {
-        FigureUnit::RecordsPerSecond | FigureUnit::RecordsPerPrice => thousands(value),
+        FigureUnit::RecordsPerSecond | FigureUnit::RecordsPerPrice => format::thousands(value),
         FigureUnit::BytesPerSecond => format::short(value / 1e6),
         FigureUnit::Nanoseconds | FigureUnit::NanosecondsPerRecord => format::nanoseconds(value),
         FigureUnit::BytesPerRecord => format::short(value),
         FigureUnit::Records => format::count(value as u64),
     }
-}
-
-/// Three digits with `k`, `M` or `G`: `1.20 M`. Zeros stay, so that columns can be compared.
-fn thousands(value: f64) -> String {
-    let (divisor, suffix) = match value.abs() {
-        size if size < 999.5 => (1.0, ""),
-        size if size < 999.5e3 => (1e3, " k"),
-        size if size < 999.5e6 => (1e6, " M"),
-        _ => (1e9, " G"),
-    };
-    format::short(value / divisor) + suffix
 }
 
 /// What a mark looks like beside a figure; the rest is said in words.

@@ -1,5 +1,7 @@
 //! Where a run is: its head, and what each flow did in the last second.
 
+use std::time::Duration;
+
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
 
@@ -236,7 +238,10 @@ fn facts(now: &LiveNow) -> [(&'static str, &'static str, String); 7] {
             match (now.phase, now.left_s) {
                 (LivePhase::Between | LivePhase::Load, Some(0)) => "nearly done".to_owned(),
                 (LivePhase::Between | LivePhase::Load, Some(seconds)) => {
-                    format!("about {} left", time(seconds))
+                    format!(
+                        "about {} left",
+                        format::seconds(Duration::from_secs(seconds))
+                    )
                 }
                 _ => String::new(),
             },
@@ -250,18 +255,13 @@ fn stage_words(stage: &LiveStage) -> String {
         Some(of_s) => format!(
             "{}, {} left",
             stage.name,
-            time((of_s - stage.done_s).max(0.0).ceil() as u64)
+            format::seconds(Duration::from_secs_f64((of_s - stage.done_s).max(0.0)))
         ),
-        None => format!("{}, {} so far", stage.name, time(stage.done_s as u64)),
-    }
-}
-
-/// `7 s`, `4 min 10 s`, `2 h 05 min`.
-fn time(seconds: u64) -> String {
-    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
+        None => format!(
+            "{}, {} so far",
+            stage.name,
+            format::seconds(Duration::from_secs(stage.done_s as u64))
+        ),
     }
 }
 
