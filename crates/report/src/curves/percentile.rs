@@ -39,11 +39,7 @@ pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
         }
         notes.extend(flow.latency().map(|found| beyond(flow, found, trial)));
         notes.extend(flow.late().map(|late| late.sentence));
-        notes.extend(
-            flow.closed()
-                .or_else(|| flow.littles_law())
-                ,
-        );
+        notes.extend(flow.closed().or_else(|| flow.littles_law()));
     }
     let all = || lines.iter().flat_map(|line| &line.points);
     let low = all()

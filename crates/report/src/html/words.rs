@@ -85,7 +85,9 @@ fn write_closed(page: &mut Markup, view: &ReportView) {
          Little's law, their latency is records in flight ÷ throughput.",
     );
     // What all of them say first is said once.
-    let first = sentences.first().map_or("", |(_, sentence)| sentence.as_str());
+    let first = sentences
+        .first()
+        .map_or("", |(_, sentence)| sentence.as_str());
     let shared = first.find(". ").map_or("", |end| &first[..=end]);
     let shared = match sentences
         .iter()

@@ -7,13 +7,14 @@ mod headline;
 mod heat;
 mod hot_broker;
 mod machine;
+mod process;
 mod sheets;
 mod time;
 mod trial_answers;
 mod warnings;
 mod words;
 
-use kgauge_analyze::summary::{Summary, TrialSummary};
+use kgauge_analyze::summary::{Summary, TrialSummary, WarningKind};
 use kgauge_results::RunRead;
 use kgauge_results::run::TargetKind;
 
@@ -217,6 +218,12 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
 /// Whether the values of a factor are names by themselves: of single changes and of listed combinations.
 fn has_a_name(path: &str) -> bool {
     ["one-at-a-time", "listed"].contains(&path)
+}
+
+/// Whether other programs took processors that load and target needed.
+fn has_others(summary: &TrialSummary) -> bool {
+    let mut warnings = summary.warnings.iter();
+    warnings.any(|warning| warning.kind() == WarningKind::OtherPrograms)
 }
 
 /// A trial's name in the report.

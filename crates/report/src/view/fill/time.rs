@@ -6,10 +6,11 @@ use kgauge_analyze::Series;
 use kgauge_analyze::series::{CpuSeries, FlowSeries, IdlePoint, RepeatSeries};
 use kgauge_analyze::summary::{FlowKind, FlowSummary, TrialSummary};
 use kgauge_results::folder::SecondRead;
-use kgauge_results::run::{RepeatKey, StageSpan, Subject};
+use kgauge_results::run::{RepeatKey, StageSpan};
 use kgauge_results::{RunRead, SECOND_NS, TimeKind};
 
 use super::machine::{ChosenDevices, LETTERS_MAX, place_s};
+use super::process::name_of;
 use crate::clean::cut;
 use crate::view::{FlowTimeline, ProcessTimeline, Timeline, TimesAt};
 
@@ -212,18 +213,6 @@ fn process(series: &CpuSeries) -> Option<ProcessTimeline> {
 /// The middle of a span, on the grid that all repeats share.
 fn middle_s(start_ns: u64, end_ns: u64) -> f64 {
     place_s((start_ns as f64 + end_ns as f64) / 2.0 / SECOND)
-}
-
-/// What charts call a process, or the machine.
-pub(super) fn name_of(subject: &Subject) -> Option<String> {
-    match subject {
-        Subject::Generator => Some("generator".to_owned()),
-        Subject::Target { broker: None } => Some("target".to_owned()),
-        Subject::Target { broker: Some(id) } => Some(format!("broker {id}")),
-        Subject::Process { name } => Some(name.clone()),
-        Subject::Host => Some("machine".to_owned()),
-        Subject::GeneratorThread { .. } | Subject::Cluster { .. } | Subject::Flow { .. } => None,
-    }
 }
 
 #[cfg(test)]

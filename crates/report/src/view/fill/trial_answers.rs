@@ -262,7 +262,7 @@ impl Trials<'_> {
         });
         let others = named(
             "Inconclusive because other programs used CPU on this machine (stop them)",
-            super::words::has_others,
+            super::has_others,
         );
         not_steady.into_iter().chain(others)
     }

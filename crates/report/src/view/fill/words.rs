@@ -1,14 +1,14 @@
 //! Sentences made of figures: the answers, what is missing, what an ack meant, what happened.
 
 use kgauge_analyze::summary::{
-    FlowKind, FlowSummary, GeneratorState, PublishedStatus, Summary, TrialSummary, WarningKind,
+    FlowKind, FlowSummary, GeneratorState, PublishedStatus, Summary, TrialSummary,
 };
 use kgauge_results::Quantile;
 use kgauge_results::run::{
     self, BrokerWarming, EventKind, OutageCause, RepeatKey, RepeatOutcome, TargetKind,
 };
 
-use super::{hot_broker, trial_answers, trial_name};
+use super::{has_others, hot_broker, trial_answers, trial_name};
 use crate::format;
 use crate::text;
 use crate::view::{Flow, TrialView, published};
@@ -104,12 +104,6 @@ fn doubt(summary: &TrialSummary, trial: &TrialView) -> Option<String> {
         return Some("other programs used CPU on this machine (stop them)".to_owned());
     }
     (summary.repeats_measured == 1).then(|| "one repeat (use --repeat 5)".to_owned())
-}
-
-/// Whether other programs took processors that load and target needed.
-pub(super) fn has_others(summary: &TrialSummary) -> bool {
-    let mut warnings = summary.warnings.iter();
-    warnings.any(|warning| warning.kind() == WarningKind::OtherPrograms)
 }
 
 /// `1,284,000 records/s (±2.4 %, 128 MB/s)`.

@@ -112,7 +112,7 @@ impl PanelContext {
             });
         }
         for process in &host.processes {
-            let Some(name) = super::time::name_of(&process.subject) else {
+            let Some(name) = super::process::name_of(&process.subject) else {
                 continue;
             };
             let name = (name.as_str(), " to page cache");
@@ -142,7 +142,7 @@ impl PanelContext {
             return;
         }
         for process in &host.processes {
-            let Some(name) = super::time::name_of(&process.subject) else {
+            let Some(name) = super::process::name_of(&process.subject) else {
                 continue;
             };
             let looks = process.resident_bytes.iter();
