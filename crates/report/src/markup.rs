@@ -87,6 +87,17 @@ impl Markup {
         self.out.push('>');
     }
 
+    /// The head of a table: the names of its columns.
+    pub(crate) fn table_head<T: AsRef<str>>(&mut self, names: impl IntoIterator<Item = T>) {
+        self.element("thead", &[], |page| {
+            page.element("tr", &[], |page| {
+                for name in names {
+                    page.leaf("th", &[("scope", "col")], name.as_ref());
+                }
+            });
+        });
+    }
+
     /// An element that holds only text.
     pub(crate) fn leaf(&mut self, tag: &'static str, attributes: &[Attribute<'_>], text: &str) {
         self.element(tag, attributes, |inner| inner.text(text));

@@ -25,13 +25,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
 fn write_one(page: &mut Markup, table: &DriverTable) {
     page.leaf("h3", &[], &table.title);
     page.element("table", &[("class", "figures stack")], |page| {
-        page.element("thead", &[], |page| {
-            page.element("tr", &[], |page| {
-                for name in DriverTable::COLUMNS {
-                    page.leaf("th", &[("scope", "col")], name);
-                }
-            });
-        });
+        page.table_head(DriverTable::COLUMNS);
         page.element("tbody", &[("class", "alone")], |page| {
             for row in &table.rows {
                 page.element("tr", &[], |page| {

@@ -33,13 +33,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
              bytes of keys and values before compression. CPU is CPU time, generator | target.",
             );
             page.element("table", &[("class", "figures stack")], |page| {
-                page.element("thead", &[], |page| {
-                    page.element("tr", &[], |page| {
-                        for name in COLUMNS {
-                            page.leaf("th", &[("scope", "col")], name);
-                        }
-                    });
-                });
+                page.table_head(COLUMNS);
                 view.scenarios
                     .iter()
                     .for_each(|scenario| write_scenario(page, scenario));
@@ -51,39 +45,44 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
 }
 
 fn write_scenario(page: &mut Markup, scenario: &ScenarioView) {
-    let grouped = scenario.trials.len() > 1;
-    page.element(
-        "tbody",
-        &[("class", if grouped { "grouped" } else { "alone" })],
-        |page| {
-            if grouped {
-                page.element("tr", &[("class", "group")], |page| {
-                    let span = COLUMNS.len().to_string();
-                    page.leaf(
-                        "th",
-                        &[("colspan", &span), ("scope", "rowgroup")],
-                        &scenario.name,
-                    );
-                });
-            }
-            for trial in &scenario.trials {
-                match &trial.missing {
-                    Some(reason) => write_missing(page, trial, reason),
-                    None => {
-                        for (index, flow) in trial.flows.iter().enumerate() {
-                            // CPU is of the whole trial: it stands with its first flow.
-                            write_flow(
-                                page,
-                                trial,
-                                flow,
-                                (index == 0).then_some(&trial.summary.cpu),
-                            );
-                        }
+    write_rows(page, scenario, COLUMNS.len(), |page| {
+        for trial in &scenario.trials {
+            match &trial.missing {
+                Some(reason) => write_missing(page, trial, reason),
+                None => {
+                    for (index, flow) in trial.flows.iter().enumerate() {
+                        // CPU is of the whole trial: it stands with its first flow.
+                        write_flow(
+                            page,
+                            trial,
+                            flow,
+                            (index == 0).then_some(&trial.summary.cpu),
+                        );
                     }
                 }
             }
-        },
-    );
+        }
+    });
+}
+
+/// The rows of a scenario, below its name where it has several trials.
+pub(super) fn write_rows(
+    page: &mut Markup,
+    scenario: &ScenarioView,
+    columns: usize,
+    rows: impl FnOnce(&mut Markup),
+) {
+    let is_grouped = scenario.trials.len() > 1;
+    let class = if is_grouped { "grouped" } else { "alone" };
+    page.element("tbody", &[("class", class)], |page| {
+        if is_grouped {
+            page.element("tr", &[("class", "group")], |page| {
+                let attributes = [("colspan", &*columns.to_string()), ("scope", "rowgroup")];
+                page.leaf("th", &attributes, &scenario.name);
+            });
+        }
+        rows(page);
+    });
 }
 
 fn write_missing(page: &mut Markup, trial: &TrialView, reason: &str) {

@@ -3,7 +3,7 @@
 use kgauge_analyze::summary::Percentile;
 use kgauge_results::TimeKind;
 
-use super::figures::{NO_INTERVAL, cell, write_flow_head, write_not_steady};
+use super::figures::{NO_INTERVAL, cell, write_flow_head, write_not_steady, write_rows};
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
 use crate::view::{Flow, Latency, ReportView, SHOWN_PERCENTILES, ScenarioView, TrialView};
@@ -23,16 +23,13 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
              over the repeats.",
         );
         page.element("table", &[("class", "figures stack")], |page| {
-            page.element("thead", &[], |page| {
-                page.element("tr", &[], |page| {
-                    page.leaf("th", &[("scope", "col")], "Flow");
-                    for quantile in SHOWN_PERCENTILES {
-                        page.leaf("th", &[("scope", "col")], &quantile.name());
-                    }
-                    page.leaf("th", &[("scope", "col")], "Max");
-                    page.leaf("th", &[("scope", "col")], "Notes");
-                });
-            });
+            let percentiles = SHOWN_PERCENTILES.map(|quantile| quantile.name());
+            let names = [
+                &["Flow".to_owned()],
+                &percentiles[..],
+                &["Max", "Notes"].map(str::to_owned),
+            ];
+            page.table_head(names.concat());
             let scenarios = view
                 .scenarios
                 .iter()
@@ -49,30 +46,15 @@ fn has_latency(scenario: &ScenarioView) -> bool {
 }
 
 fn write_scenario(page: &mut Markup, scenario: &ScenarioView) {
-    let grouped = scenario.trials.len() > 1;
-    page.element(
-        "tbody",
-        &[("class", if grouped { "grouped" } else { "alone" })],
-        |page| {
-            if grouped {
-                page.element("tr", &[("class", "group")], |page| {
-                    let span = (SHOWN_PERCENTILES.len() + 3).to_string();
-                    page.leaf(
-                        "th",
-                        &[("colspan", &span), ("scope", "rowgroup")],
-                        &scenario.name,
-                    );
-                });
-            }
-            for trial in &scenario.trials {
-                for flow in &trial.flows {
-                    if let Some(latency) = flow.latency() {
-                        write_flow(page, trial, flow, latency);
-                    }
+    write_rows(page, scenario, SHOWN_PERCENTILES.len() + 3, |page| {
+        for trial in &scenario.trials {
+            for flow in &trial.flows {
+                if let Some(latency) = flow.latency() {
+                    write_flow(page, trial, flow, latency);
                 }
             }
-        },
-    );
+        }
+    });
 }
 
 fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, latency: Latency) {

@@ -42,13 +42,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
              The final report adds goals, verdicts and bottlenecks.",
             );
             page.element("table", &[("class", "figures stack")], |page| {
-                page.element("thead", &[], |page| {
-                    page.element("tr", &[], |page| {
-                        COLUMNS
-                            .iter()
-                            .for_each(|name| page.leaf("th", &[("scope", "col")], name));
-                    });
-                });
+                page.table_head(COLUMNS);
                 page.element("tbody", &[("class", "alone")], |page| {
                     let mut left = ROWS_MAX;
                     for (name, trial) in rows.iter().rev() {

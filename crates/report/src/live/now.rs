@@ -335,13 +335,7 @@ pub(super) fn write_flows(page: &mut Markup, now: &LiveNow) {
                  answered, at least one second ago.",
             );
             page.element("table", &[("class", "figures stack")], |page| {
-                page.element("thead", &[], |page| {
-                    page.element("tr", &[], |page| {
-                        COLUMNS
-                            .iter()
-                            .for_each(|name| page.leaf("th", &[("scope", "col")], name));
-                    });
-                });
+                page.table_head(COLUMNS);
                 page.element("tbody", &[("class", "alone")], |page| {
                     now.flows
                         .iter()
