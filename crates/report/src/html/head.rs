@@ -8,7 +8,7 @@ use crate::view::ReportView;
 pub(super) fn write(page: &mut Markup, view: &ReportView) {
     let head = PageHead {
         title: &format!("{} on {} · kgauge", view.title, view.target.name),
-        version: &view.run.version,
+        version: &view.summary.kgauge.version,
         styles: vec![STYLE],
         script: Some(SCRIPT),
         asks: false,

@@ -1,6 +1,7 @@
 //! `report.html`: one file that needs no network, complete without script.
 
 mod audit;
+mod bars;
 pub(crate) mod compare;
 mod digest;
 mod drivers;

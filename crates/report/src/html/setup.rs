@@ -67,7 +67,7 @@ pub(super) fn write_footer(page: &mut Markup, view: &ReportView) {
     page.element("footer", &[], |page| {
         let made = format!(
             "Measured by kgauge {}, run {}. The same run folder always produces the same page.",
-            view.run.version, view.run.id
+            view.summary.kgauge.version, view.summary.run_id
         );
         page.leaf("p", &[], &made);
     });

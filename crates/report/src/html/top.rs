@@ -21,7 +21,7 @@ pub(super) fn write_header(page: &mut Markup, view: &ReportView) {
                 ("Started", &view.run.started),
                 ("Took", took),
                 ("Broker warm-up", &view.run.warmed),
-                ("Run", &view.run.id),
+                ("Run", &view.summary.run_id),
             ];
             for (name, value) in facts.into_iter().filter(|(_, value)| !value.is_empty()) {
                 page.element("div", &[], |page| {

@@ -1,7 +1,9 @@
 //! What the figures mean: the target, the closed loops, an acknowledgement.
 
+use kgauge_scenario::StudyRef;
+
 use crate::markup::Markup;
-use crate::view::{Fact, ReportView, StudyView};
+use crate::view::{Fact, ReportView};
 
 /// Writes the section.
 pub(super) fn write(page: &mut Markup, view: &ReportView) {
@@ -19,7 +21,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
             write_list(page, "Transactions", &view.transactions);
             write_list(page, "Copies on the target cluster", &view.mirrors);
             write_list(page, "Durability", &view.acked);
-            if let Some(study) = &view.study {
+            if let Some(study) = view.study {
                 write_study(page, study);
             }
             page.leaf("h3", &[], "Terms");
@@ -115,14 +117,18 @@ fn write_closed(page: &mut Markup, view: &ReportView) {
     });
 }
 
-fn write_study(page: &mut Markup, study: &StudyView) {
+fn write_study(page: &mut Markup, study: &StudyRef) {
     page.leaf("h3", &[], "The published figures");
-    page.leaf("p", &[], &study.source);
+    let source = &study.source;
+    let address = source.address.as_ref();
+    let address = address.map_or_else(String::new, |text| format!(", {text}"));
+    let line = format!("{} ({}){address}", source.title, source.year);
+    page.leaf("p", &[], &line);
     if !study.setup.is_empty() {
         page.leaf("p", &[], &study.setup);
     }
-    if !study.found.is_empty() {
-        page.leaf("p", &[], &study.found);
+    if let Some(found) = study.found.as_ref().filter(|found| !found.is_empty()) {
+        page.leaf("p", &[], found);
     }
     if !study.differs.is_empty() {
         page.leaf("p", &[], "Differences in this run:");

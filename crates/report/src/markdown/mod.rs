@@ -333,8 +333,8 @@ impl Writer {
     fn write_foot(&mut self, view: &ReportView) {
         let took = view.run.took.as_deref().unwrap_or("not finished");
         let parts = [
-            format!("kgauge {}", view.run.version),
-            format!("run {}", view.run.id),
+            format!("kgauge {}", view.summary.kgauge.version),
+            format!("run {}", view.summary.run_id),
             format!("started {}", view.run.started),
             format!("took {took}"),
         ];

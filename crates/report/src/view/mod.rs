@@ -11,7 +11,8 @@ mod machine;
 pub(crate) mod published;
 mod time;
 
-use kgauge_analyze::summary::{GoalStatus, TrialSummary};
+use kgauge_analyze::summary::{GoalStatus, RunSummary, TrialSummary};
+use kgauge_scenario::StudyRef;
 
 pub(crate) use flow::{Flow, Latency, SHOWN_PERCENTILES};
 pub(crate) use heat::HeatMap;
@@ -32,8 +33,10 @@ pub(crate) struct ReportView<'a> {
     /// What the study repeats, or what the scenario is about.
     pub(crate) about: Vec<String>,
     /// What it is compared with, for a study.
-    pub(crate) study: Option<StudyView>,
-    /// The run, its folder, its times.
+    pub(crate) study: Option<&'a StudyRef>,
+    /// Which run, and which kgauge measured.
+    pub(crate) summary: &'a RunSummary,
+    /// Its folder, its times.
     pub(crate) run: RunView,
     /// Said before any figure: cut short, interrupted, failed sends, limited by the generator.
     pub(crate) notices: Vec<WarningView>,
@@ -73,24 +76,9 @@ pub(crate) struct ReportView<'a> {
     pub(crate) commands: Vec<ReaderCommand>,
 }
 
-/// The published document that a study repeats.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct StudyView {
-    /// Title, year and address of the document.
-    pub(crate) source: String,
-    /// What its authors used.
-    pub(crate) setup: String,
-    /// What they asked and found, and what it is worth.
-    pub(crate) found: String,
-    /// What is different here.
-    pub(crate) differs: Vec<String>,
-}
-
 /// The run itself.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunView {
-    /// The run's id.
-    pub(crate) id: String,
     /// Where the run folder is, as it was given; not in the page, which may move with it.
     pub(crate) folder: String,
     /// When it started, as text with its zone.
@@ -99,8 +87,6 @@ pub(crate) struct RunView {
     pub(crate) took: Option<String>,
     /// How long the brokers were warmed before anything was measured, and what that did; empty if they were not.
     pub(crate) warmed: String,
-    /// Version of kgauge that measured.
-    pub(crate) version: String,
 }
 
 /// How grave something is.

@@ -1,6 +1,8 @@
 //! Fills the view from a run folder and its summary. The only place that knows how those are built.
 
+mod commands;
 mod drivers;
+mod events;
 mod factor;
 mod faults;
 mod headline;
@@ -19,8 +21,7 @@ use kgauge_results::RunRead;
 use kgauge_results::run::TargetKind;
 
 use super::{
-    EventView, Fact, Flow, GoalView, ReaderCommand, ReportView, RunView, ScenarioView, StudyView,
-    TargetView, TrialView, Verbatim,
+    Fact, Flow, GoalView, ReportView, RunView, ScenarioView, TargetView, TrialView, Verbatim,
 };
 use crate::format;
 use crate::text;
@@ -31,7 +32,8 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
     ReportView {
         title: title(run, summary),
         about: about(run, summary),
-        study: study(run),
+        study: run.plan.as_ref().and_then(|plan| plan.study.as_ref()),
+        summary: &summary.run,
         run: head(run, summary),
         notices,
         target: target(run, summary),
@@ -52,8 +54,8 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
         sheets: sheets::all(run, summary),
         texts: texts(run),
         faults: faults::lists(run),
-        events: events(run),
-        commands: commands(run),
+        events: events::events(run),
+        commands: commands::commands(run),
     }
 }
 
@@ -75,21 +77,6 @@ fn about(run: &RunRead, summary: &Summary) -> Vec<String> {
         .collect()
 }
 
-fn study(run: &RunRead) -> Option<StudyView> {
-    let study = run.plan.as_ref()?.study.as_ref()?;
-    let source = &study.source;
-    let address = source
-        .address
-        .as_ref()
-        .map_or_else(String::new, |text| format!(", {text}"));
-    Some(StudyView {
-        source: format!("{} ({}){address}", source.title, source.year),
-        setup: study.setup.clone(),
-        found: study.found.clone().unwrap_or_default(),
-        differs: study.differs.clone(),
-    })
-}
-
 fn head(run: &RunRead, summary: &Summary) -> RunView {
     let took = summary
         .run
@@ -97,12 +84,10 @@ fn head(run: &RunRead, summary: &Summary) -> RunView {
         .and_then(|ended| ended.checked_sub(summary.run.started_unix_ms))
         .map(|ms| format::span(ms.saturating_mul(1_000_000)));
     RunView {
-        id: summary.run.run_id.clone(),
         folder: run.dir.display().to_string(),
         started: time_of_day(summary.run.started_unix_ms),
         took,
-        warmed: words::warmed(&run.events),
-        version: summary.run.kgauge.version.clone(),
+        warmed: events::warmed(&run.events),
     }
 }
 
@@ -298,76 +283,4 @@ fn texts(run: &RunRead) -> Vec<Verbatim> {
         text: scenario.text.clone(),
     });
     scenarios.collect()
-}
-
-/// Events that are shown at most: the first and the last half of them.
-const EVENTS_MAX: usize = 300;
-
-fn events(run: &RunRead) -> Vec<EventView> {
-    let event = |event: &kgauge_results::run::Event| {
-        let since = event.at_unix_ms.saturating_sub(run.head.started_unix_ms);
-        EventView {
-            at: format!("+{:.1} s", since as f64 / 1e3),
-            words: words::event(event),
-        }
-    };
-    let left_out = run.events.len().saturating_sub(EVENTS_MAX);
-    if left_out == 0 {
-        return run.events.iter().map(event).collect();
-    }
-    let half = EVENTS_MAX / 2;
-    let mut events: Vec<EventView> = run.events.iter().take(half).map(event).collect();
-    events.push(EventView {
-        at: "…".to_owned(),
-        words: format!("{} more in events.jsonl", format::count(left_out as u64)),
-    });
-    events.extend(run.events.iter().skip(half + left_out).map(event));
-    events
-}
-
-fn commands(run: &RunRead) -> Vec<ReaderCommand> {
-    let folder = run.dir.display().to_string();
-    let here = |path: &str| format!("{}/{path}", words::quoted(&folder));
-    let mut commands = Vec::new();
-    if run.plan.is_some() {
-        commands.push(ReaderCommand {
-            short: "Rerun",
-            purpose: "Rerun from the saved plan with the same seed:".to_owned(),
-            line: format!("kgauge run {}", here("plan.json")),
-            line_anywhere: "kgauge run RUN-FOLDER/plan.json".to_owned(),
-        });
-    }
-    let is_whole = matches!(
-        run.status,
-        kgauge_results::run::RunStatus::Complete | kgauge_results::run::RunStatus::Running
-    );
-    if run.plan.is_some() && !is_whole {
-        commands.push(ReaderCommand {
-            short: "Resume",
-            purpose: "Resume this run in the same folder:".to_owned(),
-            line: format!("kgauge run --resume {}", words::quoted(&folder)),
-            line_anywhere: "kgauge run --resume RUN-FOLDER".to_owned(),
-        });
-    }
-    if !run.head.command.is_empty() {
-        let words: Vec<String> = run
-            .head
-            .command
-            .iter()
-            .map(|word| words::quoted(word))
-            .collect();
-        commands.push(ReaderCommand {
-            short: "Command",
-            purpose: "Original command:".to_owned(),
-            line: words.join(" "),
-            line_anywhere: words.join(" "),
-        });
-    }
-    commands.push(ReaderCommand {
-        short: "",
-        purpose: "Regenerate this page:".to_owned(),
-        line: format!("kgauge report {}", words::quoted(&folder)),
-        line_anywhere: "kgauge report RUN-FOLDER".to_owned(),
-    });
-    commands
 }
