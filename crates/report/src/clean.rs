@@ -44,7 +44,7 @@ fn is_wide(character: char) -> bool {
         | 0x20000..=0x3fffd)
 }
 
-/// At most so many letters, the last of them an ellipsis where something is cut.
+/// At most `letters` letters; the last one is an ellipsis where the text was cut.
 pub(crate) fn cut(text: &str, letters_max: usize) -> String {
     if text.chars().count() <= letters_max {
         return text.to_owned();

@@ -110,13 +110,13 @@ fn number(number: Option<impl Display>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
 
-/// A column: its name, and what stands in it.
+/// A column: its name, and the cell of each row.
 struct CsvColumn<'a> {
     name: String,
     cell: Box<dyn Fn(&Row<'_>) -> String + 'a>,
 }
 
-/// A column whose name is ours, and what stands in it.
+/// A column with a constant name.
 type NamedCell = (&'static str, fn(&Row<'_>) -> String);
 
 /// The columns before the factors.
@@ -300,7 +300,7 @@ fn columns_of_times(kind: TimeKind) -> Vec<CsvColumn<'static>> {
             None => times.mean_interval(),
             Some(quantile) => times.percentile(quantile)?.interval(),
         };
-        // Whole nanoseconds: a histogram knows no more.
+        // Whole nanoseconds: a histogram is not more precise.
         let low =
             move |times: &LatencySummary| number(interval(times).map(|ends| ends.low.round()));
         let high =

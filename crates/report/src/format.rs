@@ -6,8 +6,8 @@ pub(crate) use kgauge_scenario::format::*;
 /// Shown in place of an interval where one repeat gives none.
 pub(crate) const ONE_REPEAT: &str = "n=1";
 
-/// Above so many times the figure an interval excludes nothing, and its ends would only look like knowledge:
-/// two repeats that differ by half reach thousands of times the figure.
+/// An interval that reaches further than this many times its figure excludes nothing, so its ends are not printed: two
+/// repeats that differ by half reach thousands of times the figure.
 const REACH_MAX: f64 = 10.0;
 
 /// How far an interval reaches from its figure, to the further side: `±2.4 %`.

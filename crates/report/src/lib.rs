@@ -44,14 +44,14 @@ pub use terminal::TerminalStyle;
 /// The report as text for a terminal, ending with a line break.
 ///
 /// Opens with the target and the answers, then the tables; fits `style.width` columns. Colours only
-/// when asked for, and they say nothing that words do not.
+/// when asked for, and they only repeat what the text says.
 pub fn render_terminal(run: &RunRead, summary: &Summary, style: TerminalStyle) -> String {
     terminal::text(&view::fill::view(run, summary), style)
 }
 
 /// The report as one HTML page that needs no network and is complete without script.
 ///
-/// A pure function of the folder's content: where the folder stands does not matter.
+/// A pure function of the folder's content, not of its path.
 pub fn render_html(run: &RunRead, summary: &Summary) -> String {
     html::page(&view::fill::view(run, summary))
 }
@@ -66,7 +66,7 @@ pub fn render_markdown(run: &RunRead, summary: &Summary) -> String {
 
 /// The figures of every trial and repeat as CSV with a head, its lines ended by CR LF.
 ///
-/// Units stand in the names of the columns, and each varied setting has a column of its own.
+/// The names of the columns contain the units, and each varied setting has a separate column.
 pub fn render_csv(run: &RunRead, summary: &Summary) -> String {
     csv::text(run, summary)
 }
@@ -79,7 +79,7 @@ pub fn render_comparison_terminal(comparison: &Comparison, style: TerminalStyle)
     terminal::compare::text(&compare::view(comparison), style)
 }
 
-/// What a gate found, a line for each figure, the gravest first; the last one has the word of all.
+/// The result of a gate: a line for each figure, the most severe first, and a last line for the whole gate.
 ///
 /// Names in them are as they came from the run folders.
 pub fn gate_lines(gate: &Gate) -> Vec<String> {
@@ -95,7 +95,7 @@ pub fn render_comparison_markdown(comparison: &Comparison) -> String {
 
 /// Several runs side by side as one HTML page that needs no network and has no script.
 ///
-/// A pure function of the runs' content: where their folders stand does not matter.
+/// A pure function of the runs' content, not of their paths.
 pub fn render_comparison_html(comparison: &Comparison) -> String {
     html::compare::page(&compare::view(comparison))
 }

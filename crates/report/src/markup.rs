@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// An attribute: its name from our source, its value from anywhere.
 pub(crate) type Attribute<'a> = (&'static str, &'a str);
 
-/// Markup that was made here and is whole: it may stand in other markup as it is.
+/// Complete markup that was made here: other markup may contain it unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SafeMarkup(Arc<str>);
 
@@ -103,7 +103,7 @@ impl Markup {
         self.element(tag, attributes, |inner| inner.text(text));
     }
 
-    /// An element of words for people: a number and its unit stay on one line.
+    /// An element with text for people: a number and its unit stay on one line.
     pub(crate) fn prose(&mut self, tag: &'static str, attributes: &[Attribute<'_>], words: &str) {
         self.leaf(tag, attributes, &unbroken(words));
     }
@@ -178,7 +178,7 @@ fn escape_into(out: &mut String, text: &str) {
     }
 }
 
-/// What stands behind a number and belongs to it.
+/// What follows a number and belongs to it.
 const UNITS: [&str; 17] = [
     "%", "ns", "µs", "ms", "s", "min", "h", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "MB/s",
     "cores", "times",

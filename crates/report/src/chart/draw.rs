@@ -70,7 +70,7 @@ pub(super) fn write_plot_frame(
     });
 }
 
-/// What a screen reader says for the picture.
+/// The description of the picture for screen readers.
 fn label(chart: &Chart) -> String {
     let groups: Vec<&str> = chart
         .groups
@@ -161,7 +161,7 @@ pub(super) fn write_band(page: &mut Markup, chart: &Chart, band: &Band) {
             ],
         );
     }
-    // A name needs room: about a twelfth of a phone's plot.
+    // A name needs about a twelfth of a phone's plot.
     if to - from >= 0.08 {
         let attributes = [
             ("class", "stage"),
@@ -301,7 +301,7 @@ fn write_point(page: &mut Markup, chart: &Chart, point: &Point, marker: Marker) 
     write_marker(page, &x, y, marker);
 }
 
-/// A marker keeps its form because it stands in its own unstretched SVG.
+/// A marker keeps its form because it is in its own unstretched SVG.
 pub(super) fn write_marker(page: &mut Markup, x: &str, y: f64, marker: Marker) {
     let y = number(y);
     page.element(
@@ -352,7 +352,7 @@ fn write_end_labels(page: &mut Markup, chart: &Chart) {
             labels.push((y, index));
         }
     }
-    // Of equal heights the later group stands higher: the maximum above the p99.
+    // At equal heights the later group is higher: the maximum above the p99.
     labels.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
     let mut above = f64::NEG_INFINITY;
     for (y, index) in labels {

@@ -4,7 +4,7 @@ use super::{AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Marker, draw};
 use crate::format;
 use crate::markup::Markup;
 
-/// Rows of a data table at most; longer lines show every n-th point there, and the table says so.
+/// Rows of a data table at most; of longer lines it has every n-th point, and says so.
 pub(super) const TABLE_ROWS_MAX: usize = 60;
 
 /// Writes the whole figure.

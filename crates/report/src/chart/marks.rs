@@ -1,10 +1,10 @@
-//! Moments that are marked across a chart over time: a line each, with a number where there is room.
+//! Marked moments of a chart over time: a line each, with a number where it fits.
 
 use super::place::{HEIGHT, TOP, number, percent};
 use super::{Chart, MarkKind};
 use crate::markup::Markup;
 
-/// Numbers need about so much of the plot's width, on a phone too.
+/// The part of the plot's width that a number needs, on a phone too.
 const ROOM: f64 = 0.035;
 
 /// Writes the marks that lie on the chart.

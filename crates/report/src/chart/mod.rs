@@ -23,7 +23,7 @@ pub(crate) struct Chart {
     pub(crate) id: String,
     /// What is shown: `Throughput over time`.
     pub(crate) title: String,
-    /// What one point is, in a few words.
+    /// What one point is.
     pub(crate) subtitle: String,
     /// The horizontal axis.
     pub(crate) x: Axis,
@@ -47,7 +47,7 @@ pub(crate) struct Chart {
 }
 
 impl Chart {
-    /// How many bytes of a page it takes, rather more than fewer: path, data block, table and words.
+    /// An upper estimate of its bytes in a page: path, data block, table and texts.
     pub(crate) fn bytes_about(&self) -> usize {
         // Axes, captions and the elements around them.
         const FRAME: usize = 3_000;
@@ -119,7 +119,7 @@ pub(crate) fn text_bytes(text: &str) -> usize {
 pub(crate) struct Axis {
     /// What it shows.
     pub(crate) name: String,
-    /// Where values stand.
+    /// The places of values.
     pub(crate) scale: Scale,
     /// How values are written.
     pub(crate) unit: AxisUnit,
@@ -208,18 +208,18 @@ pub(crate) struct Mean {
 pub(crate) struct LegendEntry {
     /// Its name.
     pub(crate) name: String,
-    /// How its lines look.
+    /// The look of its lines.
     pub(crate) look: LineStyle,
 }
 
-/// Colour, dash and marker together, so that no group is told by colour alone.
+/// Colour, dash and marker together, so that no group differs by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineStyle {
     /// Which of the [`LineStyle::COLOURS`] colours of the style sheet.
     pub(crate) colour: u8,
     /// Which dash pattern.
     pub(crate) dash: Dash,
-    /// What stands at each point; `None` for dense lines.
+    /// The marker of each point; `None` for dense lines.
     pub(crate) marker: Option<Marker>,
     /// Whether points are joined.
     pub(crate) joined: bool,
@@ -229,8 +229,8 @@ impl LineStyle {
     /// Colours in the style sheet (`.c0` to `.c5`).
     pub(crate) const COLOURS: u8 = 6;
 
-    /// The n-th look of a chart whose lines are all told apart: by their dash alone while there are
-    /// no more of them than dashes, by dash and colour beyond it.
+    /// The n-th look of a chart whose lines all differ: by dash alone while there are enough dashes, else by dash and
+    /// colour.
     pub(crate) fn nth(index: usize) -> Self {
         let colours = usize::from(Self::COLOURS);
         Self::line(index, Dash::nth(index + index / colours))
@@ -307,7 +307,7 @@ pub(crate) struct ChartLine {
     pub(crate) group: usize,
     /// What it is within the group, for the table: `repeat 2`; empty when the group has one line.
     pub(crate) name: String,
-    /// True for lines that stand behind the others: further repeats.
+    /// True for lines behind the others: further repeats.
     pub(crate) faint: bool,
     /// Points by rising x.
     pub(crate) points: Vec<Point>,

@@ -68,7 +68,7 @@ impl Scale {
         Self::Log { low, high }
     }
 
-    /// Where a value stands, 0 to 1; `None` for what the axis cannot show (zero on a log axis).
+    /// The place of a value, 0 to 1; `None` for what the axis cannot show (zero on a log axis).
     pub(crate) fn place(&self, value: f64) -> Option<f64> {
         let place = match *self {
             Self::Linear { low, high } => (value - low) / (high - low),

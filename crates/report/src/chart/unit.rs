@@ -41,7 +41,7 @@ impl AxisUnit {
         }
     }
 
-    /// A label on an axis: short, no unit where the caption tells it.
+    /// A label on an axis: short, without a unit that the caption has.
     pub(crate) fn tick(self, value: f64) -> String {
         match self {
             Self::Seconds => seconds_text(value),

@@ -103,7 +103,7 @@ fn of_one(against: &Against) -> String {
         DifferenceVerdict::NoDifference => {
             format!("{}: {}", word(against), would_have_shown(against))
         }
-        // The reason says it.
+        // The reason has it.
         DifferenceVerdict::Undecided | DifferenceVerdict::NotMeasured => text::clause(against),
         _ if ratio.is_empty() => format!("{}: {}", word(against), text::clause(against)),
         _ => word(against).to_owned(),

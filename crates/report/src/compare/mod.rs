@@ -36,14 +36,14 @@ pub(crate) struct CompareView {
     pub(crate) marks: Vec<(Caveat, &'static str)>,
     /// What was taken for the spread between runs; empty where nothing was compared.
     pub(crate) between_runs: String,
-    /// How the words were found.
+    /// How the verdicts were reached.
     pub(crate) method: String,
 }
 
 /// A column's head.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnHead {
-    /// The run in few words.
+    /// A short name of the run.
     pub(crate) label: String,
     /// Target, run, machine: for those who want to know.
     pub(crate) facts: Vec<(&'static str, String)>,
@@ -98,7 +98,7 @@ pub(crate) struct PublishedView {
 /// One figure of one run.
 #[derive(Debug, Clone)]
 pub(crate) struct CellView {
-    /// The figure, short: `6.38 M`; what is missing in words.
+    /// The figure, short: `6.38 M`; or why it is missing.
     pub(crate) figure: String,
     /// As a number in the row's unit.
     pub(crate) value: Option<f64>,
@@ -108,22 +108,22 @@ pub(crate) struct CellView {
     pub(crate) spread: String,
     /// What it must not be read without.
     pub(crate) marks: Vec<Caveat>,
-    /// How it stands to the baseline.
+    /// Its comparison with the baseline.
     pub(crate) against: Option<AgainstView>,
     /// Measured / published.
     pub(crate) beside_published: Option<f64>,
 }
 
-/// How a figure stands to the baseline's.
+/// The comparison of a figure with the baseline's.
 #[derive(Debug, Clone)]
 pub(crate) struct AgainstView {
     /// `1.10`; empty where there is none to show.
     pub(crate) ratio: String,
     /// The ratio's 95 % interval.
     pub(crate) interval: Option<Interval>,
-    /// Which word.
+    /// The verdict.
     pub(crate) word: DifferenceVerdict,
-    /// The word for readers.
+    /// The verdict as text.
     pub(crate) name: &'static str,
     /// Good, bad, or neither.
     pub(crate) tone: Tone,
@@ -152,7 +152,7 @@ pub(crate) enum Tone {
     Same,
     /// No difference found, and there may be a large one.
     Open,
-    /// Nothing can be said.
+    /// Not decided or not compared.
     Silent,
 }
 
@@ -329,7 +329,7 @@ pub(crate) fn figure(value: f64, unit: FigureUnit) -> String {
     }
 }
 
-/// What a mark looks like beside a figure; the rest is said in words.
+/// The sign of a mark next to a figure; the legend explains it.
 pub(crate) fn mark_sign(mark: Caveat) -> &'static str {
     match mark {
         Caveat::ClosedLoop => "*",
@@ -340,7 +340,7 @@ pub(crate) fn mark_sign(mark: Caveat) -> &'static str {
         Caveat::SendsFailed => "#",
         Caveat::TwoModes => "‖",
         Caveat::NotFinished | Caveat::RepeatsMissing => "†",
-        // Its spread says so: n=1.
+        // Its spread shows it: n=1.
         Caveat::OneRepeat => "",
     }
 }

@@ -15,10 +15,10 @@ use crate::view::Severity;
 /// Places named in a sentence before the others are only counted.
 const PLACES_SHOWN: usize = 3;
 
-/// One sentence to mind.
+/// A caveat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sentence {
-    /// How grave.
+    /// Its severity.
     pub(crate) level: Severity,
     /// The sentence.
     pub(crate) words: String,
@@ -76,7 +76,7 @@ pub(super) fn head(run: &RunColumn) -> ColumnHead {
     }
 }
 
-/// Each seed once: runs of a side may be the same run once more.
+/// Each seed once: a side may contain the same run several times.
 fn seeds(run: &RunColumn) -> String {
     let further = run.further.iter().map(|further| further.seed);
     let mut seeds: Vec<u64> = std::iter::once(run.seed).chain(further).flatten().collect();
@@ -108,7 +108,7 @@ pub(super) fn differing(comparison: &Comparison) -> Vec<Sentence> {
     found
 }
 
-/// What is grave, and why single figures are not comparable; each reason once.
+/// Severe caveats, and why single figures are not comparable; each reason once.
 pub(super) fn all(comparison: &Comparison) -> Vec<Sentence> {
     let mut sentences = differences(comparison);
     sentences.retain(|sentence| sentence.level == Severity::Grave);
@@ -122,7 +122,7 @@ pub(super) fn all(comparison: &Comparison) -> Vec<Sentence> {
             ),
         });
     }
-    // The gravest first; the sort keeps the order otherwise.
+    // The most severe first; the sort is stable.
     sentences.sort_by_key(|sentence| std::cmp::Reverse(sentence.level));
     sentences
 }
@@ -166,7 +166,7 @@ fn differences(comparison: &Comparison) -> Vec<Sentence> {
                 level: Severity::Grave,
                 words: format!("{runs}: {words}."),
             },
-            // The words name both sides.
+            // The text names both sides.
             (
                 false,
                 DifferenceKind::Settings
@@ -198,7 +198,7 @@ fn reasons(comparison: &Comparison) -> Vec<Sentence> {
             let Some(against) = &cell.against else {
                 continue;
             };
-            // At full speed the mark of the time says it.
+            // At full speed, the mark of the latency shows it.
             let closed = row.figure.is_latency() && cell.marks.contains(&Caveat::ClosedLoop);
             let word = against.word == DifferenceVerdict::NotComparable;
             let barred = matches!(against.reason, AgainstReason::Differences { .. });

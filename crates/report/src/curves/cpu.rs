@@ -1,11 +1,11 @@
-//! Processor cores in use over time: the generator beside the target.
+//! CPU cores in use over time, by process.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::chart::{Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Point, Scale};
 use crate::view::{ProcessTimeline, Timeline, TrialView};
 
-/// Longer names find no room beside the plot; the legend has them.
+/// Longer names do not fit next to the plot; the legend has them.
 const END_LABEL_LETTERS_MAX: usize = 10;
 
 /// The chart, unless no process was observed.

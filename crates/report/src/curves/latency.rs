@@ -4,7 +4,7 @@ use crate::chart::{Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyl
 use crate::format;
 use crate::view::{FlowTimeline, Timeline, TimesAt, TrialView};
 
-/// One of the lines: its name and look, and how its value is taken.
+/// One of the lines: its name, its look and its value.
 struct LatencyLine {
     name: &'static str,
     dash: Dash,
@@ -30,7 +30,7 @@ const SHOWN: [LatencyLine; 3] = [
     },
 ];
 
-/// The short form of what the percentile chart says with numbers.
+/// The short form of a note of the percentile chart.
 pub(super) const CLOSED: &str = "Closed loop: records in flight ÷ throughput, not broker latency.";
 
 /// One chart for each flow that has latencies.
@@ -90,7 +90,7 @@ fn chart(trial: &TrialView, index: usize, flow: &str, alone: bool) -> Option<Cha
     })
 }
 
-/// The values with a gap wherever a second had none: a stall must not look like a slope.
+/// The values, with a gap for each second without any: a stall must not look like a slope.
 fn points(times: &[TimesAt], value: fn(&TimesAt) -> u64, seconds_per_point: u64) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::with_capacity(times.len());
     for times in times {

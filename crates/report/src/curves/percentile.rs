@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// The last point that is drawn of so many samples, all different.
+    /// The last point that is drawn for `count` different samples.
     fn end(count: u64) -> Option<(f64, u64)> {
         let mut times = Histogram::new();
         (1..=count).for_each(|n| times.record(n * 1_000, 1, 0));

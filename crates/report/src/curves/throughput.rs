@@ -18,7 +18,7 @@ pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
     if names.is_empty() {
         return None;
     }
-    // Repeats are told apart by dashes, and so are flows: never both in one chart.
+    // Dashes distinguish either repeats or flows, never both in one chart.
     let by_repeat = names.len() == 1 && timelines.len() <= NAMED_LINES_MAX;
     let (mut groups, mut lines) = (Vec::new(), Vec::new());
     for (colour, name) in names.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! What must be known of published lines: in a few words beside each figure, in sentences below the table. Why a figure
-//! cannot be compared, and what arithmetic says of its line.
+//! Caveats of published lines: a few words next to each figure, sentences below the table. Why a figure cannot be
+//! compared, and the findings of its audit.
 
 use kgauge_analyze::summary::{PublishedComparison, PublishedStatus};
 
@@ -11,7 +11,7 @@ use crate::view::{ReportView, TrialView, published};
 /// What the reason of a figure that cannot be compared begins with.
 const NOT_COMPARABLE: &str = "Not comparable";
 
-/// What a finding's sentence begins with, and the word for it in a list.
+/// How a finding's sentence begins, and its plural.
 const LEVELS: [(&str, &str); 4] = [
     (NOT_COMPARABLE, "not comparable"),
     ("contradiction", "contradictions"),
@@ -19,7 +19,7 @@ const LEVELS: [(&str, &str); 4] = [
     ("caution", "cautions"),
 ];
 
-/// Where it stands why a figure cannot be compared.
+/// A link to the reason why a figure cannot be compared.
 pub(super) fn write_why(page: &mut Markup, trial: &TrialView, published: &PublishedComparison) {
     if published.word == PublishedStatus::NotComparable {
         let link = format!("#{}", id(trial));

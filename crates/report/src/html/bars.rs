@@ -80,7 +80,7 @@ impl Bar<'_> {
         let place = |value: f64| format!("{:.2}%", (value / top).clamp(0.0, 1.0) * 98.0);
         page.element("div", &[("class", "bar-row")], |page| {
             page.leaf("span", &[], self.name);
-            // The text beside it says the same.
+            // The text next to it has the same figures.
             let svg = [
                 ("class", self.class),
                 ("width", "100%"),

@@ -1,4 +1,4 @@
-//! The page of a comparison: how the runs stand to the baseline, then every figure of all of them.
+//! The page of a comparison: each run against the baseline, then all figures.
 
 use kgauge_analyze::compare::{Caveat, FigureKind};
 
@@ -329,7 +329,7 @@ fn write_row_words(
     }
 }
 
-/// What the marks mean, and how the words were found.
+/// The meaning of the marks and the method of the verdicts.
 fn write_reading(page: &mut Markup, view: &CompareView) {
     page.element(
         "section",

@@ -1,4 +1,4 @@
-//! The figures: throughput with its spread, beside what was published; failures; CPU per record.
+//! The figures: throughput with its spread, published figures, failures, CPU per record.
 
 use kgauge_analyze::statistics::Spread;
 use kgauge_analyze::summary::CpuSummary;
@@ -51,7 +51,7 @@ fn write_scenario(page: &mut Markup, scenario: &ScenarioView) {
                 Some(reason) => write_missing(page, trial, reason),
                 None => {
                     for (index, flow) in trial.flows.iter().enumerate() {
-                        // CPU is of the whole trial: it stands with its first flow.
+                        // CPU covers the whole trial: the row of its first flow has it.
                         write_flow(
                             page,
                             trial,
@@ -155,7 +155,7 @@ pub(crate) fn write_figure(page: &mut Markup, figure: Option<&Spread>, write: fn
     page.leaf("span", &[("class", "small spread block")], &spread);
 }
 
-/// The badge of a flow whose target was not steady, beside its rate and its times.
+/// The badge of a flow whose target was not steady.
 pub(super) fn write_not_steady(page: &mut Markup, flow: &Flow) {
     if let Some(what) = flow.not_steady() {
         page.leaf("span", &[("class", "badge bad block")], "not steady");

@@ -16,7 +16,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
     write_head(page, &head);
 }
 
-/// What a page's head says.
+/// The contents of a page's head.
 pub(super) struct PageHead<'a> {
     pub(super) title: &'a str,
     /// Of the kgauge that it is about.

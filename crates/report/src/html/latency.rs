@@ -103,7 +103,7 @@ fn write_percentile(page: &mut Markup, percentile: Option<&Percentile>) {
     }
 }
 
-/// The marks: of requests, closed loop, sent late; or that the figure stands for itself.
+/// The marks: per request, closed loop, sent late; or that the figure has none.
 fn write_marks(page: &mut Markup, flow: &Flow, kind: TimeKind) {
     let mark = |page: &mut Markup, class: &'static str, word: &str, meaning: &str| {
         page.leaf("span", &[("class", class)], word);

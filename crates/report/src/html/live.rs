@@ -1,4 +1,4 @@
-//! What the page of a run that goes on shares with the report: style, script, charts.
+//! What the page of a run in progress shares with the report: style, script, charts.
 
 use super::head::{PageHead, policy, write_head};
 use super::{ByteBudget, CHART_BYTES_MAX, STYLE, TrialCharts, machine, trial, write_numbers};
@@ -19,7 +19,7 @@ pub(crate) struct LiveHead<'a> {
     pub(crate) script: &'static str,
 }
 
-/// A whole page around what `content` writes. Without script it loads itself anew.
+/// A whole page around what `content` writes. Without script it reloads itself.
 pub(crate) fn live_page(head: &LiveHead<'_>, content: impl FnOnce(&mut Markup)) -> String {
     let mut page = Markup::new();
     page.own("<!DOCTYPE html>\n");
@@ -44,7 +44,7 @@ pub(crate) fn live_page(head: &LiveHead<'_>, content: impl FnOnce(&mut Markup)) 
     page.finish()
 }
 
-/// The policy that such a page says of itself.
+/// The content-security policy of such a page.
 pub(crate) fn live_policy(style: &'static str, script: &'static str) -> String {
     let head = LiveHead {
         title: "",

@@ -27,7 +27,7 @@ use machine::MachineSection;
 pub(crate) use figures::{cell, write_figure};
 pub(crate) use live::{LiveHead, live_page, live_policy, write_live_trial};
 
-/// The script that adds what a pointer and keys can do. The page says everything without it.
+/// The script that reacts to pointer and keys. The page is complete without it.
 const SCRIPT: &str = include_str!("script.js");
 /// The only style sheet.
 const STYLE: &str = include_str!("style.css");
@@ -58,7 +58,7 @@ enum Numbers<'a> {
     Heat(HeatData<'a>),
 }
 
-/// Bytes that charts may take, so that the page stays below 2 MiB with all that is beside them.
+/// Bytes that charts may take, so that the whole page stays below 2 MiB.
 const CHART_BYTES_MAX: usize = 1_500_000;
 /// Bytes of them that are kept for heat maps, however many curves there are.
 const HEAT_BYTES_MIN: usize = 200_000;
@@ -71,7 +71,7 @@ struct ByteBudget {
 }
 
 impl ByteBudget {
-    /// Takes so many bytes, if they are there.
+    /// Takes `bytes`, if as many are left.
     fn take(&mut self, bytes: usize) -> bool {
         let left = self.bytes.checked_sub(bytes);
         self.bytes = left.unwrap_or(self.bytes);

@@ -1,5 +1,4 @@
-//! Measured beside published, as a small picture: where the ratio lies between a tenth and ten
-//! times.
+//! A small picture of measured ÷ published, on an axis from 0.1 to 10.
 
 use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{PublishedComparison, PublishedStatus};
@@ -12,7 +11,7 @@ use crate::view::{TrialView, published as text};
 /// The picture's ends: a tenth and ten times the published figure.
 const DECADES: f64 = 1.0;
 
-/// Writes ratio, word and picture of one published figure, and how its audit ended.
+/// Writes ratio, status and picture of one published figure, and the result of its audit.
 pub(super) fn write(page: &mut Markup, trial: &TrialView, published: &PublishedComparison) {
     let class = match published.word {
         PublishedStatus::Agrees => "badge good",
@@ -43,7 +42,7 @@ pub(super) fn write(page: &mut Markup, trial: &TrialView, published: &PublishedC
 }
 
 /// A line from 0.1 × to 10 ×, a tick at 1 ×, the ratio as a disc with its interval. A ratio beyond
-/// the ends stands at the end as an arrow; its number stands beside it anyway.
+/// the ends is an arrow at the end; its number is printed next to it.
 fn write_strip(page: &mut Markup, ratio: f64, interval: Option<Interval>) {
     let label = format!(
         "measured is {} times the published figure",

@@ -154,7 +154,7 @@ fn write_verdict(page: &mut Markup, verdict: &GoalView) {
     });
 }
 
-/// Warnings with their cure, gravest first as the view orders them.
+/// Warnings with their fix, the most severe first.
 pub(super) fn write_warnings(page: &mut Markup, view: &ReportView) {
     if view.to_mind().next().is_none() {
         return;
@@ -183,7 +183,7 @@ fn write_warning(page: &mut Markup, warning: &WarningView) {
     });
 }
 
-/// A box that says how grave its content is.
+/// A box with its severity.
 fn write_box(page: &mut Markup, level: Severity, content: impl FnOnce(&mut Markup)) {
     let (class, word) = match level {
         Severity::Note => ("notice note-box", "Note"),

@@ -57,7 +57,7 @@ fn write_trial(page: &mut Markup, trial: &TrialView, charts: Option<&TrialCharts
     page.line();
 }
 
-/// Where the trial's own charts are left out, that has been said already.
+/// Nothing where the trial's own charts are left out: a note says so already.
 pub(super) fn write_machine(page: &mut Markup, charts: Option<&TrialCharts>, open: bool) {
     if let Some(charts) = charts {
         machine::write(page, PanelSection::Traffic, &charts.traffic, open);

@@ -86,7 +86,7 @@ fn write_closed(page: &mut Markup, view: &ReportView) {
         "These flows ran at full speed and sent each record as soon as the buffer had space. By \
          Little's law, their latency is records in flight ÷ throughput.",
     );
-    // What all of them say first is said once.
+    // The first sentence is written once where all of them share it.
     let first = sentences
         .first()
         .map_or("", |(_, sentence)| sentence.as_str());

@@ -1,9 +1,9 @@
-//! What limits a load right now, in two or three words: the verdict on the last seconds, made short.
+//! The bottleneck of a load right now, in two or three words.
 
 use kgauge_analyze::live::LiveVerdict;
 use kgauge_analyze::summary::{Bottleneck, LatenessCause};
 
-/// The words of page and progress line; `None` where the verdict is not decided.
+/// The text of page and progress line; `None` where the verdict is not decided.
 pub fn limit_in_short(verdict: &LiveVerdict) -> Option<&'static str> {
     // Times that contain a delay of the generator's side are worth more words than a load that is kept.
     let late = match verdict.generator.blame {

@@ -7,7 +7,7 @@ use crate::html::{cell, write_figure};
 use crate::markup::Markup;
 use crate::view::{Flow, ReportView, TrialView};
 
-/// Rows that are shown at most: the latest ones of a large plan stand in the report.
+/// Rows that are shown at most: the report has all trials of a large plan.
 const ROWS_MAX: usize = 300;
 const COLUMNS: [&str; 6] = ["Trial", "Repeats", "Records/s", "MB/s", "p50", "p99"];
 

@@ -22,8 +22,8 @@ pub use now::{LiveFlowView, LiveNow, LivePhase, LiveReport, LiveStage, LiveTrial
 
 /// What the page's script does, around that of the report: it fetches the part that changes and puts it in place.
 const SCRIPT: &str = concat!(
-    // The report's script is called anew for each picture; what it would listen to for the whole page is left out, or
-    // it would listen once more each second.
+    // The report's script is called again for each picture. Its listeners for the whole page are left out, or each
+    // second would add one.
     "const attach = ((addEventListener, location) => {",
     include_str!("../html/script.js"),
     "});\n",
@@ -37,7 +37,7 @@ const STYLE: &str = include_str!("live.css");
 pub struct LivePage<'a> {
     /// Where the run is.
     pub now: &'a LiveNow,
-    /// The repeat that goes on, as the only one of its run, and the summary of that.
+    /// The repeat in progress, as the only one of its run, and its summary.
     pub repeat: Option<(&'a RunRead, &'a Summary)>,
     /// What has ended.
     pub ended: Option<(&'a RunRead, &'a Summary)>,
@@ -68,12 +68,12 @@ pub fn render_live_part(live: &LivePage<'_>) -> SafeMarkup {
     page.finish_part()
 }
 
-/// The content-security policy of the page, as a header says it.
+/// The content-security policy of the page, for a header.
 pub fn live_policy() -> String {
     html::live_policy(STYLE, SCRIPT)
 }
 
-/// A report's page with a line above it that says where it comes from.
+/// A report's page with a line above it that names its origin.
 pub fn render_served_report(report: &str, words: &str) -> String {
     const BODY: &str = "<body>";
     let Some((head, body)) = report.split_once(BODY) else {

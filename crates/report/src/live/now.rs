@@ -26,7 +26,7 @@ pub struct LiveNow {
     pub stage: Option<LiveStage>,
     /// What the whole run is thought to take yet, in seconds.
     pub left_s: Option<u64>,
-    /// What seems to limit the load, in a few words; `None` while nothing is known.
+    /// The likely bottleneck, in a few words; `None` while nothing is known.
     pub suspicion: Option<String>,
     /// What each flow does.
     pub flows: Vec<LiveFlowView>,
@@ -36,7 +36,7 @@ pub struct LiveNow {
     pub reports: Vec<LiveReport>,
 }
 
-/// Whether a run goes on.
+/// Whether a run is in progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LivePhase {
     /// There is no load: targets start, topics are made.
@@ -51,7 +51,7 @@ pub enum LivePhase {
 }
 
 impl LivePhase {
-    /// The word in the page and in `live.json`.
+    /// The name in the page and in `live.json`.
     pub fn as_str(self) -> &'static str {
         match self {
             LivePhase::Between => "between",

@@ -9,7 +9,7 @@ use crate::view::Severity;
 /// Tables with more rows are folded.
 const ROWS_OPEN_MAX: usize = 30;
 
-/// How much is shown. What is left out stands in `comparison.html`, and the text says so.
+/// How much is shown. `comparison.html` has the rest, and the text says so.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     /// Rows of all tables.
@@ -18,7 +18,7 @@ struct Limits {
     items: usize,
     /// Letters of one text.
     letters: usize,
-    /// Runs beside the baseline.
+    /// Runs next to the baseline.
     runs: usize,
 }
 

@@ -88,7 +88,7 @@ fn starts_list(text: &str) -> Option<usize> {
     (digits > 0 && is_item).then_some(digits)
 }
 
-/// A block of code whose fence is longer than any that stands in it.
+/// A block of code whose fence is longer than any in its text.
 pub(super) fn fenced(lines: &[String]) -> String {
     let longest = lines.iter().map(|line| longest_run(line)).max();
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);

@@ -10,7 +10,7 @@ const BYTES_MAX: usize = 60_000;
 /// The first of some texts, each shorter than the one before it, that a comment can hold.
 pub(super) fn first_that_fits(mut texts: impl Iterator<Item = String>, what: &str) -> String {
     let found = texts.find(|text| text.len() <= BYTES_MAX);
-    // Only reached if the limits were wrong: then the least that can be said.
+    // Only reached if the limits are wrong: the shortest possible text.
     found.unwrap_or_else(|| format!("The {what} is too long for a comment.\n"))
 }
 
@@ -36,7 +36,7 @@ impl Lines {
         self.out
     }
 
-    /// Text from anywhere, as it may stand in a line.
+    /// Text from outside, safe within a line.
     pub(super) fn escaped(&self, text: &str) -> String {
         escape(text, self.letters)
     }
@@ -46,7 +46,7 @@ impl Lines {
         self.out.push('\n');
     }
 
-    /// A blank line, never two: it ends what stands above.
+    /// A blank line, never two: it ends the paragraph above.
     pub(super) fn gap(&mut self) {
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');
@@ -67,7 +67,7 @@ impl Lines {
         }
     }
 
-    /// A quoted paragraph that says how grave it is.
+    /// A quoted paragraph with its severity.
     pub(super) fn quoted(&mut self, level: Severity, words: &str) {
         let word = match level {
             Severity::Note => "Note",

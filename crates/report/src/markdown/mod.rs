@@ -18,7 +18,7 @@ const ROWS_OPEN_MAX: usize = 12;
 /// Warnings beyond it are folded.
 const WARNINGS_OPEN_MAX: usize = 3;
 
-/// How much is shown. What is left out stands in `report.html`, and the text says so.
+/// How much is shown. `report.html` has the rest, and the text says so.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     /// Rows of a table.
@@ -157,7 +157,7 @@ impl Writer {
         self.out.gap();
     }
 
-    /// Something with its own words over it, which a click unfolds.
+    /// Content below a summary line that a click unfolds.
     fn folded(&mut self, summary: &str, content: impl FnOnce(&mut Self)) {
         self.out.gap();
         self.out
@@ -189,7 +189,7 @@ impl Writer {
         let columns = kept.iter().filter_map(|index| table.columns.get(*index));
         let (heads, rules): (Vec<&str>, Vec<&str>) = columns
             .map(|column| match column.side {
-                // Nameless beside a figure: half of its interval.
+                // A column without a name follows a figure and has its interval.
                 Alignment::Left if column.head.is_empty() => ("95 %", "---"),
                 Alignment::Left => (column.head, "---"),
                 Alignment::Right => (column.head, "---:"),

@@ -309,7 +309,7 @@ fn write_heads(writer: &mut Writer, view: &CompareView, layout: &Layout, block: 
     let heads = heads.collect::<Vec<_>>();
     let height = heads.iter().map(Vec::len).max().unwrap_or(0);
     for line in 0..height {
-        // Heads stand at the bottom, on their columns.
+        // Heads are at the bottom, next to their columns.
         let texts = heads.iter().zip(block).map(|(head, shown)| {
             let above = height - head.len();
             let text = line.checked_sub(above).and_then(|line| head.get(line));
@@ -373,7 +373,7 @@ fn write_row(writer: &mut Writer, layout: &Layout, block: &[BlockColumn], row: &
         let spreads = cells(&|cell| (Some(Ink::Soft), cell.spread.clone()), None);
         write_if_any(writer, layout, "", spreads);
     }
-    // A line of nothing but "not comparable" says what the sentences below say better.
+    // A line with only "not comparable" repeats the sentences below.
     let told = |found: &AgainstView| found.tone != Tone::Silent || is_undecided(found);
     let mut against = row.cells.iter().filter_map(|cell| cell.against.as_ref());
     if against.any(told) {

@@ -6,7 +6,7 @@ use super::style::Ink;
 use super::table::{Alignment, Column, TableRow, TextTable};
 use crate::view::{DriverTable, ReportView};
 
-/// A table for each flow that several clients sent, and what is to be said of them.
+/// A table for each flow that several clients sent, and the sentences about it.
 pub(super) fn write(writer: &mut Writer, view: &ReportView) {
     for table in &view.drivers {
         writer.gap();

@@ -1,4 +1,4 @@
-//! The tables of the terminal: throughput beside what was published, then latency and cost.
+//! The tables of the terminal: throughput with published figures, then latency and cost.
 
 use kgauge_analyze::statistics::Spread;
 use kgauge_analyze::summary::{CpuSummary, Percentile, PublishedComparison, PublishedStatus};
@@ -62,7 +62,7 @@ pub(super) fn write_table(writer: &mut Writer, table: &TextTable) {
     }
 }
 
-/// Records and megabytes a second, beside what was published.
+/// Records and megabytes per second, with published figures.
 pub(crate) fn throughput(view: &ReportView) -> TextTable {
     let column = |head, side, rank| Column { head, side, rank };
     let columns = vec![
@@ -87,7 +87,7 @@ pub(crate) fn throughput(view: &ReportView) -> TextTable {
                 .unwrap_or_default(),
             figure(flow.megabytes().as_ref(), format::short),
             published.map_or(String::new(), |published| {
-                // The column says what it is a figure of, where it is the usual one.
+                // The head of the column has the usual unit.
                 let value = text::value(published);
                 let bare = value.strip_suffix(" records/s").map(str::to_owned);
                 bare.unwrap_or(value)
@@ -99,7 +99,7 @@ pub(crate) fn throughput(view: &ReportView) -> TextTable {
     TextTable { columns, rows }
 }
 
-/// `6.96×`; with the word where the ratio does not say it.
+/// `6.96×`; with the status where the ratio does not show it.
 fn beside(published: &PublishedComparison) -> String {
     let word = text::status(published);
     match (published.ratio, published.word) {
@@ -147,7 +147,7 @@ pub(crate) fn latency(view: &ReportView) -> TextTable {
         let [p50, p99, p99_9] = SHOWN_PERCENTILES.map(|at| percentile(flow, found(at)));
         let spreads = SHOWN_PERCENTILES.map(spread);
         let [p50_spread, p99_spread, p99_9_spread] = spreads;
-        // CPU is of the whole trial: it stands with its first flow.
+        // CPU covers the whole trial: the row of its first flow has it.
         let first = trial
             .flows
             .first()
@@ -237,7 +237,7 @@ fn figure(figure: Option<&Spread>, write: fn(f64) -> String) -> String {
     figure.map_or(NOTHING.to_owned(), |figure| write(figure.mean))
 }
 
-/// How far Little's law is missed; a closed loop's times never stand without it.
+/// How far Little's law is missed: a closed loop's times are never printed without it.
 fn residual(flow: &Flow) -> String {
     match (flow.summary.closed_loop, flow.residual()) {
         (false, _) => String::new(),

@@ -1,4 +1,4 @@
-//! The report in a terminal: the answers, the figures in tables, what to mind, where the rest is.
+//! The report in a terminal: answers, tables of figures, warnings, and where to find the rest.
 
 pub(crate) mod compare;
 mod drivers;

@@ -1,4 +1,4 @@
-//! Colour and width of a terminal. Colour only repeats what words say.
+//! Colour and width of a terminal. Colour only repeats what the text says.
 
 /// How to write for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl Default for TerminalStyle {
     }
 }
 
-/// What a piece of text is, and so how it looks.
+/// The role of a piece of text, which determines its look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ink {
     Strong,
@@ -43,7 +43,7 @@ impl Ink {
 }
 
 impl TerminalStyle {
-    /// The text, coloured if colour is wanted.
+    /// The text, coloured if colour is on.
     pub(super) fn paint(self, ink: Ink, text: &str) -> String {
         match self.color && !text.is_empty() {
             true => format!("\u{1b}[{}m{text}\u{1b}[0m", ink.code()),

@@ -7,7 +7,7 @@ const GAP: usize = 2;
 /// The first column is not cut below this.
 const FIRST_MIN: usize = 14;
 
-/// Which side a column's texts stand on.
+/// The side to which a column's texts are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Alignment {
     Left,
@@ -19,7 +19,7 @@ pub(crate) enum Alignment {
 pub(crate) struct Column {
     /// Its heading.
     pub(crate) head: &'static str,
-    /// Where its texts stand.
+    /// The alignment of its texts.
     pub(crate) side: Alignment,
     /// Columns with the largest rank are given up first; rank 0 never is.
     pub(crate) rank: u8,
@@ -53,7 +53,7 @@ pub(super) enum TableLine {
 }
 
 impl TextTable {
-    /// Lays the table out in so many columns.
+    /// Lays the table out within a width in characters.
     pub(super) fn lines(&self, width: usize) -> Vec<TableLine> {
         let mut kept = self.filled_columns();
         let mut widths = self.widths(&kept);
@@ -93,7 +93,7 @@ impl TextTable {
         lines
     }
 
-    /// The rows as they are laid out in so many columns.
+    /// The rows, laid out within a width in characters.
     pub(super) fn texts(&self, width: usize) -> Vec<String> {
         let rows = self.lines(width).into_iter().filter_map(|line| match line {
             TableLine::Cells(text) => Some(text),

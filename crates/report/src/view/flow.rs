@@ -1,4 +1,4 @@
-//! One flow of one trial: its figures as the summary has them, and the texts that stand beside them.
+//! One flow of one trial: the figures of its summary, and the texts next to them.
 
 use kgauge_analyze::statistics::Spread;
 use kgauge_analyze::summary::{
@@ -138,7 +138,7 @@ impl<'a> Flow<'a> {
         Some(text::flow::little(law, self.summary.closed_loop))
     }
 
-    /// How far Little's law is missed, as a share: it stands beside a closed loop's times.
+    /// How far Little's law is missed, as a share: printed with a closed loop's times.
     pub(crate) fn residual(&self) -> Option<f64> {
         self.summary.little.as_ref()?.residual
     }

@@ -11,7 +11,7 @@ pub(crate) struct HeatMap {
     pub(crate) kind: TimeKind,
     /// Repeats that are in it.
     pub(crate) repeats: usize,
-    /// Seconds that one column stands for.
+    /// Seconds that one column covers.
     pub(crate) seconds_per_column: u64,
     /// Borders of the rows in nanoseconds, even on a log axis; one more than there are rows.
     pub(crate) borders_ns: Vec<f64>,

@@ -40,7 +40,7 @@ pub(crate) struct ReportView<'a> {
     pub(crate) run: RunView,
     /// Said before any figure: cut short, interrupted, failed sends, limited by the generator.
     pub(crate) notices: Vec<WarningView>,
-    /// The target in words.
+    /// The target.
     pub(crate) target: TargetView,
     /// The scenarios, in the order of the plan.
     pub(crate) scenarios: Vec<ScenarioView<'a>>,
@@ -56,7 +56,7 @@ pub(crate) struct ReportView<'a> {
     pub(crate) headroom: String,
     /// What limited the trials, with the evidence where there is one trial.
     pub(crate) limits: Vec<String>,
-    /// What consumer groups did beside reading.
+    /// Rebalances and errors of consumer groups.
     pub(crate) groups: Vec<String>,
     /// What became of transactions, and which kind was spoken.
     pub(crate) transactions: Vec<String>,
@@ -89,7 +89,7 @@ pub(crate) struct RunView {
     pub(crate) warmed: String,
 }
 
-/// How grave something is.
+/// How severe something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Severity {
     /// Good to know.
@@ -130,7 +130,7 @@ pub(crate) struct ScenarioView<'a> {
     pub(crate) name: String,
     /// What is varied, where it is one setting: `writers.record.size`.
     pub(crate) factor: Option<String>,
-    /// The question in words; may be empty.
+    /// The question; may be empty.
     pub(crate) question: String,
     /// The answer in a sentence.
     pub(crate) answer: String,
@@ -147,7 +147,7 @@ pub(crate) struct TrialView<'a> {
     pub(crate) summary: &'a TrialSummary,
     /// Its name in the report: the factor values, or the scenario's name when nothing is varied.
     pub(crate) name: String,
-    /// The same beside the scenario's name and factor: `10 B`.
+    /// The same next to the scenario's name and factor: `10 B`.
     pub(crate) short: String,
     /// Unique in the report, for links: `trial-3`.
     pub(crate) id: String,
@@ -168,7 +168,7 @@ pub(crate) struct DriverTable {
     pub(crate) title: String,
     /// A client each, every cell ready to be shown: client, records/s, p99, CPU, factor.
     pub(crate) rows: Vec<[String; 5]>,
-    /// What is to be said of them.
+    /// Sentences about them.
     pub(crate) sentences: Vec<String>,
 }
 
@@ -181,16 +181,16 @@ impl DriverTable {
 /// Whether a goal held.
 #[derive(Debug, Clone)]
 pub(crate) struct GoalView {
-    /// In a word.
+    /// Its status.
     pub(crate) word: GoalStatus,
     /// The goal and what was measured.
     pub(crate) words: String,
 }
 
-/// Something to mind, with all places where it is so.
+/// A warning, with all places where it applies.
 #[derive(Debug, Clone)]
 pub(crate) struct WarningView {
-    /// How grave.
+    /// Its severity.
     pub(crate) level: Severity,
     /// The matter in one short sentence, with its place where that is short too.
     pub(crate) short: String,
@@ -212,7 +212,7 @@ impl WarningView {
 }
 
 impl ReportView<'_> {
-    /// What is to be minded, whole: what the notices at the top leave unsaid, and the warnings.
+    /// All warnings, and the details of the notices at the top.
     pub(crate) fn to_mind(&self) -> impl Iterator<Item = &WarningView> {
         let notices = self.notices.iter().filter(|notice| notice.says_more());
         notices.chain(&self.warnings)
@@ -258,12 +258,12 @@ pub(crate) struct EventView {
 /// A command for the reader.
 #[derive(Debug, Clone)]
 pub(crate) struct ReaderCommand {
-    /// What it does, in a word or two.
+    /// What it does, in one or two words.
     pub(crate) short: &'static str,
     /// What it does.
     pub(crate) purpose: String,
     /// The command line for a terminal, with this folder's path.
     pub(crate) line: String,
-    /// The same for the page, which does not know where it stands.
+    /// The same for the page, which does not know the folder's path.
     pub(crate) line_anywhere: String,
 }

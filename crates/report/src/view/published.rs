@@ -1,4 +1,4 @@
-//! A published figure beside the measured one, in words.
+//! Texts about a published figure and its comparison with the measured one.
 
 use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{MetricUnit, PublishedComparison, PublishedStatus};
@@ -32,7 +32,7 @@ pub(crate) fn ratio_interval(published: &PublishedComparison) -> Option<Interval
     })
 }
 
-/// How the two stand to each other.
+/// How the two compare.
 pub(crate) fn status(published: &PublishedComparison) -> &'static str {
     match published.word {
         PublishedStatus::Agrees => "agrees",

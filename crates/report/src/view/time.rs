@@ -14,7 +14,7 @@ pub(crate) struct Timeline {
     pub(crate) repeat: u64,
     /// Stages, in order.
     pub(crate) stages: Vec<StageSpan>,
-    /// Seconds that one point stands for: 1, or more where a run was too long to draw each second.
+    /// Seconds that one point covers: 1, or more where a run was too long to draw each second.
     pub(crate) seconds_per_point: u64,
     /// One per flow.
     pub(crate) flows: Vec<FlowTimeline>,
@@ -24,7 +24,7 @@ pub(crate) struct Timeline {
     pub(crate) machine: MachineTimeline,
     /// Clients and replicas.
     pub(crate) traffic: MachineTimeline,
-    /// What brokers told of themselves.
+    /// The brokers' metrics.
     pub(crate) brokers: MachineTimeline,
     /// What was done to the target, in order.
     pub(crate) faults: Vec<FaultAt>,
@@ -48,7 +48,7 @@ impl Timeline {
 pub(crate) struct ChangeAt {
     /// Seconds since the start of the repeat, when it was seen.
     pub(crate) at_s: f64,
-    /// What, in words.
+    /// The change as text.
     pub(crate) words: String,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct ChangeAt {
 pub(crate) struct FaultAt {
     /// Seconds since the start of the repeat.
     pub(crate) at_s: f64,
-    /// Which, in words.
+    /// The fault as text.
     pub(crate) words: String,
     /// False when it ends.
     pub(crate) begins: bool,

@@ -12,7 +12,7 @@ pub(crate) struct HeatData<'a> {
     x: AxisData<'a>,
     y: AxisData<'a>,
     counted: &'a str,
-    /// Seconds that a column stands for.
+    /// Seconds that a column covers.
     step: u64,
     /// Borders of the rows, from below.
     borders: Vec<f64>,

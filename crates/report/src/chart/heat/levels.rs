@@ -48,7 +48,7 @@ impl Levels {
         CLASSES[colour.min(COLOURS - 1)]
     }
 
-    /// Its counts in words: `3 to 9`.
+    /// Its counts as text: `3 to 9`.
     pub(super) fn words(&self, level: usize) -> String {
         let low = self.from.get(level).copied().unwrap_or(0);
         let next = self.from.get(level + 1).copied();

@@ -1,4 +1,4 @@
-//! A picture of counts by two axes: colour says how many. [`draw`] writes it as a figure, [`data`]
+//! A picture of counts by two axes, as colours. [`draw`] writes it as a figure, [`data`]
 //! as the numbers for the page's script.
 
 pub(crate) mod data;
@@ -17,7 +17,7 @@ pub(crate) struct Heat {
     pub(crate) frame: Chart,
     /// What is counted: `records`.
     pub(crate) counted: &'static str,
-    /// Seconds that one column stands for; the first begins at 0.
+    /// Seconds that one column covers; the first begins at 0.
     pub(crate) seconds_per_column: u64,
     /// Borders of the rows, even on a log axis; one more than there are rows.
     pub(crate) borders: Vec<f64>,

@@ -1,4 +1,4 @@
-//! What happened during a run, in words.
+//! The events of a run as text.
 
 use kgauge_results::RunRead;
 use kgauge_results::run::{BrokerWarming, Event, EventKind, OutageCause, RepeatKey, RepeatOutcome};
@@ -32,7 +32,7 @@ pub(super) fn events(run: &RunRead) -> Vec<EventView> {
     events
 }
 
-/// An event in words.
+/// The text of an event.
 fn in_words(event: &Event) -> String {
     let place = event
         .repeat

@@ -5,7 +5,7 @@ use kgauge_analyze::summary::{BrokerSkew, Factor, TrialSummary, WarningFinding};
 use super::{has_a_name, trial_name};
 use crate::text::bottleneck;
 
-/// Trials that are named; of more it is said how many they are.
+/// Trials that are named; of more, only the number is given.
 const NAMED_MAX: usize = 2;
 
 /// A trial that was measured.

@@ -142,7 +142,7 @@ fn target(run: &RunRead, summary: &Summary) -> TargetView {
 const EMBEDDED: &str = "The target was kgauge's embedded cluster, not Apache Kafka. The figures do \
     not carry over to a Kafka cluster.";
 
-/// The target in a few words.
+/// A short name of the target.
 pub(crate) fn target_name(summary: &Summary) -> String {
     let target = &summary.target;
     let brokers = target.brokers.map_or_else(String::new, |count| {
@@ -167,7 +167,7 @@ fn yes_no(value: bool) -> String {
     if value { "yes" } else { "no" }.to_owned()
 }
 
-/// Trials grouped by scenario, in the order in which scenarios first stand in the plan.
+/// Trials grouped by scenario, in the order in which the plan first names the scenarios.
 fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
     let mut names: Vec<&str> = Vec::new();
     for trial in &summary.trials {

@@ -41,7 +41,7 @@ pub(super) fn all(run: &RunRead, summary: &Summary) -> Vec<Sheet> {
     sheets
 }
 
-/// What the disk does by itself.
+/// The disk without Kafka.
 fn disk_sheet(disk: &DiskBaseline) -> Sheet {
     let writes = |writes: &DiskWrites| {
         format!(
@@ -178,7 +178,7 @@ fn led(summary: &Summary) -> Vec<Fact> {
     summary.trials.iter().flat_map(of_trial).collect()
 }
 
-/// Acked records beside those in the logs.
+/// Acked records and those in the brokers' logs.
 fn counted(summary: &Summary) -> Vec<Fact> {
     let of_trial = |trial: &TrialSummary| -> Vec<Fact> {
         let line = |counted: &kgauge_analyze::summary::CountedOnBroker| {
@@ -263,7 +263,7 @@ fn batching(summary: &Summary) -> Vec<Fact> {
     facts
 }
 
-/// What the generator says of itself.
+/// The verdicts on the generator.
 fn generator(summary: &Summary) -> Vec<Fact> {
     let evidence = |trial: &TrialSummary| {
         let text = crate::text::generator::evidence(trial).join(" ");

@@ -16,7 +16,7 @@ use crate::view::{FlowTimeline, ProcessTimeline, Timeline, TimesAt};
 
 /// Points of a line at most; longer runs are drawn by spans of several seconds.
 const POINTS_MAX: u64 = 300;
-/// A span that was run for less than this part of a second says nothing about a rate.
+/// A span shorter than this part of a second gives no rate.
 const PART_MIN: f64 = 0.2;
 /// Less than this, of a core, is not worth a line.
 const LOST_CORES_MIN: f64 = 0.02;
@@ -87,7 +87,7 @@ fn timeline(
     }
 }
 
-/// How many seconds a point stands for: whole spans, where a repeat that goes on has put seconds together.
+/// How many seconds a point covers: whole spans, where a repeat in progress has merged seconds.
 fn seconds_per_point(seconds: u64, longest: u32) -> u64 {
     let least = seconds.div_ceil(POINTS_MAX).max(1);
     least.next_multiple_of(u64::from(longest.max(1)))

@@ -12,11 +12,11 @@ use crate::view::TrialView;
 
 /// Rates that differ by less are one rate.
 const SAME_RATE_WITHIN: f64 = 0.02;
-/// Differences that are smaller are not worth a word, however exactly they are known.
+/// Smaller differences are not mentioned, however exactly they are known.
 const WORTH_FROM: f64 = 1.02;
 /// From here on a difference is given as a factor, below it in percent.
 const FACTOR_FROM: f64 = 2.0;
-/// A curve leaves its floor where a time reaches so many times the best.
+/// A curve leaves its floor where a time reaches this many times the best.
 const KNEE: f64 = 2.0;
 
 /// The trials of a scenario, and what they are called in its answer.
@@ -217,7 +217,7 @@ impl Trials<'_> {
         (!clauses.is_empty()).then(|| format!("No difference found: {}.", clauses.join("; ")))
     }
 
-    /// What nothing can be said of, by its cause.
+    /// Undecided figures, by cause.
     fn undecided(&self, figures: &[TrialFigure]) -> Vec<String> {
         let of_cause = |cause: UndecidedCause| {
             let undecided = TrialFinding::Undecided(cause);
@@ -409,7 +409,7 @@ fn labels_of_held(words: &[(Option<f64>, &str, GoalStatus)]) -> String {
         .join(", ")
 }
 
-/// The gravest word of a trial's goals; `None` without goals.
+/// The worst status of a trial's goals; `None` without goals.
 fn goal_word(trial: &TrialSummary) -> Option<GoalStatus> {
     let grave = |word: &GoalStatus| match word {
         GoalStatus::Held => 0,
@@ -431,7 +431,7 @@ fn is_main(figure: FigureKind) -> bool {
     )
 }
 
-/// Whether a difference is large enough, and says more than another one does.
+/// Whether a difference is large enough and not already shown by another figure.
 fn is_worth_saying(figure: &TrialFigure, all: &[TrialFigure]) -> bool {
     if let TrialFinding::Differs { times, .. } = figure.finding
         && times < WORTH_FROM

@@ -1,4 +1,4 @@
-//! Which warnings stand before the figures, and how those of many trials become few boxes.
+//! Which warnings precede the figures, and how those of many trials become few boxes.
 
 use kgauge_analyze::summary;
 use kgauge_analyze::summary::{Summary, TrialSummary, WarningFinding, WarningKind};
@@ -10,7 +10,7 @@ use crate::text::warning::{self, WarningText};
 use crate::text::warning_kind::about;
 use crate::view::{Severity, WarningItem, WarningView};
 
-/// (Notices before any figure, other warnings), each gravest first.
+/// (Notices before any figure, other warnings), each with the most severe first.
 pub(super) fn sorted(summary: &Summary) -> (Vec<WarningView>, Vec<WarningView>) {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for warning in &summary.warnings {
