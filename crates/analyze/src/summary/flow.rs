@@ -38,7 +38,7 @@ pub struct FlowSummary {
     /// Whether it was steady; null if not judged.
     #[serde(default)]
     pub steadiness: Option<FlowSteadiness>,
-    /// Its latencies.
+    /// Its distributions of times; null or absent where nothing was measured.
     pub latencies: Latencies,
     /// Records intended in the hold stage, by outcome.
     pub records: RecordCounts,

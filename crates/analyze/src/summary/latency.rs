@@ -66,7 +66,6 @@ impl JsonSchema for Latencies {
         });
         let properties: serde_json::Map<String, serde_json::Value> = properties.collect();
         json_schema!({
-            "description": "The distributions of a flow's hold stage; null or absent where nothing was measured.",
             "type": "object",
             "properties": properties,
         })
