@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use kgauge_analyze::live::{FlowTotals, LiveRepeat};
 use kgauge_load::LoadProgress;
 use kgauge_report::{LiveNow, LivePhase, LiveReport, LiveTrial};
+use kgauge_results::metrics::MetricId;
 use kgauge_results::run::{Event, Evidence, EvidenceKind, RepeatKey, Subject};
 use kgauge_results::{RunRead, Slice};
 use kgauge_runner::{RunStep, StopRequests};
@@ -485,7 +486,9 @@ impl LiveState {
                 let Some(interface) = self.interfaces.get_mut(&key) else {
                     return;
                 };
-                interface.moved_bytes = Some((look.received_bytes, look.sent_bytes));
+                let bytes = |way| look.values.get(&way).copied();
+                interface.moved_bytes =
+                    bytes(MetricId::ReceivedBytes).zip(bytes(MetricId::SentBytes));
             }
             _ => {}
         }

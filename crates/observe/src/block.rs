@@ -3,10 +3,10 @@
 //! Source: the kernel's "I/O statistics fields" (admin-guide/iostats). Sectors have 512 bytes there on every disk;
 //! times are milliseconds.
 
+use kgauge_results::metrics::MetricGroup;
 use kgauge_results::run::DiskSample;
 
-const SECTOR_BYTES: u64 = 512;
-const MS_NS: u64 = 1_000_000;
+use crate::proc_table;
 
 /// Devices to leave out: in memory, on another disk, or with removable media.
 const NO_DISKS: &[&str] = &["loop", "ram", "zram", "dm-", "md", "sr", "fd"];
@@ -60,46 +60,20 @@ fn is_partition_of(name: &str, disk: &str) -> bool {
 }
 
 /// The first eleven numbers exist since Linux 2.6; those of flushes are the 16th and 17th, since 5.5.
+const FIELDS_MIN: usize = 11;
+
 fn sample(name: &str, numbers: &str) -> Option<DiskSample> {
-    let mut found = [None; 17];
-    let texts = numbers.split_ascii_whitespace();
-    for (place, text) in found.iter_mut().zip(texts) {
-        *place = text.parse::<u64>().ok();
-    }
-    let [
-        reads,
-        _,
-        read_sectors,
-        read_ms,
-        writes,
-        _,
-        written_sectors,
-        write_ms,
-        _,
-        busy_ms,
-        queued_ms,
-        ..,
-        flushes,
-        flush_ms,
-    ] = found;
     Some(DiskSample {
         disk: name.to_owned(),
-        reads: reads?,
-        read_bytes: read_sectors?.saturating_mul(SECTOR_BYTES),
-        read_ns: read_ms?.saturating_mul(MS_NS),
-        writes: writes?,
-        written_bytes: written_sectors?.saturating_mul(SECTOR_BYTES),
-        write_ns: write_ms?.saturating_mul(MS_NS),
-        busy_ns: busy_ms?.saturating_mul(MS_NS),
-        queued_ns: queued_ms?.saturating_mul(MS_NS),
-        flushes,
-        flush_ns: flush_ms.map(|ms| ms.saturating_mul(MS_NS)),
+        values: proc_table::of_fields(MetricGroup::Disk, numbers, FIELDS_MIN)?,
     })
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use kgauge_results::metrics::{MetricId, Readings};
+
     use super::*;
 
     const TEXT: &str = "   7       0 loop0 9 0 9 9 0 0 0 0 0 9 9 0 0 0 0 0 0
@@ -128,23 +102,27 @@ mod tests {
     #[test]
     fn sectors_become_bytes_and_milliseconds_nanoseconds() {
         let disks = disks(TEXT);
-        let disk = &disks[0];
-        assert_eq!((disk.reads, disk.writes), (1_577_565, 681_254));
-        assert_eq!(disk.read_bytes, 126_518_698 * 512);
-        assert_eq!(disk.written_bytes, 341_180_296 * 512);
-        assert_eq!(disk.read_ns, 2_529_608_000_000);
-        assert_eq!(disk.write_ns, 3_103_964_000_000);
-        assert_eq!(disk.busy_ns, 319_356_000_000);
-        assert_eq!(disk.queued_ns, 5_744_486_000_000);
-        assert_eq!(disk.flushes, Some(133_900));
-        assert_eq!(disk.flush_ns, Some(8_677_000_000));
-        assert_eq!(disks[1].flushes, None, "an older kernel");
+        let expected = [
+            (MetricId::DiskReads, 1_577_565),
+            (MetricId::DiskReadBytes, 126_518_698 * 512),
+            (MetricId::DiskReadTime, 2_529_608_000_000),
+            (MetricId::DiskWrites, 681_254),
+            (MetricId::DiskWrittenBytes, 341_180_296 * 512),
+            (MetricId::DiskWriteTime, 3_103_964_000_000),
+            (MetricId::DiskBusy, 319_356_000_000),
+            (MetricId::DiskQueued, 5_744_486_000_000),
+            (MetricId::DiskFlushes, 133_900),
+            (MetricId::DiskFlushTime, 8_677_000_000),
+        ];
+        assert_eq!(disks[0].values, Readings::from(expected));
+        let flushes = disks[1].values.get(&MetricId::DiskFlushes);
+        assert_eq!(flushes, None, "an older kernel");
     }
 
     #[test]
     fn lines_that_no_kernel_writes_are_passed_over() {
         let huge = format!("8 0 sda {}\n", "18446744073709551615 ".repeat(17));
-        assert_eq!(disks(&huge)[0].busy_ns, u64::MAX);
+        assert_eq!(disks(&huge)[0].values[&MetricId::DiskBusy], u64::MAX);
         for hostile in [
             "",
             "\n \n",

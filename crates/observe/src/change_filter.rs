@@ -93,13 +93,13 @@ fn name_of(kind: &EvidenceKind) -> &str {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use kgauge_results::metrics::{MetricId, Readings};
     use kgauge_results::run::NetworkSample;
 
     fn kind(name: &str, bytes: u64) -> EvidenceKind {
         EvidenceKind::Network(NetworkSample {
             interface: name.to_owned(),
-            sent_bytes: bytes,
-            ..NetworkSample::default()
+            values: Readings::from([(MetricId::SentBytes, bytes)]),
         })
     }
 
@@ -118,7 +118,10 @@ mod tests {
         }
         quiet.end(&mut seen);
         let told = seen.into_iter().map(|seen| match seen.kind {
-            EvidenceKind::Network(look) => (look.interface, seen.at.at_ns, look.sent_bytes),
+            EvidenceKind::Network(look) => {
+                let bytes = look.values[&MetricId::SentBytes];
+                (look.interface, seen.at.at_ns, bytes)
+            }
             other => panic!("{other:?}"),
         });
         told.collect()

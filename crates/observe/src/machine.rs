@@ -1,12 +1,15 @@
 //! One sample of the whole machine: processors, memory, disks, network, and how long tasks waited.
 
-use kgauge_results::run::{EvidenceKind, IdleTime, MissingEvidence, PressureSample, Resource};
+use kgauge_results::metrics::{MetricGroup, MetricId, Readings};
+use kgauge_results::run::{
+    EvidenceKind, HostMemory, IdleTime, MissingEvidence, PressureSample, Resource,
+};
 
 use crate::change_filter::ChangeFilter;
 use crate::observation::{Observation, SampleTime, of_host};
 use crate::proc_file::Buffer;
 use crate::source::SourceFile;
-use crate::{block, host, memory, network, pressure};
+use crate::{block, host, network, pressure, proc_table};
 
 /// Files that stay open between samples.
 #[derive(Debug)]
@@ -58,24 +61,29 @@ impl MachineFiles {
         if let Some(cpu) = or_said(cpu, now, seen) {
             let (user_ns, system_ns) = (cpu.user_ns, cpu.system_ns);
             seen.push(of_host(now, EvidenceKind::Cpu { user_ns, system_ns }));
-            let idle = IdleTime {
-                idle_ns: cpu.idle_ns,
-                iowait_ns: cpu.iowait_ns,
-                stolen_ns: cpu.stolen_ns,
-            };
-            seen.push(of_host(now, EvidenceKind::Idle(idle)));
+            let values = Readings::from([
+                (MetricId::CpuIdle, cpu.idle_ns),
+                (MetricId::CpuIowait, cpu.iowait_ns),
+                (MetricId::CpuStolen, cpu.stolen_ns),
+            ]);
+            seen.push(of_host(now, EvidenceKind::Idle(IdleTime { values })));
         }
-        let memory = self.memory.parse(buffer, memory::parse);
+        let memory = self.memory.parse(buffer, |text| {
+            let values = proc_table::of_lines(MetricGroup::HostMemory, text);
+            (!values.is_empty()).then_some(HostMemory { values })
+        });
         let memory = or_said(memory, now, seen).map(EvidenceKind::HostMemory);
         seen.extend(memory.map(|kind| of_host(now, kind)));
         for (resource, source) in &mut self.pressure {
             let waits = source.parse(buffer, pressure::parse);
             if let Some((some_ns, full_ns)) = or_said(waits, now, seen) {
+                // The kernel documents it as undefined for processors, and reports 0.
+                let full_ns = full_ns.filter(|_| *resource != Resource::Cpu);
+                let full = full_ns.map(|full_ns| (MetricId::PressureFull, full_ns));
+                let some = [(MetricId::PressureSome, some_ns)];
                 let look = PressureSample {
                     resource: *resource,
-                    some_ns,
-                    // The kernel documents it as undefined for processors, and reports 0.
-                    full_ns: full_ns.filter(|_| *resource != Resource::Cpu),
+                    values: some.into_iter().chain(full).collect(),
                 };
                 seen.push(of_host(now, EvidenceKind::Pressure(look)));
             }

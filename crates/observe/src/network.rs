@@ -2,7 +2,10 @@
 //!
 //! Source: proc(5), `/proc/net/dev`.
 
+use kgauge_results::metrics::MetricGroup;
 use kgauge_results::run::NetworkSample;
+
+use crate::proc_table;
 
 /// Calls `see` for each interface, in the order of `/proc/net/dev`.
 pub(crate) fn each(text: &str, see: impl FnMut(NetworkSample)) {
@@ -10,43 +13,24 @@ pub(crate) fn each(text: &str, see: impl FnMut(NetworkSample)) {
     text.lines().filter_map(sample).for_each(see);
 }
 
+/// The last that is read: packets out that were dropped.
+const FIELDS_MIN: usize = 12;
+
 /// Bytes, packets, errors, drops and four more numbers of received traffic; the same of sent traffic.
 fn sample(line: &str) -> Option<NetworkSample> {
     // A name may contain colons; numbers do not.
     let (name, numbers) = line.rsplit_once(':')?;
-    let mut found = [None; 12];
-    let texts = numbers.split_ascii_whitespace();
-    for (place, text) in found.iter_mut().zip(texts) {
-        *place = text.parse::<u64>().ok();
-    }
-    let [
-        received_bytes,
-        received_packets,
-        _,
-        received_drops,
-        _,
-        _,
-        _,
-        _,
-        sent_bytes,
-        sent_packets,
-        _,
-        sent_drops,
-    ] = found;
     Some(NetworkSample {
         interface: name.trim().to_owned(),
-        received_bytes: received_bytes?,
-        received_packets: received_packets?,
-        received_drops: received_drops?,
-        sent_bytes: sent_bytes?,
-        sent_packets: sent_packets?,
-        sent_drops: sent_drops?,
+        values: proc_table::of_fields(MetricGroup::Network, numbers, FIELDS_MIN)?,
     })
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use kgauge_results::metrics::{MetricId, Readings};
+
     use super::*;
 
     const TEXT: &str = "Inter-|   Receive                                                |  Transmit
@@ -67,11 +51,16 @@ eth0:7: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
         let seen = interfaces(TEXT);
         let names: Vec<&str> = seen.iter().map(|look| look.interface.as_str()).collect();
         assert_eq!(names, ["lo", "eth0", "eth0:7"]);
-        assert_eq!(seen[0].received_bytes, 441_958_289_860);
-        let eth0 = &seen[1];
-        assert_eq!((eth0.received_packets, eth0.received_drops), (20_998, 2));
-        assert_eq!((eth0.sent_bytes, eth0.sent_packets), (2_177_047, 16_341));
-        assert_eq!(eth0.sent_drops, 4);
+        assert_eq!(seen[0].values[&MetricId::ReceivedBytes], 441_958_289_860);
+        let eth0 = [
+            (MetricId::ReceivedBytes, 566_597_698),
+            (MetricId::ReceivedPackets, 20_998),
+            (MetricId::ReceivedDrops, 2),
+            (MetricId::SentBytes, 2_177_047),
+            (MetricId::SentPackets, 16_341),
+            (MetricId::SentDrops, 4),
+        ];
+        assert_eq!(seen[1].values, Readings::from(eth0));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::Path;
 
+use kgauge_results::metrics::MetricId;
 use kgauge_results::run::{NetworkSample, NetworkSpeed, SpeedSource};
 
 use crate::network;
@@ -77,8 +78,10 @@ fn read_speeds(class: &Path, looks: impl Fn() -> Vec<NetworkSample>) -> Vec<Netw
         let mut after = after.iter();
         let after = after.find(|one| one.interface == look.interface);
         after.is_some_and(|after| {
-            (look.received_bytes..=after.received_bytes).contains(&received)
-                && (look.sent_bytes..=after.sent_bytes).contains(&sent)
+            let bytes = |of: &NetworkSample, way| of.values.get(&way).copied().unwrap_or(0);
+            let is_between =
+                |way, moved: u64| (bytes(look, way)..=bytes(after, way)).contains(&moved);
+            is_between(MetricId::ReceivedBytes, received) && is_between(MetricId::SentBytes, sent)
         })
     };
     let told = told.into_iter();
@@ -135,6 +138,8 @@ fn number(path: &Path) -> Option<u64> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use kgauge_results::metrics::Readings;
+
     use super::*;
 
     /// The attributes of a machine's interfaces: name, speed, duplex, interfaces below.
@@ -178,9 +183,10 @@ mod tests {
         let names = names.chain(["lo", "../eth0", "", "not-there"]);
         let look = |name: &str| NetworkSample {
             interface: name.to_owned(),
-            received_bytes,
-            sent_bytes: 77,
-            ..NetworkSample::default()
+            values: Readings::from([
+                (MetricId::ReceivedBytes, received_bytes),
+                (MetricId::SentBytes, 77),
+            ]),
         };
         names.map(look).collect()
     }

@@ -40,13 +40,6 @@ pub struct ProcessSample {
     pub major_faults: u64,
 }
 
-/// Bytes between the process and storage, without the page cache.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct StorageBytes {
-    pub(crate) read_bytes: u64,
-    pub(crate) written_bytes: u64,
-}
-
 /// CPU use of one thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadSample {
@@ -271,20 +264,6 @@ impl<'a> ProcessStat<'a> {
     }
 }
 
-impl StorageBytes {
-    pub(crate) fn parse(text: &str) -> Option<StorageBytes> {
-        let number = |name: &str| {
-            let mut lines = text.lines();
-            let rest = lines.find_map(|line| line.strip_prefix(name))?;
-            rest.strip_prefix(':')?.trim_ascii().parse().ok()
-        };
-        Some(StorageBytes {
-            read_bytes: number("read_bytes")?,
-            written_bytes: number("write_bytes")?,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,27 +295,6 @@ mod tests {
         assert_eq!(queued_ns("1071568 13450 3\n"), Some(13_450));
         for hostile in ["", "1", "1 x 3", "1 -2 3"] {
             assert_eq!(queued_ns(hostile), None, "{hostile}");
-        }
-    }
-
-    #[test]
-    fn bytes_of_storage_are_told_apart_from_those_of_calls() {
-        let text = "rchar: 323934931\nwchar: 323929600\nsyscr: 632687\nsyscw: 632675\n\
-                    read_bytes: 4096\nwrite_bytes: 323932160\ncancelled_write_bytes: 7\n";
-        let expected = StorageBytes {
-            read_bytes: 4096,
-            written_bytes: 323_932_160,
-        };
-        assert_eq!(StorageBytes::parse(text), Some(expected));
-        for hostile in [
-            "",
-            "read_bytes",
-            "read_bytes: 1\n",
-            "read_bytes: 1\nwrite_bytes: -1\n",
-            "read_bytes: 99999999999999999999\nwrite_bytes: 1\n",
-            "read_bytes 1\nwrite_bytes 1\n",
-        ] {
-            assert_eq!(StorageBytes::parse(hostile), None, "{hostile}");
         }
     }
 

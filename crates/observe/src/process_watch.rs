@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use kgauge_results::metrics::{MetricGroup, MetricId};
 use kgauge_results::run::{EvidenceKind, MissingEvidence, ProcessUsageSample, Subject};
 
 use crate::cpu_limit::CpuLimits;
 use crate::observation::{Observation, SampleTime};
 use crate::proc_file::Buffer;
-use crate::process::{ProcessError, ProcessSampler, StorageBytes};
+use crate::proc_table;
+use crate::process::{ProcessError, ProcessSampler};
 use crate::source::SourceFile;
 
 /// The engine names its threads `load-0`, `load-1` and so on.
@@ -91,15 +93,16 @@ impl ProcessWatch {
                 Err(said) => EvidenceKind::NotSeen(said),
             });
         }
-        let storage = self.io.parse(buffer, StorageBytes::parse);
+        let storage = self.io.parse(buffer, |text| {
+            let storage = proc_table::of_lines(MetricGroup::Process, text);
+            (!storage.is_empty()).then_some(storage)
+        });
         let open_files = self.sampler.open_files();
-        see(EvidenceKind::Process(ProcessUsageSample {
-            threads: sample.threads,
-            open_files,
-            major_faults: sample.major_faults,
-            read_bytes: storage.as_ref().ok().map(|bytes| bytes.read_bytes),
-            written_bytes: storage.as_ref().ok().map(|bytes| bytes.written_bytes),
-        }));
+        let mut values = storage.as_ref().ok().cloned().unwrap_or_default();
+        values.insert(MetricId::ProcessThreads, sample.threads);
+        values.extend(open_files.map(|count| (MetricId::ProcessOpenFiles, count)));
+        values.insert(MetricId::ProcessMajorFaults, sample.major_faults);
+        see(EvidenceKind::Process(ProcessUsageSample { values }));
         if let Err(Some(said)) = storage {
             see(EvidenceKind::NotSeen(said));
         }

@@ -176,7 +176,7 @@ fn between(span: Span, one: &&BrokerSample, next: &&BrokerSample) -> Option<Brok
 fn handler_idle(span: Span, one: &BrokerSample, next: &BrokerSample) -> Option<f64> {
     let others = next.get(MetricId::HandlerPools)?.saturating_sub(1);
     let idle_ns = |of: &BrokerSample| of.get(MetricId::HandlerIdle);
-    let all = span.share(idle_ns(one)?, idle_ns(next)?)?;
+    let all = span.share(idle_ns(next)?.checked_sub(idle_ns(one)?)?);
     Some((all - others as f64).clamp(0.0, 1.0))
 }
 
@@ -188,7 +188,9 @@ fn listeners(span: Span, one: &BrokerSample, next: &BrokerSample) -> Vec<Listene
             before.find(|one| (&one.listener, one.threads) == (&next.listener, next.threads))?;
         Some(ListenerPoint {
             listener: next.listener.clone(),
-            idle: span.share(one.idle_ns, next.idle_ns)?.clamp(0.0, 1.0),
+            idle: span
+                .share(next.idle_ns.checked_sub(one.idle_ns)?)
+                .clamp(0.0, 1.0),
         })
     });
     each.collect()

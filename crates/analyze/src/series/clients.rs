@@ -59,12 +59,8 @@ pub struct ClientFigures {
     pub failed_per_s: f64,
     /// Fetch requests that were answered.
     pub fetches_per_s: f64,
-    /// Those that brought nothing, as a part of all.
-    pub fetches_empty_part: Option<f64>,
     /// Records in a fetch.
     pub records_per_fetch: Option<f64>,
-    /// Bytes of a fetch's answer.
-    pub bytes_per_fetch: Option<f64>,
     /// Records that all consumers together were behind the ends of their partitions.
     pub lag_records: Option<f64>,
 }
@@ -283,9 +279,7 @@ impl Sum {
                     .saturating_add(counts.records_indeterminate),
             ),
             fetches_per_s: per_s(counts.fetches),
-            fetches_empty_part: ratio(counts.fetches_empty, counts.fetches),
             records_per_fetch: ratio(counts.records_consumed, counts.fetches),
-            bytes_per_fetch: ratio(counts.wire_bytes_consumed, counts.fetches),
             lag_records: lag,
         }
     }

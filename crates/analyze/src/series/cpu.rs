@@ -45,8 +45,8 @@ fn between(span: Span, one: &CpuReading, next: &CpuReading) -> Option<CpuPoint> 
     Some(CpuPoint {
         start_ns: span.start_ns,
         end_ns: span.end_ns,
-        user_cores: span.share(one.user_ns, next.user_ns)?,
-        system_cores: span.share(one.system_ns, next.system_ns)?,
+        user_cores: span.share(next.user_ns.checked_sub(one.user_ns)?),
+        system_cores: span.share(next.system_ns.checked_sub(one.system_ns)?),
     })
 }
 
@@ -102,7 +102,7 @@ impl CpuHold {
             Some(SpanMean {
                 start_ns: span.start_ns,
                 end_ns: span.end_ns,
-                value: span.share(*one, *next)?,
+                value: span.share(next.checked_sub(*one)?),
             })
         });
         for (subject, known) in waits {

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::device::{DiskPoint, NetworkPoint, disk_between, network_between};
-use super::samples_by_thing::{SamplesByThing, Span};
+use super::metrics::{self, MetricPoint};
+use super::samples_by_thing::SamplesByThing;
+use kgauge_results::metrics::Readings;
 use kgauge_results::run::{
-    DataDir, DiskSample, Evidence, EvidenceKind, HostMemory, IdleTime, MissingEvidence,
-    NetworkSample, NetworkSpeed, PressureSample, ProcessUsageSample, Resource, Subject,
+    DataDir, Evidence, EvidenceKind, MissingEvidence, NetworkSpeed, Resource, Subject,
 };
 
 /// What a host did during one repeat. Of a run that did not look, everything is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostSeries {
     /// Processors that ran nothing.
-    pub idle: Vec<IdlePoint>,
+    pub idle: Vec<MetricPoint>,
     /// Memory.
     pub memory: Vec<MemoryPoint>,
     /// Each process.
@@ -32,28 +32,13 @@ pub struct HostSeries {
     pub metrics_not_seen: Vec<MissingEvidence>,
 }
 
-/// Processors that ran nothing, between two looks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct IdlePoint {
-    /// From when, in nanoseconds since the start of the repeat.
-    pub start_ns: u64,
-    /// To when.
-    pub end_ns: u64,
-    /// How many had nothing to do.
-    pub idle_cores: f64,
-    /// How many had nothing to do but wait for a disk; `None` where the kernel took some of it back.
-    pub iowait_cores: Option<f64>,
-    /// How many the hypervisor gave to somebody else.
-    pub stolen_cores: f64,
-}
-
 /// Memory at one look.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MemoryPoint {
     /// When, in nanoseconds since the start of the repeat.
     pub at_ns: u64,
     /// What it was.
-    pub memory: HostMemory,
+    pub values: Readings,
 }
 
 /// One process over time.
@@ -64,26 +49,7 @@ pub struct ProcessSeries {
     /// Memory at each look: nanoseconds since the start of the repeat, bytes.
     pub resident_bytes: Vec<(u64, u64)>,
     /// What it did between two looks.
-    pub points: Vec<ProcessPoint>,
-}
-
-/// What a process did between two looks, and what it held at the second.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ProcessPoint {
-    /// From when, in nanoseconds since the start of the repeat.
-    pub start_ns: u64,
-    /// To when.
-    pub end_ns: u64,
-    /// Threads.
-    pub threads: u64,
-    /// Open files and sockets.
-    pub open_files: Option<u64>,
-    /// Pages that had to be read from a disk.
-    pub major_faults_per_s: f64,
-    /// What was read from storage for it.
-    pub read_bytes_per_s: Option<f64>,
-    /// What it gave to the page cache to be written.
-    pub written_bytes_per_s: Option<f64>,
+    pub points: Vec<MetricPoint>,
 }
 
 /// One disk over time.
@@ -94,7 +60,7 @@ pub struct DiskSeries {
     /// Whether a folder with the target's data lies on it.
     pub holds_data: bool,
     /// What it did.
-    pub points: Vec<DiskPoint>,
+    pub points: Vec<MetricPoint>,
 }
 
 /// One interface over time.
@@ -105,7 +71,7 @@ pub struct NetworkSeries {
     /// How fast it is, if that is known.
     pub speed: Option<NetworkSpeed>,
     /// What went through it.
-    pub points: Vec<NetworkPoint>,
+    pub points: Vec<MetricPoint>,
 }
 
 /// Waits for one thing over time.
@@ -114,49 +80,56 @@ pub struct PressureSeries {
     /// What was waited for.
     pub resource: Resource,
     /// How much.
-    pub points: Vec<PressurePoint>,
+    pub points: Vec<MetricPoint>,
 }
 
-/// Shares of the time between two looks, 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PressurePoint {
-    /// From when, in nanoseconds since the start of the repeat.
-    pub start_ns: u64,
-    /// To when.
-    pub end_ns: u64,
-    /// In which at least one task waited.
-    pub some_share: f64,
-    /// In which all tasks that had anything to do waited.
-    pub full_share: Option<f64>,
+/// What has metrics of its own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Thing<'a> {
+    Processors,
+    Process(&'a Subject),
+    Disk(&'a String),
+    Network(&'a String),
+    Pressure(Resource),
 }
 
 /// The host during a repeat, from that repeat's evidence.
 pub(super) fn series_of(evidence: &[&Evidence]) -> HostSeries {
     let mut host = HostSeries::default();
-    let mut processes = BTreeMap::<&Subject, ProcessSeries>::new();
-    let mut looks = SortedSamples::new();
+    let mut resident = BTreeMap::<&Subject, Vec<(u64, u64)>>::new();
+    let mut samples = SamplesByThing::new();
     let mut speeds = BTreeMap::<&String, &NetworkSpeed>::new();
     let mut not_seen = BTreeSet::<(&String, &String)>::new();
     for seen in evidence {
         let Some(at_ns) = seen.at_ns else { continue };
         match &seen.kind {
-            EvidenceKind::Idle(idle) => looks.idle.add((), at_ns, idle),
+            EvidenceKind::Idle(idle) => samples.add(Thing::Processors, at_ns, &idle.values),
             EvidenceKind::HostMemory(memory) => host.memory.push(MemoryPoint {
                 at_ns,
-                memory: *memory,
+                values: memory.values.clone(),
             }),
-            EvidenceKind::Memory { resident_bytes } => process(&mut processes, &seen.subject)
-                .resident_bytes
-                .push((at_ns, *resident_bytes)),
-            EvidenceKind::Process(look) => looks.processes.add(&seen.subject, at_ns, look),
-            EvidenceKind::Disk(look) => looks.disks.add(&look.disk, at_ns, look),
-            EvidenceKind::Network(look) => looks.networks.add(&look.interface, at_ns, look),
+            EvidenceKind::Memory { resident_bytes } => {
+                let process = resident.entry(&seen.subject).or_default();
+                process.push((at_ns, *resident_bytes));
+            }
+            EvidenceKind::Process(process) => {
+                resident.entry(&seen.subject).or_default();
+                samples.add(Thing::Process(&seen.subject), at_ns, &process.values);
+            }
+            EvidenceKind::Disk(disk) => {
+                samples.add(Thing::Disk(&disk.disk), at_ns, &disk.values);
+            }
+            EvidenceKind::Network(network) => {
+                samples.add(Thing::Network(&network.interface), at_ns, &network.values);
+            }
             EvidenceKind::NetworkSpeed(speed) if speed.bits_per_s > 0 => {
                 speeds.insert(&speed.interface, speed);
             }
-            EvidenceKind::Pressure(look) => looks.pressure.add(look.resource, at_ns, look),
+            EvidenceKind::Pressure(pressure) => {
+                samples.add(Thing::Pressure(pressure.resource), at_ns, &pressure.values);
+            }
             EvidenceKind::DataDir(dir) => host.data_dirs.push(dir.clone()),
-            // What brokers do not tell stands with what they tell.
+            // What brokers do not report is with what they report.
             EvidenceKind::NotSeen(_) if matches!(seen.subject, Subject::Cluster { .. }) => {}
             EvidenceKind::NotSeen(what) if not_seen.insert((&what.what, &what.why)) => {
                 match what.is_of_metrics() {
@@ -168,117 +141,49 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> HostSeries {
         }
     }
     host.memory.sort_by_key(|point| point.at_ns);
-    for (subject, points) in looks.processes.between(process_between) {
-        process(&mut processes, subject).points = points;
-    }
-    host.processes = processes.into_values().collect();
-    for process in &mut host.processes {
-        process.resident_bytes.sort_by_key(|(at_ns, _)| *at_ns);
-    }
-    let idle = looks.idle.between(idle_between);
-    host.idle = idle.flat_map(|(_, points)| points).collect();
-    let data_dirs = host.data_dirs.iter();
-    let data_disks: BTreeSet<&String> = data_dirs.flat_map(|dir| &dir.disks).collect();
-    let disks = looks.disks.between(disk_between);
-    host.disks = disks
-        .map(|(disk, points)| DiskSeries {
-            disk: disk.clone(),
-            holds_data: data_disks.contains(disk),
-            points,
-        })
-        .collect();
-    host.networks = networks(looks.networks, &speeds);
-    let pressure = looks.pressure.between(pressure_between);
-    host.pressure = pressure
-        .map(|(resource, points)| PressureSeries { resource, points })
-        .collect();
+    host.processes = resident.into_iter().map(process_series).collect();
+    host.add_points(samples, &speeds);
     host
 }
 
-fn networks(
-    looks: SamplesByThing<&String, &NetworkSample>,
-    speeds: &BTreeMap<&String, &NetworkSpeed>,
-) -> Vec<NetworkSeries> {
-    let networks = looks.between(network_between);
-    networks
-        .map(|(interface, points)| NetworkSeries {
-            interface: interface.clone(),
-            speed: speeds.get(interface).map(|speed| (*speed).clone()),
-            points,
-        })
-        .collect()
-}
-
-/// Looks by what they are at.
-struct SortedSamples<'a> {
-    idle: SamplesByThing<(), &'a IdleTime>,
-    processes: SamplesByThing<&'a Subject, &'a ProcessUsageSample>,
-    disks: SamplesByThing<&'a String, &'a DiskSample>,
-    networks: SamplesByThing<&'a String, &'a NetworkSample>,
-    pressure: SamplesByThing<Resource, &'a PressureSample>,
-}
-
-impl SortedSamples<'_> {
-    fn new() -> Self {
-        SortedSamples {
-            idle: SamplesByThing::new(),
-            processes: SamplesByThing::new(),
-            disks: SamplesByThing::new(),
-            networks: SamplesByThing::new(),
-            pressure: SamplesByThing::new(),
-        }
+fn process_series((subject, mut resident_bytes): (&Subject, Vec<(u64, u64)>)) -> ProcessSeries {
+    resident_bytes.sort_by_key(|(at_ns, _)| *at_ns);
+    ProcessSeries {
+        subject: subject.clone(),
+        resident_bytes,
+        points: Vec::new(),
     }
 }
 
-fn process<'a, 'b>(
-    processes: &'b mut BTreeMap<&'a Subject, ProcessSeries>,
-    subject: &'a Subject,
-) -> &'b mut ProcessSeries {
-    processes.entry(subject).or_insert_with(|| ProcessSeries {
-        subject: subject.clone(),
-        resident_bytes: Vec::new(),
-        points: Vec::new(),
-    })
-}
-
-fn idle_between(span: Span, one: &&IdleTime, next: &&IdleTime) -> Option<IdlePoint> {
-    Some(IdlePoint {
-        start_ns: span.start_ns,
-        end_ns: span.end_ns,
-        idle_cores: span.share(one.idle_ns, next.idle_ns)?,
-        // This one may go back by itself, says proc(5).
-        iowait_cores: span.share(one.iowait_ns, next.iowait_ns),
-        stolen_cores: span.share(one.stolen_ns, next.stolen_ns)?,
-    })
-}
-
-fn process_between(
-    span: Span,
-    one: &&ProcessUsageSample,
-    next: &&ProcessUsageSample,
-) -> Option<ProcessPoint> {
-    let per_s = |one: Option<u64>, next: Option<u64>| span.per_s(one?, next?);
-    Some(ProcessPoint {
-        start_ns: span.start_ns,
-        end_ns: span.end_ns,
-        threads: next.threads,
-        open_files: next.open_files,
-        major_faults_per_s: span.per_s(one.major_faults, next.major_faults)?,
-        read_bytes_per_s: per_s(one.read_bytes, next.read_bytes),
-        written_bytes_per_s: per_s(one.written_bytes, next.written_bytes),
-    })
-}
-
-fn pressure_between(
-    span: Span,
-    one: &&PressureSample,
-    next: &&PressureSample,
-) -> Option<PressurePoint> {
-    let full = one.full_ns.zip(next.full_ns);
-    Some(PressurePoint {
-        start_ns: span.start_ns,
-        end_ns: span.end_ns,
-        some_share: span.share(one.some_ns, next.some_ns)?,
-        full_share: full.and_then(|(one, next)| span.share(one, next)),
-    })
+impl HostSeries {
+    fn add_points(
+        &mut self,
+        samples: SamplesByThing<Thing<'_>, &Readings>,
+        speeds: &BTreeMap<&String, &NetworkSpeed>,
+    ) {
+        for (thing, points) in samples.between(metrics::point) {
+            match thing {
+                Thing::Processors => self.idle = points,
+                Thing::Process(subject) => {
+                    let mut processes = self.processes.iter_mut();
+                    if let Some(process) = processes.find(|one| one.subject == *subject) {
+                        process.points = points;
+                    }
+                }
+                Thing::Disk(disk) => self.disks.push(DiskSeries {
+                    disk: disk.clone(),
+                    holds_data: self.data_dirs.iter().any(|dir| dir.disks.contains(disk)),
+                    points,
+                }),
+                Thing::Network(interface) => self.networks.push(NetworkSeries {
+                    interface: interface.clone(),
+                    speed: speeds.get(interface).map(|speed| (*speed).clone()),
+                    points,
+                }),
+                Thing::Pressure(resource) => {
+                    self.pressure.push(PressureSeries { resource, points });
+                }
+            }
+        }
+    }
 }

@@ -11,7 +11,6 @@ mod clients;
 mod cpu;
 mod cpu_limit;
 mod curve;
-mod device;
 mod host;
 mod mean;
 mod metrics;
@@ -27,11 +26,8 @@ pub(crate) use cpu::{CpuHold, programs_of};
 pub use cpu_limit::{CpuLimitPoint, CpuLimitSeries};
 pub use curve::CurvePoint;
 pub(crate) use curve::{curve_ns, curve_quantiles};
-pub use device::{DiskPoint, NetworkPoint};
-pub use host::{
-    DiskSeries, HostSeries, IdlePoint, MemoryPoint, NetworkSeries, PressurePoint, PressureSeries,
-    ProcessPoint, ProcessSeries,
-};
+pub use host::{DiskSeries, HostSeries, MemoryPoint, NetworkSeries, PressureSeries, ProcessSeries};
+pub use metrics::MetricPoint;
 pub use replicas::{
     BrokerReplicas, ChangePoint, GroupSeries, GrowthPoint, ReplicasPoint, TopicPoint, WireHold,
     WireSeries, lag_grows, wire_hold,

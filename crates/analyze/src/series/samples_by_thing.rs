@@ -76,15 +76,19 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// How much a counter rose a second; `None` if it went back.
-    pub(super) fn per_s(self, one: u64, next: u64) -> Option<f64> {
-        Some(self.share(one, next)? * 1e9)
+    /// How long it is, at least a nanosecond.
+    pub(super) fn length_ns(self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns).max(1)
     }
 
-    /// How much a counter of nanoseconds rose, as a share of the time between.
-    pub(super) fn share(self, one: u64, next: u64) -> Option<f64> {
-        let length_ns = self.end_ns.saturating_sub(self.start_ns).max(1);
-        Some(next.checked_sub(one)? as f64 / length_ns as f64)
+    /// Nanoseconds that a counter rose by, as a share of the time.
+    pub(super) fn share(self, rise_ns: u64) -> f64 {
+        rise_ns as f64 / self.length_ns() as f64
+    }
+
+    /// How much a counter rose per second; `None` if it went back.
+    pub(super) fn per_s(self, one: u64, next: u64) -> Option<f64> {
+        Some(self.share(next.checked_sub(one)?) * 1e9)
     }
 }
 

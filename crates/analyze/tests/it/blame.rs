@@ -3,6 +3,7 @@
 use kgauge_analyze::summary::{
     Bottleneck, ClientWait, GeneratorState, LatenessCause, Summary, TrialSummary, WarningKind,
 };
+use kgauge_results::metrics::{MetricId, Readings};
 use kgauge_results::run::{
     BrokerRecord, ClientSample, Event, EventKind, Evidence, EvidenceKind, IdleTime,
     OtherProgramsSample, OutageCause, ProgramUse, RepeatKey, Subject,
@@ -66,8 +67,7 @@ fn with_machine(run: &mut RunRead, idle_ms: u64, queued_ms: u64) {
             (
                 Subject::Host,
                 EvidenceKind::Idle(IdleTime {
-                    idle_ns: second * idle_ms * MS_NS,
-                    ..IdleTime::default()
+                    values: Readings::from([(MetricId::CpuIdle, second * idle_ms * MS_NS)]),
                 }),
             ),
             (

@@ -5,6 +5,7 @@ use std::io::Write;
 use kgauge_analyze::Series;
 use kgauge_analyze::series::HostSeries;
 use kgauge_results::RunRead;
+use kgauge_results::metrics::{MetricId, Readings};
 use kgauge_results::run::{
     DataDir, DiskSample, Evidence, EvidenceKind, HostMemory, IdleTime, MissingEvidence,
     NetworkSample, PressureSample, ProcessUsageSample, RepeatKey, Resource, SpeedSource, Subject,
@@ -46,15 +47,16 @@ fn host_of(run: &RunRead) -> HostSeries {
 fn disk(second: u64) -> EvidenceKind {
     EvidenceKind::Disk(DiskSample {
         disk: "vda".to_owned(),
-        reads: 7,
-        writes: 100 * second,
-        written_bytes: 10_000_000 * second,
-        write_ns: 200 * MS_NS * second,
-        busy_ns: 150 * MS_NS * second,
-        queued_ns: 250 * MS_NS * second,
-        flushes: Some(5 * second),
-        flush_ns: Some(30 * MS_NS * second),
-        ..DiskSample::default()
+        values: Readings::from([
+            (MetricId::DiskReads, 7),
+            (MetricId::DiskWrites, 100 * second),
+            (MetricId::DiskWrittenBytes, 10_000_000 * second),
+            (MetricId::DiskWriteTime, 200 * MS_NS * second),
+            (MetricId::DiskBusy, 150 * MS_NS * second),
+            (MetricId::DiskQueued, 250 * MS_NS * second),
+            (MetricId::DiskFlushes, 5 * second),
+            (MetricId::DiskFlushTime, 30 * MS_NS * second),
+        ]),
     })
 }
 
@@ -72,7 +74,7 @@ fn what_disks_did_is_told_by_rates_means_and_shares() {
         see(&made, second, Subject::Host, disk(second));
         let idle = DiskSample {
             disk: "sdb".to_owned(),
-            ..DiskSample::default()
+            values: Readings::from([]),
         };
         see(&made, second, Subject::Host, EvidenceKind::Disk(idle));
     }
@@ -86,79 +88,101 @@ fn what_disks_did_is_told_by_rates_means_and_shares() {
     assert_eq!(host.disks[1].points.len(), 2);
     for point in &host.disks[1].points {
         assert_eq!(point.end_ns - point.start_ns, SECOND_NS);
-        assert_eq!(point.written_bytes_per_s, 10_000_000.0);
-        assert_eq!(point.writes_per_s, 100.0);
-        assert_eq!(point.write_ns_mean, Some(2_000_000.0));
-        assert_eq!(point.read_ns_mean, None, "there were no reads");
-        assert_eq!(point.flush_ns_mean, Some(6_000_000.0));
-        assert_eq!((point.busy_share, point.queue_mean), (0.15, 0.25));
+        assert_eq!(point.get(MetricId::DiskWrittenBytes), Some(10_000_000.0));
+        assert_eq!(point.get(MetricId::DiskWrites), Some(100.0));
+        assert_eq!(point.get(MetricId::DiskWriteTime), Some(2_000_000.0));
+        let read = point.get(MetricId::DiskReadTime);
+        assert_eq!(read, None, "there were no reads");
+        assert_eq!(point.get(MetricId::DiskFlushTime), Some(6_000_000.0));
+        assert_eq!(point.get(MetricId::DiskBusy), Some(0.15));
+        assert_eq!(point.get(MetricId::DiskQueued), Some(0.25));
     }
 }
 
 #[test]
-fn memory_network_waits_and_processes_have_their_series() {
+fn memory_network_and_waits_have_their_series() {
     let mut made = made();
     for second in 0..3 {
         let host = |kind| see(&made, second, Subject::Host, kind);
         host(EvidenceKind::HostMemory(HostMemory {
-            dirty_bytes: Some(100 * second),
-            ..HostMemory::default()
+            values: Readings::from([(MetricId::MemoryDirty, 100 * second)]),
         }));
         host(EvidenceKind::Network(NetworkSample {
             interface: "lo".to_owned(),
-            received_bytes: 1_000 * second,
-            sent_packets: 3 * second,
-            received_drops: second,
-            sent_drops: second,
-            ..NetworkSample::default()
+            values: Readings::from([
+                (MetricId::ReceivedBytes, 1_000 * second),
+                (MetricId::SentPackets, 3 * second),
+                (MetricId::ReceivedDrops, second),
+                (MetricId::SentDrops, second),
+            ]),
         }));
         host(EvidenceKind::Pressure(PressureSample {
             resource: Resource::Io,
-            some_ns: 400 * MS_NS * second,
-            full_ns: Some(100 * MS_NS * second),
+            values: Readings::from([
+                (MetricId::PressureSome, 400 * MS_NS * second),
+                (MetricId::PressureFull, 100 * MS_NS * second),
+            ]),
         }));
         host(EvidenceKind::Idle(IdleTime {
-            idle_ns: SECOND_NS * second / 2,
-            // It may go back.
-            iowait_ns: 2 - second,
-            stolen_ns: SECOND_NS * second / 4,
+            values: Readings::from([
+                (MetricId::CpuIdle, SECOND_NS * second / 2),
+                (MetricId::CpuIowait, 2 - second),
+                (MetricId::CpuStolen, SECOND_NS * second / 4),
+            ]),
         }));
         host(EvidenceKind::NotSeen(MissingEvidence {
             what: "waits for memory".to_owned(),
             why: "no such file".to_owned(),
         }));
+    }
+    let host = host_of(&made.end());
+    let dirty: Vec<_> = host
+        .memory
+        .iter()
+        .map(|at| at.values[&MetricId::MemoryDirty])
+        .collect();
+    assert_eq!(dirty, [0, 100, 200]);
+    let network = &host.networks[0].points[1];
+    assert_eq!(network.get(MetricId::ReceivedBytes), Some(1_000.0));
+    assert_eq!(network.get(MetricId::SentPackets), Some(3.0));
+    assert_eq!(network.get(MetricId::ReceivedDrops), Some(1.0));
+    let pressure = &host.pressure[0];
+    assert_eq!(pressure.resource, Resource::Io);
+    assert_eq!(pressure.points[0].get(MetricId::PressureSome), Some(0.4));
+    assert_eq!(pressure.points[0].get(MetricId::PressureFull), Some(0.1));
+    let idle = |metric| host.idle[0].get(metric);
+    assert_eq!(idle(MetricId::CpuIdle), Some(0.5));
+    assert_eq!(idle(MetricId::CpuStolen), Some(0.25));
+    assert_eq!(idle(MetricId::CpuIowait), None, "it went back");
+    assert_eq!(host.not_seen.len(), 1, "said once");
+}
+
+#[test]
+fn processes_have_their_series() {
+    let mut made = made();
+    for second in 0..3 {
         let target = |kind| see(&made, second, Subject::Target { broker: Some(2) }, kind);
         target(EvidenceKind::Memory {
             resident_bytes: 4096 * second,
         });
         target(EvidenceKind::Process(ProcessUsageSample {
-            threads: 40 + second,
-            major_faults: 5 * second,
-            written_bytes: Some(8_000 * second),
-            ..ProcessUsageSample::default()
+            values: Readings::from([
+                (MetricId::ProcessThreads, 40 + second),
+                (MetricId::ProcessMajorFaults, 5 * second),
+                (MetricId::ProcessWrittenBytes, 8_000 * second),
+            ]),
         }));
     }
     let host = host_of(&made.end());
-    let dirty: Vec<_> = host.memory.iter().map(|at| at.memory.dirty_bytes).collect();
-    assert_eq!(dirty, [Some(0), Some(100), Some(200)]);
-    let network = &host.networks[0].points[1];
-    assert_eq!(network.received_bytes_per_s, 1_000.0);
-    assert_eq!((network.sent_packets_per_s, network.drops), (3.0, 2));
-    let pressure = &host.pressure[0];
-    assert_eq!(pressure.resource, Resource::Io);
-    assert_eq!(pressure.points[0].some_share, 0.4);
-    assert_eq!(pressure.points[0].full_share, Some(0.1));
-    let idle = &host.idle[0];
-    assert_eq!((idle.idle_cores, idle.stolen_cores), (0.5, 0.25));
-    assert_eq!(idle.iowait_cores, None);
-    assert_eq!(host.not_seen.len(), 1, "said once");
     let process = &host.processes[0];
     assert_eq!(process.subject, Subject::Target { broker: Some(2) });
     assert_eq!(process.resident_bytes[2], (2 * SECOND_NS, 8192));
     let point = &process.points[1];
-    assert_eq!((point.threads, point.major_faults_per_s), (42, 5.0));
-    assert_eq!(point.written_bytes_per_s, Some(8_000.0));
-    assert_eq!(point.read_bytes_per_s, None, "the kernel did not tell");
+    assert_eq!(point.get(MetricId::ProcessThreads), Some(42.0));
+    assert_eq!(point.get(MetricId::ProcessMajorFaults), Some(5.0));
+    assert_eq!(point.get(MetricId::ProcessWrittenBytes), Some(8_000.0));
+    let read = point.get(MetricId::ProcessReadBytes);
+    assert_eq!(read, None, "the kernel did not tell");
 }
 
 #[test]
@@ -168,8 +192,7 @@ fn interfaces_have_the_speed_that_was_told_of_them_and_others_have_none() {
         for (interface, bytes) in [("eth0", 1_000), ("lo", 5)] {
             let look = NetworkSample {
                 interface: interface.to_owned(),
-                sent_bytes: bytes * second,
-                ..NetworkSample::default()
+                values: Readings::from([(MetricId::SentBytes, bytes * second)]),
             };
             see(&made, second, Subject::Host, EvidenceKind::Network(look));
         }
@@ -228,7 +251,7 @@ fn lines_are_read_as_they_were_written_and_those_of_a_newer_kgauge_are_passed_ov
     assert!(matches!(tail[0], EvidenceKind::Observing { looks: 3, .. }));
     assert_eq!(*tail[1], EvidenceKind::Unknown);
     let host = host_of(&run);
-    assert_eq!(host.memory[0].memory.cached_bytes, Some(9));
+    assert_eq!(host.memory[0].values[&MetricId::MemoryCached], 9);
     assert_eq!(host.pressure.len(), 2, "one of them unknown");
 }
 
@@ -238,21 +261,24 @@ fn numbers_at_the_edge_of_their_type_do_not_overflow() {
     for (second, count) in [(0, 0), (1, u64::MAX), (2, 3), (u64::MAX / SECOND_NS, 9)] {
         let kind = EvidenceKind::Disk(DiskSample {
             disk: "vda".to_owned(),
-            reads: count,
-            read_ns: count,
-            busy_ns: count,
-            ..DiskSample::default()
+            values: Readings::from([
+                (MetricId::DiskReads, count),
+                (MetricId::DiskReadTime, count),
+                (MetricId::DiskBusy, count),
+            ]),
         });
         see(&made, second, Subject::Host, kind);
         let kind = EvidenceKind::Network(NetworkSample {
             interface: "lo".to_owned(),
-            received_drops: count,
-            sent_drops: count,
-            ..NetworkSample::default()
+            values: Readings::from([
+                (MetricId::ReceivedDrops, count),
+                (MetricId::SentDrops, count),
+            ]),
         });
         see(&made, second, Subject::Host, kind);
     }
     let host = host_of(&made.end());
     assert_eq!(host.disks[0].points.len(), 2, "one counter went back");
-    assert_eq!(host.networks[0].points[0].drops, u64::MAX);
+    let drops = host.networks[0].points[0].get(MetricId::SentDrops);
+    assert_eq!(drops, Some(u64::MAX as f64));
 }

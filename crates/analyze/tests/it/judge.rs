@@ -2,6 +2,7 @@
 
 use kgauge_analyze::live::{LiveRepeat, LiveVerdict};
 use kgauge_analyze::summary::{Bottleneck, ClientWait, LatenessCause, OutageFact};
+use kgauge_results::metrics::{MetricId, Readings};
 use kgauge_results::run::{
     ClientSample, DataDir, DiskSample, Event, EventKind, Evidence, EvidenceKind, IdleTime,
     NetworkSample, NetworkSpeed, OutageCause, RepeatKey, RunHead, SpeedSource, Subject,
@@ -61,8 +62,7 @@ impl Live {
         };
         live.each_second(|second| {
             let idle = IdleTime {
-                idle_ns: second * used.idle_ms * MS_NS,
-                ..IdleTime::default()
+                values: Readings::from([(MetricId::CpuIdle, second * used.idle_ms * MS_NS)]),
             };
             vec![
                 (Subject::Host, EvidenceKind::Idle(idle)),
@@ -213,9 +213,10 @@ fn a_disk_and_a_network_card_are_named_by_the_report_s_thresholds() {
         live.each_second(|second| {
             let look = DiskSample {
                 disk: "sda".to_owned(),
-                busy_ns: second * busy_ms * MS_NS,
-                queued_ns: second * queued * SECOND_NS,
-                ..DiskSample::default()
+                values: Readings::from([
+                    (MetricId::DiskBusy, second * busy_ms * MS_NS),
+                    (MetricId::DiskQueued, second * queued * SECOND_NS),
+                ]),
             };
             vec![(Subject::Host, EvidenceKind::Disk(look))]
         });
@@ -236,8 +237,7 @@ fn a_disk_and_a_network_card_are_named_by_the_report_s_thresholds() {
         live.each_second(|second| {
             let look = NetworkSample {
                 interface: "eth0".to_owned(),
-                sent_bytes: second * bytes,
-                ..NetworkSample::default()
+                values: Readings::from([(MetricId::SentBytes, second * bytes)]),
             };
             vec![(Subject::Host, EvidenceKind::Network(look))]
         });

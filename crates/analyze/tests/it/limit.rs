@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kgauge_analyze::summary::{Bottleneck, Summary};
-use kgauge_results::metrics::{MetricId, RequestKind};
+use kgauge_results::metrics::{MetricId, Readings, RequestKind};
 use kgauge_results::run::{
     BrokerSample, CpuLimitSample, Evidence, EvidenceKind, IdleTime, ListenerSample, MetricsSource,
     RepeatKey, Subject,
@@ -27,8 +27,7 @@ fn on_machine(idle_ms: u64) -> (Made, RunRead) {
         at_ns: Some(second * SECOND_NS),
         subject: Subject::Host,
         kind: EvidenceKind::Idle(IdleTime {
-            idle_ns: second * idle_ms * 1_000_000,
-            ..IdleTime::default()
+            values: Readings::from([(MetricId::CpuIdle, second * idle_ms * 1_000_000)]),
         }),
     };
     run.evidence.extend((0..=10).map(look));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kgauge_analyze::summary::Bottleneck;
-use kgauge_results::metrics::{MetricId, RequestKind};
+use kgauge_results::metrics::{MetricId, Readings, RequestKind};
 use kgauge_results::run::{
     BrokerSample, ClientSample, DataDir, DiskSample, Evidence, EvidenceKind, IdleTime,
     MetricsSource, PartitionOffsets, RepeatKey, Subject,
@@ -348,8 +348,7 @@ fn a_load_thread_without_time_is_the_limit_and_takes_the_machine_with_it() {
         at_ns: Some(second * SECOND_NS),
         subject: Subject::Host,
         kind: EvidenceKind::Idle(IdleTime {
-            idle_ns: second * 40 * MS_NS,
-            ..IdleTime::default()
+            values: Readings::from([(MetricId::CpuIdle, second * 40 * MS_NS)]),
         }),
     }));
     assert_eq!(decided(&run), only(Bottleneck::Generator));
@@ -360,10 +359,11 @@ fn with_disk(busy_ms: u64, tenths: u64, disk: &str) -> (Bottleneck, Vec<Bottlene
     let (_made, run) = with_each_second(|second| {
         let look = DiskSample {
             disk: disk.to_owned(),
-            writes: 50 * second,
-            busy_ns: second * busy_ms * MS_NS,
-            queued_ns: second * tenths * 100 * MS_NS,
-            ..DiskSample::default()
+            values: Readings::from([
+                (MetricId::DiskWrites, 50 * second),
+                (MetricId::DiskBusy, second * busy_ms * MS_NS),
+                (MetricId::DiskQueued, second * tenths * 100 * MS_NS),
+            ]),
         };
         let dir = DataDir {
             path: "/data".to_owned(),

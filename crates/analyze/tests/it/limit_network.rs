@@ -2,6 +2,7 @@
 
 use kgauge_analyze::summary::Bottleneck;
 use kgauge_results::RunRead;
+use kgauge_results::metrics::{MetricId, Readings};
 use kgauge_results::run::{EvidenceKind, NetworkSample, NetworkSpeed, SpeedSource, Subject};
 
 use crate::limit::with_each_second;
@@ -34,9 +35,10 @@ impl Card<'_> {
             let (received, sent) = before.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
             let look = NetworkSample {
                 interface: self.name.to_owned(),
-                received_bytes: received * KB,
-                sent_bytes: sent * KB,
-                ..NetworkSample::default()
+                values: Readings::from([
+                    (MetricId::ReceivedBytes, received * KB),
+                    (MetricId::SentBytes, sent * KB),
+                ]),
             };
             let speed = self.told_by.filter(|_| second == 0);
             let speed = speed.map(|told_by| {
@@ -208,7 +210,9 @@ fn a_card_that_is_always_full_leaves_no_room_for_what_busy_processors_could_do()
         for seen in &mut run.evidence {
             if let EvidenceKind::Idle(idle) = &mut seen.kind {
                 // 2 % of both processors.
-                idle.idle_ns /= 25;
+                for value in idle.values.values_mut() {
+                    *value /= 25;
+                }
             }
         }
         let verdict = limit(&run);

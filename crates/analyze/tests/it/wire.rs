@@ -177,7 +177,6 @@ fn consumers_are_told_by_their_fetches() {
     let readers = client_hold(&run, KEY, 1).unwrap().figures;
     assert_eq!(readers.fetches_per_s, 100.0);
     assert_eq!(readers.records_per_fetch, Some(50.0));
-    assert_eq!(readers.bytes_per_fetch, Some(6_000.0));
     assert_eq!(
         (readers.batch_fill_part, readers.requests_per_s),
         (None, 0.0)

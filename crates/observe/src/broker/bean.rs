@@ -79,7 +79,7 @@ fn read(answer: &impl BeanReader, metric: MetricId, kind: Option<RequestKind>) -
         mbeans.find_map(|mbean| read(&mbean))
     };
     whole(match metric.row().origin {
-        MetricOrigin::Special => None,
+        MetricOrigin::Special | MetricOrigin::Line(..) | MetricOrigin::Field(..) => None,
         MetricOrigin::Count(mbeans) => first(mbeans, &|mbean| answer.count(mbean)),
         MetricOrigin::Value(mbeans, factor) => {
             first(mbeans, &|mbean| Some(answer.value(mbean)? * factor))
@@ -145,19 +145,12 @@ pub(super) fn attributes_read() -> BTreeMap<String, Vec<&'static str>> {
         let more: Vec<&'static str> = more.copied().collect();
         attributes.extend(more);
     };
-    for metric in MetricId::ALL {
-        let row = metric.row();
-        let kinds: &[Option<RequestKind>] = match row.group {
-            MetricGroup::Requests => &RequestKind::SAMPLED.map(Some),
-            MetricGroup::Threads
-            | MetricGroup::Traffic
-            | MetricGroup::Replicas
-            | MetricGroup::Log
-            | MetricGroup::Jvm => &[None],
-        };
-        for kind in kinds.iter().copied() {
-            match row.origin {
-                MetricOrigin::Special => {}
+    let requests = RequestKind::SAMPLED.map(|kind| (MetricGroup::Requests, Some(kind)));
+    let groups = MetricGroup::OF_BROKERS.map(|group| (group, None));
+    for (group, kind) in requests.into_iter().chain(groups) {
+        for metric in MetricId::of(group) {
+            match metric.row().origin {
+                MetricOrigin::Special | MetricOrigin::Line(..) | MetricOrigin::Field(..) => {}
                 MetricOrigin::Count(mbeans) => {
                     mbeans
                         .iter()

@@ -118,12 +118,14 @@ fn names<'a>(trial: &'a TrialView<'_>, panel: Panel) -> Option<(Vec<&'a str>, Op
         .iter()
         .map(|(_, highest)| *highest)
         .fold(0.0, f64::max);
-    let least = match (panel.row().unit, panel) {
+    let least = if panel.row().unit == PanelUnit::Nanoseconds {
         // On a logarithmic axis small values are as clear as large ones.
-        (PanelUnit::Nanoseconds, _) => 0.0,
+        0.0
+    } else if panel == Panel::Idle {
         // A thread that never rests is the one that matters.
-        (_, Panel::Idle) => -1.0,
-        (_, _) => highest * VISIBLE,
+        -1.0
+    } else {
+        highest * VISIBLE
     };
     let (seen, small): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, high)| *high > least);
     let small: Vec<&str> = small.into_iter().map(|(name, _)| name).collect();

@@ -106,88 +106,89 @@ pub struct InterfaceMetrics {
     pub moved_bytes: Option<(u64, u64)>,
 }
 
-/// A counter of a flow: its name without `_total`, what it is, and where it stands.
-type Counter = (&'static str, &'static str, fn(&Counts) -> u64);
+/// A family with one number per thing: its name without `_total`, what it is, and the number.
+struct Family<T> {
+    name: &'static str,
+    form: Form,
+    help: &'static str,
+    value: fn(&T) -> Option<f64>,
+}
 
-const COUNTERS: [Counter; 17] = [
-    (
-        "kgauge_records_scheduled",
-        "Records due by the schedule; for a closed loop, records handed to the producer.",
-        |c| c.records_scheduled,
-    ),
-    (
-        "kgauge_records_sent",
-        "Records handed to the producer.",
-        |c| c.records_sent,
-    ),
-    ("kgauge_records_acked", "Records acked.", |c| {
-        c.records_acked
-    }),
-    ("kgauge_records_consumed", "Records read.", |c| {
-        c.records_consumed
-    }),
-    (
-        "kgauge_records_failed",
-        "Records whose send failed permanently.",
-        |c| c.records_failed,
-    ),
-    (
-        "kgauge_records_indeterminate",
-        "Records whose outcome is unknown.",
-        |c| c.records_indeterminate,
-    ),
-    (
-        "kgauge_records_skipped",
-        "Records skipped because they were too late.",
-        |c| c.records_skipped,
-    ),
-    (
-        "kgauge_records_retried",
-        "Records retried after a retriable error.",
-        |c| c.records_retried,
-    ),
-    (
-        "kgauge_records_corrupt",
-        "Records read whose content does not match the checksum.",
-        |c| c.records_corrupt,
-    ),
-    (
-        "kgauge_acked_bytes",
-        "Bytes of keys, values and headers of acked records.",
-        |c| c.logical_bytes_acked,
-    ),
-    (
-        "kgauge_consumed_bytes",
-        "Bytes of keys, values and headers of records read.",
-        |c| c.logical_bytes_consumed,
-    ),
-    (
-        "kgauge_wire_sent_bytes",
-        "Bytes of answered produce requests.",
-        |c| c.wire_bytes_sent,
-    ),
-    (
-        "kgauge_wire_consumed_bytes",
-        "Bytes of fetch responses.",
-        |c| c.wire_bytes_consumed,
-    ),
-    (
-        "kgauge_produce_requests",
-        "Produce requests answered.",
-        |c| c.requests,
-    ),
-    ("kgauge_fetch_requests", "Fetch requests answered.", |c| {
-        c.fetches
-    }),
-    (
-        "kgauge_throttles",
-        "Throttling pauses requested by brokers.",
-        |c| c.throttles,
-    ),
-    ("kgauge_transactions", "Transactions committed.", |c| {
-        c.transactions
-    }),
-];
+/// Lists families: `name: form, help, value;`.
+macro_rules! families {
+    ($($list:ident of $thing:ty { $($name:literal: $form:ident, $help:literal, $value:expr;)* })*) => {
+        $(const $list: &[Family<$thing>] = &[$(Family {
+            name: concat!("kgauge_", $name),
+            form: Form::$form,
+            help: $help,
+            value: $value,
+        },)*];)*
+    };
+}
+
+families! {
+RUNS of RunMetrics {
+    "run_active": Gauge, "1 until the run ends.", |run| Some(f64::from(u8::from(run.is_going_on)));
+    "trials": Gauge, "Trials in the run's plan.", |run| Some(run.trials as f64);
+    "repeats": Counter, "Repeats that have ended.", |run| Some(run.repeats_ended as f64);
+    "repeats_planned": Gauge, "Planned repeats of the run.", |run| Some(run.repeats_planned as f64);
+}
+FLOWS of FlowMetrics {
+    "records_scheduled": Counter, "Records due by the schedule; for a closed loop, records handed to the producer.",
+        |flow| counted(flow, |c| c.records_scheduled);
+    "records_sent": Counter, "Records handed to the producer.",
+        |flow| counted(flow, |c| c.records_sent);
+    "records_acked": Counter, "Records acked.", |flow| counted(flow, |c| c.records_acked);
+    "records_consumed": Counter, "Records read.", |flow| counted(flow, |c| c.records_consumed);
+    "records_failed": Counter, "Records whose send failed permanently.",
+        |flow| counted(flow, |c| c.records_failed);
+    "records_indeterminate": Counter, "Records whose outcome is unknown.",
+        |flow| counted(flow, |c| c.records_indeterminate);
+    "records_skipped": Counter, "Records skipped because they were too late.",
+        |flow| counted(flow, |c| c.records_skipped);
+    "records_retried": Counter, "Records retried after a retriable error.",
+        |flow| counted(flow, |c| c.records_retried);
+    "records_corrupt": Counter, "Records read whose content does not match the checksum.",
+        |flow| counted(flow, |c| c.records_corrupt);
+    "acked_bytes": Counter, "Bytes of keys, values and headers of acked records.",
+        |flow| counted(flow, |c| c.logical_bytes_acked);
+    "consumed_bytes": Counter, "Bytes of keys, values and headers of records read.",
+        |flow| counted(flow, |c| c.logical_bytes_consumed);
+    "wire_sent_bytes": Counter, "Bytes of answered produce requests.",
+        |flow| counted(flow, |c| c.wire_bytes_sent);
+    "wire_consumed_bytes": Counter, "Bytes of fetch responses.",
+        |flow| counted(flow, |c| c.wire_bytes_consumed);
+    "produce_requests": Counter, "Produce requests answered.", |flow| counted(flow, |c| c.requests);
+    "fetch_requests": Counter, "Fetch requests answered.", |flow| counted(flow, |c| c.fetches);
+    "throttles": Counter, "Throttling pauses requested by brokers.",
+        |flow| counted(flow, |c| c.throttles);
+    "transactions": Counter, "Transactions committed.", |flow| counted(flow, |c| c.transactions);
+    "throttle_seconds": Counter, "Total throttling time requested by brokers.",
+        |flow| Some(flow.totals.counts.throttle_ns as f64 / SECOND);
+    "in_flight_records": Gauge, "Records in flight, mean of the last second.", |flow| flow.in_flight;
+}
+PROCESSES of ProcessMetrics {
+    "process_cpu_seconds": Counter,
+        "CPU time of the generator and of the target's processes on this machine since sampling started.",
+        |one| Some(one.cpu_ns as f64 / SECOND);
+    "process_resident_memory_bytes": Gauge, "Resident memory of the process.",
+        |one| Some(one.resident_bytes? as f64);
+}
+INTERFACES of InterfaceMetrics {
+    "network_speed_bytes": Gauge,
+        "Capacity of a network interface of this machine in bytes per second, per direction, where known.",
+        |one| Some(one.bytes_per_s);
+    "network_received_bytes": Counter, "Bytes received by the interface since it was created.",
+        |one| Some(one.moved_bytes?.0 as f64);
+    "network_sent_bytes": Counter, "Bytes sent by the interface since it was created.",
+        |one| Some(one.moved_bytes?.1 as f64);
+}
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "a family's values are options")]
+fn counted(flow: &FlowMetrics, count: fn(&Counts) -> u64) -> Option<f64> {
+    Some(count(&flow.totals.counts) as f64)
+}
 
 const TIMES: [(&str, &str, TimeKind); 6] = [
     (
@@ -228,46 +229,24 @@ pub fn render_metrics(metrics: &LiveMetrics, form: MetricsForm) -> String {
         out: String::new(),
         form,
     };
-    write_runs(&mut text, &metrics.runs);
-    write_flows(&mut text, &metrics.flows);
-    write_processes(&mut text, &metrics.processes);
-    write_interfaces(&mut text, &metrics.interfaces);
+    write_states(&mut text, &metrics.runs);
+    text.families(RUNS, &metrics.runs);
+    text.families(FLOWS, &metrics.flows);
+    write_times(&mut text, &metrics.flows);
+    text.families(PROCESSES, &metrics.processes);
+    text.families(INTERFACES, &metrics.interfaces);
     if form == MetricsForm::OpenMetrics {
         text.out.push_str("# EOF\n");
     }
     text.out
 }
 
-fn write_interfaces(text: &mut Text, interfaces: &[InterfaceMetrics]) {
-    let help = "Capacity of a network interface of this machine in bytes per second, per \
-                direction, where known.";
-    let name = "kgauge_network_speed_bytes";
-    text.family((name, Form::Gauge, help), interfaces, |one| {
-        [(one.labels(), one.bytes_per_s)]
-    });
-    let help = "Bytes received by the interface since it was created.";
-    let name = "kgauge_network_received_bytes";
-    text.family((name, Form::Counter, help), interfaces, |one| {
-        let (received, _) = one.moved_bytes?;
-        Some((one.labels(), received as f64))
-    });
-    let help = "Bytes sent by the interface since it was created.";
-    let name = "kgauge_network_sent_bytes";
-    text.family((name, Form::Counter, help), interfaces, |one| {
-        let (_, sent) = one.moved_bytes?;
-        Some((one.labels(), sent as f64))
-    });
-}
-
-fn write_runs(text: &mut Text, runs: &[RunMetrics]) {
+/// What a run is at, which its labels say.
+fn write_states(text: &mut Text, runs: &[RunMetrics]) {
     let help = "A run of this process, and its target.";
     text.family(("kgauge_run_info", Form::Info, help), runs, |run| {
         let labels = vec![("run", run.run.clone()), ("target", run.target.clone())];
         [(labels, 1.0)]
-    });
-    let help = "1 until the run ends.";
-    text.family(("kgauge_run_active", Form::Gauge, help), runs, |run| {
-        [(run.labels(), f64::from(u8::from(run.is_going_on)))]
     });
     let help = "1 for the current stage of the run.";
     text.family(("kgauge_stage", Form::Gauge, help), runs, |run| {
@@ -283,41 +262,9 @@ fn write_runs(text: &mut Text, runs: &[RunMetrics]) {
         labels.extend([("scenario", scenario), ("trial", trial)]);
         Some((labels, f64::from(repeat)))
     });
-    let help = "Trials in the run's plan.";
-    text.family(("kgauge_trials", Form::Gauge, help), runs, |run| {
-        [(run.labels(), run.trials as f64)]
-    });
-    let help = "Repeats that have ended.";
-    text.family(("kgauge_repeats", Form::Counter, help), runs, |run| {
-        [(run.labels(), run.repeats_ended as f64)]
-    });
-    let help = "Planned repeats of the run.";
-    text.family(("kgauge_repeats_planned", Form::Gauge, help), runs, |run| {
-        [(run.labels(), run.repeats_planned as f64)]
-    });
 }
 
-fn write_flows(text: &mut Text, flows: &[FlowMetrics]) {
-    for (name, help, value) in COUNTERS {
-        text.family((name, Form::Counter, help), flows, |flow| {
-            [(flow.labels(), value(&flow.totals.counts) as f64)]
-        });
-    }
-    let help = "Total throttling time requested by brokers.";
-    text.family(
-        ("kgauge_throttle_seconds", Form::Counter, help),
-        flows,
-        |flow| {
-            let throttled_s = flow.totals.counts.throttle_ns as f64 / SECOND;
-            [(flow.labels(), throttled_s)]
-        },
-    );
-    let help = "Records in flight, mean of the last second.";
-    text.family(
-        ("kgauge_in_flight_records", Form::Gauge, help),
-        flows,
-        |flow| Some((flow.labels(), flow.in_flight?)),
-    );
+fn write_times(text: &mut Text, flows: &[FlowMetrics]) {
     for (name, help, kind) in TIMES {
         let found = flows
             .iter()
@@ -326,31 +273,20 @@ fn write_flows(text: &mut Text, flows: &[FlowMetrics]) {
     }
 }
 
-fn write_processes(text: &mut Text, processes: &[ProcessMetrics]) {
-    let help = "CPU time of the generator and of the target's processes on this machine since \
-                sampling started.";
-    text.family(
-        ("kgauge_process_cpu_seconds", Form::Counter, help),
-        processes,
-        |one| [(one.labels(), one.cpu_ns as f64 / SECOND)],
-    );
-    let help = "Resident memory of the process.";
-    text.family(
-        ("kgauge_process_resident_memory_bytes", Form::Gauge, help),
-        processes,
-        |one| Some((one.labels(), one.resident_bytes? as f64)),
-    );
-}
-
 type Labels = Vec<(&'static str, String)>;
 
-impl RunMetrics {
+/// A thing whose numbers have its labels.
+trait Labelled {
+    fn labels(&self) -> Labels;
+}
+
+impl Labelled for RunMetrics {
     fn labels(&self) -> Labels {
         vec![("run", self.run.clone())]
     }
 }
 
-impl FlowMetrics {
+impl Labelled for FlowMetrics {
     fn labels(&self) -> Labels {
         vec![
             ("run", self.run.clone()),
@@ -361,14 +297,14 @@ impl FlowMetrics {
     }
 }
 
-impl InterfaceMetrics {
+impl Labelled for InterfaceMetrics {
     fn labels(&self) -> Labels {
         let interface = ("interface", self.interface.clone());
         vec![("run", self.run.clone()), interface]
     }
 }
 
-impl ProcessMetrics {
+impl Labelled for ProcessMetrics {
     fn labels(&self) -> Labels {
         vec![("run", self.run.clone()), ("process", self.process.clone())]
     }
@@ -390,6 +326,14 @@ struct Text {
 }
 
 impl Text {
+    fn families<T: Labelled>(&mut self, families: &[Family<T>], things: &[T]) {
+        for one in families {
+            self.family((one.name, one.form, one.help), things, |thing| {
+                Some((thing.labels(), (one.value)(thing)?))
+            });
+        }
+    }
+
     /// A family with one number for each set of labels; nothing when there is none.
     fn family<T, S: IntoIterator<Item = (Labels, f64)>>(
         &mut self,

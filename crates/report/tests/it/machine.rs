@@ -2,6 +2,7 @@
 
 use kgauge_analyze::Summary;
 use kgauge_report::render_html;
+use kgauge_results::metrics::{MetricId, Readings};
 use kgauge_results::run::{
     DataDir, DiskSample, Evidence, EvidenceKind, HostMemory, IdleTime, MissingEvidence,
     NetworkSample, NetworkSpeed, PressureSample, RepeatKey, Resource, SpeedSource, Subject,
@@ -42,12 +43,13 @@ fn render(run: &RunRead, summary: &Summary) -> String {
 fn disk(name: &str, second: u64) -> EvidenceKind {
     EvidenceKind::Disk(DiskSample {
         disk: name.to_owned(),
-        writes: 10 * second,
-        written_bytes: 25_000_000 * second,
-        write_ns: 20_000_000 * second,
-        busy_ns: SECOND_NS / 2 * second,
-        queued_ns: SECOND_NS * second,
-        ..DiskSample::default()
+        values: Readings::from([
+            (MetricId::DiskWrites, 10 * second),
+            (MetricId::DiskWrittenBytes, 25_000_000 * second),
+            (MetricId::DiskWriteTime, 20_000_000 * second),
+            (MetricId::DiskBusy, SECOND_NS / 2 * second),
+            (MetricId::DiskQueued, SECOND_NS * second),
+        ]),
     })
 }
 
@@ -74,18 +76,20 @@ fn what_the_machine_did_has_charts_and_what_did_nothing_has_none() {
             disk("sdb", 0),
             data_on("nvme0n1"),
             EvidenceKind::HostMemory(HostMemory {
-                available_bytes: Some(5_000_000_000),
-                dirty_bytes: Some(1_000_000 * second),
-                ..HostMemory::default()
+                values: Readings::from([
+                    (MetricId::MemoryAvailable, 5_000_000_000),
+                    (MetricId::MemoryDirty, 1_000_000 * second),
+                ]),
             }),
             EvidenceKind::Pressure(PressureSample {
                 resource: Resource::Io,
-                some_ns: SECOND_NS / 4 * second,
-                full_ns: Some(0),
+                values: Readings::from([
+                    (MetricId::PressureSome, SECOND_NS / 4 * second),
+                    (MetricId::PressureFull, 0),
+                ]),
             }),
             EvidenceKind::Idle(IdleTime {
-                iowait_ns: SECOND_NS / 10 * second,
-                ..IdleTime::default()
+                values: Readings::from([(MetricId::CpuIowait, SECOND_NS / 10 * second)]),
             }),
         ]
     });
@@ -141,8 +145,7 @@ fn names_of_devices_are_only_names() {
             data_on(HOSTILE),
             EvidenceKind::Network(NetworkSample {
                 interface: HOSTILE.to_owned(),
-                sent_bytes: 1_000_000 * second,
-                ..NetworkSample::default()
+                values: Readings::from([(MetricId::SentBytes, 1_000_000 * second)]),
             }),
             EvidenceKind::NotSeen(MissingEvidence {
                 what: HOSTILE.to_owned(),
@@ -246,9 +249,10 @@ fn what_interfaces_carried_of_their_speed_is_drawn_where_it_is_known() {
     let look = |interface: &str, received: u64, sent: u64| {
         EvidenceKind::Network(NetworkSample {
             interface: interface.to_owned(),
-            received_bytes: received,
-            sent_bytes: sent,
-            ..NetworkSample::default()
+            values: Readings::from([
+                (MetricId::ReceivedBytes, received),
+                (MetricId::SentBytes, sent),
+            ]),
         })
     };
     let speed = |interface: &str, is_half_duplex| {
@@ -304,9 +308,10 @@ fn packets_dropped_are_told_by_the_second() {
             subject: Subject::Host,
             kind: EvidenceKind::Network(NetworkSample {
                 interface: "eth0".to_owned(),
-                received_bytes: 1_000_000 * second,
-                received_drops: drops,
-                ..NetworkSample::default()
+                values: Readings::from([
+                    (MetricId::ReceivedBytes, 1_000_000 * second),
+                    (MetricId::ReceivedDrops, drops),
+                ]),
             }),
         });
     }

@@ -3,6 +3,7 @@
 use kgauge_analyze::Summary;
 use kgauge_analyze::summary::{Warning, WarningFinding, WarningKind};
 use kgauge_report::{render_html, text};
+use kgauge_results::metrics::{MetricId, Readings};
 use kgauge_results::run::{
     DiskSample, Event, EventKind, Evidence, EvidenceKind, MissingEvidence, NetworkSample,
     PressureSample, RepeatKey, Resource, RunHead, Subject,
@@ -173,31 +174,36 @@ fn busy_machine(key: RepeatKey, seconds: u64) -> Vec<Evidence> {
         let disk = |disk: &str| {
             EvidenceKind::Disk(DiskSample {
                 disk: disk.to_owned(),
-                reads: 3 * second,
-                read_bytes: 20_000_003 * second * second,
-                read_ns: 5_000_011 * second,
-                writes: 10 * second,
-                written_bytes: 25_000_007 * second * second,
-                write_ns: 20_000_003 * second * second,
-                busy_ns: 300_000_017 * second,
-                queued_ns: 1_300_000_019 * second,
-                flushes: Some(second),
-                flush_ns: Some(9_000_011 * second),
+                values: Readings::from([
+                    (MetricId::DiskReads, 3 * second),
+                    (MetricId::DiskReadBytes, 20_000_003 * second * second),
+                    (MetricId::DiskReadTime, 5_000_011 * second),
+                    (MetricId::DiskWrites, 10 * second),
+                    (MetricId::DiskWrittenBytes, 25_000_007 * second * second),
+                    (MetricId::DiskWriteTime, 20_000_003 * second * second),
+                    (MetricId::DiskBusy, 300_000_017 * second),
+                    (MetricId::DiskQueued, 1_300_000_019 * second),
+                    (MetricId::DiskFlushes, second),
+                    (MetricId::DiskFlushTime, 9_000_011 * second),
+                ]),
             })
         };
         let pressure = |resource| {
             EvidenceKind::Pressure(PressureSample {
                 resource,
-                some_ns: 123_456_789 * second,
-                full_ns: Some(98_765_432 * second),
+                values: Readings::from([
+                    (MetricId::PressureSome, 123_456_789 * second),
+                    (MetricId::PressureFull, 98_765_432 * second),
+                ]),
             })
         };
         let network = EvidenceKind::Network(NetworkSample {
             interface: "eth0".to_owned(),
-            received_bytes: 12_345_678 * second * second,
-            sent_bytes: 23_456_789 * second * second,
-            received_drops: second,
-            ..NetworkSample::default()
+            values: Readings::from([
+                (MetricId::ReceivedBytes, 12_345_678 * second * second),
+                (MetricId::SentBytes, 23_456_789 * second * second),
+                (MetricId::ReceivedDrops, second),
+            ]),
         });
         let not_seen = EvidenceKind::NotSeen(MissingEvidence {
             what: "the clock of the third disk".to_owned(),

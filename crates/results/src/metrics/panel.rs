@@ -143,7 +143,7 @@ panels! {
     NetworkUse: Machine, "network-use", "Network utilisation",
         "share of each interface's speed, by direction, where the speed is known", "% of link speed", Percent;
     Drops: Machine, "drops", "Packets dropped",
-        "packets per second by interface, both directions", "packets/s", Plain;
+        "packets per second by interface and direction", "packets/s", Plain;
     Waits: Machine, "waits", "Pressure stall (PSI)",
         "share of time in which tasks stalled on a resource", "% of the time", Percent;
 }

@@ -11,7 +11,7 @@ pub struct MetricRow {
     pub name: &'static str,
     /// What two readings of it make.
     pub kind: MetricKind,
-    /// Where Kafka has it.
+    /// Where it comes from.
     pub origin: MetricOrigin,
     /// The counter of a node of the embedded cluster.
     pub embedded: Option<&'static str>,
@@ -36,6 +36,18 @@ pub enum MetricGroup {
     Log,
     /// Java.
     Jvm,
+    /// A line of what the host's processors did not use.
+    Idle,
+    /// A line of the host's memory.
+    HostMemory,
+    /// A line of a process.
+    Process,
+    /// A line of a disk.
+    Disk,
+    /// A line of a network interface.
+    Network,
+    /// A line of what tasks waited for.
+    Pressure,
 }
 
 impl MetricGroup {
@@ -48,7 +60,7 @@ impl MetricGroup {
         MetricGroup::Jvm,
     ];
 
-    /// Its name in a line.
+    /// Its name in a line, or that of the line.
     pub fn key(self) -> &'static str {
         match self {
             MetricGroup::Requests => "requests",
@@ -57,6 +69,12 @@ impl MetricGroup {
             MetricGroup::Replicas => "replicas",
             MetricGroup::Log => "log",
             MetricGroup::Jvm => "jvm",
+            MetricGroup::Idle => "idle",
+            MetricGroup::HostMemory => "host-memory",
+            MetricGroup::Process => "process",
+            MetricGroup::Disk => "disk",
+            MetricGroup::Network => "network",
+            MetricGroup::Pressure => "pressure",
         }
     }
 }
@@ -72,16 +90,18 @@ pub enum MetricKind {
     Counter,
     /// Nanoseconds that only rise: their share of the time, 0 to 1.
     BusyTime,
+    /// The same of several things at a time: how many, on average.
+    Cores,
     /// Nanoseconds that the events of this counter of the same group took: their mean time.
     TimeSum(&'static str),
 }
 
-/// Where Kafka has a metric: MBeans, the first that the broker has. `{request}` stands for a kind of request.
+/// Where a metric comes from. Of MBeans the first counts that the broker has; `{request}` stands for a kind of request.
 /// jmx_exporter's names follow from the MBean's: `kafka.server:type=ReplicaManager,name=LeaderCount` is
 /// `kafka_server_replicamanager_leadercount`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MetricOrigin {
-    /// It does not, or a special reading finds it.
+    /// A special reading finds it.
     Special,
     /// The `Count` of a meter or histogram.
     Count(&'static [&'static str]),
@@ -91,6 +111,10 @@ pub enum MetricOrigin {
     Sum(&'static str, f64),
     /// Java itself, not Kafka.
     Java(JavaSource),
+    /// The line `name: value` of a file in `/proc`, times this factor.
+    Line(&'static str, u64),
+    /// This number of a line in `/proc/diskstats` or `/proc/net/dev`, from 0 after the name, times this factor.
+    Field(usize, u64),
 }
 
 /// A metric of Java, which exporters name differently.
@@ -113,11 +137,11 @@ pub struct JavaSource {
 /// Where the report shows a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricDisplay {
-    /// A line for each broker.
+    /// A line for each broker, disk, interface ...
     Line {
         /// The panel.
         panel: Panel,
-        /// What the line's name has after the broker's.
+        /// What the line's name has after the thing's.
         name: &'static str,
         /// The same of a node of the embedded cluster.
         embedded: &'static str,

@@ -1,16 +1,22 @@
-//! The rows of brokers' metrics, in the order of a line of evidence.
+//! The rows of the table, in the order of a line of evidence.
 
-use super::MetricGroup::{Jvm, Log, Replicas, Requests, Threads, Traffic};
-use super::MetricKind::{BusyTime, Counter, Gauge, Millionths, TimeSum};
+use super::MetricGroup::{
+    Disk, HostMemory, Idle, Jvm, Log, Network, Pressure, Process, Replicas, Requests, Threads,
+    Traffic,
+};
+use super::MetricKind::{BusyTime, Cores, Counter, Gauge, Millionths, TimeSum};
 use super::{JavaSource, MetricGroup, MetricOrigin, MetricRow, Panel};
 
 const NS_PER_MS: f64 = 1e6;
 const NS_PER_S: f64 = 1e9;
+const MS_NS: u64 = 1_000_000;
+/// Of every disk, in the kernel's "I/O statistics fields" (admin-guide/iostats).
+const SECTOR_BYTES: u64 = 512;
 
 /// Lists the metrics once: the names and the rows.
 macro_rules! table {
     ($($(#[$doc:meta])* $id:ident = $row:expr;)*) => {
-        /// A metric of a broker. Counters count since the broker's start, gauges are of now.
+        /// A metric of a broker or of a host. Counters count since the start of the broker or the host, gauges are of now.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum MetricId {
             $($(#[$doc])* $id,)*
@@ -47,7 +53,7 @@ impl MetricId {
         let row = self.row();
         match row.kind {
             TimeSum(events) => MetricId::of(row.group).find(|metric| metric.row().name == events),
-            Gauge | Millionths | Counter | BusyTime => None,
+            Gauge | Millionths | Counter | BusyTime | Cores => None,
         }
     }
 
@@ -276,4 +282,115 @@ table! {
             line_factor: NS_PER_S,
         }))
         .line(Panel::Collections, "");
+
+    /// Time with nothing to do, all processors together.
+    CpuIdle = row(Idle, "idle_ns", Cores).evidence("the chart of processors shows what is busy");
+    /// With nothing to do but wait for a disk. The kernel calls this a rough figure, and it may go back (proc(5)).
+    CpuIowait = row(Idle, "iowait_ns", Cores).evidence("the chart of processors has it");
+    /// Given by the hypervisor to somebody else.
+    CpuStolen = row(Idle, "stolen_ns", Cores).evidence("the chart of processors has it");
+
+    /// What new processes could have without swapping.
+    MemoryAvailable = row(HostMemory, "available_bytes", Gauge)
+        .from(MetricOrigin::Line("MemAvailable", 1_024))
+        .line(Panel::Memory, "available");
+    /// The page cache.
+    MemoryCached = row(HostMemory, "cached_bytes", Gauge)
+        .from(MetricOrigin::Line("Cached", 1_024))
+        .line(Panel::Memory, "page cache");
+    /// What was written to files and is not on its way to a disk yet.
+    MemoryDirty = row(HostMemory, "dirty_bytes", Gauge)
+        .from(MetricOrigin::Line("Dirty", 1_024))
+        .line(Panel::Unwritten, "dirty");
+    /// What is on its way to a disk.
+    MemoryWriteback = row(HostMemory, "writeback_bytes", Gauge)
+        .from(MetricOrigin::Line("Writeback", 1_024))
+        .line(Panel::Unwritten, "being written");
+
+    /// Threads of the process.
+    ProcessThreads = row(Process, "threads", Gauge).evidence("it rarely changes");
+    /// Its open files and sockets.
+    ProcessOpenFiles = row(Process, "open_files", Gauge).evidence("it rarely changes");
+    /// Pages that had to be read from a disk.
+    ProcessMajorFaults = row(Process, "major_faults", Counter)
+        .evidence("the disks' reads show them");
+    /// Bytes that were read from storage for it, without those from the page cache.
+    ProcessReadBytes = row(Process, "read_bytes", Counter)
+        .from(MetricOrigin::Line("read_bytes", 1))
+        .evidence("the disks' reads show them");
+    /// Bytes that it gave to the page cache to be written to storage.
+    ProcessWrittenBytes = row(Process, "written_bytes", Counter)
+        .from(MetricOrigin::Line("write_bytes", 1))
+        .line(Panel::DiskBytes, " to page cache");
+
+    /// Reads that a disk completed. The fields are those after the name.
+    DiskReads = row(Disk, "reads", Counter)
+        .from(MetricOrigin::Field(0, 1))
+        .evidence("it divides the time of reads");
+    /// Bytes of them.
+    DiskReadBytes = row(Disk, "read_bytes", Counter)
+        .from(MetricOrigin::Field(2, SECTOR_BYTES))
+        .line(Panel::DiskBytes, " read");
+    /// The sum of their times, from the queue to the end.
+    DiskReadTime = row(Disk, "read_ns", TimeSum("reads"))
+        .from(MetricOrigin::Field(3, MS_NS))
+        .line(Panel::DiskTimes, " read");
+    /// Writes that it completed.
+    DiskWrites = row(Disk, "writes", Counter)
+        .from(MetricOrigin::Field(4, 1))
+        .evidence("it divides the time of writes");
+    /// Bytes of them.
+    DiskWrittenBytes = row(Disk, "written_bytes", Counter)
+        .from(MetricOrigin::Field(6, SECTOR_BYTES))
+        .line(Panel::DiskBytes, " written");
+    /// The sum of their times.
+    DiskWriteTime = row(Disk, "write_ns", TimeSum("writes"))
+        .from(MetricOrigin::Field(7, MS_NS))
+        .line(Panel::DiskTimes, " write");
+    /// Time with anything in flight. The kernel counts it in steps: a busy second may show a little more than a second.
+    DiskBusy = row(Disk, "busy_ns", BusyTime)
+        .from(MetricOrigin::Field(9, MS_NS))
+        .line(Panel::DiskUse, "");
+    /// The sum over time of how many were in flight.
+    DiskQueued = row(Disk, "queued_ns", Cores)
+        .from(MetricOrigin::Field(10, MS_NS))
+        .line(Panel::DiskQueue, "");
+    /// Flushes of the disk's own cache that were completed, since Linux 5.5.
+    DiskFlushes = row(Disk, "flushes", Counter)
+        .from(MetricOrigin::Field(15, 1))
+        .evidence("it divides the time of flushes");
+    /// The sum of their times.
+    DiskFlushTime = row(Disk, "flush_ns", TimeSum("flushes"))
+        .from(MetricOrigin::Field(16, MS_NS))
+        .line(Panel::DiskTimes, " flush");
+
+    /// Bytes into an interface.
+    ReceivedBytes = row(Network, "received_bytes", Counter)
+        .from(MetricOrigin::Field(0, 1))
+        .line(Panel::Network, " in");
+    /// Packets into it.
+    ReceivedPackets = row(Network, "received_packets", Counter)
+        .from(MetricOrigin::Field(1, 1))
+        .evidence("bytes have a panel");
+    /// Packets that came in and were dropped.
+    ReceivedDrops = row(Network, "received_drops", Counter)
+        .from(MetricOrigin::Field(3, 1))
+        .line(Panel::Drops, " in");
+    /// Bytes out of it.
+    SentBytes = row(Network, "sent_bytes", Counter)
+        .from(MetricOrigin::Field(8, 1))
+        .line(Panel::Network, " out");
+    /// Packets out of it.
+    SentPackets = row(Network, "sent_packets", Counter)
+        .from(MetricOrigin::Field(9, 1))
+        .evidence("bytes have a panel");
+    /// Packets that were to go out and were dropped.
+    SentDrops = row(Network, "sent_drops", Counter)
+        .from(MetricOrigin::Field(11, 1))
+        .line(Panel::Drops, " out");
+
+    /// Time in which at least one task waited for a resource.
+    PressureSome = row(Pressure, "some_ns", BusyTime).line(Panel::Waits, ", some tasks");
+    /// Time in which all tasks waited that had anything to do.
+    PressureFull = row(Pressure, "full_ns", BusyTime).line(Panel::Waits, ", all tasks");
 }

@@ -31,10 +31,13 @@ fn every_metric_is_shown_or_says_why_it_is_only_evidence() {
 }
 
 #[test]
-fn every_panel_of_brokers_shows_a_metric() {
+fn every_panel_of_brokers_and_hosts_shows_a_metric() {
     let rows = MetricId::ALL.iter().map(|metric| metric.row());
-    let shown: BTreeSet<Panel> = rows.flat_map(panels_of).collect();
-    for panel in Panel::of(PanelSection::Brokers) {
+    let mut shown: BTreeSet<Panel> = rows.flat_map(panels_of).collect();
+    // What processes hold comes with their CPU time, and the speed of interfaces is no metric.
+    shown.extend([Panel::ProcessMemory, Panel::NetworkUse]);
+    let brokers = Panel::of(PanelSection::Brokers);
+    for panel in brokers.chain(Panel::of(PanelSection::Machine)) {
         assert!(shown.contains(&panel), "{panel:?}");
     }
 }
@@ -49,7 +52,8 @@ fn a_metrics_kind_fits_the_unit_of_its_panel() {
                 MetricKind::Counter if metric.row().name.contains("bytes") => {
                     PanelUnit::MegabytesPerSecond
                 }
-                MetricKind::Counter | MetricKind::Gauge => PanelUnit::Plain,
+                MetricKind::Gauge if metric.row().name.contains("bytes") => PanelUnit::Bytes,
+                MetricKind::Counter | MetricKind::Gauge | MetricKind::Cores => PanelUnit::Plain,
             };
             assert_eq!(panel.row().unit, unit, "{metric:?}");
         }

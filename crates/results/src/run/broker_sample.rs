@@ -13,6 +13,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+use super::stored_metrics::{StoredGroup, readings};
 use crate::metrics::{MetricGroup, MetricId, Readings, RequestKind};
 
 /// A broker's own metrics in one sample.
@@ -117,23 +118,6 @@ struct StoredRequests<'a> {
     values: StoredGroup<'a>,
 }
 
-/// Metrics of one group by their names.
-struct StoredGroup<'a>(MetricGroup, &'a Readings);
-
-impl StoredGroup<'_> {
-    fn of_group(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let rows = self.1.iter().map(|(metric, value)| (metric.row(), *value));
-        let of_group = rows.filter(|(row, _)| row.group == self.0);
-        of_group.map(|(row, value)| (row.name, value))
-    }
-}
-
-impl Serialize for StoredGroup<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.of_group())
-    }
-}
-
 /// A line as it is read. What a newer kgauge wrote beside it is left out.
 #[derive(Deserialize)]
 struct StoredSample {
@@ -166,11 +150,4 @@ impl From<StoredSample> for BrokerSample {
             values: values.flatten().collect(),
         }
     }
-}
-
-fn readings(group: MetricGroup, stored: &Value) -> Readings {
-    let metrics = MetricId::of(group);
-    let known =
-        metrics.filter_map(|metric| Some((metric, stored.get(metric.row().name)?.as_u64()?)));
-    known.collect()
 }

@@ -4,50 +4,30 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Unused processor time since boot, all processors together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+use crate::metrics::Readings;
+
+/// Time since boot that a host's processors did not use.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdleTime {
-    /// Idle.
-    pub idle_ns: u64,
-    /// Idle while waiting for a disk. The kernel calls this value unreliable.
-    pub iowait_ns: u64,
-    /// Taken by the hypervisor for others.
-    pub stolen_ns: u64,
+    /// Its metrics.
+    #[serde(flatten, with = "super::stored_metrics::idle")]
+    pub values: Readings,
 }
 
 /// A host's memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostMemory {
-    /// Memory available to new processes without swapping.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub available_bytes: Option<u64>,
-    /// The page cache.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cached_bytes: Option<u64>,
-    /// Bytes written to files that are not on their way to a disk yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dirty_bytes: Option<u64>,
-    /// Bytes on their way to a disk.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub writeback_bytes: Option<u64>,
+    /// Its metrics.
+    #[serde(flatten, with = "super::stored_metrics::host_memory")]
+    pub values: Readings,
 }
 
-/// A process: counters since its start, and its current resources.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// A process: counters since its start, and what it holds now.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessUsageSample {
-    /// Current number of threads.
-    pub threads: u64,
-    /// Current number of open files and sockets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub open_files: Option<u64>,
-    /// Pages read from a disk.
-    pub major_faults: u64,
-    /// Bytes read from storage; reads from the page cache are not included.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_bytes: Option<u64>,
-    /// Bytes written to the page cache, for storage.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub written_bytes: Option<u64>,
+    /// Its metrics.
+    #[serde(flatten, with = "super::stored_metrics::process")]
+    pub values: Readings,
 }
 
 /// A control group's limit on the CPU time of its processes; counters since the group was created.
@@ -68,47 +48,19 @@ pub struct CpuLimitSample {
 pub struct DiskSample {
     /// The kernel's name for it.
     pub disk: String,
-    /// Reads that were completed.
-    pub reads: u64,
-    /// Their bytes.
-    pub read_bytes: u64,
-    /// The sum of their times, including queueing.
-    pub read_ns: u64,
-    /// Writes that were completed.
-    pub writes: u64,
-    /// Their bytes.
-    pub written_bytes: u64,
-    /// The sum of their times.
-    pub write_ns: u64,
-    /// Time with any I/O in flight.
-    pub busy_ns: u64,
-    /// The sum over time of the number in flight.
-    pub queued_ns: u64,
-    /// Completed flushes of the disk's own cache.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flushes: Option<u64>,
-    /// The sum of their times.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flush_ns: Option<u64>,
+    /// Its metrics.
+    #[serde(flatten, with = "super::stored_metrics::disk")]
+    pub values: Readings,
 }
 
-/// A network interface; counters since it was created.
+/// A network interface since it was created.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkSample {
     /// The kernel's name for it.
     pub interface: String,
-    /// Bytes in.
-    pub received_bytes: u64,
-    /// Packets in.
-    pub received_packets: u64,
-    /// Received packets that were dropped.
-    pub received_drops: u64,
-    /// Bytes out.
-    pub sent_bytes: u64,
-    /// Packets out.
-    pub sent_packets: u64,
-    /// Packets to be sent that were dropped.
-    pub sent_drops: u64,
+    /// Its metrics.
+    #[serde(flatten, with = "super::stored_metrics::network")]
+    pub values: Readings,
 }
 
 /// The speed of an interface, if known.
@@ -157,16 +109,14 @@ pub enum Resource {
     Unknown,
 }
 
-/// Pressure stall information: time since boot in which tasks waited for a resource.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Pressure stall information: time since boot in which tasks stood still for want of something.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PressureSample {
-    /// The resource.
+    /// Of what.
     pub resource: Resource,
-    /// Time in which at least one task waited.
-    pub some_ns: u64,
-    /// Time in which all tasks waited.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub full_ns: Option<u64>,
+    /// Its metrics.
+    #[serde(flatten, with = "super::stored_metrics::pressure")]
+    pub values: Readings,
 }
 
 /// Processor use of programs that take no part in the measurement, from the first sample of a repeat to the last. Only

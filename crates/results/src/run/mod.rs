@@ -10,6 +10,7 @@ mod head;
 pub mod host;
 pub mod mirror;
 pub mod repeat;
+mod stored_metrics;
 pub mod wire;
 
 pub use broker_sample::{BrokerSample, ListenerSample, MetricsSource};

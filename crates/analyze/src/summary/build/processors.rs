@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::hold::MeasuredRepeats;
-use crate::series::{cpu_hold, cpu_limits_of, host_of, programs_of};
+use crate::series::{MetricPoint, cpu_hold, cpu_limits_of, host_of, programs_of};
 use crate::statistics::weighted_mean;
 use crate::summary::{CpuSummary, ProgramCores};
 use kgauge_results::folder::{RepeatRead, RunRead};
+use kgauge_results::metrics::MetricId;
 use kgauge_results::run::{RepeatKey, Subject};
 use kgauge_results::stage::Stage;
 
@@ -87,10 +88,10 @@ impl Account {
         let end_ns = spans.iter().map(|span| span.end_ns).max()?;
         let cpu = cpu_hold(run, repeat.key, start_ns, end_ns);
         let idle = host_of(run, repeat.key).idle;
-        let mean = |of: fn(&crate::series::IdlePoint) -> f64| {
-            weighted_mean(idle.iter().map(|point| {
+        let mean = |of: fn(&MetricPoint) -> Option<f64>| {
+            weighted_mean(idle.iter().filter_map(|point| {
                 let (from, to) = (point.start_ns.max(start_ns), point.end_ns.min(end_ns));
-                (to.saturating_sub(from) as f64, of(point))
+                Some((to.saturating_sub(from) as f64, of(point)?))
             }))
         };
         let limits = cpu_limits_of(run, repeat.key).into_iter();
@@ -101,8 +102,11 @@ impl Account {
             length_ns: end_ns.saturating_sub(start_ns) as f64,
             busy: cpu.busy_cores,
             // What waits for a disk needs no processor.
-            idle: mean(|point| point.idle_cores + point.iowait_cores.unwrap_or(0.0)),
-            stolen: mean(|point| point.stolen_cores),
+            idle: mean(|point| {
+                let iowait = point.get(MetricId::CpuIowait).unwrap_or(0.0);
+                Some(point.get(MetricId::CpuIdle)? + iowait)
+            }),
+            stolen: mean(|point| point.get(MetricId::CpuStolen)),
             queued: cpu.queued_part,
             target_queued: cpu.target_queued_part,
             held: held.max_by(f64::total_cmp),

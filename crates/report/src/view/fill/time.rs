@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use kgauge_analyze::Series;
-use kgauge_analyze::series::{CpuSeries, FlowSeries, IdlePoint, RepeatSeries};
+use kgauge_analyze::series::{CpuSeries, FlowSeries, RepeatSeries};
 use kgauge_analyze::summary::{FlowKind, FlowSummary, TrialSummary};
 use kgauge_results::folder::SecondRead;
+use kgauge_results::metrics::MetricId;
 use kgauge_results::run::{RepeatKey, StageSpan};
 use kgauge_results::{RunRead, SECOND_NS, TimeKind};
 
@@ -182,20 +183,19 @@ fn part(second: &SecondRead, spans: &[StageSpan]) -> (f64, f64) {
 /// Those that are drawn, and what the machine's processors lost to disks and to the hypervisor, where that is anything.
 fn processes(repeat: &RepeatSeries) -> Vec<ProcessTimeline> {
     let mut processes: Vec<ProcessTimeline> = repeat.cpu.iter().filter_map(process).collect();
-    let mut lost = |name: &str, cores: fn(&IdlePoint) -> Option<f64>| {
-        let points = repeat
-            .host
-            .idle
-            .iter()
-            .filter_map(|point| Some((middle_s(point.start_ns, point.end_ns), cores(point)?)));
+    let mut lost = |name: &str, metric: MetricId| {
+        let points =
+            repeat.host.idle.iter().filter_map(|point| {
+                Some((middle_s(point.start_ns, point.end_ns), point.get(metric)?))
+            });
         let cores: Vec<(f64, f64)> = points.collect();
         if cores.iter().any(|(_, cores)| *cores > LOST_CORES_MIN) {
             let name = name.to_owned();
             processes.push(ProcessTimeline { name, cores });
         }
     };
-    lost("iowait", |point| point.iowait_cores);
-    lost("stolen", |point| Some(point.stolen_cores));
+    lost("iowait", MetricId::CpuIowait);
+    lost("stolen", MetricId::CpuStolen);
     processes
 }
 

@@ -3,9 +3,9 @@
 use super::super::blame;
 use super::facts::Facts;
 use super::{Findings, Weight};
-use crate::series::DiskPoint;
 use crate::statistics::weighted_mean;
 use crate::summary::{Bottleneck, LimitFact, LimitedProcess};
+use kgauge_results::metrics::MetricId;
 use kgauge_results::run::Subject;
 
 /// Processors with less to spare than this had nothing to spare: the kernel's accounts are exact to a few percent.
@@ -105,14 +105,17 @@ pub(super) fn disks(facts: &Facts<'_>, findings: &mut Findings) {
         }
     }
     for name in names {
-        let mean = |of: fn(&DiskPoint) -> f64| {
-            weighted_mean(holds.iter().flat_map(|hold| {
-                let disks = hold.host.disks.iter().filter(|disk| disk.disk == name);
-                let points = disks.flat_map(|disk| &disk.points);
-                hold.weighed(points.map(|point| (point.start_ns, point.end_ns, of(point))))
-            }))
-        };
-        let (Some(busy), Some(queue)) = (mean(|one| one.busy_share), mean(|one| one.queue_mean))
+        let mean =
+            |metric: MetricId| {
+                weighted_mean(holds.iter().flat_map(|hold| {
+                    let disks = hold.host.disks.iter().filter(|disk| disk.disk == name);
+                    let points = disks.flat_map(|disk| &disk.points);
+                    hold.weighed(points.filter_map(|point| {
+                        Some((point.start_ns, point.end_ns, point.get(metric)?))
+                    }))
+                }))
+            };
+        let (Some(busy), Some(queue)) = (mean(MetricId::DiskBusy), mean(MetricId::DiskQueued))
         else {
             continue;
         };

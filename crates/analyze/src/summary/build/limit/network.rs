@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::facts::{Facts, HoldEvidence};
 use super::{Findings, Weight};
-use crate::series::{NetworkPoint, NetworkSeries};
+use crate::series::{MetricPoint, NetworkSeries};
 use crate::statistics::weighted_mean;
 use crate::summary::{Bottleneck, LimitFact, NetworkDirection};
+use kgauge_results::metrics::MetricId;
 use kgauge_results::run::{NetworkSpeed, SpeedSource};
 
 /// An interface that carries so much of its speed is full. A packet of 1,500 bytes takes 1,538 on the wire: 14 of head
@@ -30,17 +31,19 @@ const USED_PART_SAID: f64 = 0.01;
 const BYTES_PER_S_SAID: f64 = 12.5e6;
 
 /// What goes which way.
-type TrafficDirection = (NetworkDirection, fn(&NetworkPoint) -> f64);
+type TrafficDirection = (NetworkDirection, fn(&MetricPoint) -> Option<f64>);
 
 const WAYS: [TrafficDirection; 2] = [
     (NetworkDirection::Received, |point| {
-        point.received_bytes_per_s
+        point.get(MetricId::ReceivedBytes)
     }),
-    (NetworkDirection::Sent, |point| point.sent_bytes_per_s),
+    (NetworkDirection::Sent, |point| {
+        point.get(MetricId::SentBytes)
+    }),
 ];
 /// Where one direction waits for the other.
 const BOTH: [TrafficDirection; 1] = [(NetworkDirection::Both, |point| {
-    point.received_bytes_per_s + point.sent_bytes_per_s
+    Some(point.get(MetricId::ReceivedBytes)? + point.get(MetricId::SentBytes)?)
 })];
 
 /// An interface in the direction in which it had less to spare.
@@ -91,14 +94,14 @@ impl Card {
         };
         let of_way = |(name, bytes): &TrafficDirection| {
             // Of its own speed in each repeat: it may have been another one.
-            let part = |hold: &HoldEvidence, point: &NetworkPoint| {
+            let part = |hold: &HoldEvidence, point: &MetricPoint| {
                 let speed = speed_of(hold, interface)?.bits_per_s as f64 / 8.0;
-                Some(bytes(point) / speed.max(1.0))
+                Some(bytes(point)? / speed.max(1.0))
             };
             Some(Card {
                 interface: interface.to_owned(),
                 way: *name,
-                bytes_per_s: mean(facts, interface, |_, point| Some(bytes(point)))?,
+                bytes_per_s: mean(facts, interface, |_, point| bytes(point))?,
                 speed: speed.clone(),
                 used: mean(facts, interface, part)?,
                 full: mean(facts, interface, |hold, point| {
@@ -161,7 +164,7 @@ fn not_known(facts: &Facts<'_>, names: &BTreeSet<&str>) -> Option<LimitFact> {
     let unknown = names.iter().filter(|name| !is_known(name));
     let used = unknown.flat_map(|name| {
         WAYS.iter()
-            .map(move |(way, bytes)| (name, way, mean(facts, name, |_, point| Some(bytes(point)))))
+            .map(move |(way, bytes)| (name, way, mean(facts, name, |_, point| bytes(point))))
     });
     let used = used.filter_map(|(name, way, bytes_per_s)| Some((name, way, bytes_per_s?)));
     let (name, way, bytes_per_s) = used.max_by(|one, other| one.2.total_cmp(&other.2))?;
@@ -185,7 +188,7 @@ fn speed_of<'a>(hold: &'a HoldEvidence, interface: &str) -> Option<&'a NetworkSp
 fn mean(
     facts: &Facts<'_>,
     interface: &str,
-    of: impl Fn(&HoldEvidence, &NetworkPoint) -> Option<f64>,
+    of: impl Fn(&HoldEvidence, &MetricPoint) -> Option<f64>,
 ) -> Option<f64> {
     weighted_mean(facts.holds.iter().flat_map(|hold| {
         let points = series_of(hold, interface).map_or(&[][..], |series| &series.points);

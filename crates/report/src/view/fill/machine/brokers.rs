@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use kgauge_analyze::series::{BrokerPoint, BrokerSeries};
+use kgauge_analyze::statistics::weighted_mean;
 use kgauge_results::SECOND_NS;
 use kgauge_results::metrics::{MetricDisplay, MetricGroup, MetricId, Panel, RequestKind};
 use kgauge_results::run::{MetricsSource, MissingEvidence};
@@ -123,27 +124,22 @@ fn together(
     brokers: &[BrokerSeries],
     value: impl Fn(&BrokerPoint) -> Option<WeightedValue>,
 ) -> Vec<SpanRate> {
-    let mut seconds = BTreeMap::<u64, (SpanRate, f64, f64)>::new();
+    let mut seconds = BTreeMap::<u64, Vec<(&BrokerPoint, Option<WeightedValue>)>>::new();
     for point in brokers.iter().flat_map(|series| &series.points) {
         let middle_ns = point.start_ns / 2 + point.end_ns / 2;
-        let known = SpanRate {
-            start_ns: point.start_ns,
-            end_ns: point.end_ns,
-            value: None,
-        };
-        let second = seconds.entry(middle_ns / SECOND_NS);
-        let (_, weight, sum) = second.or_insert((known, 0.0, 0.0));
-        if let Some(one) = value(point) {
-            *weight += one.per_s;
-            *sum += one.per_s * one.value;
-        }
+        let second = seconds.entry(middle_ns / SECOND_NS).or_default();
+        second.push((point, value(point)));
     }
-    let each = seconds.into_values().map(|(known, per_s, sum)| SpanRate {
-        value: (per_s > 0.0).then(|| WeightedValue {
-            value: sum / per_s,
-            per_s,
-        }),
-        ..known
+    let each = seconds.into_values().filter_map(|points| {
+        let (first, _) = points.first()?;
+        let known = points.iter().filter_map(|(_, value)| *value);
+        let known: Vec<(f64, f64)> = known.map(|one| (one.per_s, one.value)).collect();
+        let per_s = known.iter().map(|(per_s, _)| per_s).sum();
+        Some(SpanRate {
+            start_ns: first.start_ns,
+            end_ns: first.end_ns,
+            value: weighted_mean(known).map(|value| WeightedValue { value, per_s }),
+        })
     });
     each.collect()
 }

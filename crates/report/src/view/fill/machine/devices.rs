@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_analyze::series::HostSeries;
+use kgauge_analyze::series::{HostSeries, MetricPoint};
 use kgauge_results::SECOND_NS;
+use kgauge_results::metrics::MetricId;
 
 use crate::format;
 
@@ -35,23 +36,24 @@ impl ChosenDevices {
     ) -> ChosenDevices {
         let mut disks = BTreeMap::<&str, Device>::new();
         let mut networks = BTreeMap::<&str, Device>::new();
-        let bytes = |per_s: f64, start_ns: u64, end_ns: u64| {
-            per_s * end_ns.saturating_sub(start_ns) as f64 / SECOND_NS as f64
+        let bytes = |point: &MetricPoint, ways: [MetricId; 2]| {
+            let per_s: f64 = ways.into_iter().filter_map(|way| point.get(way)).sum();
+            let length_ns = point.end_ns.saturating_sub(point.start_ns);
+            per_s * length_ns as f64 / SECOND_NS as f64
         };
         for host in hosts {
             for series in &host.disks {
                 let disk = disks.entry(&series.disk).or_default();
                 disk.holds_data |= series.holds_data;
                 for point in &series.points {
-                    let per_s = point.read_bytes_per_s + point.written_bytes_per_s;
-                    disk.bytes += bytes(per_s, point.start_ns, point.end_ns);
+                    disk.bytes +=
+                        bytes(point, [MetricId::DiskReadBytes, MetricId::DiskWrittenBytes]);
                 }
             }
             for series in &host.networks {
                 let network = networks.entry(&series.interface).or_default();
                 for point in &series.points {
-                    let per_s = point.received_bytes_per_s + point.sent_bytes_per_s;
-                    network.bytes += bytes(per_s, point.start_ns, point.end_ns);
+                    network.bytes += bytes(point, [MetricId::ReceivedBytes, MetricId::SentBytes]);
                 }
             }
         }
@@ -87,7 +89,7 @@ impl ChosenDevices {
 
 #[cfg(test)]
 mod tests {
-    use kgauge_analyze::series::{DiskPoint, DiskSeries};
+    use kgauge_analyze::series::DiskSeries;
 
     use super::*;
 
@@ -96,18 +98,10 @@ mod tests {
         let series = disks.iter().map(|(name, bytes, seconds)| DiskSeries {
             disk: (*name).to_owned(),
             holds_data: *name == "data",
-            points: vec![DiskPoint {
+            points: vec![MetricPoint {
                 start_ns: 0,
                 end_ns: seconds * SECOND_NS,
-                read_bytes_per_s: 0.0,
-                written_bytes_per_s: bytes / *seconds as f64,
-                reads_per_s: 0.0,
-                writes_per_s: 1.0,
-                read_ns_mean: None,
-                write_ns_mean: None,
-                flush_ns_mean: None,
-                busy_share: 0.0,
-                queue_mean: 0.0,
+                means: BTreeMap::from([(MetricId::DiskWrittenBytes, bytes / *seconds as f64)]),
             }],
         });
         HostSeries {

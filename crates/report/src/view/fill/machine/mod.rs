@@ -5,14 +5,12 @@ mod devices;
 mod spans;
 mod traffic;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use kgauge_analyze::series::{
-    DiskPoint, DiskSeries, HostSeries, NetworkPoint, NetworkSeries, PressurePoint, ProcessPoint,
-};
+use kgauge_analyze::series::{HostSeries, MetricPoint, NetworkSeries};
 use kgauge_results::SECOND_NS;
-use kgauge_results::metrics::{Means, MetricId, Panel, PanelUnit};
-use kgauge_results::run::{DataDir, HostMemory, Resource};
+use kgauge_results::metrics::{Means, MetricDisplay, MetricGroup, MetricId, Panel, PanelUnit};
+use kgauge_results::run::{DataDir, Resource};
 
 pub(super) use brokers::broker_timeline;
 pub(super) use devices::ChosenDevices;
@@ -78,65 +76,29 @@ impl PanelContext {
     }
 
     fn disks(&mut self, host: &HostSeries, chosen: &ChosenDevices) {
-        let series = host.disks.iter().map(|series| (&series.disk, series));
-        let by_name: BTreeMap<&String, &DiskSeries> = series.collect();
-        for series in chosen.disks.iter().filter_map(|name| by_name.get(name)) {
-            let name = series.disk.as_str();
-            let mut draw = |panel, what: &str, value: fn(&DiskPoint) -> Option<WeightedValue>| {
-                let span = |point: &DiskPoint| (point.start_ns, point.end_ns);
-                self.spans(panel, (name, what), &series.points, span, value);
-            };
-            draw(Panel::DiskBytes, " written", |point| {
-                Some(WeightedValue::even(point.written_bytes_per_s / MEGABYTE))
-            });
-            draw(Panel::DiskBytes, " read", |point| {
-                Some(WeightedValue::even(point.read_bytes_per_s / MEGABYTE))
-            });
-            draw(Panel::DiskUse, "", |point| {
-                Some(WeightedValue::even(point.busy_share * 100.0))
-            });
-            draw(Panel::DiskQueue, "", |point| {
-                Some(WeightedValue::even(point.queue_mean))
-            });
-            draw(Panel::DiskTimes, " write", |point| {
-                let (value, per_s) = (point.write_ns_mean?, point.writes_per_s);
-                Some(WeightedValue { value, per_s })
-            });
-            draw(Panel::DiskTimes, " read", |point| {
-                let (value, per_s) = (point.read_ns_mean?, point.reads_per_s);
-                Some(WeightedValue { value, per_s })
-            });
-            // How many flushes there were is not known here.
-            draw(Panel::DiskTimes, " flush", |point| {
-                point.flush_ns_mean.map(WeightedValue::even)
-            });
+        for name in &chosen.disks {
+            let own = host.disks.iter().filter(|series| series.disk == *name);
+            for series in own {
+                self.metrics(MetricGroup::Disk, name, &series.points);
+            }
         }
         for process in &host.processes {
-            let Some(name) = super::process::name_of(&process.subject) else {
-                continue;
-            };
-            let name = (name.as_str(), " to page cache");
-            let span = |point: &ProcessPoint| (point.start_ns, point.end_ns);
-            self.spans(Panel::DiskBytes, name, &process.points, span, |point| {
-                Some(WeightedValue::even(point.written_bytes_per_s? / MEGABYTE))
-            });
+            if let Some(name) = super::process::name_of(&process.subject) {
+                self.metrics(MetricGroup::Process, &name, &process.points);
+            }
         }
     }
 
     fn memory(&mut self, host: &HostSeries) {
-        let mut draw = |panel, name: &str, value: fn(&HostMemory) -> Option<u64>| {
-            let looks = host.memory.iter().map(|point| {
-                let bytes = value(&point.memory).map(|bytes| bytes as f64);
-                (point.at_ns, bytes)
-            });
-            self.moments(panel, name, &looks.collect::<Vec<_>>());
-        };
-        draw(Panel::Memory, "available", |memory| memory.available_bytes);
-        draw(Panel::Memory, "page cache", |memory| memory.cached_bytes);
-        draw(Panel::Unwritten, "dirty", |memory| memory.dirty_bytes);
-        draw(Panel::Unwritten, "being written", |memory| {
-            memory.writeback_bytes
-        });
+        for metric in MetricId::of(MetricGroup::HostMemory) {
+            if let MetricDisplay::Line { panel, name, .. } = metric.row().display {
+                let samples = host.memory.iter().map(|point| {
+                    let bytes = point.values.get(&metric);
+                    (point.at_ns, bytes.map(|bytes| *bytes as f64))
+                });
+                self.moments(panel, name, &samples.collect::<Vec<_>>());
+            }
+        }
         // Old folders have these looks too; alone they make no chart of the machine.
         if host.memory.is_empty() {
             return;
@@ -152,33 +114,19 @@ impl PanelContext {
     }
 
     fn network(&mut self, host: &HostSeries, chosen: &ChosenDevices) {
-        let series = host
-            .networks
-            .iter()
-            .map(|series| (&series.interface, series));
-        let by_name: BTreeMap<&String, &NetworkSeries> = series.collect();
-        for series in chosen.networks.iter().filter_map(|name| by_name.get(name)) {
-            let name = series.interface.as_str();
-            let mut draw = |panel, what: &str, value: fn(&NetworkPoint) -> f64| {
-                let span = |point: &NetworkPoint| (point.start_ns, point.end_ns);
-                let value = |point: &NetworkPoint| Some(WeightedValue::even(value(point)));
-                self.spans(panel, (name, what), &series.points, span, value);
-            };
-            // What goes out of the loopback comes in again.
-            let is_loop = name == "lo";
-            draw(Panel::Network, if is_loop { "" } else { " in" }, |point| {
-                point.received_bytes_per_s / MEGABYTE
-            });
-            if !is_loop {
-                draw(Panel::Network, " out", |point| {
-                    point.sent_bytes_per_s / MEGABYTE
-                });
+        for name in &chosen.networks {
+            let own = host.networks.iter();
+            for series in own.filter(|series| series.interface == *name) {
+                match series.interface == "lo" {
+                    // What goes out of the loopback comes in again.
+                    true => {
+                        let received = [MetricId::ReceivedBytes, MetricId::ReceivedDrops];
+                        self.named(received, (name, Some("")), &series.points);
+                    }
+                    false => self.metrics(MetricGroup::Network, name, &series.points),
+                }
+                self.network_use(series);
             }
-            draw(Panel::Drops, "", |point| {
-                let length_ns = point.end_ns.saturating_sub(point.start_ns).max(1);
-                point.drops as f64 * SECOND_NS as f64 / length_ns as f64
-            });
-            self.network_use(series);
         }
     }
 
@@ -186,25 +134,24 @@ impl PanelContext {
     fn network_use(&mut self, series: &NetworkSeries) {
         let Some(speed) = &series.speed else { return };
         let able = (speed.bits_per_s as f64 / 8.0).max(1.0);
-        let mut draw = |what: &str, value: fn(&NetworkPoint) -> f64| {
-            let span = |point: &NetworkPoint| (point.start_ns, point.end_ns);
-            let value =
-                |point: &NetworkPoint| Some(WeightedValue::even(value(point) / able * 100.0));
+        let mut draw = |what: &str, ways: &[MetricId]| {
+            let value = |point: &MetricPoint| {
+                let bytes = ways.iter().map(|way| point.get(*way));
+                let bytes: Option<f64> = bytes.sum();
+                Some(WeightedValue::even(bytes? / able * 100.0))
+            };
+            let span = |point: &MetricPoint| (point.start_ns, point.end_ns);
             let name = (series.interface.as_str(), what);
             self.spans(Panel::NetworkUse, name, &series.points, span, value);
         };
+        let (received, sent) = (MetricId::ReceivedBytes, MetricId::SentBytes);
         if speed.is_half_duplex {
-            draw("", |point| {
-                point.received_bytes_per_s + point.sent_bytes_per_s
-            });
-            return;
-        }
-        let is_loop = series.interface == "lo";
-        draw(if is_loop { "" } else { " in" }, |point| {
-            point.received_bytes_per_s
-        });
-        if !is_loop {
-            draw(" out", |point| point.sent_bytes_per_s);
+            draw("", &[received, sent]);
+        } else if series.interface == "lo" {
+            draw("", &[received]);
+        } else {
+            draw(" in", &[received]);
+            draw(" out", &[sent]);
         }
     }
 
@@ -216,14 +163,30 @@ impl PanelContext {
                 Resource::Memory => "memory",
                 Resource::Unknown => continue,
             };
-            let mut draw = |what: &str, value: fn(&PressurePoint) -> Option<f64>| {
-                let span = |point: &PressurePoint| (point.start_ns, point.end_ns);
-                let value =
-                    |point: &PressurePoint| Some(WeightedValue::even(value(point)? * 100.0));
-                self.spans(Panel::Waits, (resource, what), &series.points, span, value);
-            };
-            draw(", some tasks", |point| Some(point.some_share));
-            draw(", all tasks", |point| point.full_share);
+            self.metrics(MetricGroup::Pressure, resource, &series.points);
+        }
+    }
+
+    /// The lines of a group of metrics.
+    fn metrics(&mut self, group: MetricGroup, name: &str, points: &[MetricPoint]) {
+        self.named(MetricId::of(group), (name, None), points);
+    }
+
+    /// The lines of some metrics, each with its own name behind the thing's or with this one.
+    fn named(
+        &mut self,
+        metrics: impl IntoIterator<Item = MetricId>,
+        (thing, what): (&str, Option<&str>),
+        points: &[MetricPoint],
+    ) {
+        for metric in metrics {
+            if let MetricDisplay::Line { panel, name, .. } = metric.row().display {
+                let name = (thing, what.unwrap_or(name));
+                let span = |point: &MetricPoint| (point.start_ns, point.end_ns);
+                self.spans(panel, name, points, span, |point| {
+                    shown(metric, panel, &point.means)
+                });
+            }
         }
     }
 

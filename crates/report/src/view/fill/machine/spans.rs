@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use kgauge_analyze::statistics::weighted_mean;
 use kgauge_results::SECOND_NS;
 
 use super::POINTS_MAX;
@@ -19,6 +20,9 @@ const BUCKETS_MAX: u64 = 2 * POINTS_MAX;
 
 /// (seconds since the start of the repeat, value); without a value there is a gap.
 pub(in crate::view::fill) type Points = Vec<(f64, Option<f64>)>;
+
+/// Values with their weights, by bucket.
+type Buckets = BTreeMap<u64, Vec<(f64, f64)>>;
 
 /// What is known of the time between two looks.
 #[derive(Debug, Clone, Copy)]
@@ -63,12 +67,12 @@ pub(super) fn of_moments(moments: &[(u64, Option<f64>)], seconds_per_point: u64)
         return on_grid(points.collect());
     }
     let bucket_ns = seconds_per_point.saturating_mul(SECOND_NS);
-    let mut buckets = BTreeMap::<u64, Mean>::new();
+    let mut buckets = Buckets::new();
     for (at_ns, value) in moments {
         let bucket = at_ns / bucket_ns;
         if bucket <= BUCKETS_MAX {
-            let mean = buckets.entry(bucket).or_default();
-            mean.add(value.map(WeightedValue::even), 1.0);
+            let known = buckets.entry(bucket).or_default();
+            known.extend(value.map(|value| (1.0, value)));
         }
     }
     let end_ns = moments.iter().map(|(at_ns, _)| *at_ns).max().unwrap_or(0);
@@ -94,15 +98,16 @@ fn each(spans: &[SpanRate]) -> Points {
 
 /// Each span counts by how much of it lies in a bucket.
 fn means(spans: &[SpanRate], bucket_ns: u64) -> Points {
-    let mut buckets = BTreeMap::<u64, Mean>::new();
+    let mut buckets = Buckets::new();
     for span in spans {
         let first = span.start_ns / bucket_ns;
         let last = span.end_ns.saturating_sub(1) / bucket_ns;
         for bucket in first..=last.min(BUCKETS_MAX) {
             let (from_ns, to_ns) = border_ns(bucket, bucket_ns);
             let length_ns = span.end_ns.min(to_ns) - span.start_ns.max(from_ns);
-            let mean = buckets.entry(bucket).or_default();
-            mean.add(span.value, length_ns as f64 / SECOND);
+            let seconds = length_ns as f64 / SECOND;
+            let known = buckets.entry(bucket).or_default();
+            known.extend(span.value.map(|one| (one.per_s * seconds, one.value)));
         }
     }
     let end_ns = spans.iter().map(|span| span.end_ns).max().unwrap_or(0);
@@ -115,11 +120,11 @@ fn border_ns(bucket: u64, bucket_ns: u64) -> (u64, u64) {
 }
 
 /// A mean stands in the middle of its bucket, the last in the middle of what there is of it.
-fn points_of(buckets: BTreeMap<u64, Mean>, bucket_ns: u64, end_ns: u64) -> Points {
-    let point = |(bucket, mean): (u64, Mean)| {
+fn points_of(buckets: Buckets, bucket_ns: u64, end_ns: u64) -> Points {
+    let point = |(bucket, known): (u64, Vec<(f64, f64)>)| {
         let (from_ns, to_ns) = border_ns(bucket, bucket_ns);
         let middle_ns = (from_ns as f64 + to_ns.min(end_ns) as f64) / 2.0;
-        (middle_ns / SECOND, mean.value())
+        (middle_ns / SECOND, weighted_mean(known))
     };
     buckets.into_iter().map(point).collect()
 }
@@ -135,26 +140,6 @@ fn on_grid(points: Points) -> Points {
         }
     }
     kept
-}
-
-#[derive(Default)]
-struct Mean {
-    sum: f64,
-    weight: f64,
-}
-
-impl Mean {
-    fn add(&mut self, known: Option<WeightedValue>, length: f64) {
-        if let Some(known) = known {
-            let weight = known.per_s * length;
-            self.sum += known.value * weight;
-            self.weight += weight;
-        }
-    }
-
-    fn value(&self) -> Option<f64> {
-        (self.weight > 0.0).then(|| self.sum / self.weight)
-    }
 }
 
 #[cfg(test)]
