@@ -14,14 +14,15 @@ mod sentences;
 /// Who may use whom; `cli` (package `kgauge`) and `xtask` may use all.
 const ARROWS: &[(&str, &[&str])] = &[
     ("wire", &[]),
-    ("scenario", &[]),
+    ("faults", &[]),
+    ("scenario", &["faults"]),
     ("client", &["wire"]),
-    ("broker", &["wire"]),
+    ("broker", &["faults", "wire"]),
     ("results", &["scenario"]),
     ("load", &["client", "wire", "scenario", "results"]),
     ("observe", &["client", "results"]),
     ("simulation", &["broker", "wire"]),
-    ("target", &["broker", "client", "scenario"]),
+    ("target", &["broker", "client", "faults", "scenario"]),
     ("analyze", &["results", "scenario"]),
     ("report", &["analyze", "results", "scenario"]),
     ("audit", &["analyze"]),

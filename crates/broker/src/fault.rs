@@ -13,14 +13,12 @@ mod capacity;
 mod delay;
 mod stall;
 
-use std::time::Duration;
-
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
-pub use capacity::{Amount, Capacity};
 pub(crate) use capacity::{Bucket, amount_in_frame, amount_in_slices};
-pub use delay::{Delay, Delays};
+pub use delay::Delays;
+pub use kgauge_faults::{CapacityPlan, CapacityUnit, DelayPlan, DropPoint, RequestFault};
 pub use stall::StallRecord;
 pub(crate) use stall::StallWatch;
 
@@ -66,30 +64,11 @@ pub struct InjectedFault {
     /// Requests of this API; `None` for all.
     pub api: Option<ApiKey>,
     /// What happens to them.
-    pub action: FaultAction,
+    pub action: RequestFault,
     /// To how many of each node; `None` until the fault is lifted.
     pub times: Option<u32>,
     /// Start of what is drawn at random. Each node adds its number to it.
     pub seed: u64,
-}
-
-/// What happens to a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FaultAction {
-    /// It is served so much later.
-    Delay(Delay),
-    /// It is held until so much time has passed since the fault was set, then served.
-    Stall(Duration),
-    /// It is not carried out and answered with this error, in every partition, topic or group that
-    /// it names. Not possible for the APIs in [`CANNOT_FAIL`].
-    Fail(ErrorCode),
-    /// Its connection is closed and it is not carried out.
-    CloseBefore,
-    /// It is carried out, and its connection is closed instead of an answer.
-    CloseAfter,
-    /// The records of `Produce` or `Fetch` (or of both together: no API named) come no faster than
-    /// this. The client is not told; what it waits for comes late.
-    Capacity(Capacity),
 }
 
 /// APIs whose answers have no error that a client would look for.
@@ -125,6 +104,12 @@ pub fn error_names() -> impl Iterator<Item = (&'static str, ErrorCode)> {
     errors.map(|code| (code.name(), *code))
 }
 
+/// The error of a name.
+pub(crate) fn error_named(name: &str) -> Option<ErrorCode> {
+    let found = error_names().find(|(known, _)| *known == name);
+    found.map(|(_, code)| code)
+}
+
 /// A fault that cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FaultError {
@@ -141,17 +126,40 @@ pub enum FaultError {
     #[error("a capacity of 0 would block every request")]
     NoCapacity,
     /// The numbers of a distribution make no sense.
-    #[error("{0}")]
-    Delay(&'static str),
+    #[error("a delay's minimum is above its maximum, or its quantiles do not rise from 0 to 100 %")]
+    Delay,
+    /// There is no such API or error.
+    #[error("unknown name {0}")]
+    UnknownName(String),
     /// There is no such node.
     #[error("there is no node {0}")]
     NoNode(crate::ids::NodeId),
 }
 
 impl InjectedFault {
+    /// A fault of the API with a name, or (`None`) of all.
+    pub fn named(
+        api: Option<&str>,
+        action: RequestFault,
+        times: Option<u32>,
+        seed: u64,
+    ) -> Result<Self, FaultError> {
+        let found = |name: &str| {
+            let mut apis = api_names().filter(|(known, _)| known == name);
+            let unknown = || FaultError::UnknownName(name.to_owned());
+            apis.next().map(|(_, api)| api).ok_or_else(unknown)
+        };
+        Ok(Self {
+            api: api.map(found).transpose()?,
+            action,
+            times,
+            seed,
+        })
+    }
+
     /// A fault of one API until it is lifted.
     #[must_use]
-    pub fn of(api: ApiKey, action: FaultAction) -> Self {
+    pub fn of(api: ApiKey, action: RequestFault) -> Self {
         Self {
             api: Some(api),
             action,
@@ -162,7 +170,7 @@ impl InjectedFault {
 
     /// A fault of all APIs until it is lifted.
     #[must_use]
-    pub fn of_all(action: FaultAction) -> Self {
+    pub fn of_all(action: RequestFault) -> Self {
         Self {
             api: None,
             action,
@@ -188,19 +196,24 @@ impl InjectedFault {
     /// Whether it can be set at all.
     pub fn check(&self) -> Result<(), FaultError> {
         match (&self.action, self.api) {
-            (FaultAction::Fail(_), Some(api)) if CANNOT_FAIL.contains(&api) => {
+            (RequestFault::Fail { error }, _) if error_named(error).is_none() => {
+                Err(FaultError::UnknownName(error.clone()))
+            }
+            (RequestFault::Fail { .. }, Some(api)) if CANNOT_FAIL.contains(&api) => {
                 Err(FaultError::CannotFail(api))
             }
-            (FaultAction::Capacity(_), Some(api))
+            (RequestFault::Capacity(_), Some(api))
                 if !matches!(api, ApiKey::Produce | ApiKey::Fetch) =>
             {
                 Err(FaultError::NoRecords(api))
             }
-            (FaultAction::Capacity(_), _) if self.times.is_some() => Err(FaultError::CapacityTimes),
-            (FaultAction::Capacity(capacity), _) if capacity.per_second == 0 => {
+            (RequestFault::Capacity(_), _) if self.times.is_some() => {
+                Err(FaultError::CapacityTimes)
+            }
+            (RequestFault::Capacity(capacity), _) if capacity.per_second == 0 => {
                 Err(FaultError::NoCapacity)
             }
-            (FaultAction::Delay(delay), _) => delay.check().map_err(FaultError::Delay),
+            (RequestFault::Delay(delay), _) if !delay.is_sound() => Err(FaultError::Delay),
             _ => Ok(()),
         }
     }

@@ -68,7 +68,7 @@ pub use cluster::{
 };
 pub use counts::{NodeCounts, RequestCounts};
 pub use fault::{
-    Amount, Capacity, Delay, FaultAction, FaultError, FaultId, InjectedFault, LiftedFault,
-    NodeFaultCounts, StallRecord,
+    CapacityPlan, CapacityUnit, DelayPlan, Delays, DropPoint, FaultError, FaultId, InjectedFault,
+    LiftedFault, NodeFaultCounts, RequestFault, StallRecord,
 };
 pub use security::ClusterSecurity;

@@ -10,7 +10,7 @@ use harness::{Client, Running, batch, fetch_request, produce_request, start};
 use kgauge_broker::cluster::NodeError;
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::{
-    ClusterConfig, Delay, EmbeddedCluster, FaultAction, InjectedFault, NodeCounts,
+    ClusterConfig, DelayPlan, EmbeddedCluster, InjectedFault, NodeCounts, RequestFault,
 };
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::messages::fetch::FetchRequest;
@@ -78,7 +78,7 @@ fn a_delay_before_requests_are_served_shows_in_their_queue_and_counts_are_exact(
         client.produce("t", 0, batch.clone());
     }
     let before = once(&running, ONE, |counts| counts.produce.count == 3);
-    let delay = FaultAction::Delay(Delay::Constant(DELAY));
+    let delay = RequestFault::Delay(DELAY.into());
     let fault = InjectedFault::of(ApiKey::Produce, delay);
     running.cluster.fault(Some(ONE), fault).unwrap();
     let begin = Instant::now();
@@ -172,7 +172,7 @@ fn requests_of_one_turn_wait_for_those_before_them_and_their_answers_for_those_b
     // They lie in the socket when the node looks again, and are all served in one turn. What is asked
     // in a pause is done when it has begun.
     running.cluster.pause_node(ONE).unwrap();
-    let none = FaultAction::Delay(Delay::Constant(Duration::ZERO));
+    let none = RequestFault::Delay(DelayPlan::Constant(0));
     let fault = InjectedFault::of(ApiKey::Metadata, none);
     let id = running.cluster.fault(Some(ONE), fault).unwrap();
     running.cluster.lift_fault(id);

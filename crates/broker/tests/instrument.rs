@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use harness::{Client, batch, count, produce_request, start};
 use kgauge_broker::ids::NodeId;
-use kgauge_broker::{Capacity, FaultAction, InjectedFault};
+use kgauge_broker::{CapacityPlan, InjectedFault, RequestFault};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::messages::produce::ProduceRequest;
 
@@ -23,8 +23,8 @@ fn a_capacity_is_met_within_a_hundredth_by_a_client_that_offers_more() {
     let batch = batch(100, 100);
     // 200 batches a second, with requests for a fifth of a second in flight: a machine that looks
     // away for a moment does not leave the node without work.
-    let capacity = Capacity::bytes(batch.len() as u64 * 200);
-    let fault = InjectedFault::of(ApiKey::Produce, FaultAction::Capacity(capacity));
+    let capacity = CapacityPlan::bytes(batch.len() as u64 * 200);
+    let fault = InjectedFault::of(ApiKey::Produce, RequestFault::Capacity(capacity));
     let id = running.cluster.fault(Some(ONE), fault).unwrap();
     let request = produce_request("t", 0, 1, batch);
     for _ in 0..IN_FLIGHT {
@@ -128,7 +128,7 @@ fn faults_reach_a_frozen_node_and_a_node_that_comes_back() {
     let address = running.cluster.addresses()[0];
     Client::connect(address).create_topic("t", 1);
     running.cluster.pause_node(ONE).unwrap();
-    let fail = FaultAction::Fail(kgauge_wire::error_code::ErrorCode::NotEnoughReplicas);
+    let fail = RequestFault::fail(kgauge_wire::error_code::ErrorCode::NotEnoughReplicas.name());
     let fault = InjectedFault::of(ApiKey::Produce, fail);
     let id = running.cluster.fault(None, fault).unwrap();
     running.cluster.resume_node(ONE).unwrap();

@@ -9,7 +9,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use kgauge_broker::{
-    ClusterConfig, ClusterHandle, EmbeddedCluster as Broker, FaultAction, InjectedFault,
+    ClusterConfig, ClusterHandle, DropPoint, EmbeddedCluster as Broker, InjectedFault, RequestFault,
 };
 use kgauge_client::admin::TopicSpec;
 use kgauge_client::group::{
@@ -417,15 +417,15 @@ fn faults_on_the_way_into_the_group_and_out_of_it_lose_nothing() {
     let loading = ErrorCode::CoordinatorLoadInProgress;
     once(
         ApiKey::FindCoordinator,
-        FaultAction::Fail(ErrorCode::CoordinatorNotAvailable),
+        RequestFault::fail(ErrorCode::CoordinatorNotAvailable.name()),
     );
-    once(ApiKey::JoinGroup, FaultAction::CloseBefore);
+    once(ApiKey::JoinGroup, RequestFault::Drop(DropPoint::Before));
     once(
         ApiKey::SyncGroup,
-        FaultAction::Fail(ErrorCode::RebalanceInProgress),
+        RequestFault::fail(ErrorCode::RebalanceInProgress.name()),
     );
-    once(ApiKey::OffsetFetch, FaultAction::Fail(loading));
-    once(ApiKey::OffsetCommit, FaultAction::CloseAfter);
+    once(ApiKey::OffsetFetch, RequestFault::fail(loading.name()));
+    once(ApiKey::OffsetCommit, RequestFault::Drop(DropPoint::After));
     let (outcome, group) = run(ground.prepare("consumers: 3"));
     assert_eq!(outcome.flows[0].totals.consumed, RECORDS);
     assert_eq!(
@@ -441,7 +441,7 @@ fn a_commit_that_the_end_cuts_short_is_made_up_for_by_the_last_one() {
     let embedded = Embedded::start();
     let ground = Ground::new(&embedded.client, "cut-short");
     let broker = embedded.broker.as_ref().unwrap();
-    let delay = |of: Duration| FaultAction::Delay(of.into());
+    let delay = |of: Duration| RequestFault::Delay(of.into());
     // The first commit is under way, 10 ms after the start, when all is read, after 100 ms at the least.
     let slow = InjectedFault::of(ApiKey::Fetch, delay(Duration::from_millis(100)));
     broker.fault(None, slow).unwrap();
@@ -467,7 +467,7 @@ fn a_member_that_the_group_went_on_without_comes_back() {
         words.extend(progress.incidents.iter().map(|one| one.what.clone()));
         if progress.flows[0].consumed >= RECORDS / 3 * 2 && !is_set {
             is_set = true;
-            let fault = FaultAction::Fail(ErrorCode::IllegalGeneration);
+            let fault = RequestFault::fail(ErrorCode::IllegalGeneration.name());
             let fault = InjectedFault::of(ApiKey::Heartbeat, fault).times(1);
             embedded
                 .broker

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use kgauge_broker::fault::{FaultAction, InjectedFault};
+use kgauge_broker::fault::{InjectedFault, RequestFault};
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster as Broker};
 use kgauge_client::admin::TopicSpec;
@@ -205,7 +205,7 @@ fn a_broker_that_holds_requests_is_slow_and_not_gone() {
         if !std::mem::replace(&mut is_set, true) {
             let stall = InjectedFault::of(
                 ApiKey::Produce,
-                FaultAction::Stall(Duration::from_secs(600)),
+                RequestFault::stall(Duration::from_secs(600)),
             );
             nodes.fault(None, stall).unwrap();
         }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use kgauge_broker::cluster::{ClusterConfig, EmbeddedCluster as Embedded};
-use kgauge_broker::fault::{self, FaultAction, InjectedFault};
+use kgauge_broker::fault::{self, InjectedFault, RequestFault};
 use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_observe::{TopicObservation, WireWatch, WireWatcher};
@@ -149,7 +149,7 @@ fn a_coordinator_that_is_silent_is_not_waited_for_in_each_look() {
         .unwrap();
     let silence = InjectedFault {
         api: Some(api),
-        action: FaultAction::Delay(Duration::from_secs(3_600).into()),
+        action: RequestFault::Delay(Duration::from_secs(3_600).into()),
         times: None,
         seed: 0,
     };

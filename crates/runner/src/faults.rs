@@ -13,8 +13,8 @@ use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_load::Clock;
 use kgauge_results::folder::LineLog;
 use kgauge_results::run::{Event, EventKind, RepeatKey};
-use kgauge_scenario::{FaultKind, FaultNode, FaultPlan, RequestFault, Share, derive_seed};
-use kgauge_target::{Done, Instruction, NodeState};
+use kgauge_scenario::{Fault, FaultNode, FaultPlan, RequestFault, Share, derive_seed};
+use kgauge_target::{Done, Injection, Instruction, NodeState};
 
 use crate::error::RunError;
 use crate::events::event;
@@ -147,7 +147,7 @@ struct Active {
     entry: u32,
     nodes: Vec<u16>,
     /// What lifts it.
-    undo: Vec<Instruction>,
+    undo: Vec<Injection>,
     /// When it ends without being lifted.
     over_ns: Option<u64>,
 }
@@ -242,7 +242,7 @@ impl Driver {
         let words = |active: Active| {
             let plan = self.faults.get(active.entry as usize)?;
             let lifted = match plan.kind {
-                FaultKind::Requests { .. } => self.instruct(&active.undo).ok(),
+                Fault::Requests { .. } => self.lift(&active.undo).ok(),
                 _ => None,
             };
             Some(ActiveFault {
@@ -277,14 +277,17 @@ impl Driver {
         let mut struck = Vec::new();
         let mut undo = Vec::new();
         let seed = derive_seed(self.seed, &format!("fault {entry}"));
-        for blow in inject::fault_steps(&plan, &nodes, &self.nodes, (number, seed)) {
-            match self.instruct(&blow.instructions) {
+        for step in inject::fault_steps(&plan, &nodes, (number, seed)) {
+            let inject = Instruction::Inject(step.injection.clone());
+            match self.target.instruct(&inject) {
                 Ok(done) => {
-                    self.note_begun(entry, &plan, &blow.nodes, &done);
-                    struck.extend(&blow.nodes);
-                    undo.extend(blow.undo);
-                    if let Some(awaited) = blow.awaited {
-                        let watched = blow.nodes.iter().map(|node| (*node, (awaited, entry)));
+                    self.note_begun(entry, &plan, &step.nodes, &done);
+                    struck.extend(&step.nodes);
+                    if plan.kind != Fault::Restart {
+                        undo.push(step.injection);
+                    }
+                    if let Some(awaited) = step.awaited {
+                        let watched = step.nodes.iter().map(|node| (*node, (awaited, entry)));
                         self.watched.extend(watched);
                     }
                 }
@@ -299,7 +302,7 @@ impl Driver {
         let begun_ns = self.log.clock.now_ns();
         // The node lets go of a stall by itself, on time: lifted from here before that, it would be shorter.
         let over_ns = match &plan.kind {
-            FaultKind::Requests {
+            Fault::Requests {
                 what: RequestFault::Stall { length_ns },
                 ..
             } => Some(begun_ns + length_ns),
@@ -339,11 +342,13 @@ impl Driver {
         });
     }
 
-    /// Carries out one blow, which is one event.
-    fn instruct(&self, instructions: &[Instruction]) -> Result<Done, String> {
+    /// Lifts what belongs to one event.
+    fn lift(&self, injections: &[Injection]) -> Result<Done, String> {
         let mut last = Done::default();
-        for instruction in instructions {
-            last = self.target.instruct(instruction)?;
+        for injection in injections {
+            last = self
+                .target
+                .instruct(&Instruction::Lift(injection.clone()))?;
         }
         Ok(last)
     }
@@ -356,7 +361,7 @@ impl Driver {
         let Some(plan) = self.faults.get(active.entry as usize) else {
             return;
         };
-        let undone = self.instruct(&active.undo);
+        let undone = self.lift(&active.undo);
         let whom = names(&active.nodes, &self.nodes);
         match undone {
             Ok(done) => {
@@ -387,7 +392,7 @@ impl Driver {
         if self.watched.is_empty() {
             return;
         }
-        let looked = self.target.instruct(&Instruction::Look);
+        let looked = self.target.instruct(&Instruction::Sample);
         let done = match looked {
             Ok(done) => done,
             Err(error) => {

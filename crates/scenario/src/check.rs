@@ -1,6 +1,8 @@
 //! Finds contradictions between parts that are each valid.
 
-use crate::faults::{CutEnd, FaultKind, FaultNode, FaultStart};
+use kgauge_faults::{CutEnd, Fault};
+
+use crate::faults::{FaultNode, FaultStart};
 use crate::figure::{FigureName, Goal, Metric};
 use crate::flow_values::{ConsumeEnd, PartitionShare, StartOffset};
 use crate::keys::flow::{ConsumeFlow, EchoFlow, FlowPlan, ProduceFlow};
@@ -50,7 +52,7 @@ fn faults(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
             reader.inside(&step, |reader| reader.problem(*place, what, cure));
         };
         let ends = match fault.kind {
-            FaultKind::Cut {
+            Fault::Cut {
                 end: CutEnd::Node(number),
                 ..
             } => Some(number),
@@ -326,16 +328,21 @@ fn figures(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
 }
 
 /// What is wrong, and the fix.
-type Fault = (String, String);
+type Contradiction = (String, String);
 
-fn figure<T>(reader: &mut ValueReader<'_>, list: &str, listed: &ListItem<T>, fault: Option<Fault>) {
+fn figure<T>(
+    reader: &mut ValueReader<'_>,
+    list: &str,
+    listed: &ListItem<T>,
+    fault: Option<Contradiction>,
+) {
     let Some((what, cure)) = fault else { return };
     let step = format!(".{list}[{}]", listed.index);
     reader.inside(&step, |reader| reader.problem(listed.place, what, cure));
 }
 
 /// Returns the reason if a scenario does not have this figure.
-fn fault(written: &WrittenScenario, figure: &FigureName) -> Option<Fault> {
+fn fault(written: &WrittenScenario, figure: &FigureName) -> Option<Contradiction> {
     let metric = figure.metric;
     match written.flows.iter().find(|flow| flow.name() == figure.flow) {
         None => {
@@ -358,7 +365,7 @@ fn fault(written: &WrittenScenario, figure: &FigureName) -> Option<Fault> {
 }
 
 /// A goal cannot limit the latency of a closed loop, which does not measure the broker.
-fn closed_loop(written: &WrittenScenario, goal: &Goal) -> Option<Fault> {
+fn closed_loop(written: &WrittenScenario, goal: &Goal) -> Option<Contradiction> {
     let metric = goal.figure.metric;
     let flow = written
         .flows

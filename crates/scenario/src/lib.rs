@@ -64,10 +64,7 @@ pub use built_in::{BuiltIn, BuiltInError, BuiltInOptions};
 pub use cluster_needs::{BrokerCount, ClusterNeeds};
 pub use driver::Driver;
 pub use driver_limits::DriverRefusal;
-pub use faults::{
-    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, FaultKind, FaultNode,
-    FaultPlan, FaultStart, RequestFault,
-};
+pub use faults::{FaultNode, FaultPlan, FaultStart};
 pub use figure::{
     FigureError, FigureName, Goal, GoalComparison, Metric, PublishedValue, Statistic, ValueUnit,
 };
@@ -83,6 +80,9 @@ pub use keys::stages::Stages;
 pub use keys::study::{PartitionFormula, StudySource};
 pub use keys::target::{MirrorNeeds, Replicator, SECURITY_KINDS};
 pub use keys::topic::{Preload, TopicPlan};
+pub use kgauge_faults::{
+    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, Fault, RequestFault,
+};
 pub use order::{RepeatStep, run_order};
 pub use plan::{ClusterFacts, Plan, Size, StudyRef, TargetKind, Trial};
 pub use planning::{PlanError, PlanReadError, PlanRequest};

@@ -3,7 +3,7 @@
 //! Everything is kept as a decimal fraction until the unit has been applied, so that `0.1 s` is
 //! 100,000,000 ns and nothing else.
 
-use std::fmt;
+pub(crate) use kgauge_faults::{ByteSize, Time};
 
 /// Why a text is not the quantity that was wanted, and what to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -343,38 +343,6 @@ fn split(text: &str) -> Option<(Decimal, &str)> {
         decimal.scale += scale;
     }
     Some((decimal, rest))
-}
-
-/// Bytes in the largest unit that loses nothing: `64 KiB`, `100 B`.
-pub(crate) struct ByteSize(pub(crate) u64);
-
-impl fmt::Display for ByteSize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [
-            (1u64 << 40, "TiB"),
-            (1 << 30, "GiB"),
-            (1 << 20, "MiB"),
-            (1 << 10, "KiB"),
-        ];
-        let fits = |(factor, _): &(u64, &str)| self.0 >= *factor && self.0.is_multiple_of(*factor);
-        match units.into_iter().find(fits) {
-            Some((factor, unit)) => write!(f, "{} {unit}", self.0 / factor),
-            None => write!(f, "{} B", self.0),
-        }
-    }
-}
-
-/// Ns in the largest unit that loses nothing: `250 ms`, `2 s`.
-pub(crate) struct Time(pub(crate) u64);
-
-impl fmt::Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fits = |(name, factor): &&(&str, u64)| *name != "us" && self.0.is_multiple_of(*factor);
-        match TIME.units.iter().rev().find(fits) {
-            Some((unit, factor)) if self.0 > 0 => write!(f, "{} {unit}", self.0 / factor),
-            _ => f.write_str("0 s"),
-        }
-    }
 }
 
 #[cfg(test)]

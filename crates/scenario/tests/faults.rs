@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use kgauge_scenario::{
-    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, FaultKind, FaultNode, FaultPlan,
+    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, Fault, FaultNode, FaultPlan,
     FaultStart, Plan, PlanRequest, RequestFault, Scenario, Size,
 };
 
@@ -122,7 +122,7 @@ fn what_is_read_is_exact() {
     ];
     let what = RequestFault::Delay(DelayPlan::Quantiles(points));
     let (api, times) = (None, None);
-    assert_eq!(fault.kind, FaultKind::Requests { api, times, what });
+    assert_eq!(fault.kind, Fault::Requests { api, times, what });
     let capacity = read("at: start, node: 1, capacity: 1.5 MB/s, burst: 64 KiB");
     let what = RequestFault::Capacity(CapacityPlan {
         unit: CapacityUnit::Bytes,
@@ -130,11 +130,11 @@ fn what_is_read_is_exact() {
         burst: Some(65_536),
     });
     let (api, times) = (None, None);
-    assert_eq!(capacity.kind, FaultKind::Requests { api, times, what });
+    assert_eq!(capacity.kind, Fault::Requests { api, times, what });
     assert_eq!(capacity.at.at_ns(2_000_000_000), 0);
     let cut = read("at: -1 s, node: 2, cut: {to: controller}");
     let (direction, end) = (CutDirection::To, CutEnd::Controller);
-    assert_eq!(cut.kind, FaultKind::Cut { direction, end });
+    assert_eq!(cut.kind, Fault::Cut { direction, end });
     assert_eq!(cut.at.at_ns(2_000_000_000), 1_000_000_000);
 }
 

@@ -1,12 +1,12 @@
-//! What can be done to a target while it is measured: the words that kgauge and its embedded cluster
-//! share, and the way to either kind of target.
+//! Faults of a target while it is measured: the requests that kgauge and its embedded cluster exchange, and the way
+//! to either kind of target.
 
 mod carry_out;
 pub(crate) mod kafka;
 mod refusal;
 
 use kgauge_broker::NodeCounts;
-use kgauge_scenario::RequestFault;
+use kgauge_faults::Fault;
 use serde::{Deserialize, Serialize};
 
 use crate::embedded_error::EmbeddedError;
@@ -16,99 +16,34 @@ pub(crate) use carry_out::Instrument;
 pub use carry_out::delays_drawn;
 pub use refusal::refusals;
 
-/// Something that is done to a target.
+/// A request to a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Instruction {
-    /// A node stops in order.
-    Stop {
-        /// Which.
-        node: u16,
-    },
-    /// A node's process dies.
-    Kill {
-        /// Which.
-        node: u16,
-    },
-    /// A node's machine dies.
-    Crash {
-        /// Which.
-        node: u16,
-    },
-    /// A node that is down starts again; one that runs is stopped in order first.
-    Restart {
-        /// Which.
-        node: u16,
-    },
-    /// A node stands still.
-    Pause {
-        /// Which.
-        node: u16,
-    },
-    /// A node that stands still goes on.
-    Resume {
-        /// Which.
-        node: u16,
-    },
-    /// Messages from one place to another are lost.
-    Cut(LinkBetween),
-    /// They arrive again.
-    Mend(LinkBetween),
-    /// Something is wrong with requests.
-    SetFault {
-        /// By which it is lifted again.
-        key: u64,
-        /// To which node; `None` for all.
-        node: Option<u16>,
-        /// The API, such as `produce`; `None` for all.
-        api: Option<String>,
-        /// How many requests of each node.
-        times: Option<u32>,
-        /// Start of what is drawn.
-        seed: u64,
-        /// What is wrong.
-        what: RequestFault,
-    },
-    /// It is right again.
-    LiftFault {
-        /// As it was set.
-        key: u64,
-    },
-    /// A node's disk is full after so many more bytes.
-    FillDisk {
-        /// Which.
-        node: u16,
-        /// Bytes that still fit.
-        after_bytes: u64,
-    },
-    /// There is room on a node's disk again, and a node that had stopped starts.
-    FreeDisk {
-        /// Which.
-        node: u16,
-    },
-    /// A node's wall clock is set.
-    SetClock {
-        /// Which.
-        node: u16,
-        /// So much ahead; 0 is right.
-        ahead_ms: i64,
-    },
-    /// Everything is lifted, and nodes that are down start again.
-    Heal,
-    /// Nothing is done; the answer tells how the nodes are.
-    Look,
-    /// Nothing is done; the answer tells what the nodes have counted.
+    /// Inject a fault.
+    Inject(Injection),
+    /// Lift it: requests are served as usual, a cut is mended, a node resumes or starts again.
+    Lift(Injection),
+    /// Lift everything, and start the nodes that are down.
+    Restore,
+    /// Report the states of the nodes.
+    Sample,
+    /// Report what the nodes have counted.
     Count,
 }
 
-/// A way between two members of a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A fault on its way to a target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LinkBetween {
-    /// Where messages come from; `None` for the controller.
-    pub from: Option<u16>,
-    /// Where they go.
-    pub to: Option<u16>,
+pub struct Injection {
+    /// Distinguishes the faults of requests that are active together.
+    pub key: u64,
+    /// The node; `None` for all, which only faults of requests allow.
+    pub node: Option<u16>,
+    /// The fault.
+    pub fault: Fault,
+    /// Seed of its random numbers.
+    pub seed: u64,
 }
 
 /// What came of an instruction.
@@ -124,7 +59,7 @@ pub struct Done {
     /// When each node carried out a stall that was lifted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<WallClockStall>,
-    /// How the nodes are: the answer to [`Instruction::Look`].
+    /// How the nodes are: the answer to [`Instruction::Sample`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeStatus>,
     /// What the nodes have counted: the answer to [`Instruction::Count`].

@@ -52,7 +52,7 @@ pub use facts::{BrokerFacts, TargetFacts};
 pub use footprint::{Footprint, retention_ms};
 pub use guard::{Leftover, MakeTopicError, RunNameError, TopicGuard, TopicWish};
 pub use instrument::{
-    Done, FaultCounts, InstructError, Instruction, LinkBetween, NodeReport, NodeState, NodeStatus,
+    Done, FaultCounts, Injection, InstructError, Instruction, NodeReport, NodeState, NodeStatus,
     WallClockStall, delays_drawn, refusals,
 };
 pub use kgauge_broker::{NodeCounts, RequestCounts};

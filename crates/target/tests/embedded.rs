@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::admin::CreateTopicError;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_scenario::RequestFault;
+use kgauge_scenario::{CutDirection, CutEnd, Fault, RequestFault};
 use kgauge_target::kafka::KafkaSetup;
 use kgauge_target::{
-    AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Instruction, Layout, LinkBetween,
+    AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Injection, Instruction, Layout,
     MakeTopicError, MetricsPlace, NodeState, StartSetup, Target, TargetError, TargetSpec,
     TopicGuard, TopicWish, adopt, embedded_main,
 };
@@ -341,6 +341,19 @@ fn an_existing_topic_is_used_as_it_is(dir: &Path) {
     target.stop().unwrap();
 }
 
+fn injection(node: u16, fault: Fault) -> Injection {
+    Injection {
+        key: 0,
+        node: Some(node),
+        fault,
+        seed: 0,
+    }
+}
+
+fn inject(node: u16, fault: Fault) -> Instruction {
+    Instruction::Inject(injection(node, fault))
+}
+
 #[track_caller]
 fn refused(target: &mut Target, instruction: Instruction, words: &str) {
     let error = target.instruct(&instruction).unwrap_err().to_string();
@@ -350,67 +363,55 @@ fn refused(target: &mut Target, instruction: Instruction, words: &str) {
 fn what_is_asked_of_the_child_is_done(dir: &Path) {
     let mut target = start("embedded:3", &setup(dir));
     let mut cluster = target.connect(Interrupt::new()).unwrap();
-    let stall = |key, length_ms: u64| Instruction::SetFault {
-        key,
-        node: None,
-        api: Some("metadata".to_owned()),
-        times: None,
-        seed: 1,
-        what: RequestFault::Stall {
-            length_ns: length_ms * 1_000_000,
-        },
+    let stall = |key, length_ms: u64| {
+        let length_ns = length_ms * 1_000_000;
+        let fault = Fault::Requests {
+            api: Some("metadata".to_owned()),
+            times: None,
+            what: RequestFault::Stall { length_ns },
+        };
+        let (node, seed) = (None, 1);
+        Injection {
+            key,
+            node,
+            fault,
+            seed,
+        }
     };
-    target.instruct(&stall(7, 300)).unwrap();
+    target
+        .instruct(&Instruction::Inject(stall(7, 300)))
+        .unwrap();
     let begin = Instant::now();
     cluster.refresh(&[]).unwrap();
     assert!(begin.elapsed() >= Duration::from_millis(250), "it stalled");
-    target.instruct(&stall(8, 600_000)).unwrap();
-    target.instruct(&Instruction::LiftFault { key: 8 }).unwrap();
+    let long = stall(8, 600_000);
+    target.instruct(&Instruction::Inject(long.clone())).unwrap();
+    target.instruct(&Instruction::Lift(long)).unwrap();
     cluster.refresh(&[]).unwrap();
     assert!(begin.elapsed() < Duration::from_secs(60), "it was lifted");
 
-    refused(&mut target, stall(7, 1), "fault 7 already exists");
-    refused(
-        &mut target,
-        Instruction::Crash { node: 9 },
-        "there is no node 9",
-    );
-    refused(
-        &mut target,
-        Instruction::Resume { node: 1 },
-        "is not paused",
-    );
-    let way = LinkBetween {
-        from: Some(1),
-        to: None,
-    };
-    refused(&mut target, Instruction::Mend(way), "is not cut");
+    let again = Instruction::Inject(stall(7, 1));
+    refused(&mut target, again, "fault 7 already exists");
+    refused(&mut target, inject(9, Fault::Crash), "there is no node 9");
+    let resume = Instruction::Lift(injection(1, Fault::Pause));
+    refused(&mut target, resume, "is not paused");
 
     let states = |target: &mut Target| -> Vec<NodeState> {
-        let done = target.instruct(&Instruction::Look).unwrap();
+        let done = target.instruct(&Instruction::Sample).unwrap();
         done.nodes.iter().map(|node| node.state).collect()
     };
     assert_eq!(states(&mut target), [NodeState::Up; 3]);
-    let crashed = target.instruct(&Instruction::Crash { node: 2 }).unwrap();
+    let crashed = target.instruct(&inject(2, Fault::Crash)).unwrap();
     assert!(crashed.lost_bytes.is_some());
-    refused(
-        &mut target,
-        Instruction::Crash { node: 2 },
-        "node 2 is down",
-    );
+    refused(&mut target, inject(2, Fault::Crash), "node 2 is down");
     assert_eq!(states(&mut target)[1], NodeState::Down);
+    let (direction, end) = (CutDirection::To, CutEnd::Controller);
     for instruction in [
-        Instruction::Cut(way),
-        Instruction::Pause { node: 3 },
-        Instruction::SetClock {
-            node: 1,
-            ahead_ms: 5,
-        },
-        Instruction::FillDisk {
-            node: 3,
-            after_bytes: 5,
-        },
-        Instruction::Heal,
+        inject(1, Fault::Cut { direction, end }),
+        inject(3, Fault::Pause),
+        inject(1, Fault::ClockOffset { ahead_ms: 5 }),
+        inject(3, Fault::DiskFull { after_bytes: 5 }),
+        Instruction::Restore,
     ] {
         target.instruct(&instruction).unwrap();
     }
@@ -437,13 +438,13 @@ fn what_nodes_count_is_told(dir: &Path) {
     while leaders(&mut target) < 3 {
         std::thread::yield_now();
     }
-    target.instruct(&Instruction::Crash { node: 2 }).unwrap();
-    target.instruct(&Instruction::Pause { node: 3 }).unwrap();
+    target.instruct(&inject(2, Fault::Crash)).unwrap();
+    target.instruct(&inject(3, Fault::Pause)).unwrap();
     let told = target.counts(LIMIT).unwrap();
     assert!(told[0].told.is_ok());
     assert_eq!(told[1].told, Err("node 2 is down".to_owned()));
     assert_eq!(told[2].told, Err("it stands still".to_owned()));
-    target.instruct(&Instruction::Heal).unwrap();
+    target.instruct(&Instruction::Restore).unwrap();
     let told = target.counts(LIMIT).unwrap();
     assert!(told.iter().all(|one| one.told.is_ok()), "{told:?}");
     target.stop().unwrap();

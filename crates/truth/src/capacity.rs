@@ -1,6 +1,6 @@
 //! Hidden capacity: what comes through a node that lets through so much is what was measured.
 
-use kgauge_scenario::{CapacityUnit, FaultKind, RequestFault};
+use kgauge_scenario::{CapacityUnit, Fault, RequestFault};
 
 use crate::row::{ExpectedValue, LostBy, TruthRow, TruthUnit};
 use crate::runs::{Runs, TruthRun};
@@ -27,7 +27,7 @@ pub(crate) fn rows(runs: &Runs) -> Vec<TruthRow> {
 fn row(ran: &TruthRun, flow: &str, entry: usize) -> TruthRow {
     let fault = ran.trial().and_then(|trial| trial.faults.get(entry));
     let capacity = match fault.map(|fault| &fault.kind) {
-        Some(FaultKind::Requests {
+        Some(Fault::Requests {
             what: RequestFault::Capacity(capacity),
             ..
         }) => *capacity,

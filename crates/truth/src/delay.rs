@@ -7,7 +7,7 @@
 use std::ops::RangeInclusive;
 
 use kgauge_results::{Histogram, Quantile, TimeKind};
-use kgauge_scenario::{DelayPlan, FaultKind, RequestFault, Stripe, derive_seed};
+use kgauge_scenario::{DelayPlan, Fault, RequestFault, Stripe, derive_seed};
 use kgauge_target::delays_drawn;
 
 use crate::formula::{delay_quantile_ns, rank_reach};
@@ -135,7 +135,7 @@ impl Drawn {
     fn of(ran: &TruthRun) -> Option<Self> {
         let plan = ran.read.plan.as_ref()?;
         let fault = ran.trial()?.faults.first()?;
-        let FaultKind::Requests {
+        let Fault::Requests {
             what: RequestFault::Delay(delay),
             ..
         } = &fault.kind

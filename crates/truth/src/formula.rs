@@ -1,6 +1,6 @@
 //! The arithmetic of the known answers. Nothing here has seen a measurement.
 
-use kgauge_scenario::{DelayPlan, FaultKind, RequestFault, Trial};
+use kgauge_scenario::{DelayPlan, Fault, RequestFault, Trial};
 
 /// How sure the band of a random figure is: so many standard deviations on either side. The normal
 /// distribution leaves 7 in a million beyond 4.5, so that a suite of ten such figures is wrong by
@@ -67,7 +67,7 @@ impl StalledHold {
         let warm_up_ns = trial.stages.warm_up_ns;
         let faults = trial.faults.iter().enumerate();
         let spans = faults.filter_map(|(entry, fault)| match &fault.kind {
-            FaultKind::Requests {
+            Fault::Requests {
                 what: RequestFault::Stall { length_ns },
                 ..
             } => {

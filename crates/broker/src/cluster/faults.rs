@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Instant;
 
 use super::{ClusterFailure, ClusterHandle, NodeError};
-use crate::fault::{FaultAction, FaultError, FaultId, InjectedFault, LiftedFault};
+use crate::fault::{FaultError, FaultId, InjectedFault, LiftedFault, RequestFault};
 use crate::ids::NodeId;
 use crate::server::{FaultOrder, NodeCommand, NodeHandle};
 use crate::storage::Fill;
@@ -49,8 +49,9 @@ impl ActiveFaults {
                 continue;
             }
             let mut fault = standing.fault.clone();
-            if let FaultAction::Stall(length) = &mut fault.action {
-                *length = length.saturating_sub(standing.since.elapsed());
+            if let RequestFault::Stall { length_ns } = &mut fault.action {
+                let passed_ns = standing.since.elapsed().as_nanos();
+                *length_ns = length_ns.saturating_sub(u64::try_from(passed_ns).unwrap_or(u64::MAX));
             }
             // It is done before the first request is served; nobody has to wait for it.
             let (done, _) = mpsc::channel();

@@ -1,9 +1,11 @@
-//! A capacity: so many bytes or records a second, as a link or a disk of that speed would let through.
+//! A capacity: bytes or records per second, as a link or a disk of that speed would let through. Bytes are those of
+//! record batches as they are sent, compressed or not, with their headers; records are counted by these headers.
 //!
 //! It is a token bucket kept as one number, the moment at which everything that was let in so far
 //! has been paid for (Turner's leaky bucket as a virtual schedule, ATM Forum TM 4.0, GCRA). A late
 //! timer delays one answer and changes nothing of the schedule, so the rate is exact over any time.
 
+use kgauge_faults::{CapacityPlan, CapacityUnit};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::codec::Reader;
 use kgauge_wire::messages::Message;
@@ -14,68 +16,14 @@ use crate::storage::FileSlice;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
-/// The default burst is what the rate gives in a hundredth of a second: what is measured over a
-/// second is then beyond the rate by 1 % at most, and yet a request that comes alone, of which a
-/// loaded node would not feel anything, is not held back.
-const DEFAULT_BURST_PART: u64 = 100;
-
-/// What is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Amount {
-    /// Bytes of record batches as they are sent: headers of batches included, compressed if they
-    /// are; not the request around them.
-    Bytes,
-    /// Records, as the batches' headers count them.
-    Records,
+/// How long an amount takes.
+fn nanos_of(capacity: &CapacityPlan, amount: u64) -> u64 {
+    let per_second = u128::from(capacity.per_second.max(1));
+    let ns = u128::from(amount) * u128::from(NS_PER_SECOND) / per_second;
+    u64::try_from(ns).unwrap_or(u64::MAX / 4)
 }
 
-/// How much a second, and how much at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Capacity {
-    /// What is counted.
-    pub amount: Amount,
-    /// So many of them a second; at least 1.
-    pub per_second: u64,
-    /// So many may come at once after a rest.
-    pub burst: u64,
-}
-
-impl Capacity {
-    /// Bytes a second, with the default burst: a hundredth of a second's.
-    #[must_use]
-    pub fn bytes(per_second: u64) -> Self {
-        Self::of(Amount::Bytes, per_second)
-    }
-
-    /// Records a second, with the default burst: a hundredth of a second's.
-    #[must_use]
-    pub fn records(per_second: u64) -> Self {
-        Self::of(Amount::Records, per_second)
-    }
-
-    fn of(amount: Amount, per_second: u64) -> Self {
-        Self {
-            amount,
-            per_second,
-            burst: per_second / DEFAULT_BURST_PART,
-        }
-    }
-
-    /// The same with another burst. With 0 even a request that comes alone takes its time.
-    #[must_use]
-    pub fn with_burst(mut self, burst: u64) -> Self {
-        self.burst = burst;
-        self
-    }
-
-    fn ns(&self, amount: u64) -> u64 {
-        let ns =
-            u128::from(amount) * u128::from(NS_PER_SECOND) / u128::from(self.per_second.max(1));
-        u64::try_from(ns).unwrap_or(u64::MAX / 4)
-    }
-}
-
-/// What of a capacity is used.
+/// The used part of a capacity.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Bucket {
     /// When everything that was let in has been paid for.
@@ -84,18 +32,26 @@ pub(crate) struct Bucket {
 
 impl Bucket {
     /// Lets `amount` in that comes at a moment; gives when it has passed.
-    pub(crate) fn take(&mut self, capacity: &Capacity, at_ns: u64, amount: u64) -> u64 {
+    pub(crate) fn take(&mut self, capacity: &CapacityPlan, at_ns: u64, amount: u64) -> u64 {
         if amount == 0 {
             return at_ns;
         }
-        self.paid_ns = self.paid_ns.max(at_ns).saturating_add(capacity.ns(amount));
-        let burst_ns = capacity.ns(capacity.burst);
+        self.paid_ns = self
+            .paid_ns
+            .max(at_ns)
+            .saturating_add(nanos_of(capacity, amount));
+        let burst_ns = nanos_of(capacity, capacity.burst());
         self.paid_ns.saturating_sub(burst_ns).max(at_ns)
     }
 }
 
 /// How much a request brings: that of `Produce`. What a `Fetch` takes is known when it is answered.
-pub(crate) fn amount_in_frame(amount: Amount, api: ApiKey, version: i16, message: &[u8]) -> u64 {
+pub(crate) fn amount_in_frame(
+    amount: CapacityUnit,
+    api: ApiKey,
+    version: i16,
+    message: &[u8],
+) -> u64 {
     if api != ApiKey::Produce {
         return 0;
     }
@@ -109,8 +65,8 @@ pub(crate) fn amount_in_frame(amount: Amount, api: ApiKey, version: i16, message
         .flat_map(|topic| &topic.partition_data);
     let batches = partitions.filter_map(|partition| partition.records.as_deref());
     match amount {
-        Amount::Bytes => batches.map(|batches| batches.len() as u64).sum(),
-        Amount::Records => batches.map(records_in).sum(),
+        CapacityUnit::Bytes => batches.map(|batches| batches.len() as u64).sum(),
+        CapacityUnit::Records => batches.map(records_in).sum(),
     }
 }
 
@@ -129,12 +85,12 @@ fn records_in(mut batches: &[u8]) -> u64 {
 /// How much of the records an answer takes along. A batch that is cut off at its end counts with its
 /// bytes, which are sent, and not with its records, of which the client can read none.
 pub(crate) fn amount_in_slices<'s>(
-    amount: Amount,
+    amount: CapacityUnit,
     slices: impl Iterator<Item = &'s FileSlice>,
 ) -> u64 {
     match amount {
-        Amount::Bytes => slices.map(|slice| slice.len as u64).sum(),
-        Amount::Records => slices.map(records_in_slice).sum(),
+        CapacityUnit::Bytes => slices.map(|slice| slice.len as u64).sum(),
+        CapacityUnit::Records => slices.map(records_in_slice).sum(),
     }
 }
 
@@ -166,8 +122,8 @@ mod tests {
 
     #[test]
     fn what_passes_is_the_rate_and_the_burst_to_the_unit() {
-        let capacity = Capacity::bytes(1_000_000);
-        assert_eq!(capacity.burst, 10_000);
+        let capacity = CapacityPlan::bytes(1_000_000);
+        assert_eq!(capacity.burst(), 10_000);
         let mut bucket = Bucket::default();
         // A thousand requests of 5,000 B at once: five seconds' worth, less the burst.
         let last = (0..1_000).map(|_| bucket.take(&capacity, SECOND, 5_000));
@@ -178,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_rest_fills_the_bucket_to_the_burst_and_no_further() {
-        let capacity = Capacity::records(1_000).with_burst(100);
+        let capacity = CapacityPlan::records(1_000).with_burst(100);
         let mut bucket = Bucket::default();
         assert_eq!(bucket.take(&capacity, SECOND, 100), SECOND);
         assert_eq!(bucket.take(&capacity, SECOND, 1), SECOND + SECOND / 1_000);
@@ -189,7 +145,7 @@ mod tests {
 
     #[test]
     fn without_a_burst_everything_takes_its_time() {
-        let capacity = Capacity::bytes(1_000).with_burst(0);
+        let capacity = CapacityPlan::bytes(1_000).with_burst(0);
         let mut bucket = Bucket::default();
         assert_eq!(
             bucket.take(&capacity, 5 * SECOND, 500),

@@ -9,7 +9,8 @@ use kgauge_wire::error_code::ErrorCode;
 use super::{BrokerNode, CloseReason, EncodedResponse, PendingRequest, Reply, Ticket, Timer};
 use crate::counts::RequestPhase;
 use crate::fault::{
-    Amount, Bucket, Delays, FaultAction, FaultId, InjectedFault, NodeFaultCounts, StallWatch,
+    Bucket, CapacityUnit, Delays, DropPoint, FaultId, InjectedFault, NodeFaultCounts, RequestFault,
+    StallWatch, error_named,
 };
 use crate::handlers;
 use crate::ids::{ConnectionId, NodeId};
@@ -21,9 +22,9 @@ struct Active {
     id: FaultId,
     fault: InjectedFault,
     set_ns: u64,
-    /// For [`FaultAction::Delay`].
+    /// For [`RequestFault::Delay`].
     delays: Option<Delays>,
-    /// For [`FaultAction::Capacity`].
+    /// For [`RequestFault::Capacity`].
     bucket: Bucket,
 }
 
@@ -36,13 +37,14 @@ impl Active {
     /// to other faults.
     fn holds(&self, now: Now) -> bool {
         match self.fault.action {
-            FaultAction::Stall(length) => self.set_ns + nanos(length) > now.mono_ns,
-            FaultAction::Capacity(_) => true,
-            FaultAction::Delay(_)
-            | FaultAction::Fail(_)
-            | FaultAction::CloseBefore
-            | FaultAction::CloseAfter => false,
+            RequestFault::Stall { length_ns } => self.stall_end_ns(length_ns) > now.mono_ns,
+            RequestFault::Capacity(_) => true,
+            RequestFault::Delay(_) | RequestFault::Fail { .. } | RequestFault::Drop(_) => false,
         }
+    }
+
+    fn stall_end_ns(&self, length_ns: u64) -> u64 {
+        self.set_ns + bounded(length_ns)
     }
 
     /// Counts one request.
@@ -129,12 +131,12 @@ pub(crate) enum DueFault {
 }
 
 impl DueFault {
-    fn of(action: &FaultAction) -> Option<Self> {
+    fn of(action: &RequestFault) -> Option<Self> {
         match action {
-            FaultAction::Fail(code) => Some(Self::Fail(*code)),
-            FaultAction::CloseBefore => Some(Self::CloseBefore),
-            FaultAction::CloseAfter => Some(Self::CloseAfter),
-            FaultAction::Delay(_) | FaultAction::Stall(_) | FaultAction::Capacity(_) => None,
+            RequestFault::Fail { error } => error_named(error).map(Self::Fail),
+            RequestFault::Drop(DropPoint::Before) => Some(Self::CloseBefore),
+            RequestFault::Drop(DropPoint::After) => Some(Self::CloseAfter),
+            RequestFault::Delay(_) | RequestFault::Stall { .. } | RequestFault::Capacity(_) => None,
         }
     }
 }
@@ -146,12 +148,12 @@ impl NodeFaults {
         &mut self,
         now: Now,
         (api, ticket): (ApiKey, Ticket),
-        amount: impl Fn(Amount) -> u64,
+        amount: impl Fn(CapacityUnit) -> u64,
     ) -> FaultDecision {
         self.now_ns = now.mono_ns;
         // A stall that is over is no fault any more.
         self.active.retain(|active| match active.fault.action {
-            FaultAction::Stall(_) => active.holds(now),
+            RequestFault::Stall { .. } => active.holds(now),
             _ => active.fault.times != Some(0),
         });
         let mut ready_ns = now.mono_ns;
@@ -160,25 +162,25 @@ impl NodeFaults {
         let mut records = None;
         for active in self.active.iter_mut().filter(|one| one.concerns(api)) {
             match &active.fault.action {
-                FaultAction::Delay(_) => {
+                RequestFault::Delay(_) => {
                     let drawn = active.delays.as_mut().and_then(Iterator::next);
-                    delay_ns += drawn.map_or(0, nanos);
+                    delay_ns += drawn.map_or(0, bounded);
                 }
-                FaultAction::Stall(length) => {
-                    ready_ns = ready_ns.max(active.set_ns + nanos(*length));
+                RequestFault::Stall { length_ns } => {
+                    ready_ns = ready_ns.max(active.stall_end_ns(*length_ns));
                 }
-                FaultAction::Capacity(_) => continue,
+                RequestFault::Capacity(_) => continue,
                 action if outcome.is_none() => outcome = DueFault::of(action),
                 _ => continue,
             }
             active.count();
             let struck = self.struck.entry(active.id).or_default();
             struck.requests += 1;
-            struck.records += *records.get_or_insert_with(|| amount(Amount::Records));
+            struck.records += *records.get_or_insert_with(|| amount(CapacityUnit::Records));
         }
         for (stalled, watch) in self.stalls.values_mut() {
             if stalled.is_none_or(|stalled| stalled == api) {
-                let records = *records.get_or_insert_with(|| amount(Amount::Records));
+                let records = *records.get_or_insert_with(|| amount(CapacityUnit::Records));
                 watch.request(ticket, records);
             }
         }
@@ -199,11 +201,16 @@ impl NodeFaults {
     }
 
     /// Lets an amount through every capacity that concerns it; gives when it has passed.
-    pub(crate) fn take(&mut self, api: ApiKey, at_ns: u64, amount: impl Fn(Amount) -> u64) -> u64 {
+    pub(crate) fn take(
+        &mut self,
+        api: ApiKey,
+        at_ns: u64,
+        amount: impl Fn(CapacityUnit) -> u64,
+    ) -> u64 {
         let mut ready_ns = at_ns;
         for active in self.active.iter_mut().filter(|one| one.concerns(api)) {
-            if let FaultAction::Capacity(capacity) = &active.fault.action {
-                let amount = amount(capacity.amount);
+            if let RequestFault::Capacity(capacity) = &active.fault.action {
+                let amount = amount(capacity.unit);
                 ready_ns = ready_ns.max(active.bucket.take(capacity, at_ns, amount));
             }
         }
@@ -260,10 +267,9 @@ impl NodeFaults {
     }
 }
 
-fn nanos(length: std::time::Duration) -> u64 {
-    u64::try_from(length.as_nanos())
-        .unwrap_or(u64::MAX)
-        .min(u64::MAX / 8)
+/// Sums of a few times never overflow.
+fn bounded(ns: u64) -> u64 {
+    ns.min(u64::MAX / 8)
 }
 
 impl BrokerNode {
@@ -271,10 +277,10 @@ impl BrokerNode {
     pub fn set_fault(&mut self, now: Now, id: FaultId, fault: InjectedFault) {
         let own: NodeId = self.id();
         let delays = match &fault.action {
-            FaultAction::Delay(delay) => Some(delay.draws(fault.seed, own)),
+            RequestFault::Delay(delay) => Some(Delays::of(delay, fault.seed, own)),
             _ => None,
         };
-        if let FaultAction::Stall(_) = fault.action {
+        if let RequestFault::Stall { .. } = fault.action {
             let watch = StallWatch::new(now.mono_ns);
             self.faults.stalls.insert(id, (fault.api, watch));
         }

@@ -50,7 +50,7 @@ pub(crate) fn restore(
     }
     session.report(&Activity::Recovering);
     let begun = Instant::now();
-    let healed = session.target.instruct(&Instruction::Heal);
+    let healed = session.target.instruct(&Instruction::Restore);
     healed.map_err(|words| not_whole(begun, &words))?;
     loop {
         let missing = match missing_nodes(session)? {
@@ -81,7 +81,7 @@ fn not_whole(begun: Instant, words: &str) -> RunError {
 
 /// Which nodes do not run, in words.
 fn missing_nodes(session: &Session<'_>) -> Result<Option<String>, RunError> {
-    let looked = session.target.instruct(&Instruction::Look);
+    let looked = session.target.instruct(&Instruction::Sample);
     let done = looked.map_err(RunError::cluster)?;
     let down = done.nodes.iter().filter(|node| node.state != NodeState::Up);
     let down: Vec<String> = down.map(|node| node.node.to_string()).collect();

@@ -1,10 +1,11 @@
 //! The keys of `faults`: failures that a scenario injects into its cluster.
 
-use super::kafka_names::{ERROR_NAMES, FAULT_APIS};
-use crate::faults::{
-    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, FaultKind, FaultNode,
-    FaultPlan, FaultStart, RequestFault,
+use kgauge_faults::{
+    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, Fault, RequestFault,
 };
+
+use super::kafka_names::{ERROR_NAMES, FAULT_APIS};
+use crate::faults::{FaultNode, FaultPlan, FaultStart};
 use crate::key_definition::ValueForm;
 use crate::key_map::key_map;
 use crate::reader::{Fields, ValueReader};
@@ -52,7 +53,7 @@ key_map! {
         /// How long a stopped, killed or crashed node stays down.
         let restart_after: Option<u64> = "restart-after" [optional UNTIL_THE_END], length();
         /// Messages between the node and others of the cluster are lost. Clients still reach it.
-        let cut: Option<FaultKind> = "cut" [optional NOT_DONE], map::<CutKeys>();
+        let cut: Option<Fault> = "cut" [optional NOT_DONE], map::<CutKeys>();
         /// The API whose requests `delay`, `stall`, `fail`, `drop` and `capacity` affect. `fail` requires it.
         /// `capacity` accepts `produce` or `fetch`; without `api` it limits both together.
         let api: Option<String> = "api" [optional "requests of all APIs"], one_of_names(FAULT_APIS);
@@ -86,7 +87,7 @@ key_map! {
 }
 
 key_map! {
-    one_of CutKeys, "Cut" -> FaultKind, otherwise not_one_cut {
+    one_of CutKeys, "Cut" -> Fault, otherwise not_one_cut {
         /// Messages in both directions. One of the three keys is required.
         "with" => cut_end().map(|end| cut(CutDirection::With, end));
         /// Messages from the node to the other end.
@@ -157,7 +158,7 @@ fn fault(reader: &mut ValueReader<'_>, fields: &Fields<'_>, read: FaultKeys) -> 
         },
     };
     check_every(reader, fields, &plan);
-    if let (FaultNode::Number(number), FaultKind::Cut { end, .. }) = (plan.node, &plan.kind)
+    if let (FaultNode::Number(number), Fault::Cut { end, .. }) = (plan.node, &plan.kind)
         && *end == CutEnd::Node(number)
     {
         let what = "a node cannot be cut off from itself";
@@ -167,24 +168,24 @@ fn fault(reader: &mut ValueReader<'_>, fields: &Fields<'_>, read: FaultKeys) -> 
 }
 
 /// The possible actions of an entry, and what those that are written mean.
-fn actions(read: &FaultKeys) -> [(&'static str, Option<FaultKind>); 13] {
+fn actions(read: &FaultKeys) -> [(&'static str, Option<Fault>); 13] {
     let requests = |what: RequestFault| {
-        Some(FaultKind::Requests {
+        Some(Fault::Requests {
             api: read.api.clone()?,
             times: read.times?,
             what,
         })
     };
-    let given = |flag: Option<Option<()>>, kind: FaultKind| flag.flatten().map(|()| kind);
+    let given = |flag: Option<Option<()>>, kind: Fault| flag.flatten().map(|()| kind);
     let delay = read.delay.clone().flatten().map(RequestFault::Delay);
     let stall = read.stall.flatten();
     let fail = read.fail.clone().flatten();
     [
-        ("stop", given(read.stop, FaultKind::Stop)),
-        ("kill", given(read.kill, FaultKind::Kill)),
-        ("crash", given(read.crash, FaultKind::Crash)),
-        ("restart", given(read.restart, FaultKind::Restart)),
-        ("pause", given(read.pause, FaultKind::Pause)),
+        ("stop", given(read.stop, Fault::Stop)),
+        ("kill", given(read.kill, Fault::Kill)),
+        ("crash", given(read.crash, Fault::Crash)),
+        ("restart", given(read.restart, Fault::Restart)),
+        ("pause", given(read.pause, Fault::Pause)),
         ("cut", read.cut.clone().flatten()),
         ("delay", delay.and_then(requests)),
         (
@@ -213,24 +214,20 @@ fn actions(read: &FaultKeys) -> [(&'static str, Option<FaultKind>); 13] {
             "disk-full",
             read.disk_full
                 .flatten()
-                .map(|after_bytes| FaultKind::DiskFull { after_bytes }),
+                .map(|after_bytes| Fault::DiskFull { after_bytes }),
         ),
         (
             "clock-offset",
             read.clock_offset
                 .flatten()
-                .map(|ahead_ms| FaultKind::ClockOffset { ahead_ms }),
+                .map(|ahead_ms| Fault::ClockOffset { ahead_ms }),
         ),
     ]
 }
 
 /// The burst of a capacity has the capacity's unit.
-fn with_burst(
-    reader: &mut ValueReader<'_>,
-    fields: &Fields<'_>,
-    mut kind: FaultKind,
-) -> Option<FaultKind> {
-    if let FaultKind::Requests { what, .. } = &mut kind
+fn with_burst(reader: &mut ValueReader<'_>, fields: &Fields<'_>, mut kind: Fault) -> Option<Fault> {
+    if let Fault::Requests { what, .. } = &mut kind
         && let RequestFault::Capacity(capacity) = what
     {
         let amount = match capacity.unit {
@@ -271,8 +268,8 @@ fn cut_end() -> ValueKind<CutEnd> {
     number_or(CutEnd::Node, &CUT_ENDS, cure)
 }
 
-fn cut(direction: CutDirection, end: CutEnd) -> FaultKind {
-    FaultKind::Cut { direction, end }
+fn cut(direction: CutDirection, end: CutEnd) -> Fault {
+    Fault::Cut { direction, end }
 }
 
 fn not_one_cut(reader: &mut ValueReader<'_>, fields: &Fields<'_>) {
@@ -342,17 +339,13 @@ fn quantiles(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<DelayPlan>
         points.push((part, ns));
     }
     points.sort_unstable();
-    let ends = points.first().map(|(part, _)| *part) == Some(0)
-        && points.last().map(|(part, _)| *part) == Some(WHOLE);
-    let rises = points
-        .windows(2)
-        .all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
-    if !ends || !rises {
+    let delay = DelayPlan::Quantiles(points);
+    if !delay.is_sound() {
         let what = "these quantiles do not form a distribution";
         let cure = "begin with `p0`, end with `p100`, and never decrease";
         return reader.refuse(node.place, what, cure);
     }
-    Some(DelayPlan::Quantiles(points))
+    Some(delay)
 }
 
 const WHOLE: u32 = 1_000_000;
@@ -442,9 +435,9 @@ fn check_every(reader: &mut ValueReader<'_>, fields: &Fields<'_>, plan: &FaultPl
         return;
     };
     let lasts_ns = match (&plan.kind, plan.for_ns) {
-        (FaultKind::Restart, _) => 0,
+        (Fault::Restart, _) => 0,
         (
-            FaultKind::Requests {
+            Fault::Requests {
                 what: RequestFault::Stall { length_ns },
                 ..
             },
@@ -453,7 +446,7 @@ fn check_every(reader: &mut ValueReader<'_>, fields: &Fields<'_>, plan: &FaultPl
         (_, Some(ns)) => ns,
         (kind, None) => {
             let key = match kind {
-                FaultKind::Stop | FaultKind::Kill | FaultKind::Crash => "restart-after",
+                Fault::Stop | Fault::Kill | Fault::Crash => "restart-after",
                 _ => "for",
             };
             let what = "a repeated fault needs an end";

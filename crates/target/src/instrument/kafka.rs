@@ -1,4 +1,6 @@
-//! Instructions to brokers of Apache Kafka: their processes are stopped, killed, frozen and started.
+//! Faults of Apache Kafka brokers: their processes are stopped, killed, paused and started.
+
+use kgauge_faults::Fault;
 
 use super::{Done, InstructError, Instruction, NodeState, NodeStatus};
 use crate::kafka::KafkaTarget;
@@ -7,14 +9,15 @@ pub(crate) fn instruct(
     target: &mut KafkaTarget,
     instruction: &Instruction,
 ) -> Result<Done, InstructError> {
-    match instruction {
-        Instruction::Stop { node } => target.begin_stop(*node)?,
-        Instruction::Kill { node } => target.kill_broker(*node)?,
-        Instruction::Restart { node } => target.begin_restart(*node)?,
-        Instruction::Pause { node } => target.pause_broker(*node)?,
-        Instruction::Resume { node } => target.resume_broker(*node)?,
-        Instruction::Heal => target.restore()?,
-        Instruction::Look => {
+    let (injection, is_lifted) = match instruction {
+        Instruction::Inject(injection) => (injection, false),
+        Instruction::Lift(injection) => (injection, true),
+        Instruction::Restore => {
+            target.restore()?;
+            return Ok(Done::default());
+        }
+        Instruction::Count => return Err(refused()),
+        Instruction::Sample => {
             let nodes = target.sample()?.into_iter();
             let nodes = nodes.map(|(node, state)| NodeStatus {
                 node,
@@ -26,12 +29,24 @@ pub(crate) fn instruct(
                 ..Done::default()
             });
         }
-        _ => {
-            let words = "Apache Kafka brokers can only be stopped, killed, restarted and paused";
-            return Err(InstructError::Refused(words.to_owned()));
+    };
+    let node = injection.node.ok_or_else(refused)?;
+    match (&injection.fault, is_lifted) {
+        (Fault::Stop, false) => target.begin_stop(node)?,
+        (Fault::Kill, false) => target.kill_broker(node)?,
+        (Fault::Restart, false) | (Fault::Stop | Fault::Kill, true) => {
+            target.begin_restart(node)?
         }
+        (Fault::Pause, false) => target.pause_broker(node)?,
+        (Fault::Pause, true) => target.resume_broker(node)?,
+        _ => return Err(refused()),
     }
     Ok(Done::default())
+}
+
+fn refused() -> InstructError {
+    let words = "Apache Kafka brokers can only be stopped, killed, restarted and paused";
+    InstructError::Refused(words.to_owned())
 }
 
 impl NodeState {

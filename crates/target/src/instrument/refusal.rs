@@ -29,7 +29,7 @@ pub fn refusals(spec: &TargetSpec, faults: &[FaultPlan]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use kgauge_scenario::{FaultKind, FaultNode, FaultStart};
+    use kgauge_scenario::{Fault, FaultNode, FaultStart};
 
     use super::*;
 
@@ -42,7 +42,7 @@ mod tests {
             kind,
             for_ns: None,
         };
-        let faults = [fault(FaultKind::Kill), fault(FaultKind::Crash)];
+        let faults = [fault(Fault::Kill), fault(Fault::Crash)];
         let of = |text: &str| refusals(&TargetSpec::parse(text).unwrap(), &faults);
         assert!(of("embedded:3").is_empty());
         let kafka = of("kafka:4.3.1");

@@ -10,14 +10,17 @@ use kgauge_wire::record_batch::ProducerState;
 
 use super::Bench;
 use super::bench::batch;
-use crate::fault::{Amount, Capacity, Delay, FaultAction, FaultError, FaultId, InjectedFault};
+use crate::fault::{
+    CapacityPlan, CapacityUnit, DelayPlan, Delays, DropPoint, FaultError, FaultId, InjectedFault,
+    RequestFault,
+};
 use crate::ids::{ConnectionId, NodeId};
 use crate::node::CloseReason;
 
 const ONE: FaultId = FaultId(1);
 const LENGTH: Duration = Duration::from_millis(200);
 
-fn bench(action: FaultAction) -> (Bench, ConnectionId) {
+fn bench(action: RequestFault) -> (Bench, ConnectionId) {
     let mut bench = Bench::new();
     bench.create("t", &[]);
     bench
@@ -40,7 +43,7 @@ fn late_answer(bench: &mut Bench, from: ConnectionId) -> Option<i64> {
 
 #[test]
 fn a_delay_holds_each_request_for_its_length() {
-    let (mut bench, connection) = bench(FaultAction::Delay(LENGTH.into()));
+    let (mut bench, connection) = bench(RequestFault::Delay(LENGTH.into()));
     assert_eq!(produce(&mut bench, connection), None);
     bench.pass_ms(150);
     assert_eq!(produce(&mut bench, connection), None);
@@ -56,7 +59,7 @@ fn a_delay_holds_each_request_for_its_length() {
 
 #[test]
 fn a_stall_holds_all_requests_until_its_end_and_is_over_then() {
-    let (mut bench, connection) = bench(FaultAction::Stall(LENGTH));
+    let (mut bench, connection) = bench(RequestFault::stall(LENGTH));
     assert_eq!(produce(&mut bench, connection), None);
     bench.pass_ms(199);
     assert_eq!(produce(&mut bench, connection), None);
@@ -69,7 +72,7 @@ fn a_stall_holds_all_requests_until_its_end_and_is_over_then() {
 
 #[test]
 fn a_failure_is_answered_and_nothing_is_carried_out() {
-    let (mut bench, connection) = bench(FaultAction::Fail(ErrorCode::NotLeaderOrFollower));
+    let (mut bench, connection) = bench(RequestFault::fail(ErrorCode::NotLeaderOrFollower.name()));
     assert_eq!(
         produce(&mut bench, connection),
         Some(ErrorCode::NotLeaderOrFollower)
@@ -87,13 +90,16 @@ fn a_failure_is_answered_and_nothing_is_carried_out() {
 
 #[test]
 fn other_apis_are_not_concerned() {
-    let (mut bench, connection) = bench(FaultAction::CloseBefore);
+    let (mut bench, connection) = bench(RequestFault::Drop(DropPoint::Before));
     bench.assert_serves(connection);
 }
 
 #[test]
 fn a_connection_closes_before_or_after_its_request_is_carried_out() {
-    for (action, records) in [(FaultAction::CloseBefore, 0), (FaultAction::CloseAfter, 1)] {
+    for (action, records) in [
+        (RequestFault::Drop(DropPoint::Before), 0),
+        (RequestFault::Drop(DropPoint::After), 1),
+    ] {
         let (mut bench, connection) = bench(action.clone());
         assert_eq!(produce(&mut bench, connection), None);
         assert_eq!(bench.closed, [(connection, CloseReason::Fault)]);
@@ -111,7 +117,7 @@ fn a_connection_closes_before_or_after_its_request_is_carried_out() {
 fn a_fault_for_some_requests_spares_the_others() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
-    let fail = FaultAction::Fail(ErrorCode::KafkaStorageError);
+    let fail = RequestFault::fail(ErrorCode::KafkaStorageError.name());
     bench.node.set_fault(
         bench.now,
         ONE,
@@ -129,7 +135,7 @@ fn a_fault_for_some_requests_spares_the_others() {
 
 #[test]
 fn what_cannot_fail_is_refused() {
-    let action = FaultAction::Fail(ErrorCode::UnknownServerError);
+    let action = RequestFault::fail(ErrorCode::UnknownServerError.name());
     let refused = InjectedFault::of(ApiKey::ApiVersions, action).check();
     assert_eq!(refused, Err(FaultError::CannotFail(ApiKey::ApiVersions)));
     let words = FaultError::NoNode(NodeId(3)).to_string();
@@ -152,16 +158,13 @@ fn answered_at(bench: &mut Bench, from: ConnectionId, ms: u64) -> Vec<(u64, i64)
 
 #[test]
 fn delays_are_those_that_the_seed_draws() {
-    let delay = Delay::Uniform {
-        low: Duration::from_millis(10),
-        high: Duration::from_millis(100),
+    let delay = DelayPlan::Uniform {
+        low_ns: 10_000_000,
+        high_ns: 100_000_000,
     };
-    let (mut bench, _) = bench(FaultAction::Delay(delay.clone()));
-    let drawn: Vec<u64> = delay
-        .draws(0, NodeId(1))
-        .take(20)
-        .map(|length| u64::try_from(length.as_nanos().div_ceil(1_000_000)).unwrap())
-        .collect();
+    let (mut bench, _) = bench(RequestFault::Delay(delay.clone()));
+    let drawn = Delays::of(&delay, 0, NodeId(1)).take(20);
+    let drawn: Vec<u64> = drawn.map(|ns| ns.div_ceil(1_000_000)).collect();
     assert!(drawn.iter().any(|ms| *ms < 40) && drawn.iter().any(|ms| *ms > 70));
     for ms in drawn {
         let connection = bench.connect();
@@ -175,7 +178,7 @@ fn delays_are_those_that_the_seed_draws() {
 
 #[test]
 fn requests_of_a_connection_do_not_overtake_each_other() {
-    let (mut bench, connection) = bench(FaultAction::Delay(LENGTH.into()));
+    let (mut bench, connection) = bench(RequestFault::Delay(LENGTH.into()));
     assert_eq!(produce(&mut bench, connection), None);
     bench.pass_ms(100);
     bench.node.lift_fault(bench.now, ONE);
@@ -192,11 +195,11 @@ fn requests_of_a_connection_do_not_overtake_each_other() {
 
 #[test]
 fn faults_work_together() {
-    let (mut bench, connection) = bench(FaultAction::Delay(LENGTH.into()));
+    let (mut bench, connection) = bench(RequestFault::Delay(LENGTH.into()));
     for (id, action) in [
-        (2, FaultAction::Stall(LENGTH * 2)),
-        (3, FaultAction::Fail(ErrorCode::NotEnoughReplicas)),
-        (4, FaultAction::CloseBefore),
+        (2, RequestFault::stall(LENGTH * 2)),
+        (3, RequestFault::fail(ErrorCode::NotEnoughReplicas.name())),
+        (4, RequestFault::Drop(DropPoint::Before)),
     ] {
         let fault = InjectedFault::of(ApiKey::Produce, action);
         bench.node.set_fault(bench.now, FaultId(id), fault);
@@ -219,8 +222,8 @@ fn faults_work_together() {
 
 #[test]
 fn a_node_tells_what_a_fault_has_struck() {
-    let (mut bench, connection) = bench(FaultAction::Delay(LENGTH.into()));
-    let fail = FaultAction::Fail(ErrorCode::NotEnoughReplicas);
+    let (mut bench, connection) = bench(RequestFault::Delay(LENGTH.into()));
+    let fail = RequestFault::fail(ErrorCode::NotEnoughReplicas.name());
     let second = FaultId(2);
     let fault = InjectedFault::of(ApiKey::Produce, fail).times(1);
     bench.node.set_fault(bench.now, second, fault);
@@ -228,7 +231,7 @@ fn a_node_tells_what_a_fault_has_struck() {
     for _ in 0..3 {
         assert!(bench.produce(connection, "t", 1, &five).is_none());
     }
-    let never = InjectedFault::of(ApiKey::Fetch, FaultAction::CloseBefore);
+    let never = InjectedFault::of(ApiKey::Fetch, RequestFault::Drop(DropPoint::Before));
     bench.node.set_fault(bench.now, FaultId(3), never);
     let mut lift = |id| {
         let struck = bench.node.lift_fault(bench.now, id);
@@ -242,7 +245,7 @@ fn a_node_tells_what_a_fault_has_struck() {
 
 #[test]
 fn a_node_records_when_a_stall_began_and_when_it_answered_afterwards() {
-    let (mut bench, connection) = bench(FaultAction::Stall(LENGTH));
+    let (mut bench, connection) = bench(RequestFault::stall(LENGTH));
     let begin_ns = bench.now.mono_ns;
     bench.pass_ms(10);
     let five = batch(bench.now.wall_ms, 5, &ProducerState::NONE);
@@ -262,10 +265,10 @@ fn a_node_records_when_a_stall_began_and_when_it_answered_afterwards() {
 
 #[test]
 fn lifting_a_stall_that_is_over_lets_nothing_else_go() {
-    let (mut bench, connection) = bench(FaultAction::Stall(LENGTH));
+    let (mut bench, connection) = bench(RequestFault::stall(LENGTH));
     bench.pass_ms(300);
     let two = FaultId(2);
-    let fault = InjectedFault::of(ApiKey::Produce, FaultAction::Stall(LENGTH));
+    let fault = InjectedFault::of(ApiKey::Produce, RequestFault::stall(LENGTH));
     bench.node.set_fault(bench.now, two, fault);
     assert_eq!(produce(&mut bench, connection), None);
     bench.node.lift_fault(bench.now, ONE);
@@ -281,7 +284,7 @@ fn lifting_a_stall_that_is_over_lets_nothing_else_go() {
 
 #[test]
 fn what_a_stall_holds_goes_on_when_it_is_lifted() {
-    let (mut bench, connection) = bench(FaultAction::Stall(LENGTH));
+    let (mut bench, connection) = bench(RequestFault::stall(LENGTH));
     assert_eq!(produce(&mut bench, connection), None);
     bench.pass_ms(50);
     bench.node.lift_fault(bench.now, ONE);
@@ -320,12 +323,12 @@ fn a_capacity_lets_through_what_it_says_within_a_hundredth() {
     let one_bytes = batch(0, 100, &ProducerState::NONE).len() as u64;
     let cases = [
         // 4 connections offer 40,000 records a second.
-        (Capacity::records(10_000), 30_000),
-        (Capacity::records(2_500).with_burst(0), 7_500),
-        (Capacity::bytes(one_bytes * 50), 15_000),
+        (CapacityPlan::records(10_000), 30_000),
+        (CapacityPlan::records(2_500).with_burst(0), 7_500),
+        (CapacityPlan::bytes(one_bytes * 50), 15_000),
     ];
     for (capacity, expected) in cases {
-        let (mut bench, _) = bench(FaultAction::Capacity(capacity));
+        let (mut bench, _) = bench(RequestFault::Capacity(capacity));
         let produced = produced_in(&mut bench, 3, 100);
         let off = (produced as f64 / f64::from(expected) - 1.0).abs();
         assert!(off <= 0.01, "{produced} of {expected} with {capacity:?}");
@@ -334,8 +337,8 @@ fn a_capacity_lets_through_what_it_says_within_a_hundredth() {
 
 #[test]
 fn nobody_is_told_of_a_capacity() {
-    let capacity = Capacity::records(1_000).with_burst(0);
-    let (mut bench, connection) = bench(FaultAction::Capacity(capacity));
+    let capacity = CapacityPlan::records(1_000).with_burst(0);
+    let (mut bench, connection) = bench(RequestFault::Capacity(capacity));
     let hundred = batch(bench.now.wall_ms, 100, &ProducerState::NONE);
     assert!(bench.produce(connection, "t", 1, &hundred).is_none());
     bench.pass_ms(99);
@@ -351,7 +354,7 @@ fn what_is_read_is_held_back_by_what_it_takes() {
     bench.create("t", &[]);
     bench.fill("t", 500);
     bench.fill("t", 500);
-    let fault = FaultAction::Capacity(Capacity::records(10_000).with_burst(0));
+    let fault = RequestFault::Capacity(CapacityPlan::records(10_000).with_burst(0));
     let fault = InjectedFault::of(ApiKey::Fetch, fault);
     bench.node.set_fault(bench.now, ONE, fault);
     let connection = bench.connect();
@@ -376,18 +379,21 @@ fn what_is_read_is_held_back_by_what_it_takes() {
 
 #[test]
 fn capacities_that_make_no_sense_are_refused() {
-    let of = |capacity| InjectedFault::of(ApiKey::Produce, FaultAction::Capacity(capacity));
-    let mut metadata = of(Capacity::bytes(1));
+    let of = |capacity| InjectedFault::of(ApiKey::Produce, RequestFault::Capacity(capacity));
+    let mut metadata = of(CapacityPlan::bytes(1));
     metadata.api = Some(ApiKey::Metadata);
     assert_eq!(
         metadata.check(),
         Err(FaultError::NoRecords(ApiKey::Metadata))
     );
-    assert_eq!(of(Capacity::bytes(0)).check(), Err(FaultError::NoCapacity));
     assert_eq!(
-        of(Capacity::bytes(1)).times(1).check(),
+        of(CapacityPlan::bytes(0)).check(),
+        Err(FaultError::NoCapacity)
+    );
+    assert_eq!(
+        of(CapacityPlan::bytes(1)).times(1).check(),
         Err(FaultError::CapacityTimes)
     );
-    assert_eq!(of(Capacity::bytes(1)).check(), Ok(()));
-    assert_eq!(Capacity::records(500).amount, Amount::Records);
+    assert_eq!(of(CapacityPlan::bytes(1)).check(), Ok(()));
+    assert_eq!(CapacityPlan::records(500).unit, CapacityUnit::Records);
 }
