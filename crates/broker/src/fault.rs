@@ -1,4 +1,4 @@
-//! The instrument: what a cluster can be told to do wrong, by node and API, while it runs.
+//! Faults of requests that can be injected into a running cluster, by node and API.
 //!
 //! Delays and stalls are kept by the node's timers, to some tens of microseconds on an idle machine.
 //! They hold single requests back, not the node: requests of other connections go on. Those of one
@@ -24,7 +24,7 @@ pub(crate) use stall::StallWatch;
 
 use crate::handlers::SERVED;
 
-/// Names a fault that was set, so that it can be lifted.
+/// Identifies a fault, so that it can be lifted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FaultId(pub u64);
 
@@ -65,13 +65,13 @@ pub struct InjectedFault {
     pub api: Option<ApiKey>,
     /// What happens to them.
     pub action: RequestFault,
-    /// To how many of each node; `None` until the fault is lifted.
+    /// The number of affected requests per node; `None` until the fault is lifted.
     pub times: Option<u32>,
-    /// Start of what is drawn at random. Each node adds its number to it.
+    /// Seed of the random numbers. Each node adds its number to it.
     pub seed: u64,
 }
 
-/// APIs whose answers have no error that a client would look for.
+/// APIs whose responses have no error that a client checks.
 pub const CANNOT_FAIL: &[ApiKey] = &[
     ApiKey::ApiVersions,
     ApiKey::DescribeCluster,
@@ -179,14 +179,14 @@ impl InjectedFault {
         }
     }
 
-    /// The same for so many requests only.
+    /// The same for this number of requests.
     #[must_use]
     pub fn times(mut self, times: u32) -> Self {
         self.times = Some(times);
         self
     }
 
-    /// The same with another start of what is drawn at random.
+    /// The same with another seed.
     #[must_use]
     pub fn seeded(mut self, seed: u64) -> Self {
         self.seed = seed;

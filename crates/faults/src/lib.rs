@@ -1,4 +1,5 @@
-//! Crate `faults`: what can be done to a cluster on purpose. Scenarios, targets and the embedded broker share these types.
+//! Crate `faults`: what can be done to a cluster on purpose. Scenarios, targets and the embedded broker share these
+//! types.
 //!
 //! Goals: one serialisable description of a fault, from the scenario file to the node that has it.
 //!

@@ -43,13 +43,13 @@ pub enum DropPoint {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DelayPlan {
-    /// Always so long.
+    /// Always the same, in ns.
     Constant(u64),
     /// Between two times, each equally likely.
     Uniform {
-        /// The least.
+        /// The minimum.
         low_ns: u64,
-        /// The most.
+        /// The maximum.
         high_ns: u64,
     },
     /// Exponentially distributed.
@@ -61,15 +61,15 @@ pub enum DelayPlan {
     Quantiles(Vec<(u32, u64)>),
 }
 
-/// How many bytes or records a second pass.
+/// How many bytes or records pass per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CapacityPlan {
     /// What is counted.
     pub unit: CapacityUnit,
-    /// So many a second; at least 1.
+    /// The amount per second; at least 1.
     pub per_second: u64,
-    /// So many at once after a rest; `None`: a hundredth of a second's.
+    /// The amount that passes at once after idle time; `None`: the amount of 10 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<u64>,
 }

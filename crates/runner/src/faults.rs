@@ -100,7 +100,7 @@ impl FaultThread {
         Ok(Some(FaultThread { stop, thread }))
     }
 
-    /// Ends it; gives what still lasts.
+    /// Ends it; returns the faults that are still active.
     fn end(self) -> Vec<ActiveFault> {
         drop(self.stop);
         self.thread.join().unwrap_or_default()
@@ -300,7 +300,7 @@ impl Driver {
             return;
         }
         let begun_ns = self.log.clock.now_ns();
-        // The node lets go of a stall by itself, on time: lifted from here before that, it would be shorter.
+        // The node ends a stall on time: lifted from here before that, it would be shorter.
         let over_ns = match &plan.kind {
             Fault::Requests {
                 what: RequestFault::Stall { length_ns },
@@ -472,7 +472,7 @@ impl Driver {
     }
 }
 
-/// The event of a fault that is over. What it has struck is said in words too.
+/// The event of a fault that is over. Its text includes the affected requests.
 fn over(mut text: String, entry: Option<u32>, nodes: Vec<u16>, report: NodesReport) -> EventKind {
     let struck = report.struck;
     if let Some(struck) = struck.filter(|struck| struck.requests > 0) {

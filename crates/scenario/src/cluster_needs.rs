@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::keys::target::MirrorNeeds;
 
-/// What a trial wants of its cluster. Trials that want the same can share one.
+/// The cluster that a trial needs. Trials with equal needs can share one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterNeeds {
@@ -15,10 +15,10 @@ pub struct ClusterNeeds {
     /// Broker settings, as text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub config: BTreeMap<String, String>,
-    /// The most memory that each broker's process may use, its page cache included, bytes; `None`: no bound.
+    /// The memory limit of each broker process in bytes, page cache included; `None`: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// How clients reach it, as it is written in a target; `None` where the target alone says.
+    /// Security of client connections, as in `--target`; `None` leaves it to the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security: Option<String>,
     /// The second cluster, and what copies to it.
@@ -26,13 +26,13 @@ pub struct ClusterNeeds {
     pub mirror: Option<MirrorNeeds>,
 }
 
-/// How many brokers a trial wants.
+/// How many brokers a trial needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BrokerCount {
-    /// So many or more: what the target has is not the question.
+    /// This number or more: the target decides.
     AtLeast(u32),
-    /// So many, neither more nor less: their number is varied.
+    /// Exactly this number: it is varied.
     Exactly(u32),
 }
 
@@ -43,7 +43,7 @@ impl Default for BrokerCount {
 }
 
 impl ClusterNeeds {
-    /// How many brokers a cluster must have that is to serve other trials too; 1 when the trial gets one of its own.
+    /// The number of brokers that a shared cluster must have; 1 if the trial gets a separate cluster.
     pub fn brokers_min(&self) -> u32 {
         match self.brokers {
             BrokerCount::AtLeast(count) => count,
@@ -51,7 +51,7 @@ impl ClusterNeeds {
         }
     }
 
-    /// How many it must have, if that is varied.
+    /// The exact number, if it is varied.
     pub fn brokers_exactly(&self) -> Option<u32> {
         match self.brokers {
             BrokerCount::AtLeast(_) => None,
@@ -61,7 +61,7 @@ impl ClusterNeeds {
 
     /// Whether one cluster can serve both.
     pub fn shares_with(&self, other: &ClusterNeeds) -> bool {
-        // A replicator that runs for one trial would take its part of the machine from the other.
+        // A replicator that runs for one trial would take resources from the other.
         self.config == other.config
             && self.memory_bytes == other.memory_bytes
             && self.security == other.security

@@ -47,8 +47,8 @@ fn step(per_second: f64, length_ns: u64) -> RateStep {
 }
 
 impl Shape {
-    /// Records that it asks for before a moment of a flow that begins with so much warm-up: all
-    /// of them with even arrivals, the mean with Poisson's. 0 for full speed.
+    /// The records due before a moment of a flow that begins with this warm-up: exact with even
+    /// arrivals, the mean with Poisson arrivals. 0 for full speed.
     pub fn records_before(&self, at_ns: u64, warm_up_ns: u64) -> f64 {
         match ShapeCurve::of(self, warm_up_ns) {
             Some(curve) => curve.grains_before(at_ns) as f64 / GRAINS_PER_RECORD as f64,
@@ -133,7 +133,7 @@ impl ShapeCurve {
         u128::from(self.lead_rate) * u128::from(self.lead_ns)
     }
 
-    /// When so many grains are there, in ns since the start of the flow; `u64::MAX` if never.
+    /// When this number of grains is due, in ns since the start of the flow; `u64::MAX` if never.
     pub(crate) fn time_of(&self, grains: u128) -> u64 {
         let lead_grains = self.lead_grains();
         if grains < lead_grains {

@@ -21,7 +21,7 @@ pub enum Driver {
 }
 
 impl Driver {
-    /// The release of kafka-clients that `java` alone stands for.
+    /// The release of kafka-clients for `java` without a version.
     pub const JAVA_VERSION: &'static str = "4.3.1";
 
     /// Each producer of a driver is a process; a Java machine takes some hundred MiB.
@@ -34,7 +34,7 @@ impl Driver {
         }
     }
 
-    /// Whether the engine sends by itself.
+    /// Whether kgauge's own engine sends.
     pub fn is_kgauge(&self) -> bool {
         *self == Driver::Kgauge
     }

@@ -15,7 +15,7 @@ pub struct FigureName {
     pub metric: Metric,
 }
 
-/// What can be said of a flow in its hold stage.
+/// A metric of a flow in its hold stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
     /// `throughput`: records acked (produce) or read (consume) a second.
@@ -233,7 +233,7 @@ impl<'de> Deserialize<'de> for FigureName {
     }
 }
 
-/// How a figure must stand to a value.
+/// The required relation between a figure and a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)] // The signs say it.
 pub enum GoalComparison {
@@ -248,7 +248,7 @@ pub enum GoalComparison {
 }
 
 impl GoalComparison {
-    /// Whether `measured` stands so to `wanted`.
+    /// Whether `measured` has this relation to `wanted`.
     pub fn holds(self, measured: f64, wanted: f64) -> bool {
         match self {
             GoalComparison::Less => measured < wanted,
@@ -278,7 +278,7 @@ pub struct Goal {
     pub text: String,
     /// What is looked at.
     pub figure: FigureName,
-    /// How it must stand to the value.
+    /// The required relation to the value.
     pub comparison: GoalComparison,
     /// In the unit of the figure's metric ([`Metric::unit`]): records/s, bytes/s, ns or records.
     pub value: f64,
@@ -294,9 +294,9 @@ pub struct PublishedValue {
     pub value: f64,
     /// As written, with its unit.
     pub text: String,
-    /// Where it stands.
+    /// Where it was published.
     pub source: Option<String>,
-    /// What was different there, in words, beside the machines.
+    /// What was different there, other than the machines.
     pub differs: Option<String>,
     /// Why it cannot be compared with what is measured here, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -307,7 +307,7 @@ pub struct PublishedValue {
     /// What the tool printed there, verbatim: a line, or one of each of several producers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
-    /// What arithmetic says of it, a sentence each.
+    /// The findings of the arithmetic check, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<String>,
 }

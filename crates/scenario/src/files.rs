@@ -1,4 +1,4 @@
-//! Files beside a scenario: traces and records. This room reads none; whoever parses brings a way.
+//! Files that a scenario names: traces and records. This crate reads none; the caller provides access.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct FileRead {
 
 type ReadFile = dyn Fn(&str) -> Result<FileRead, String> + Send + Sync;
 
-/// The way to the files that a scenario names. What was read once is remembered.
+/// Access to the files that a scenario names. Each is read once.
 #[derive(Clone, Default)]
 pub struct Files {
     read: Option<Arc<ReadFile>>,
@@ -104,7 +104,7 @@ impl fmt::Debug for Files {
     }
 }
 
-/// Scenarios are compared by what they say.
+/// Scenarios are compared by their contents.
 impl PartialEq for Files {
     fn eq(&self, _: &Files) -> bool {
         true
@@ -114,7 +114,7 @@ impl PartialEq for Files {
 /// A trace is kept in the plan: more than this belongs into a shape.
 const TRACE_LINES_MAX: usize = 1_000_000;
 
-/// The lines that say something, with their numbers.
+/// The lines with content, with their numbers.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let bare = |line: &'_ str| -> usize { line.find('#').unwrap_or(line.len()) };

@@ -26,7 +26,7 @@ impl FlowPlan {
         }
     }
 
-    /// Whether it is to go at one rate throughout: then a change over time is a change of the system.
+    /// Whether it has one rate throughout: then a change over time is a change of the system.
     pub fn has_level(&self) -> bool {
         self.produces().is_none_or(|flow| match flow.shape {
             Shape::Max | Shape::Constant { .. } | Shape::Poisson { .. } => true,
@@ -60,10 +60,10 @@ impl ProduceFlow {
 }
 
 impl EchoFlow {
-    /// A value must have room for its times, and for what tells records apart.
+    /// The size of a value that contains its timestamps and the record's identity.
     pub const VALUE_BYTES_MIN: u32 = 48;
 
-    /// Why its records cannot be read back and told apart, if so.
+    /// Why its records cannot be read back and distinguished, if so.
     pub fn fault(&self) -> Option<&'static str> {
         let (record, settings) = (&self.produce.record, &self.produce.settings);
         if record.value_bytes_min() < EchoFlow::VALUE_BYTES_MIN {
@@ -79,7 +79,7 @@ impl EchoFlow {
             .then_some("an echo flow with transactions that reads uncommitted records")
     }
 
-    /// Its consumers, as a flow of their own.
+    /// Its consumers as a separate flow.
     pub fn consume(&self) -> ConsumeFlow {
         ConsumeFlow {
             name: self.produce.name.clone(),

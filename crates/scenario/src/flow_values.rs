@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransactionLength {
-    /// After so many records.
+    /// After this number of records.
     Records(u64),
-    /// After so long.
+    /// After this time, in ns.
     Ns(u64),
 }
 
@@ -16,9 +16,9 @@ pub enum TransactionLength {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartitionShare {
-    /// Every consumer reads every partition, as consumers in groups of their own do.
+    /// Every consumer reads every partition, like consumers in separate groups.
     All,
-    /// The partitions are dealt out, as to the members of one group.
+    /// The partitions are divided, as among the members of one group.
     Split,
 }
 
@@ -34,7 +34,7 @@ pub enum StartOffset {
     Offset(u64),
     /// The first record at or after a time, in milliseconds since 1970.
     TimestampMs(u64),
-    /// The first record that is at most so old when the flow starts.
+    /// The first record that is at most this old when the flow starts.
     AgoNs(u64),
 }
 

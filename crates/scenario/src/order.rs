@@ -45,7 +45,7 @@ pub fn run_order(trials: &[Trial], seed: u64) -> Vec<RepeatStep> {
     steps
 }
 
-/// Trials that one cluster can serve, in the order in which the first of each kind stands.
+/// Groups of trials that can share a cluster, in the order of their first trials.
 fn by_cluster(trials: &[Trial]) -> Vec<Vec<&Trial>> {
     let mut groups: Vec<(&ClusterNeeds, Vec<&Trial>)> = Vec::new();
     for trial in trials {

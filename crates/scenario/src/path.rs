@@ -1,4 +1,4 @@
-//! Paths such as `writers.settings.linger.ms`: what `vary`, `sizes` and `--set` speak of.
+//! Paths such as `writers.settings.linger.ms`, which `vary`, `sizes` and `--set` use.
 //!
 //! A path starts with a flow's name or with `topic`, `stages`, `target` or `repeats`. It is
 //! followed through the key tables, so a path that no parser would read is refused by name.
@@ -111,7 +111,7 @@ fn next_step(form: ValueForm) -> NextStep {
     }
 }
 
-/// What a flow or a factor is called must stay, or other paths would lose their meaning.
+/// Names of flows and factors cannot be changed: other paths would lose their meaning.
 fn can_change(key: &KeyDefinition) -> bool {
     !matches!(key.name, "name" | "kind")
 }
@@ -138,7 +138,7 @@ fn all(tree: &YamlNode) -> Vec<String> {
             gather(root, key, &mut paths);
         }
     }
-    // A scenario with thousands of flows is somebody's attack, not somebody's slip.
+    // A scenario with thousands of flows is an attack, not a typo.
     for (_, name, table) in flows(tree).into_iter().take(20) {
         for key in table.keys().filter(|key| can_change(key)) {
             gather(&format!("{name}.{}", key.name), key, &mut paths);
@@ -204,7 +204,7 @@ pub(crate) fn put(tree: &mut YamlNode, steps: &[PathStep], node: YamlNode) {
     }
 }
 
-/// Where a path's value stands, or what is nearest above it.
+/// The place of a path's value, or of the nearest map above it.
 pub(crate) fn place(tree: &YamlNode, path: &str) -> SourceLocation {
     let mut node = tree;
     for step in locate(tree, path).unwrap_or_default() {

@@ -26,7 +26,7 @@ pub struct Plan {
     pub study: Option<StudyRef>,
     /// The cluster that the plan was made for.
     pub cluster: ClusterFacts,
-    /// The trials, in the order of the scenarios. [`Plan::order`] says in which order they run.
+    /// The trials, in the order of the scenarios. [`Plan::order`] is the order in which they run.
     pub trials: Vec<Trial>,
 }
 
@@ -35,13 +35,13 @@ impl Plan {
     pub const FORMAT: u32 = 1;
 }
 
-/// How big a run is: the scenario's `sizes` say what changes.
+/// The size of a run: `sizes` of the scenario has the changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Size {
-    /// A first look: seconds a trial.
+    /// A first impression: seconds per trial.
     Quick,
-    /// As the scenario says: each trial bounded in time.
+    /// As in the scenario: each trial has a time limit.
     #[default]
     Default,
     /// As published: the record counts that the authors used.
@@ -65,7 +65,7 @@ pub struct StudyRef {
     /// What the authors asked and found, and what it is worth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
-    /// Whether the disk under the target is measured by itself first.
+    /// Whether the target's disk is measured separately first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disk_baseline: bool,
     /// From which of its figures the partitions that rates need are worked out.
@@ -116,7 +116,7 @@ pub struct Trial {
     /// What varies and which of it this is: paths and their values as written, `one-at-a-time` with the one change
     /// or `baseline`, `listed` with a name.
     pub factors: Vec<(String, String)>,
-    /// What a name of `listed` stands for: paths and values, as written.
+    /// The meaning of a name of `listed`: paths and values, as written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<(String, String)>,
     /// The cluster that it must have.

@@ -8,7 +8,7 @@ use crate::plan::{ClusterFacts, Plan, Size, StudyRef, Trial};
 use crate::scenario::Scenario;
 use crate::settings::Partitioner;
 
-/// What a plan is made of, beside the scenarios.
+/// The parts of a plan, other than the scenarios.
 #[derive(Clone, Debug)]
 pub struct PlanRequest {
     /// Names the run; becomes part of topic names.
@@ -55,10 +55,10 @@ pub enum PlanReadError {
         Plan::FORMAT
     )]
     Format {
-        /// The format that it says.
+        /// Its format.
         found: u32,
     },
-    /// Somebody changed it into something that makes no sense.
+    /// It was changed into something that makes no sense.
     #[error("trial {trial} of the plan cannot be run: {why}")]
     Trial {
         /// Position in the plan, from 0.
@@ -69,7 +69,7 @@ pub enum PlanReadError {
 }
 
 impl Plan {
-    /// Closes everything that the scenarios leave open.
+    /// Makes the plan of some scenarios for a cluster.
     ///
     /// # Errors
     /// When the cluster has too few brokers: every scenario that needs more is named.
@@ -178,7 +178,7 @@ impl Trial {
     }
 }
 
-/// What the engine relies on. The scenario parser refuses more, and says it better.
+/// What the engine relies on. The scenario parser checks more, with better messages.
 fn sound(trial: &Trial) -> Result<(), String> {
     let demand = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
     demand(trial.repeats >= 1, "no repeats")?;

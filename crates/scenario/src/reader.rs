@@ -1,4 +1,4 @@
-//! Reading typed values out of the tree: each mistake is noted with its path, and reading goes on.
+//! Reading typed values from the tree: each mistake is reported with its path, and reading continues.
 
 use std::ops::RangeInclusive;
 
@@ -19,7 +19,7 @@ pub(crate) struct ValueReader<'s> {
     key_name: &'static str,
 }
 
-/// What the meaning of some keys depends on, beside their own map.
+/// Context on which the meaning of some keys depends.
 #[derive(Debug, Default)]
 pub(crate) struct ReadScope {
     /// The paths that the scenario varies.
@@ -147,7 +147,7 @@ impl<'s> ValueReader<'s> {
         self.key_name
     }
 
-    /// Reports a mistake, and gives no value.
+    /// Reports a mistake; there is no value.
     pub(crate) fn refuse<T>(
         &mut self,
         at: SourceLocation,
@@ -158,7 +158,7 @@ impl<'s> ValueReader<'s> {
         None
     }
 
-    /// Notes a mistake at the path where reading stands.
+    /// Reports a mistake at the current path.
     pub(crate) fn problem(
         &mut self,
         at: SourceLocation,
@@ -174,7 +174,7 @@ impl<'s> ValueReader<'s> {
         self.problems.add(problem);
     }
 
-    /// Notes a mistake as [`ValueReader::problem`] does, and does not show the line: it holds a secret.
+    /// As [`ValueReader::problem`], without the line, which contains a secret.
     pub(crate) fn hidden_problem(&mut self, at: SourceLocation, what: String, cure: &str) {
         if self.problems.refuses_more() {
             return;
@@ -200,7 +200,7 @@ impl<'s> ValueReader<'s> {
         value
     }
 
-    /// A map whose keys stand in `table`. Unknown and refused keys are noted.
+    /// A map with the keys of `table`. Unknown and refused keys are reported.
     pub(crate) fn map<'n>(
         &mut self,
         node: &'n YamlNode,
@@ -236,7 +236,7 @@ impl<'s> ValueReader<'s> {
         })
     }
 
-    /// Notes a key that the table does not have, and gives the one that is probably meant.
+    /// Reports a key that the table does not have, and returns the one that is probably meant.
     fn unknown_key(
         &mut self,
         key: &str,
@@ -261,7 +261,7 @@ impl<'s> ValueReader<'s> {
 
     /// Reads the value of one key; its default when it is absent.
     ///
-    /// `None` when it is optional and absent, or wrong (which has been noted).
+    /// `None` when it is optional and absent, or wrong (which has been reported).
     pub(crate) fn field<T>(
         &mut self,
         fields: &Fields<'_>,
@@ -285,7 +285,7 @@ impl<'s> ValueReader<'s> {
                 &stand_in
             }
             (None, KeyDefault::Optional(_)) => return None,
-            // The misspelt key has been noted; that it is missing follows.
+            // The misspelt key has been reported; the missing key follows from it.
             (None, KeyDefault::Required) if fields.meant.contains(&name) => return None,
             (None, KeyDefault::Required) => {
                 let what = format!("`{name}` is missing");
@@ -322,7 +322,7 @@ impl<'s> ValueReader<'s> {
         self.problem(fields.map_place, what, cure);
     }
 
-    /// Notes a mistake at a key of a map.
+    /// Reports a mistake at a key of a map.
     pub(crate) fn problem_at(
         &mut self,
         fields: &Fields<'_>,
@@ -484,7 +484,7 @@ impl<'s> ValueReader<'s> {
         None
     }
 
-    /// The text of a scalar; anything else is noted as not being `wanted`.
+    /// The text of a scalar; anything else is reported, with `wanted` as the fix.
     pub(crate) fn scalar<'n>(&mut self, node: &'n YamlNode, wanted: &str) -> Option<&'n str> {
         let text = node.as_text();
         if text.is_none() {

@@ -19,13 +19,13 @@ pub struct RecordPlan {
     /// Headers, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<HeadersPlan>,
-    /// The part of the records whose value is null (tombstones), 0 to 1.
+    /// The share of records with a null value (tombstones), 0 to 1.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub null_values: f64,
     /// By how much the flow's codec is to shrink full batches: 1 or none is not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compressibility: Option<f64>,
-    /// Values come from a file, as they stand there.
+    /// Values come from a file, unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<RecordFile>,
     /// What values are made of, if not from a file.
@@ -48,7 +48,7 @@ pub enum Content {
     /// These words, ten digits of the record's number, a colon, and `x` up to the size: what
     /// `--initial-message-id` of Kafka 0.8's tool made.
     Numbered {
-        /// What stands before the number.
+        /// The text before the number.
         words: String,
         /// The first record's number.
         first: u64,
@@ -112,7 +112,7 @@ impl HeadersPlan {
     pub const COUNT_MAX: u32 = 32;
 }
 
-/// A file of values. The plan says what stood in it, so that a run never uses another.
+/// A file of values. The plan has its digest, so that a run never uses another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordFile {
@@ -132,7 +132,7 @@ pub struct RecordFile {
 }
 
 impl RecordFile {
-    /// The records of a file: what stands between the delimiters. Nothing behind the last one is
+    /// The records of a file: the bytes between the delimiters. Nothing behind the last one is
     /// no record.
     pub fn split<'b>(bytes: &'b [u8], delimiter: &str) -> Vec<&'b [u8]> {
         let ends = delimiter.as_bytes();
@@ -280,7 +280,7 @@ impl KeyPlan {
     /// The most hexadecimal digits that a key's number has.
     const DIGITS_MAX: u32 = 16;
 
-    /// How many keys of a size can be told apart; `None` is 2^64.
+    /// The number of different keys of a size; `None` is 2^64.
     pub fn keys_max(key_bytes: u32) -> Option<u64> {
         match key_bytes >= Self::DIGITS_MAX {
             true => None,
@@ -305,7 +305,7 @@ impl KeyPlan {
     }
 }
 
-/// Below it the difference to uniform is nothing; above it there is hardly a second key.
+/// Below the minimum, keys are nearly uniform; above the maximum, nearly all records have one key.
 pub(crate) const EXPONENT_MIN: f64 = 0.01;
 pub(crate) const EXPONENT_MAX: f64 = 10.0;
 

@@ -1,4 +1,4 @@
-//! What a record takes beside its value, in Kafka's record batch format v2.
+//! The size of a record, including its overhead, in Kafka's record batch format v2.
 
 use crate::keys::producer::ProducerSettings;
 use crate::record::RecordPlan;

@@ -14,7 +14,7 @@ use crate::reader::{KeyMap, ValueReader};
 use crate::tree::{self, Value, YamlNode};
 use crate::vary::{self, FactorGroup};
 
-/// Most trials of one scenario: more is a slip of the pen, and would take days.
+/// The maximum number of trials of a scenario: more is a typo, and would take days.
 const TRIALS_MAX: usize = 500;
 
 /// One question, as written: everything in it has been checked, in every size.
@@ -47,7 +47,7 @@ impl Scenario {
         Scenario::parse_with(source, text, Files::none())
     }
 
-    /// As [`Scenario::parse`], for a scenario that may name files beside it.
+    /// As [`Scenario::parse`], for a scenario that may name files in its folder.
     ///
     /// # Errors
     /// As [`Scenario::parse`]; files that cannot be used are among them.
@@ -254,7 +254,7 @@ impl Scenario {
         });
     }
 
-    /// What is varied from outside beside the factors of the file, or in their place.
+    /// The factors of the file, with those from the command line added or in their place.
     fn with_varied(&self, mut factors: Vec<FactorGroup>) -> Vec<FactorGroup> {
         for varied in &self.varied {
             match factors.iter_mut().find(|known| known.path == varied.path) {
@@ -274,7 +274,7 @@ impl Scenario {
     }
 }
 
-/// The path whose values decide which cluster a trial gets.
+/// The path whose values determine the cluster of a trial.
 const BROKERS: &str = "target.brokers";
 
 /// What a trial takes of each group of alternatives.

@@ -76,7 +76,7 @@ struct ShapedPace {
 }
 
 impl ShapedPace {
-    /// Goes `count` records of the whole flow on; gives when the one that is reached is due.
+    /// Advances by `count` records of the whole flow; returns when that record is due.
     fn skip(&mut self, count: u64) -> u64 {
         let number = self.number.saturating_add(count);
         self.spent = match self.random {
@@ -257,7 +257,7 @@ impl Schedule {
         }
     }
 
-    /// The intended time of the stripe's record `n`, wherever the cursor stands.
+    /// The intended time of the stripe's record `n`, wherever the cursor is.
     ///
     /// Costs the same for every `n` with even arrivals; with Poisson gaps it adds up all
     /// `n * count` of them, so it is for tests and drawings, not for the hot path.

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How members and coordinator agree on who reads what: `group.protocol`.
+/// How members and coordinator agree on the assignment: `group.protocol`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GroupProtocol {
-    /// A member deals out, and all join again whenever something changes.
+    /// A member assigns the partitions, and all join again whenever something changes.
     #[default]
     Classic,
-    /// The brokers deal out, and each member changes what it has by itself (KIP-848).
+    /// The brokers assign the partitions, and each member adapts separately (KIP-848).
     Consumer,
 }
 
@@ -30,7 +30,7 @@ pub enum AssignmentStrategy {
     RoundRobin,
     /// Balanced, with few moves (`StickyAssignor`).
     Sticky,
-    /// The same, and members read on while they rebalance (`CooperativeStickyAssignor`).
+    /// The same; members continue to read while they rebalance (`CooperativeStickyAssignor`).
     CooperativeSticky,
 }
 
@@ -46,7 +46,7 @@ pub(crate) const ACKS: [(&str, Acks); 4] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Acks {
-    /// Nothing: it does not answer at all (`0`).
+    /// Nothing: it does not respond (`0`).
     None,
     /// The leader has appended (`1`).
     Leader,

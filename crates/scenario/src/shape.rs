@@ -64,11 +64,11 @@ pub enum Shape {
         /// How long a burst lasts; less than `every_ns`.
         burst_ns: u64,
     },
-    /// What somebody recorded. Where it ends, the flow ends.
+    /// A recording. The flow ends with it.
     Replay {
         /// The file that it was read from, as written.
         file: String,
-        /// All that stood in it.
+        /// Its contents.
         trace: Trace,
     },
 }
@@ -95,7 +95,7 @@ pub enum Arrivals {
 }
 
 impl Arrivals {
-    /// True for what a plan need not say.
+    /// True for the value that plans leave out.
     #[allow(clippy::trivially_copy_pass_by_ref)] // serde wants it so.
     pub(crate) fn is_even(&self) -> bool {
         *self == Arrivals::Even

@@ -39,7 +39,7 @@ pub enum SizePlan {
         /// The largest.
         to: u32,
     },
-    /// Some sizes, each as often as its weight says.
+    /// Some sizes with weights.
     Weighted {
         /// At least one.
         sizes: Vec<WeightedSize>,

@@ -84,7 +84,7 @@ impl Studies {
         SHIPPED.iter().map(|shipped| shipped.name)
     }
 
-    /// The files of a study, as they stand in its folder.
+    /// The files of a study's folder.
     pub fn files(name: &str) -> Option<&'static [StudyFile<'static>]> {
         SHIPPED
             .iter()

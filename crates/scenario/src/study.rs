@@ -24,15 +24,15 @@ pub struct Study {
     pub source: StudySource,
     /// What the authors used.
     pub setup: String,
-    /// What the authors asked and found, and what it is worth.
+    /// The authors' findings, and how far they hold.
     pub found: Option<String>,
-    /// The target that comes nearest to theirs, as `--target` takes it.
+    /// The target most similar to the authors', as for `--target`.
     pub target: Option<String>,
-    /// Whether the disk under the target is measured by itself first.
+    /// Whether the target's disk is measured separately first.
     pub disk_baseline: bool,
-    /// From which figures the partitions that rates need are worked out.
+    /// The figures from which the needed partitions are calculated.
     pub partition_formula: Option<PartitionFormula>,
-    /// What has to be known to judge the lines that their tools printed.
+    /// Facts for the check of the lines that their tools printed.
     pub audit: AuditFacts,
     /// What cannot be repeated on one machine, and why.
     pub differs: Vec<String>,
@@ -43,7 +43,7 @@ pub struct Study {
 /// A file of a study: its path, for messages and by its last part, and what is in it.
 #[derive(Clone, Copy, Debug)]
 pub struct StudyFile<'t> {
-    /// Only the last part (`study.yaml`, `single-producer.yaml`) matters beside messages.
+    /// Only the last part (`study.yaml`, `single-producer.yaml`) matters, except in messages.
     pub path: &'t str,
     /// The whole text.
     pub text: &'t str,
@@ -236,7 +236,7 @@ fn scenario(
     }
 }
 
-/// The flows that a formula names must be there.
+/// The flows that a formula names must exist.
 fn measured_there(
     reader: &mut ValueReader<'_>,
     place: SourceLocation,
@@ -266,7 +266,7 @@ fn measured_there(
     }
 }
 
-/// A scenario that nobody lists would never run, and nobody would notice.
+/// A scenario that is not listed would never run.
 fn forgotten(
     reader: &mut ValueReader<'_>,
     node: &YamlNode,

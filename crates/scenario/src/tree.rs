@@ -1,4 +1,4 @@
-//! YAML text as a small tree in which everything knows its place.
+//! YAML text as a small tree with the place of every value.
 //!
 //! It is YAML's plain part: mappings, lists and scalars of one document. Anchors, aliases and tags
 //! are refused, so nothing can grow beyond the text; depth and size are bounded.
@@ -9,7 +9,7 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span};
 
 use crate::problem::{Problems, SourceLocation, SourceTexts};
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct YamlNode {
     pub(crate) place: SourceLocation,
@@ -27,7 +27,7 @@ pub(crate) enum Value {
     Map(Vec<MapEntry>),
 }
 
-/// A key and what stands under it. Keys are unique in their map.
+/// A key and its value. Keys are unique in their map.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MapEntry {
     pub(crate) key: String,
@@ -43,7 +43,7 @@ const NODES_MAX: usize = 5_000;
 const DEPTH_MAX: usize = 32;
 
 impl YamlNode {
-    /// A scalar that was not written but stands for a default.
+    /// A scalar for a default that was not written.
     pub(crate) fn scalar(place: SourceLocation, text: &str) -> YamlNode {
         YamlNode {
             place,
@@ -113,8 +113,8 @@ impl YamlNode {
 
 /// Reads source `source` of `sources`, from byte `from` on.
 ///
-/// Syntax errors end the reading; what can be passed over (a duplicate key, an anchor) is noted
-/// and reading goes on. `None` when there is no usable tree.
+/// Syntax errors end the reading; after others (a duplicate key, an anchor) it continues. All are
+/// reported. `None` when there is no usable tree.
 pub(crate) fn read(
     sources: &SourceTexts,
     source: usize,
@@ -166,13 +166,13 @@ enum FrameKind {
 enum Key {
     /// A key.
     Awaited,
-    /// The value of a key that is no word; it is dropped.
+    /// The value of a key that is not a word; it is dropped.
     Unusable,
     /// The value of this key.
     Read(String, SourceLocation),
 }
 
-/// Reading cannot go on; the reason has been noted.
+/// Reading cannot continue; the reason has been reported.
 struct Stop;
 
 impl Builder<'_> {

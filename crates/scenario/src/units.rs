@@ -5,7 +5,7 @@
 
 pub(crate) use kgauge_faults::{ByteSize, Time};
 
-/// Why a text is not the quantity that was wanted, and what to write.
+/// Why a text is not the expected quantity, and what to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnitError {
     pub(crate) what: String,
@@ -197,7 +197,7 @@ pub(crate) fn part(text: &str) -> Result<f64, UnitError> {
     }
 }
 
-/// Milliseconds since 1970 of a moment: so many as written, or `2026-01-31T08:00:00Z`, with
+/// Milliseconds since 1970 of a moment: as written, or `2026-01-31T08:00:00Z`, with
 /// up to three decimals of a second.
 pub(crate) fn unix_ms(text: &str) -> Result<u64, UnitError> {
     let plain = text.parse::<u64>().ok();
@@ -264,7 +264,7 @@ pub(crate) fn byte_rate(text: &str) -> Result<f64, UnitError> {
     Ok(number.as_f64(*factor) / seconds)
 }
 
-/// Splits `amount/time` and gives the time's seconds.
+/// Splits `amount/time` and returns the time in seconds.
 fn per(text: &str) -> Option<(&str, f64)> {
     let (amount, time) = text.rsplit_once('/')?;
     let seconds = match time.trim() {
@@ -284,7 +284,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The product, or why it is no whole number of `unit` that fits.
+    /// The product, or why it is not a whole number of `unit` that fits.
     fn times(self, factor: u64, unit: &str) -> Result<u64, String> {
         let too_large = || "is far too large".to_owned();
         let product = self
@@ -303,7 +303,7 @@ impl Decimal {
     }
 }
 
-/// Splits a number from what follows it. `_` may stand between digits.
+/// Splits a number from what follows it. `_` may separate digits.
 fn split(text: &str) -> Option<(Decimal, &str)> {
     /// More digits than any u64 has, few enough for the arithmetic above.
     const DIGITS_MAX: u32 = 24;

@@ -1,8 +1,8 @@
 //! What a scenario varies: crossed paths, one thing at a time, listed combinations.
 //!
 //! Each is a group of alternatives, and a trial takes one alternative of each group. A crossed path
-//! is a group whose alternatives are its values; `one-at-a-time` is one group of the scenario as it
-//! stands and of each single change; `listed` is one group of named sets of changes.
+//! is a group whose alternatives are its values; `one-at-a-time` is one group of the unchanged
+//! scenario and of each single change; `listed` is one group of named sets of changes.
 
 use crate::problem::SourceLocation;
 use crate::reader::{ValueReader, overlap};
@@ -13,7 +13,7 @@ use crate::tree::{MapEntry, Value, YamlNode};
 pub(crate) const ONE_AT_A_TIME: &str = "one-at-a-time";
 /// The group of named sets of changes.
 pub(crate) const LISTED: &str = "listed";
-/// The scenario as it stands, among single changes.
+/// The unchanged scenario, among single changes.
 const BASELINE: &str = "baseline";
 
 /// A group of alternatives.
@@ -78,12 +78,12 @@ impl FactorGroup {
         self.changes().any(|change| overlap(&change.path, path))
     }
 
-    /// Whether its alternatives say by themselves what they change.
+    /// Whether the names of its alternatives are the values of a path.
     fn is_crossed(&self) -> bool {
         self.path != ONE_AT_A_TIME && self.path != LISTED
     }
 
-    /// What is left of it when some paths are fixed from outside. A crossed path has one value left.
+    /// The group when some paths are fixed by `--set`. A crossed path has one value left.
     pub(crate) fn fixed(&self, sets: &[(String, YamlNode)]) -> FactorGroup {
         if self.is_crossed() {
             let set = sets.iter().rev().find(|(path, _)| *path == self.path);
@@ -106,7 +106,7 @@ impl FactorGroup {
     }
 }
 
-/// The values of a choice that its name does not tell, as written.
+/// The changes of a choice that its name does not contain, as written.
 pub(crate) fn distinguished(factor: &FactorGroup, choice: &Choice) -> Vec<(String, String)> {
     let changes = choice.changes.iter();
     let told = changes.map(|change| (change.path.clone(), change.value.describe()));
@@ -226,7 +226,7 @@ fn twice(reader: &mut ValueReader<'_>, factor: &FactorGroup) {
     }
 }
 
-/// Which of two groups decides would depend on their order.
+/// Two groups that change one path would depend on their order.
 pub(crate) fn in_two_groups(reader: &mut ValueReader<'_>, factors: &[FactorGroup]) {
     for (index, factor) in factors.iter().enumerate() {
         let mut said: Vec<&str> = Vec::new();

@@ -82,7 +82,7 @@ impl Trial {
     fn records_max(&self, flow: &ProduceFlow, pace: ClosedLoopPace) -> (f64, bool) {
         let by_bytes = pace.bytes_per_second / flow.record.logical_bytes_mean().max(1.0);
         let closed_loop = flow.shape == Shape::Max;
-        // At full speed most are steady soon, and whoever runs the load ends it before a disk is full.
+        // At full speed most are steady soon, and the run ends before a disk is full.
         let warm_up_ns = match closed_loop {
             true => self.stages.warm_up_ns,
             false => self.stages.warm_up_limit_ns(),

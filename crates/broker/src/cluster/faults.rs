@@ -11,7 +11,7 @@ use crate::ids::NodeId;
 use crate::server::{FaultOrder, NodeCommand, NodeHandle};
 use crate::storage::Fill;
 
-/// What the instrument has set: a node that starts again is as broken as before.
+/// The current faults: a node that starts again has them too.
 #[derive(Debug, Default)]
 pub(super) struct ActiveFaults {
     faults: Mutex<BTreeMap<FaultId, StandingFault>>,
@@ -42,7 +42,7 @@ impl ActiveFaults {
         ahead.get(&node).copied().unwrap_or(0)
     }
 
-    /// Sets on a node that starts what stands.
+    /// Sets the current faults on a node that starts.
     pub(super) fn repeat(&self, node: NodeId, inbox: &NodeHandle) {
         for (id, standing) in &*locked(&self.faults) {
             if standing.node.is_some_and(|other| other != node) {
@@ -111,7 +111,7 @@ impl ClusterHandle {
         Ok(())
     }
 
-    /// Lets a node's disk be full after so many more bytes. The node stops then, as Kafka does when
+    /// Makes a node's disk full after this many more bytes. The node stops then, as Kafka does when
     /// its only log directory is offline, and a node that starts again on a full disk stops again.
     pub fn fill_disk(&self, node: NodeId, after_bytes: u64) -> Result<(), NodeError> {
         self.known(node)?;

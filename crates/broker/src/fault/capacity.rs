@@ -31,7 +31,7 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// Lets `amount` in that comes at a moment; gives when it has passed.
+    /// Lets `amount` in at a moment; returns when it has passed.
     pub(crate) fn take(&mut self, capacity: &CapacityPlan, at_ns: u64, amount: u64) -> u64 {
         if amount == 0 {
             return at_ns;

@@ -115,7 +115,7 @@ pub(crate) struct NodeFaults {
 /// What to do with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FaultDecision {
-    /// Not before this moment, if it is said.
+    /// Not before this moment, if there is one.
     pub(crate) until_ns: Option<u64>,
     /// And then this.
     pub(crate) outcome: DueFault,
@@ -151,7 +151,7 @@ impl NodeFaults {
         amount: impl Fn(CapacityUnit) -> u64,
     ) -> FaultDecision {
         self.now_ns = now.mono_ns;
-        // A stall that is over is no fault any more.
+        // A stall that is over is no longer a fault.
         self.active.retain(|active| match active.fault.action {
             RequestFault::Stall { .. } => active.holds(now),
             _ => active.fault.times != Some(0),
@@ -200,7 +200,7 @@ impl NodeFaults {
         }
     }
 
-    /// Lets an amount through every capacity that concerns it; gives when it has passed.
+    /// Lets an amount through every capacity that applies; returns when it has passed.
     pub(crate) fn take(
         &mut self,
         api: ApiKey,

@@ -13,7 +13,7 @@ use crate::observer::Activity;
 use crate::processes;
 use crate::session::Session;
 
-/// How long a cluster may take until it is whole again: a broker of Apache Kafka starts anew, and
+/// How long a cluster may take to recover: a broker of Apache Kafka starts again, and
 /// fetches what it missed.
 const WHOLE_MAX: Duration = Duration::from_secs(120);
 

@@ -75,7 +75,7 @@ fn literal(text: &str) -> Value {
         .unwrap_or_else(|| json!(text))
 }
 
-/// A number as it stands before a unit.
+/// A number before a unit.
 const NUMBER: &str = r"[0-9][0-9_]*(\.[0-9_]+)?";
 
 fn text(pattern: String) -> Value {

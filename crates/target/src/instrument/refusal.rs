@@ -1,10 +1,10 @@
-//! Which faults a target cannot have, said before anything starts.
+//! The faults that a target does not support, reported before anything starts.
 
 use kgauge_scenario::FaultPlan;
 
 use crate::spec::TargetSpec;
 
-/// One sentence for each fault that this kind of target cannot have.
+/// One sentence for each fault that this kind of target does not support.
 pub fn refusals(spec: &TargetSpec, faults: &[FaultPlan]) -> Vec<String> {
     match spec {
         TargetSpec::Embedded(_) => Vec::new(),
