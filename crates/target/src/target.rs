@@ -132,8 +132,8 @@ fn own_room(broker_id: Option<i32>, path: &Path) -> Result<DiskSpace, TargetErro
 }
 
 impl Target {
-    /// Does something to the target. Stopping and starting brokers of Apache Kafka only begins here;
-    /// [`Instruction::Sample`] tells when it is done.
+    /// Carries out an instruction. Stopping and starting brokers of Apache Kafka only begins here;
+    /// [`Instruction::Sample`] shows when it is done.
     pub fn instruct(&mut self, instruction: &Instruction) -> Result<Done, InstructError> {
         match self {
             Target::Embedded(embedded) => embedded.instruct(instruction),
