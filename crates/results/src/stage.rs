@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 /// Nanoseconds in a second: the width of a slice.
 pub const SECOND_NS: u64 = 1_000_000_000;
 
-/// A span of a run. Figures come from [`Stage::Hold`] alone; the others are kept beside it.
+/// A span of a run. Figures come only from [`Stage::Hold`]; the others are recorded as well.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// Load without counting, first.
+    /// Unmeasured load, first.
     WarmUp,
-    /// The span that figures come from.
+    /// The measured span.
     Hold,
-    /// The answers to what was sent still come in.
+    /// Outstanding responses arrive.
     Drain,
 }
 
@@ -34,20 +34,17 @@ impl Stage {
     }
 }
 
-/// Where the stages of one repeat meet, in nanoseconds since its start.
-///
-/// A moment belongs to the stage that begins at or before it: the borders themselves belong to
-/// the later stage.
+/// The borders between the stages of one repeat, in nanoseconds since its start. A border belongs to the later stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageBorders {
     /// End of the warm-up; 0 when there is none.
     pub warm_up_end_ns: u64,
-    /// End of the hold; [`StageBorders::OPEN`] while it is not known.
+    /// End of the hold; [`StageBorders::OPEN`] if unknown.
     pub hold_end_ns: u64,
 }
 
 impl StageBorders {
-    /// The hold's end when only the flow itself can tell it (a record count).
+    /// The end of a hold that the flow itself determines (a record count).
     pub const OPEN: u64 = u64::MAX;
 
     /// A warm-up and a hold of known lengths.
@@ -77,7 +74,7 @@ impl StageBorders {
         }
     }
 
-    /// From when to when (exclusive) all moments have the same second and stage as `at_ns`.
+    /// The range of times (exclusive) with the same second and stage as `at_ns`.
     pub fn span_around(&self, at_ns: u64) -> (u64, u64) {
         let second_start_ns = at_ns - at_ns % SECOND_NS;
         let second_end_ns = second_start_ns.saturating_add(SECOND_NS);

@@ -1,7 +1,7 @@
-//! `environment.json`: the machine that made the load, this build of kgauge, and the target.
+//! `environment.json`: the load generator's machine, this build of kgauge, and the target.
 //!
-//! Whatever could not be found out is `None`, never a guess. Secrets are never in it: settings
-//! come from the brokers' own answers, which hide theirs.
+//! Unknown facts are `None`, never guesses. It contains no secrets: settings come from the brokers' responses, which
+//! hide theirs.
 
 use std::collections::BTreeMap;
 
@@ -9,41 +9,41 @@ use kgauge_scenario::TargetKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The content of `environment.json`.
+/// The contents of `environment.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
-    /// Where the load came from.
+    /// The load generator's machine.
     pub machine: MachineRecord,
-    /// What made it.
+    /// The build of kgauge.
     pub kgauge: BuildRecord,
     /// The cluster under test.
     pub target: TargetRecord,
-    /// What the target's disk does by itself, where the study asks and it could be had.
+    /// The disk baseline, if the study requests it and it could be measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskBaseline>,
 }
 
-/// Writes past the page cache, one at a time, as fio measured them before the run.
+/// Writes without the page cache, one at a time, as measured by fio before the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskBaseline {
-    /// Which fio.
+    /// The version of fio.
     pub fio: String,
-    /// The folder that it wrote in.
+    /// The folder that it wrote to.
     pub path: String,
-    /// 4 KiB at random places of 256 MiB.
+    /// 4 KiB at random positions of 256 MiB.
     pub random_4k: DiskWrites,
-    /// 1 MiB one after the other.
+    /// 1 MiB sequentially.
     pub sequential_1m: DiskWrites,
 }
 
-/// What writes of one kind came to.
+/// The result for one kind of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskWrites {
-    /// Writes a second.
+    /// Writes per second.
     pub per_s: f64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_s: f64,
-    /// Mean time of one, ns.
+    /// Mean time per write, ns.
     pub latency_ns_mean: f64,
 }
 
@@ -51,7 +51,7 @@ pub struct DiskWrites {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MachineRecord {
-    /// Its name in the network.
+    /// Its host name.
     pub host_name: Option<String>,
     /// Such as `linux`.
     pub operating_system: Option<String>,
@@ -65,9 +65,9 @@ pub struct MachineRecord {
     pub cpu_count: Option<u32>,
     /// Memory.
     pub memory_bytes: Option<u64>,
-    /// What the kernel reads time from (`tsc`, `hpet`, ...).
+    /// The kernel's clock source (`tsc`, `hpet`, ...).
     pub clock_source: Option<String>,
-    /// The file system that the run folder, and an embedded target's data, lie on.
+    /// The file system of the run folder, and of an embedded target's data.
     pub file_system: Option<String>,
 }
 
@@ -93,22 +93,22 @@ impl BuildRecord {
 /// The cluster under test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRecord {
-    /// What it is.
+    /// Its kind.
     pub kind: TargetKind,
     /// Kafka's cluster id.
     pub cluster_id: Option<String>,
-    /// The addresses that were asked first.
+    /// The bootstrap addresses.
     pub bootstrap_servers: Vec<String>,
-    /// True when it runs on the machine that makes the load, and so shares its processors.
+    /// True if it runs on the load generator's machine, and so shares its processors.
     pub same_machine: Option<bool>,
-    /// The release, as far as its answers tell it.
+    /// The release, as far as its API versions show it.
     pub version: Option<String>,
     /// Its brokers.
     pub brokers: Vec<BrokerRecord>,
-    /// How kgauge started it, if it did and it is Apache Kafka.
+    /// How kgauge started Apache Kafka, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<KafkaStart>,
-    /// What a reader has to know about how it was reached, such as a check that was switched off.
+    /// Notes on the connection, such as a disabled check.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -119,26 +119,26 @@ pub struct TargetRecord {
 pub struct KafkaStart {
     /// Whether this release is one of those that kgauge is tested with.
     pub checked: bool,
-    /// How the brokers agree with each other, such as `KRaft, combined mode` or `ZooKeeper`.
+    /// The coordination, such as `KRaft, combined mode` or `ZooKeeper`.
     pub coordination: String,
     /// The Java that it ran on.
     pub java: String,
-    /// Flags of each broker's Java, the heap among them.
+    /// Java flags of each broker, including the heap.
     pub jvm: Vec<String>,
-    /// How clients reach it, such as `PLAINTEXT` or `SASL_SSL, SCRAM-SHA-256`.
+    /// Security of client connections, such as `PLAINTEXT` or `SASL_SSL, SCRAM-SHA-256`.
     pub security: String,
-    /// Broker settings that were asked for.
+    /// Requested broker settings.
     pub settings: BTreeMap<String, String>,
-    /// Settings of single brokers that were asked for, by broker id.
+    /// Requested settings of single brokers, by broker id.
     pub broker_settings: BTreeMap<String, BTreeMap<String, String>>,
     /// From the start of the first process until the last broker's port was open, ms.
     pub ports_open_ms: Option<u64>,
-    /// From the start of the first process until all brokers were registered and served, ms.
+    /// From the start of the first process until all brokers were ready, ms.
     pub serves_ms: Option<u64>,
 }
 
 impl TargetRecord {
-    /// What a target is called of which nothing was recorded.
+    /// The description of a target without a record.
     pub const UNKNOWN: &str = "unknown: the run ended before it was recorded";
 
     /// The sentence that names the target in every report.
@@ -184,19 +184,19 @@ pub struct BrokerRecord {
     /// Its rack.
     #[serde(default)]
     pub rack: Option<String>,
-    /// The settings that it says are in force, those that bear on results.
+    /// The settings in force that affect results, as it reports them.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
 }
 
-/// A topic as the cluster says that it is.
+/// A topic as described by the cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TopicFacts {
     /// Its name.
     pub name: String,
     /// Partitions.
     pub partitions: u32,
-    /// Copies of each, the leader's among them.
+    /// Replicas of each, including the leader.
     pub replication_factor: u16,
     /// Settings in force (`min.insync.replicas`, `flush.messages`, `flush.ms`, ...).
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! `events.jsonl`: what happened during a run, each with its time.
+//! `events.jsonl`: the events of a run with their times.
 
 use std::collections::BTreeMap;
 
@@ -12,25 +12,25 @@ use crate::stage::Stage;
 /// One line of `events.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// When, on the wall clock: milliseconds since 1970-01-01 UTC.
+    /// Wall-clock time, in milliseconds since 1970-01-01 UTC.
     pub at_unix_ms: u64,
-    /// The repeat during which it happened; none before, between and after repeats.
+    /// The repeat during which it happened; none outside repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<RepeatKey>,
-    /// When, in nanoseconds since the start of that repeat.
+    /// Nanoseconds since the start of that repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_ns: Option<u64>,
-    /// What.
+    /// The event.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
-/// The load that warmed brokers, which is in no figure.
+/// Warm-up of new brokers, which no figure includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BrokerWarming {
-    /// How long it took, nanoseconds.
+    /// Its duration in nanoseconds.
     pub length_ns: u64,
-    /// Throughput and CPU time per record had stopped improving; else it ended at a limit.
+    /// Whether throughput and CPU time per record had stopped improving; otherwise it ended at a limit.
     pub is_steady: bool,
     /// Records per second in its first second.
     pub records_per_s_first: u64,
@@ -38,19 +38,19 @@ pub struct BrokerWarming {
     pub records_per_s_last: u64,
 }
 
-/// A stall as one node carried it out, in nanoseconds since the start of the repeat.
+/// A stall as carried out by one node, in nanoseconds since the start of the repeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeStall {
     /// The node.
     pub node: u16,
-    /// When it began to hold requests.
+    /// When it started to hold requests.
     pub begin_ns: u64,
-    /// The first answers to requests that came during and after the stall, in order: when each was sent, and how many
-    /// records its request carried.
+    /// The first responses to requests that arrived during and after the stall, in order: when each was sent, and the
+    /// number of records in its request.
     pub answers: Vec<(u64, u64)>,
 }
 
-/// What happened.
+/// The kinds of events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum EventKind {
@@ -64,72 +64,72 @@ pub enum EventKind {
         /// Its name.
         topic: String,
     },
-    /// A repeat began: this is its time 0.
+    /// A repeat started: this is its time 0.
     RepeatStarted,
     /// A repeat ended.
     RepeatEnded {
-        /// How.
+        /// Its outcome.
         outcome: RepeatOutcome,
     },
     /// A flow entered a stage.
     StageStarted {
-        /// Position of the flow in its trial.
+        /// Index of the flow in its trial.
         flow: u16,
         /// The stage.
         stage: Stage,
     },
-    /// The run goes on with another cluster than before: trials want different ones, or the one before was broken.
+    /// The run continues on another cluster: trials need different ones, or the previous one was damaged.
     ClusterStarted {
         /// Number of brokers.
         brokers: u32,
-        /// Broker settings that the trials want.
+        /// Broker settings of the trials.
         settings: BTreeMap<String, String>,
     },
-    /// Brokers that had just started were warmed before the first trial.
+    /// Newly started brokers were warmed up before the first trial.
     BrokersWarmed(BrokerWarming),
-    /// A trial was not begun: the target cannot be what it wants.
+    /// A trial was skipped: the target does not support it.
     TrialLeftOut {
         /// Index in the plan.
         trial: u32,
-        /// In words.
+        /// The reason.
         why: String,
     },
-    /// A trial was given up; the run went on with others.
+    /// A trial was abandoned; the run continued with others.
     TrialFailed {
         /// Index in the plan.
         trial: u32,
-        /// In words.
+        /// The reason.
         why: String,
     },
-    /// Something that a reader of the figures should know.
+    /// A note for readers of the figures.
     Warning {
-        /// In words.
+        /// The note.
         text: String,
     },
-    /// Something went wrong.
+    /// An error.
     Error {
-        /// In words: topic, partition and the broker's own words where there are any.
+        /// The topic, the partition and the broker's message, as far as they apply.
         text: String,
-        /// Kafka's error code, if one came.
+        /// Kafka's error code, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<i16>,
     },
-    /// A fault was put into the target, or taken out.
+    /// A fault was injected or ended.
     Fault {
-        /// Which, in words.
+        /// The fault, as text.
         text: String,
-        /// False when it is taken out.
+        /// False if it ended.
         active: bool,
-        /// Which of the trial's faults it is, from 0; none for what follows from several.
+        /// Index of the trial's fault; none for the consequence of several faults.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         entry: Option<u32>,
-        /// The nodes that it strikes.
+        /// The affected nodes.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         nodes: Vec<u16>,
-        /// Bytes that a crash lost, because they had not been flushed.
+        /// Unflushed bytes that a crash lost.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bytes_lost: Option<u64>,
-        /// Requests that it has struck until it was taken out, as the nodes themselves counted them.
+        /// Number of requests that it affected until it ended, as counted by the nodes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         requests: Option<u64>,
         /// Records in those requests.
@@ -139,51 +139,50 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         stalls: Vec<NodeStall>,
     },
-    /// Partitions of the run's topic have other leaders or other replicas in sync than when brokers were last asked, up
-    /// to some seconds before.
+    /// Leaders or in-sync replicas of the run's topic changed since the last sample, which may be some seconds ago.
     ReplicasChanged {
-        /// In words, with partitions and brokers.
+        /// The changes, with partitions and brokers.
         text: String,
-        /// What of it counts.
+        /// Numbers of the changes.
         #[serde(flatten)]
         changes: ReplicaChanges,
     },
-    /// A broker of the run's topics stopped answering. It is written about two seconds later, once for each outage.
-    /// [`EventKind::BrokerBack`] ends the outage; without one, it lasted to the end of the repeat.
+    /// A broker of the run's topics stopped responding. Written about two seconds later, once per outage.
+    /// [`EventKind::BrokerBack`] ends the outage; without one, it lasted until the end of the repeat.
     BrokerUnreachable {
         /// Its node id.
         broker: i32,
-        /// Where clients connect to it, `host:port`.
+        /// Its advertised address, `host:port`.
         address: String,
-        /// When it stopped, in nanoseconds since the start of the repeat: the connection was lost or refused, or the
-        /// oldest request that it has not answered was sent.
+        /// When it stopped, in nanoseconds since the start of the repeat: when the connection was lost or refused, or
+        /// when its oldest unanswered request was sent.
         since_ns: u64,
-        /// How clients noticed.
+        /// The symptom.
         cause: OutageCause,
         /// Partitions of the run's topics.
         #[serde(default)]
         partitions: u32,
-        /// How many of them have no leader that answers; missing where no broker could be asked.
+        /// How many of them have no leader that responds; absent if no broker could be asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         partitions_without_leader: Option<u32>,
     },
-    /// A broker has not answered requests of the run for two seconds, although it answers on a new connection: it holds
-    /// them, for its disk or for followers. [`EventKind::BrokerBack`] ends it, or a [`EventKind::BrokerUnreachable`].
+    /// A broker has not answered requests of the run for two seconds, but answers on a new connection: it holds them,
+    /// for its disk or for followers. [`EventKind::BrokerBack`] or [`EventKind::BrokerUnreachable`] ends it.
     BrokerSlow {
         /// Its node id.
         broker: i32,
-        /// Where clients connect to it, `host:port`.
+        /// Its advertised address, `host:port`.
         address: String,
-        /// When the oldest request that it has not answered was sent, in nanoseconds since the start of the repeat.
+        /// When its oldest unanswered request was sent, in nanoseconds since the start of the repeat.
         since_ns: u64,
     },
-    /// A broker that had stopped answering, or was slow, answers again.
+    /// A broker that had stopped responding, or was slow, responds again.
     BrokerBack {
         /// Its node id.
         broker: i32,
-        /// Where clients connect to it, `host:port`.
+        /// Its advertised address, `host:port`.
         address: String,
-        /// When the outage began, as in the event that reported it. It ended at the event's own time.
+        /// When the outage started, as in the event that reported it. It ended at this event's time.
         since_ns: u64,
     },
     /// The user asked to stop.
@@ -193,13 +192,13 @@ pub enum EventKind {
     Unknown,
 }
 
-/// How clients notice that a broker does not answer.
+/// The symptom of a broker that does not respond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutageCause {
-    /// Connections to it were lost, and new ones fail: nothing listens there, or no network leads there.
+    /// Connections to it were lost, and new ones fail: nothing listens there, or there is no route.
     Unconnected,
-    /// Connections to it are open, and requests stay without an answer: it is paused, or cut off without a word.
+    /// Connections to it are open, but requests get no response: it is paused or cut off.
     Silent,
     /// A cause of a newer kgauge.
     #[serde(other)]
@@ -207,7 +206,7 @@ pub enum OutageCause {
 }
 
 impl EventKind {
-    /// Which trial has no figures, or not all, and why.
+    /// The trial without complete figures, and the reason.
     pub fn not_measured(&self) -> Option<(u32, &str)> {
         match self {
             EventKind::TrialLeftOut { trial, why } | EventKind::TrialFailed { trial, why } => {

@@ -1,9 +1,9 @@
-//! `run.json`: which run this is and how it ended.
+//! `run.json`: the identity and status of the run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The content of `run.json`.
+/// The contents of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunHead {
     /// Version of the folder's layout, [`RunHead::FORMAT`].
@@ -12,20 +12,20 @@ pub struct RunHead {
     pub kgauge_version: String,
     /// Names the run; part of the name of every topic that it created.
     pub run_id: String,
-    /// The command line, without secrets: one element an argument.
+    /// The command line, without secrets: one element per argument.
     pub command: Vec<String>,
-    /// What was tested, as `--target` takes it.
+    /// The target, as given to `--target`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The second cluster, as `--destination` takes it.
+    /// The second cluster, as given to `--destination`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<String>,
-    /// What the target costs in an hour, in the user's currency.
+    /// Cost of the target per hour, in the user's currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_per_hour: Option<f64>,
     /// When the run started, milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
-    /// When it ended; missing while it runs, and for ever when it was killed.
+    /// When it ended; absent while it is running, and after it was killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_unix_ms: Option<u64>,
     /// When it was resumed, each time.
@@ -33,7 +33,7 @@ pub struct RunHead {
     pub resumed_unix_ms: Vec<u64>,
     /// How it ended.
     pub status: RunStatus,
-    /// Why it failed or was interrupted, in words.
+    /// Why it failed or was interrupted, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -79,7 +79,7 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    /// The words for reports.
+    /// The text in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             RunStatus::Running => "running",

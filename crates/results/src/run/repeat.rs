@@ -1,4 +1,4 @@
-//! `repeat.json`: what is known of one repeat when it has ended.
+//! `repeat.json`: the results of one repeat.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use crate::stage::Stage;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub struct RepeatKey {
-    /// Position of the trial in the plan.
+    /// Index of the trial in the plan.
     pub trial: u32,
     /// From 0.
     pub repeat: u32,
@@ -28,7 +28,7 @@ impl RepeatKey {
         format!("{:04}-{:02}", self.trial, self.repeat)
     }
 
-    /// Reads a folder's name back.
+    /// Parses a folder's name.
     pub fn from_folder_name(name: &str) -> Option<RepeatKey> {
         let (trial, repeat) = name.split_once('-')?;
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -48,12 +48,12 @@ impl fmt::Display for RepeatKey {
     }
 }
 
-/// The content of `repeat.json`.
+/// The contents of `repeat.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RepeatRecord {
-    /// Which repeat.
+    /// The repeat.
     pub key: RepeatKey,
-    /// When it began (time 0), milliseconds since 1970-01-01 UTC.
+    /// Its start (time 0), in milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
     /// Its flows, in the order of the trial.
     pub flows: Vec<FlowRecord>,
@@ -62,7 +62,7 @@ pub struct RepeatRecord {
     /// CPU time over the hold stage.
     #[serde(default)]
     pub cpu: Option<CpuRecord>,
-    /// Whether the followers had caught up; `None` when nobody looked.
+    /// Whether the followers had caught up; `None` if not checked.
     #[serde(default)]
     pub replication: Option<Replication>,
     /// Node ids of the cluster's brokers.
@@ -72,34 +72,34 @@ pub struct RepeatRecord {
     pub outcome: RepeatOutcome,
 }
 
-/// What a flow really did.
+/// The results of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowRecord {
     /// Its name in the scenario.
     pub name: String,
-    /// Its stages as they were, in order; a stage of no length is missing.
+    /// Its actual stages, in order; empty stages are missing.
     pub stages: Vec<StageSpan>,
-    /// Threads that made it.
+    /// Number of its load threads.
     pub threads: u32,
-    /// The other client that sent it, in processes of its own; missing for kgauge's engine.
+    /// The other client that sent it, in separate processes; absent for kgauge's engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<DriverRecord>,
-    /// What its consumer group did; missing for flows without one.
+    /// Its consumer group; absent for flows without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupRecord>,
-    /// What its producers spoke with the coordinators of their transactions; missing without any.
+    /// The transaction protocol of its producers; absent without transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<TransactionProtocol>,
-    /// The copy on another cluster that it read; missing for flows that read none.
+    /// The copy on another cluster that it read; absent for flows that read none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror: Option<MirrorRecord>,
-    /// How its connections fared; missing for other clients' flows and in runs of earlier versions.
+    /// Its connection failures; absent for other clients' flows and in runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<ConnectionRecord>,
-    /// What this machine can do of it at full speed; `None` when nobody measured that.
+    /// Its ceiling on this machine; `None` if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<FlowCeiling>,
-    /// What it did over time; missing in folders of earlier versions.
+    /// Its records over time; absent in folders of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<PaceSeries>,
 }
@@ -141,34 +141,34 @@ pub enum TransactionProtocol {
     Kip890,
 }
 
-/// A client beside kgauge's engine, and what it took.
+/// A client other than kgauge's engine, and its cost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriverRecord {
     /// Client and release, as it reports them.
     pub client: String,
-    /// Its processes, one a producer.
+    /// Number of its processes, one per producer.
     pub processes: u32,
-    /// Their CPU time over the hold stage, together; `None` when nobody could look.
+    /// Their total CPU time over the hold stage; `None` if not measured.
     #[serde(default)]
     pub cpu_ns: Option<u64>,
-    /// How long they would have taken a record and were fed none, together, over all stages.
+    /// Their total time waiting for a record, over all stages.
     pub starved_ns: u64,
 }
 
-/// What a flow cost at full speed: over loopback, into a sink that answers at once and keeps nothing.
-/// Measured before the trial, on one load thread.
+/// The cost of a flow at full speed: over loopback, into a sink that answers at once and stores nothing. Measured
+/// before the trial, on one load thread.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowCeiling {
-    /// Records that were acked or read while it was looked.
+    /// Records that were acked or read during the measurement.
     pub records: u64,
-    /// How long was looked.
+    /// Duration of the measurement.
     pub span_ns: u64,
-    /// CPU time of the load thread meanwhile.
+    /// CPU time of the load thread during the measurement.
     pub cpu_ns: u64,
 }
 
 impl FlowCeiling {
-    /// Records a second of a load thread that has a core for itself; `None` when nothing was measured.
+    /// Records per second of a load thread with its own core; `None` if nothing was measured.
     pub fn records_per_s_thread(&self) -> Option<f64> {
         let measured = self.records > 0 && self.cpu_ns > 0;
         measured.then(|| self.records as f64 * 1e9 / self.cpu_ns as f64)
@@ -182,36 +182,35 @@ impl FlowRecord {
     }
 }
 
-/// A stage as it was.
+/// The actual span of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageSpan {
     /// Which.
     pub stage: Stage,
     /// Nanoseconds since the start of the repeat.
     pub start_ns: u64,
-    /// The first moment that does not belong to it.
+    /// The first time after it.
     pub end_ns: u64,
 }
 
 impl StageSpan {
-    /// How long it was; 0 when the end lies before the start.
+    /// Its duration; 0 if the end is before the start.
     pub fn length_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.start_ns)
     }
 }
 
-/// A topic and what stood in it.
+/// A topic and its offsets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopicRecord {
-    /// As the cluster says that it is.
+    /// As described by the cluster.
     pub facts: TopicFacts,
     /// Its partitions.
     pub partitions: Vec<PartitionOffsets>,
 }
 
 impl TopicRecord {
-    /// Records that the brokers counted during the repeat: the growth of the end offsets.
-    /// `None` when an end is not known.
+    /// Records that the brokers counted during the repeat: the growth of the end offsets. `None` if an end is unknown.
     pub fn records_counted(&self) -> Option<u64> {
         self.partitions.iter().try_fold(0_u64, |sum, partition| {
             let grown = partition.end_after?.checked_sub(partition.end_before?)?;
@@ -239,21 +238,21 @@ pub struct PartitionOffsets {
 /// CPU time used during the hold stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuRecord {
-    /// How long was looked: nearly the hold stage.
+    /// Duration of the measurement: nearly the hold stage.
     pub span_ns: u64,
-    /// The threads that made load, and the processes of other clients that did, together; without what was spun away.
+    /// Total of the load threads and of other clients' processes, without spinning.
     pub generator_threads_ns: u64,
-    /// How many threads those are.
+    /// Number of those threads.
     pub generator_threads: u32,
-    /// The busiest of them, without what it spun away.
+    /// The busiest of them, without spinning.
     pub generator_thread_ns_max: u64,
-    /// What load threads spun away before scheduled sends, so as to be exact: CPU time that no record needed.
+    /// Time that load threads spent spinning before scheduled sends: CPU time that no record needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_spun_ns: Option<u64>,
-    /// How long load threads did not spin, because others waited for processors; all threads together.
+    /// Time in which load threads did not spin, because others waited for processors; all threads together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_gave_way_ns: Option<u64>,
-    /// The whole process that made load, and those of other clients; with what was spun away.
+    /// The whole load generator's process, and those of other clients, including spinning.
     #[serde(default)]
     pub generator_process_ns: Option<u64>,
     /// Threads of kgauge that fed records to other clients; counted in neither of the above.

@@ -1,35 +1,35 @@
-//! What the brokers told over the wire while a repeat ran: the run's topic, its replicas, its groups.
+//! Samples over Kafka's protocol during a repeat: the run's topic, its replicas, its groups.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The run's topic at one look.
+/// One sample of the run's topic.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TopicSample {
     /// Its name.
     pub topic: String,
-    /// How many partitions it has.
+    /// Number of partitions.
     pub partitions: u32,
-    /// How many replicas they should have, leaders among them.
+    /// Intended number of replicas, including leaders.
     pub replicas: u32,
-    /// How many of those are in sync.
+    /// Number of in-sync replicas.
     pub in_sync: u32,
-    /// Partitions with fewer replicas in sync than they should have.
+    /// Under-replicated partitions.
     pub under_replicated: u32,
-    /// Partitions that nobody leads.
+    /// Partitions without a leader.
     pub leaderless: u32,
-    /// What consumers may read: the high watermarks of all partitions, summed; none where one is not known.
+    /// Sum of the high watermarks of all partitions; none if one is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high_watermark_sum: Option<u64>,
-    /// The ends of the leaders' logs, summed; none where one is not known.
+    /// Sum of the leaders' log ends; none if one is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_end_sum: Option<u64>,
-    /// How long the whole look took, in nanoseconds.
+    /// Duration of the sample in nanoseconds.
     pub took_ns: u64,
 }
 
-/// The replicas of the run's topic on one broker, at one look.
+/// One sample of the topic's replicas on one broker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TopicReplicasSample {
@@ -37,25 +37,25 @@ pub struct TopicReplicasSample {
     pub topic: String,
     /// Partitions that it leads.
     pub leads: u32,
-    /// Replicas on it that follow.
+    /// Follower replicas on it.
     pub follows: u32,
-    /// Replicas on it that are in sync, leaders among them.
+    /// In-sync replicas on it, including leaders.
     pub in_sync: u32,
-    /// Bytes of their logs; none where it does not tell (Kafka does since 1.0).
+    /// Bytes of their logs; none if not reported (Kafka does since 1.0).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_bytes: Option<u64>,
-    /// Records that its followers are behind their leaders' logs, summed over those that are known; none where none is.
+    /// Sum of the records that its followers are behind their leaders, over those that are known; none if none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag_records: Option<u64>,
-    /// The same of the one that is most behind.
+    /// The same for the follower that is furthest behind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag_records_max: Option<u64>,
-    /// Followers on it that are not in the sum: they, or their leaders, did not answer.
+    /// Followers on it without a known lag: they, or their leaders, did not answer.
     #[serde(skip_serializing_if = "is_none")]
     pub lag_unknown: u32,
 }
 
-/// A partition whose leader or in-sync replicas are others than at the look before.
+/// A partition whose leader or in-sync replicas changed since the previous sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PartitionChange {
@@ -63,15 +63,15 @@ pub struct PartitionChange {
     pub topic: String,
     /// The partition's index.
     pub partition: i32,
-    /// Who led it before, if anybody did.
+    /// The previous leader, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leader_before: Option<i32>,
-    /// Who leads it now.
+    /// The current leader.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leader: Option<i32>,
-    /// Who was in sync before.
+    /// The previous in-sync replicas.
     pub in_sync_before: Vec<i32>,
-    /// Who is now.
+    /// The current in-sync replicas.
     pub in_sync: Vec<i32>,
 }
 
@@ -90,7 +90,7 @@ pub struct ReplicaChanges {
 }
 
 impl PartitionChange {
-    /// What of it counts.
+    /// The numbers of its changes.
     pub fn counted(&self) -> ReplicaChanges {
         let missing = |from: &[i32], of: &[i32]| -> u32 {
             let missing = from.iter().filter(|broker| !of.contains(broker));
@@ -106,7 +106,7 @@ impl PartitionChange {
 }
 
 impl ReplicaChanges {
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(self, other: ReplicaChanges) -> ReplicaChanges {
         ReplicaChanges {
@@ -117,7 +117,7 @@ impl ReplicaChanges {
         }
     }
 
-    /// In words: `4 leaders moved, 2 replicas fell out of sync`.
+    /// As text: `4 leaders moved, 2 replicas fell out of sync`.
     pub fn words(&self) -> String {
         let counted = |count: u32, one: &str, many: &str| match count {
             0 => None,
@@ -147,18 +147,18 @@ impl ReplicaChanges {
     }
 }
 
-/// How far a consumer group has committed, at one look.
+/// One sample of a consumer group's committed offsets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GroupSample {
     /// Its id.
     pub group: String,
-    /// Records between what it has committed and what it might read, summed over the partitions of which it has
-    /// committed anything.
+    /// Records between its committed offsets and the high watermarks, summed over the partitions with committed
+    /// offsets.
     pub lag_records: u64,
-    /// How many partitions those are.
+    /// The number of those partitions.
     pub partitions: u32,
-    /// Partitions that are not in the sum because nobody told how far they can be read.
+    /// Partitions that are not in the sum because their high watermark is unknown.
     #[serde(skip_serializing_if = "is_none")]
     pub lag_unknown: u32,
 }

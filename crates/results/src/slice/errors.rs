@@ -27,7 +27,7 @@ pub struct ErrorCounts {
     records: BTreeMap<(SendOutcome, i16), u64>,
 }
 
-/// How many records met one error.
+/// Records with one error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorCount {
@@ -39,24 +39,24 @@ pub struct ErrorCount {
     pub records: u64,
 }
 
-/// Codes of errors that no broker sent. They lie below Kafka's own, which start at -1.
+/// Codes of errors that no broker sent. They are below Kafka's own, which start at -1.
 pub mod client_code {
-    /// The connection broke before the answer.
+    /// The connection broke before the response.
     pub const DISCONNECTED: i16 = -101;
-    /// No answer within `request.timeout.ms`.
+    /// No response within `request.timeout.ms`.
     pub const REQUEST_TIMEOUT: i16 = -102;
     /// No success within `delivery.timeout.ms`.
     pub const DELIVERY_TIMEOUT: i16 = -103;
-    /// No room in the buffer within `max.block.ms`.
+    /// No buffer space within `max.block.ms`.
     pub const BUFFER_TIMEOUT: i16 = -104;
-    /// The answer could not be understood.
+    /// The response was malformed.
     pub const MALFORMED_ANSWER: i16 = -105;
-    /// The run was stopped before the answer.
+    /// The run was stopped before the response.
     pub const STOPPED: i16 = -106;
 }
 
 impl ErrorCounts {
-    /// Counts `records` that met `code`.
+    /// Counts `records` with this `code`.
     pub fn record(&mut self, outcome: SendOutcome, code: i16, records: u64) {
         let known = self.records.entry((outcome, code)).or_default();
         *known = known.saturating_add(records);
@@ -69,7 +69,7 @@ impl ErrorCounts {
         }
     }
 
-    /// What was counted, by outcome and code.
+    /// The counts, by outcome and code.
     pub fn iter(&self) -> impl Iterator<Item = ErrorCount> + '_ {
         let entries = self.records.iter();
         entries.map(|((outcome, code), records)| ErrorCount {
@@ -84,16 +84,14 @@ impl ErrorCounts {
         self.records.is_empty()
     }
 
-    /// Forgets everything.
+    /// Clears it.
     pub fn clear(&mut self) {
         self.records.clear();
     }
 }
 
-/// The name of an error code: Kafka's own, or what kgauge calls what no broker said.
-///
-/// Codes: the Kafka protocol guide, "Error Codes" (those that sends, fetches and topic
-/// administration can meet).
+/// The name of an error code: Kafka's, or kgauge's for errors without a broker. Source: the Kafka protocol guide,
+/// "Error Codes", for sends, fetches and topic administration.
 pub fn error_name(code: i16) -> Option<&'static str> {
     let position = NAMES.binary_search_by_key(&code, |(known, _)| *known);
     position.ok().map(|position| NAMES[position].1)
