@@ -1,4 +1,4 @@
-//! From what a source says of Kafka's MBeans to a sample: the table of metrics names them.
+//! Converts attributes of Kafka's MBeans to a sample: the table of metrics names them.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use kgauge_results::run::{BrokerSample, MetricsSource};
 
 use super::listeners::{ListenerWaits, whole};
 
-/// Only the controller that leads has 1.
+/// Only the active controller has 1.
 pub(super) const ACTIVE_CONTROLLER: &str =
     "kafka.controller:type=KafkaController,name=ActiveControllerCount";
 /// The broker's own handlers, without those of a controller in the same process.
 const OWN_HANDLERS: &str =
     "kafka.server:type=KafkaRequestHandlerPool,name=BrokerRequestHandlerAvgIdlePercent";
 
-/// An answer that has attributes of MBeans.
+/// A response with attributes of MBeans.
 pub(super) trait BeanReader {
-    /// The format of the answer.
+    /// The format of the response.
     const SOURCE: MetricsSource;
 
     /// A meter's or histogram's count.
@@ -27,26 +27,26 @@ pub(super) trait BeanReader {
     /// A gauge's value.
     fn value(&self, mbean: &str) -> Option<f64>;
 
-    /// The sum of everything that a histogram has seen: the mean over its life times the count.
+    /// The sum of all values of a histogram: its lifetime mean times its count.
     fn sum(&self, mbean: &str) -> Option<f64>;
 
-    /// A metric of Java, in the unit of evidence.
+    /// A metric of the JVM, in the unit of evidence.
     fn java(&self, source: &JavaSource) -> Option<f64>;
 
-    /// How long the network threads have waited.
+    /// The waiting time of the network threads.
     fn network_waits(&self) -> ListenerWaits;
 
-    /// The same of releases that have a meter of it.
+    /// The same for releases with a meter.
     fn network_meter(&self) -> Option<f64>;
 
-    /// Whether the broker is a controller too (KRaft).
+    /// Whether the broker is also a controller (KRaft).
     fn is_controller(&self) -> bool;
 
-    /// When the process began.
+    /// The start time of the process.
     fn started_unix_ms(&self) -> Option<f64>;
 }
 
-/// What an answer says of a broker.
+/// The sample in a response.
 pub(super) fn sample<R: BeanReader>(answer: &R) -> BrokerSample {
     let leads = answer.value(ACTIVE_CONTROLLER) == Some(1.0);
     let read = |group, kind| -> Readings {
@@ -91,27 +91,27 @@ fn read(answer: &impl BeanReader, metric: MetricId, kind: Option<RequestKind>) -
     }?)
 }
 
-/// Idle threads, for which each generation of releases has other metrics.
+/// Idle threads, which different releases measure with different metrics.
 fn add_threads(answer: &impl BeanReader, waits: &ListenerWaits, values: &mut Readings) {
     // The sum of two pools.
     if answer.is_controller() && answer.count(OWN_HANDLERS).is_none() {
         values.insert(MetricId::HandlerPools, 2);
     }
     let meter = || answer.network_meter().and_then(whole);
-    // The share is of some half minute: the sum is better.
+    // The share covers about half a minute: the sum is better.
     if let Some(idle_ns) = waits.mean_ns().or_else(meter) {
         values.remove(&MetricId::NetworkIdleShare);
         values.insert(MetricId::NetworkIdle, idle_ns);
     }
 }
 
-/// The MBean that a row of the table names, of one kind of request.
+/// The MBean of a table row, for one kind of request.
 pub(super) fn bean_of(row: &str, kind: Option<RequestKind>) -> Option<String> {
     let Some(kind) = kind else {
         return Some(row.to_owned());
     };
     let request = request_name(kind);
-    // Consumers are those whose records may have to be converted.
+    // Only consumers' fetches can require conversion.
     let converting = match kind {
         RequestKind::FetchConsumer => "Fetch",
         RequestKind::Produce | RequestKind::FetchFollower | RequestKind::Unknown => request,

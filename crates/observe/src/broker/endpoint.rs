@@ -1,4 +1,4 @@
-//! An address that somebody gave: what stands there shows with its first answer.
+//! A metrics address given by the user; its first response shows the format.
 
 use super::http::Http;
 use super::jolokia::Jolokia;
@@ -23,7 +23,7 @@ enum Kind {
 }
 
 impl MetricsEndpoint {
-    /// The endpoint of a broker, if it is known of which.
+    /// The endpoint of a broker, if its id is known.
     pub fn new(url: MetricsUrl, broker: Option<i32>) -> MetricsEndpoint {
         MetricsEndpoint {
             url,
@@ -32,10 +32,10 @@ impl MetricsEndpoint {
         }
     }
 
-    /// Asks whose metrics it tells.
+    /// Looks up the broker's id.
     ///
     /// # Errors
-    /// Why it cannot be asked.
+    /// Why the lookup failed.
     pub fn broker_id(&mut self) -> Result<Option<i32>, String> {
         let text = match self.found_out()? {
             EndpointContent::Jolokia(jolokia) => return jolokia.broker_id(),
@@ -44,11 +44,11 @@ impl MetricsEndpoint {
         Ok(prometheus_answer::broker_id(&Exposition::parse(&text)?))
     }
 
-    /// Finds out what stands there, once; and asks it, if it is what answers to a mere request.
+    /// Detects the format once; returns its sample if the request already was one.
     fn found_out(&mut self) -> Result<EndpointContent<'_>, String> {
         let mut text = None;
         if let Kind::Unknown(http) = &self.kind {
-            // Jolokia tells its version to whoever asks for nothing; it is known by its path before that.
+            // Jolokia returns its version for a plain request; before that, its path identifies it.
             let has_its_path = self.url.path().split('/').any(|part| part == "jolokia");
             if !has_its_path {
                 text = Some(http.get(&self.url)?);
@@ -71,10 +71,10 @@ impl MetricsEndpoint {
     }
 }
 
-/// What stands at an address.
+/// The format at an address.
 enum EndpointContent<'a> {
     Jolokia(&'a mut Jolokia),
-    /// And what it tells now.
+    /// With its current sample.
     Prometheus(Vec<u8>),
 }
 

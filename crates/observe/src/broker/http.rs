@@ -1,4 +1,4 @@
-//! One HTTP request, bounded in time and size.
+//! One HTTP request, limited in time and size.
 
 use std::fmt::Write;
 use std::io;
@@ -8,13 +8,13 @@ use ureq::{Agent, RequestBuilder};
 use super::LOOK_MAX;
 use super::url::MetricsUrl;
 
-/// More than an endpoint for one broker has to say. A broker with very many topics can say more; then somebody has to
-/// choose for it.
+/// More than an endpoint of one broker needs. A broker with very many topics can exceed it; then its rules must select
+/// metrics.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
-/// Of an answer that is refused so much is told.
+/// The part of a refused response that is shown.
 const SAID_CHARS_MAX: usize = 80;
 
-/// Keeps its connection from one request to the next.
+/// Keeps its connection between requests.
 #[derive(Debug)]
 pub(crate) struct Http {
     agent: Agent,
@@ -27,7 +27,7 @@ impl Http {
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
-            // A proxy of the environment is for the internet, not for brokers.
+            // Proxies in the environment are for the internet, not for brokers.
             .proxy(None)
             .max_idle_connections(1)
             .build();
@@ -36,10 +36,10 @@ impl Http {
         }
     }
 
-    /// What is answered.
+    /// The response.
     ///
     /// # Errors
-    /// In words without credentials.
+    /// A message without credentials.
     pub(crate) fn get(&self, url: &MetricsUrl) -> Result<Vec<u8>, String> {
         read(authorized(self.agent.get(url.secret()), url).call())
     }
@@ -64,7 +64,7 @@ fn read(
 ) -> Result<Vec<u8>, String> {
     let mut response = answered.map_err(words)?;
     let status = response.status();
-    // Its beginning is enough to see what went wrong.
+    // The beginning is enough to recognise the problem.
     let limit = match status.is_success() {
         true => ANSWER_BYTES_MAX,
         false => 1 << 10,
@@ -76,12 +76,12 @@ fn read(
         (300..=399, _) => Err(format!(
             "it redirects (HTTP {status}); use the final address"
         )),
-        // What it says may repeat the address, and secrets in it.
+        // The response may repeat the address, and secrets in it.
         (_, _) => Err(format!("it answers HTTP {status}")),
     }
 }
 
-/// The beginning of an answer, harmless.
+/// The beginning of a response, escaped.
 pub(crate) fn text(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let mut said = String::new();
@@ -99,7 +99,7 @@ pub(crate) fn text(body: &[u8]) -> String {
     words
 }
 
-/// The library's own words may have the address in them.
+/// The library's message may contain the address.
 fn words(error: ureq::Error) -> String {
     match error {
         ureq::Error::Timeout(_) => format!("no answer within {} ms", LOOK_MAX.as_millis()),

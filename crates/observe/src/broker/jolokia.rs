@@ -1,4 +1,4 @@
-//! Jolokia: Kafka's MBeans over HTTP, everything that a sample needs in one question.
+//! Jolokia: Kafka's MBeans over HTTP, a whole sample in one request.
 
 use serde_json::{Value, json};
 
@@ -15,12 +15,12 @@ pub struct Jolokia {
     http: Http,
     broker: Option<i32>,
     label: String,
-    /// The same each time.
+    /// The same for every sample.
     question: String,
 }
 
 impl Jolokia {
-    /// The agent at this address; `broker` is whose it is, if that is known.
+    /// The agent at this address, with the id of its broker if known.
     pub fn new(url: MetricsUrl, broker: Option<i32>) -> Jolokia {
         Jolokia {
             http: Http::new(),
@@ -34,10 +34,10 @@ impl Jolokia {
         }
     }
 
-    /// Asks the broker for its id: Kafka has it in its MBeans since 1.0 at the latest.
+    /// Looks up the broker's id, which is in Kafka's MBeans since 1.0 at the latest.
     ///
     /// # Errors
-    /// Why it cannot be asked.
+    /// Why the lookup failed.
     pub fn broker_id(&self) -> Result<Option<i32>, String> {
         let question = json!([{ "type": "read", "mbean": "kafka.server:type=app-info,id=*" }]);
         let answer = self.http.post(&self.url, &question.to_string())?;
@@ -61,14 +61,14 @@ impl BrokerSource for Jolokia {
     }
 }
 
-/// Everything that a sample needs, as one bulk read. An MBean or attribute that a release does not have fails alone.
+/// A whole sample as one bulk read. An MBean or attribute that a release lacks fails alone.
 fn question() -> String {
     let mut beans = bean::attributes_read();
     beans.insert(ACTIVE_CONTROLLER.to_owned(), vec!["Value"]);
     beans.insert(CONTROLLER.to_owned(), vec!["Value"]);
     // A gauge since 0.9, a meter before.
     beans.insert(NETWORK_THREADS.to_owned(), vec!["Count", "Value"]);
-    // Those of clients' software have more keys, and are left alone.
+    // MBeans of clients' software have more keys, and are ignored.
     let network = "kafka.server:type=socket-server-metrics,listener=*,networkProcessor=*";
     beans.insert(network.to_owned(), THREAD_WAITS.to_vec());
     beans.insert(RUNTIME.to_owned(), vec!["StartTime"]);

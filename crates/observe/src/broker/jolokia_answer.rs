@@ -1,4 +1,4 @@
-//! Jolokia's answer: MBeans and their attributes.
+//! Decodes Jolokia's response: MBeans and their attributes.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +10,27 @@ use super::bean::BeanReader;
 use super::http::text;
 use super::listeners::ListenerWaits;
 
-/// Whoever has it is a controller beside being a broker (KRaft).
+/// Only controllers have it (KRaft).
 pub(super) const CONTROLLER: &str = "kafka.server:type=ControllerServer,name=ClusterId";
-/// Nanoseconds that network threads waited before 0.9; a share of the time since.
+/// Nanoseconds that network threads waited before 0.9; since then a share of the time.
 pub(super) const NETWORK_THREADS: &str =
     "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent";
-/// The second name is that of releases before 4.0.
+/// Releases before 4.0 use the second name.
 pub(super) const THREAD_WAITS: [&str; 2] = ["io-wait-time-ns-total", "io-waittime-total"];
 /// The process.
 pub(super) const RUNTIME: &str = "java.lang:type=Runtime";
 
-/// MBeans by their names, each name with its keys in order; the attributes of each.
+/// MBeans by name, with the keys in the name sorted, and their attributes.
 #[derive(Debug, Default)]
 pub(super) struct Beans {
     of: BTreeMap<String, Map<String, Value>>,
 }
 
 impl Beans {
-    /// Reads the answer to a bulk read. What failed is not in it.
+    /// Decodes the response to a bulk read, without failed parts.
     ///
     /// # Errors
-    /// It is no such answer.
+    /// The response has another format.
     pub(super) fn parse(body: &[u8]) -> Result<Beans, String> {
         let strange = || format!("its response is not Jolokia's{}", text(body));
         let answer: Value = serde_json::from_slice(body).map_err(|_| strange())?;
@@ -71,7 +71,7 @@ impl Beans {
         }
     }
 
-    /// The answer to a pattern: MBeans by their names.
+    /// The result for a pattern: MBeans by name.
     fn add_all(&mut self, value: Map<String, Value>) {
         for (name, attributes) in value {
             if let Value::Object(attributes) = attributes {
@@ -115,7 +115,7 @@ impl BeanReader for Beans {
 
     fn sum(&self, mbean: &str) -> Option<f64> {
         match self.count(mbean)? {
-            // Without any value the mean is no number.
+            // Without any value the mean is NaN.
             0.0 => Some(0.0),
             count => Some(self.number(mbean, "Mean")? * count),
         }
@@ -159,7 +159,7 @@ fn finite(value: &Value) -> Option<f64> {
     value.as_f64().filter(|number| number.is_finite())
 }
 
-/// A name with its keys in alphabetical order, as some answers have them and others do not.
+/// A name with its keys in alphabetical order: not all responses sort them.
 fn canonical(name: &str) -> String {
     let Some((domain, keys)) = name.split_once(':') else {
         return name.to_owned();

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use kgauge_results::run::ListenerSample;
 
-/// How long network threads have waited, each by its listener, where that is known, and by its own name.
+/// Waiting times of network threads, by listener, if known, and thread name.
 #[derive(Debug, Default)]
 pub(super) struct ListenerWaits {
     of: BTreeMap<(Option<String>, String), f64>,
 }
 
 impl ListenerWaits {
-    /// Takes note of one thread. Those of a controller's listener serve no clients; what is told of a thread twice
-    /// counts once.
+    /// Adds one thread. Threads of a controller's listener do not count: they serve no clients. A thread that is
+    /// reported twice counts once.
     pub(super) fn add(&mut self, listener: Option<&str>, thread: &str, wait_ns: f64) {
         let name = listener.unwrap_or_default().to_ascii_lowercase();
         if !name.contains("controller") {
@@ -45,7 +45,7 @@ impl ListenerWaits {
     }
 }
 
-/// More than a broker has; whoever tells of more is not believed.
+/// More listeners than a broker has are ignored.
 const LISTENERS_MAX: usize = 32;
 
 fn mean(waits: impl ExactSizeIterator<Item = f64>) -> Option<u64> {
@@ -53,7 +53,7 @@ fn mean(waits: impl ExactSizeIterator<Item = f64>) -> Option<u64> {
     (count > 0).then(|| whole(waits.sum::<f64>() / count as f64))?
 }
 
-/// A count: not below zero, and not beyond what 64 bits hold.
+/// A count: non-negative, and within 64 bits.
 pub(super) fn whole(number: f64) -> Option<u64> {
     (number > -0.5 && number < u64::MAX as f64).then(|| number.round().max(0.0) as u64)
 }

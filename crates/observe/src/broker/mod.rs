@@ -1,4 +1,4 @@
-//! Brokers' own metrics: who is asked, how, and a thread for each that asks once a second.
+//! Brokers' own metrics: sources, and a thread per source that polls it once per second.
 
 use kgauge_results::run::{BrokerSample, MissingEvidence};
 
@@ -19,40 +19,40 @@ pub use url::{MetricsUrl, MetricsUrlError};
 
 pub(crate) use thread::{BrokerThread, END_MAX};
 
-/// What one asking brings: each broker with its id, where that is known.
+/// One sample of each broker, with its id if known.
 pub type BrokerSamples = Vec<(Option<i32>, BrokerSample)>;
 
-/// Somebody who tells brokers' metrics.
+/// A source of brokers' metrics.
 pub trait BrokerSource: Send {
-    /// Asks once. It has to come back within [`LOOK_MAX`]; the error is in words, without credentials.
+    /// Takes a sample. Must return within [`LOOK_MAX`]; the error is a message without credentials.
     ///
     /// # Errors
-    /// Why there is nothing this time.
+    /// Why there is no sample this time.
     fn sample(&mut self) -> Result<BrokerSamples, String>;
 
-    /// Whose metrics they are, for people: `broker 2`.
+    /// The name of the broker in messages: `broker 2`.
     fn label(&self) -> String;
 
-    /// Of those who tell about several brokers: which of them were missing in looks that brought others, and why.
+    /// For sources of several brokers: those that were missing in samples of others, and why.
     fn missing(&self) -> Vec<MissedBroker> {
         Vec::new()
     }
 }
 
-/// A broker that looks did not bring, though they brought others.
+/// A broker that was missing in samples of others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissedBroker {
-    /// Whose metrics they are, for people: `broker 2`.
+    /// The name of the broker in messages: `broker 2`.
     pub whose: String,
-    /// How many looks brought nothing of it.
+    /// Number of samples without it.
     pub lost: u64,
-    /// Of so many.
+    /// Number of samples.
     pub looks: u64,
-    /// Why the first of them did not.
+    /// The reason for the first of them.
     pub why: String,
 }
 
-/// In words why looks brought nothing.
+/// Why samples are missing, as text.
 pub(crate) fn lost(lost: u64, looks: u64, why: &str) -> String {
     match lost == looks {
         true => why.to_owned(),
@@ -60,10 +60,10 @@ pub(crate) fn lost(lost: u64, looks: u64, why: &str) -> String {
     }
 }
 
-/// A look that takes longer is lost: it would be of no moment in particular.
+/// A slower sample is dropped: it would not belong to any particular time.
 pub const LOOK_MAX: std::time::Duration = std::time::Duration::from_millis(500);
 
-/// What is said where brokers' metrics cannot be had.
+/// Reported if brokers' metrics are unavailable.
 pub fn metrics_not_seen(whose: &str, why: impl Into<String>) -> MissingEvidence {
     MissingEvidence {
         what: format!("{} of {whose}", MissingEvidence::METRICS),

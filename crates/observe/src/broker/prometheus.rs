@@ -1,25 +1,24 @@
-//! Prometheus's text format, as jmx_exporter and its relatives give it for Kafka's MBeans.
+//! Prometheus's text format, as jmx_exporter and similar exporters write it for Kafka's MBeans.
 //!
-//! One MBean has many names there, since the exporter's rules make them. What is understood: names of the rules that
-//! jmx_exporter ships for Kafka, in any case of letters; names without any rules; and the usual `_count`, `_mean` and
-//! `_total` of either.
+//! The exporter's rules give an MBean various names. These are supported: the names of jmx_exporter's Kafka rules, in
+//! upper or lower case; names without rules; and the usual suffixes `_count`, `_mean` and `_total` of both.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::http::text;
 
-/// An answer to a question, sorted by names in lower case.
+/// A response, sorted by names in lower case.
 #[derive(Debug, Default)]
 pub(super) struct Exposition {
     of: HashMap<String, Vec<Sample>>,
-    /// Names whose type is told to be a gauge.
+    /// Names with the type gauge.
     gauges: Vec<String>,
 }
 
 /// One line.
 #[derive(Debug)]
 pub(super) struct Sample {
-    /// Names in lower case.
+    /// Name in lower case.
     pub(super) labels: BTreeMap<String, String>,
     pub(super) value: f64,
 }
@@ -31,12 +30,12 @@ pub(super) struct Bean {
     base: String,
     /// In lower case.
     name: String,
-    /// A key beside type and name that it has, in lower case, with its value.
+    /// An additional key besides type and name, in lower case, with its value.
     key: Option<(String, String)>,
 }
 
 impl Bean {
-    /// `None` of an MBean without type or name.
+    /// `None` for an MBean without type or name.
     pub(super) fn of(mbean: &str) -> Option<Bean> {
         let (domain, keys) = mbean.split_once(':')?;
         let (mut kind, mut name, mut key) = (None, None, None);
@@ -60,7 +59,7 @@ impl Bean {
     }
 }
 
-/// What only single parts of a broker have: what has one of these is not of the whole, unless it is asked for.
+/// Labels of parts of a broker: a line with one of these does not describe the whole broker, unless it is requested.
 const PARTS: [&str; 8] = [
     "topic",
     "partition",
@@ -74,7 +73,7 @@ const PARTS: [&str; 8] = [
 
 impl Exposition {
     /// # Errors
-    /// It is no such text.
+    /// The text has another format.
     pub(super) fn parse(body: &[u8]) -> Result<Exposition, String> {
         let strange = || {
             format!(
@@ -113,7 +112,7 @@ impl Exposition {
         self.of.get(name).into_iter().flatten()
     }
 
-    /// All lines whose names begin so.
+    /// All lines whose names have this prefix.
     pub(super) fn beginning<'a>(
         &'a self,
         beginning: &'a str,
@@ -125,14 +124,14 @@ impl Exposition {
         found.flat_map(|(name, samples)| samples.iter().map(move |sample| (name.as_str(), sample)))
     }
 
-    /// The value of a name without labels that make it a part's.
+    /// The value of a name without labels of a part.
     pub(super) fn plain(&self, name: &str, key: Option<(&str, &str)>) -> Option<f64> {
         self.all(name)
             .find(|one| one.is_whole(key))
             .map(|one| one.value)
     }
 
-    /// Of a bean, an attribute that has its name in a label: names without any rules.
+    /// An attribute of an MBean that is in a label: names without rules.
     fn by_label(&self, bean: &Bean, attribute: &str) -> Option<f64> {
         let lines = format!("{}_{attribute}", bean.base);
         let mut lines = self.all(&lines).filter(|one| {
@@ -153,7 +152,7 @@ impl Exposition {
         let short = name.strip_suffix("persec").unwrap_or(name);
         let names = [
             format!("{base}_{name}_count"),
-            // Newer exporters end every counter so.
+            // Newer exporters use this suffix for every counter.
             format!("{base}_{name}_count_total"),
             format!("{base}_{short}_total"),
             format!("{base}_{name}_total"),
@@ -163,7 +162,7 @@ impl Exposition {
             .first(bean, &names)
             .or_else(|| self.by_label(bean, "count"));
         found.or_else(|| {
-            // The rules for 0.8.2 leave the attribute out, and the type too.
+            // The rules for 0.8.2 omit the attribute and the type.
             let bare = format!("{base}_{name}");
             let is_gauge = self.gauges.contains(&bare);
             self.plain(&bare, bean.key()).filter(|_| !is_gauge)
@@ -192,12 +191,12 @@ impl Exposition {
 }
 
 impl Sample {
-    /// Whether it has a label with this value, if one is asked for.
+    /// Whether it has a label with this value, if one is requested.
     pub(super) fn has(&self, label: Option<(&str, &str)>) -> bool {
         label.is_none_or(|(label, value)| self.labels.get(label).is_some_and(|is| is == value))
     }
 
-    /// Whether it is of the whole broker, or of the one part that is asked for.
+    /// Whether it describes the whole broker, or the requested part.
     fn is_whole(&self, key: Option<(&str, &str)>) -> bool {
         let is_asked = |label: &str| key.is_some_and(|(wanted, _)| wanted == label);
         let others = PARTS.iter().filter(|part| !is_asked(part));
@@ -208,7 +207,7 @@ impl Sample {
     }
 }
 
-/// All else is skipped without a copy.
+/// Other lines are skipped without a copy.
 fn is_wanted(name: &str) -> bool {
     let begins = |wanted: &str| {
         name.get(..wanted.len())
@@ -230,7 +229,7 @@ fn sample(line: &str) -> Option<(&str, Sample)> {
     Some((name, Sample { labels, value }))
 }
 
-/// What stands between the braces, and what comes after them.
+/// The text between the braces, and the rest.
 fn labels(mut rest: &str, is_kept: bool) -> Option<(BTreeMap<String, String>, &str)> {
     let mut labels = BTreeMap::new();
     loop {
@@ -252,7 +251,7 @@ fn labels(mut rest: &str, is_kept: bool) -> Option<(BTreeMap<String, String>, &s
     }
 }
 
-/// Where the quote ends that has begun.
+/// The end of the current quoted string.
 fn quoted_end(text: &str) -> Option<usize> {
     let mut is_escaped = false;
     text.bytes().position(|byte| {

@@ -1,4 +1,4 @@
-//! Prometheus's text as attributes of MBeans.
+//! Decodes Prometheus's text to attributes of MBeans.
 
 use kgauge_results::metrics::JavaSource;
 use kgauge_results::run::MetricsSource;
@@ -7,7 +7,7 @@ use super::bean::BeanReader;
 use super::listeners::ListenerWaits;
 use super::prometheus::{Bean, Exposition};
 
-/// The `id` of Kafka's `app-info`, where the exporter's rules leave it in.
+/// The `id` of Kafka's `app-info`, unless the exporter's rules drop it.
 pub(super) fn broker_id(metrics: &Exposition) -> Option<i32> {
     let mut lines = metrics.beginning("kafka_server_app_info");
     lines.find_map(|(_, sample)| sample.labels.get("id")?.parse().ok())
@@ -26,7 +26,7 @@ impl BeanReader for Exposition {
 
     fn sum(&self, mbean: &str) -> Option<f64> {
         let bean = Bean::of(mbean)?;
-        // Exporters may leave means out: then a sum of 0 would be known before the first value, and none after it.
+        // Exporters may omit means: then the sum would be known as 0 before the first value, and unknown after it.
         let mean = self.mean_of(&bean)?;
         match self.count_of(&bean)? {
             0.0 => Some(0.0),
@@ -34,7 +34,7 @@ impl BeanReader for Exposition {
         }
     }
 
-    /// What the exporter tells of its own process; of a broker when it is an agent in it.
+    /// The exporter's metrics of its own process; the broker's if it is an agent in it.
     fn java(&self, source: &JavaSource) -> Option<f64> {
         source.lines.iter().find_map(|name| {
             let lines = self.all(name).filter(|line| line.has(source.label));
@@ -47,7 +47,7 @@ impl BeanReader for Exposition {
         waits(self)
     }
 
-    /// Exporters do not show whether it is the meter or the gauge of the same name.
+    /// Exporters do not show whether it is the meter or the gauge with this name.
     fn network_meter(&self) -> Option<f64> {
         None
     }
@@ -62,11 +62,11 @@ impl BeanReader for Exposition {
     }
 }
 
-/// How long the network threads have waited; a rule may have made listener and thread a part of the name.
+/// The waiting time of the network threads; a rule may have put listener and thread into the name.
 fn waits(metrics: &Exposition) -> ListenerWaits {
     const BASE: &str = "kafka_server_socket_server_metrics";
     let mut waits = ListenerWaits::default();
-    // The first name is that of releases before 4.0; some have both.
+    // Releases before 4.0 use the first name; some have both.
     for end in ["io_waittime_total", "io_wait_time_ns_total"] {
         for (name, sample) in metrics.beginning(BASE) {
             let Some(middle) = name.strip_suffix(end).filter(|_| sample.value.is_finite()) else {
@@ -76,7 +76,7 @@ fn waits(metrics: &Exposition) -> ListenerWaits {
             let of_name = middle.strip_prefix("_listener_").map(|rest| {
                 let (listener, thread) =
                     rest.split_once("_networkprocessor_").unwrap_or((rest, ""));
-                // Names here are in lower case; Kafka has those of listeners in upper case.
+                // Names are in lower case here; Kafka's listener names are in upper case.
                 (listener.to_ascii_uppercase(), thread.to_owned())
             });
             let label = |name: &str| sample.labels.get(name).cloned();

@@ -1,4 +1,4 @@
-//! A thread that asks one source once a second, on the run's clock.
+//! A thread that polls one source once per second, on the run's clock.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,11 +10,11 @@ use super::{BrokerSource, LOOK_MAX, MissedBroker, lost, metrics_not_seen};
 use crate::cpu_clock::thread_cpu_ns;
 use crate::observation::{Observation, SampleTime, unix_ms};
 
-/// A slow one is asked about every eight seconds at last: one that stood still is heard of again soon.
+/// Maximum interval for a slow source: a paused broker is noticed again soon after it resumes.
 const REST_DOUBLINGS_MAX: u32 = 3;
 
-/// The end of a repeat waits no longer for those who have not answered by then: they are left to themselves, and what
-/// they say is of no moment in the repeat any more. Those that are well answer in a tenth of it.
+/// The end of a repeat waits at most this long for outstanding samples; later ones do not belong to the repeat. Healthy
+/// sources answer in a tenth of this time.
 pub(crate) const END_MAX: Duration = Duration::from_millis(200);
 
 /// The running thread.
@@ -22,52 +22,52 @@ pub(crate) struct BrokerThread {
     whose: String,
     shared: Arc<Mutex<ThreadShared>>,
     stop: Sender<()>,
-    /// Closed when the thread has asked for the last time.
+    /// Closed after the last sample.
     ended: Receiver<()>,
 }
 
-/// One that was told to end.
+/// A thread that was asked to end.
 pub(crate) struct Ending {
     whose: String,
     shared: Arc<Mutex<ThreadShared>>,
     ended: Receiver<()>,
 }
 
-/// What the thread and whoever ends it know together.
+/// State shared by the thread and its owner.
 struct ThreadShared {
     tally: Tally,
-    /// `None` from the end on: who comes later is not heard.
+    /// `None` after the end: later samples are dropped.
     sink: Option<Box<dyn FnMut(Observation) + Send>>,
-    /// When it was asked, while it has not answered.
+    /// When the current request was sent, if it is unanswered.
     asked_ns: Option<u64>,
-    /// Brokers that the source misses, as of its last answer.
+    /// Brokers missing in the last sample.
     missing: Vec<MissedBroker>,
     cpu_ns: u64,
 }
 
-/// What asking was like.
+/// The cost and the problems of polling.
 #[derive(Debug, Default)]
 struct Tally {
     looks: u64,
     lost: u64,
-    /// Of the last look, if it was lost.
+    /// Why the last sample was dropped, if it was.
     is_lost: bool,
-    /// How many looks in a row took too long.
+    /// Number of consecutive samples that took too long.
     slow: u32,
-    /// The first complaint, which says more than those that follow from it.
+    /// The first problem, which says more than its consequences.
     why: Option<String>,
 }
 
 impl Tally {
-    /// How many times `every` until the next look. Somebody who needs longer than a look to answer works for us all
-    /// that time, in a broker that is being measured: he is asked the more rarely the longer it goes on.
+    /// The interval until the next sample, in multiples of `every`. A source that is slower than the time limit works
+    /// for kgauge all that time, in a broker that is being measured. It is therefore polled less and less often.
     fn rest(&self) -> u64 {
         1 << self.slow.saturating_sub(1).min(REST_DOUBLINGS_MAX)
     }
 }
 
 impl BrokerThread {
-    /// Starts asking: at once, then at every multiple of `every`, and a last time when it is ended.
+    /// Starts polling: at once, then at every multiple of `every`, and a last time at the end.
     pub(crate) fn start(
         mut source: Box<dyn BrokerSource>,
         every: Duration,
@@ -89,7 +89,7 @@ impl BrokerThread {
         std::thread::Builder::new()
             .name("metrics".to_owned())
             .spawn(move || {
-                // Dropped at the end, however that comes.
+                // Dropped at the end in any case.
                 let _ending = ending;
                 loop {
                     ask(&mut *source, &now_ns, &told);
@@ -98,7 +98,7 @@ impl BrokerThread {
                     if waits_until(due_ns, &now_ns, &stopped) {
                         continue;
                     }
-                    // One that does not answer is not waited for once more.
+                    // A source that does not answer gets no last request.
                     if !lock(&told).tally.is_lost {
                         ask(&mut *source, &now_ns, &told);
                     }
@@ -113,7 +113,7 @@ impl BrokerThread {
         })
     }
 
-    /// Tells it to end.
+    /// Asks it to end.
     pub(crate) fn request_end(self) -> Ending {
         drop(self.stop);
         Ending {
@@ -125,7 +125,7 @@ impl BrokerThread {
 }
 
 impl Ending {
-    /// Waits for its last words until `deadline`, and says what was lost; gives the CPU time that it took.
+    /// Waits for its end until `deadline`, and reports missing samples; returns its CPU time.
     pub(crate) fn wait(self, deadline: Instant, now_ns: &impl Fn() -> u64) -> u64 {
         let left = deadline.saturating_duration_since(Instant::now());
         let _ = self.ended.recv_timeout(left);
@@ -158,7 +158,7 @@ impl Ending {
     }
 }
 
-/// True when the time has come, false when it is to end.
+/// True if the next sample is due, false at the end.
 fn waits_until(due_ns: u64, now_ns: &impl Fn() -> u64, stopped: &Receiver<()>) -> bool {
     loop {
         let left = due_ns.saturating_sub(now_ns());
@@ -213,7 +213,7 @@ fn ask(source: &mut dyn BrokerSource, now_ns: &impl Fn() -> u64, shared: &Mutex<
 }
 
 impl Tally {
-    /// The end came before an answer. That is no fault of somebody who has answered before.
+    /// The end came before the response. That is not a problem for a source that has answered before.
     fn broken_off(&mut self, waited_ns: u64) {
         if self.lost == self.looks {
             self.looks += 1;
@@ -225,7 +225,7 @@ impl Tally {
         }
     }
 
-    /// What was lost, if anything.
+    /// The missing samples, if any.
     fn words(&self) -> Option<String> {
         let why = self.why.as_ref()?;
         Some(lost(self.lost, self.looks, why))
@@ -243,7 +243,7 @@ mod tests {
     use crate::broker::BrokerSamples;
     use kgauge_results::run::{BrokerSample, MissingEvidence};
 
-    /// Says that it was asked, and answers when it is told to.
+    /// Reports its requests, and answers on command.
     struct Slow {
         asked: Sender<()>,
         answer: Receiver<()>,
@@ -261,7 +261,7 @@ mod tests {
         }
     }
 
-    /// The thread on a clock that stands still, so that it asks once and then at its end.
+    /// The thread on a frozen clock, so that it polls once and then at its end.
     fn slow() -> (
         BrokerThread,
         Receiver<()>,
@@ -291,12 +291,12 @@ mod tests {
     fn who_does_not_answer_is_left_to_himself_at_the_end() {
         let (thread, was_asked, answer, seen) = slow();
         was_asked.recv().unwrap();
-        // He never answers, so nobody may wait for it.
+        // The source never answers, so nothing may wait for it.
         thread.request_end().wait(Instant::now(), &|| 90_000_007);
         let told = not_seen(&seen).unwrap();
         assert_eq!(told.what, "metrics of broker 1");
         assert_eq!(told.why, "no answer within 90 ms, and then the run ended");
-        // What he says later is heard by nobody: the way to write it down is gone.
+        // A later answer has no effect: the sink is gone.
         answer.send(()).unwrap();
         assert!(seen.recv().is_err());
     }

@@ -1,4 +1,4 @@
-//! An address for metrics, which may have a password in it.
+//! A metrics address, which may contain a password.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,27 +7,27 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use percent_encoding::percent_decode_str;
 
-/// An HTTP address. Only [`MetricsUrl::secret`] and [`MetricsUrl::authorization`] show its credentials.
+/// An HTTP address. Only [`MetricsUrl::secret`] and [`MetricsUrl::authorization`] return its credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MetricsUrl {
     user_info: Option<String>,
     host: String,
     /// With its colon.
     port: String,
-    /// From the first slash on.
+    /// Starts with a slash.
     path: String,
 }
 
-/// Why a text is no address for metrics.
+/// Why a text is not a metrics address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MetricsUrlError {
-    /// Something else than HTTP.
+    /// A scheme other than HTTP.
     #[error("only http:// is supported; for anything else, run a proxy on this machine")]
     Scheme,
-    /// No host, or a port that is none.
+    /// No host, or an invalid port.
     #[error("it has no host and port; write http://HOST:PORT/PATH")]
     Address,
-    /// Blanks, line ends and the like.
+    /// Blanks, line ends and similar characters.
     #[error("it has characters that are not allowed in an address")]
     Characters,
 }
@@ -73,17 +73,17 @@ impl FromStr for MetricsUrl {
 }
 
 impl MetricsUrl {
-    /// The host, without its port; of an IPv6 address without its brackets.
+    /// The host, without its port, and without the brackets of an IPv6 address.
     pub fn host(&self) -> &str {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 
-    /// The path, from its slash on, without a question.
+    /// The path with its leading slash, without the query.
     pub fn path(&self) -> &str {
         self.path.split('?').next().unwrap_or_default()
     }
 
-    /// With a slash at the end of its path: Jolokia does not answer without it.
+    /// With a trailing slash in the path, which Jolokia requires.
     pub(crate) fn with_slash(&self) -> MetricsUrl {
         let mut url = self.clone();
         if !url.path.contains('?') && !url.path.ends_with('/') {
@@ -92,14 +92,13 @@ impl MetricsUrl {
         url
     }
 
-    /// The address with what stands behind its question mark: for the request, and for nobody else.
+    /// The address with its query: only for the request.
     pub(crate) fn secret(&self) -> String {
         format!("http://{}{}{}", self.host, self.port, self.path)
     }
 
-    /// The credentials before the host as a header has them (RFC 7617): for the request, and for nobody else. What has
-    /// a meaning of its own in an address is written there with a percent sign (RFC 3986), and is sent as what it
-    /// means.
+    /// The credentials as an Authorization header has them (RFC 7617): only for the request. Percent-encoded characters
+    /// (RFC 3986) are decoded.
     pub(crate) fn authorization(&self) -> Option<String> {
         let user_info = self.user_info.as_ref()?;
         let (user, password) = user_info.split_once(':').unwrap_or((user_info, ""));
@@ -111,7 +110,7 @@ impl MetricsUrl {
 }
 
 impl fmt::Display for MetricsUrl {
-    /// Without credentials: neither those before the host nor what stands behind a question mark.
+    /// Without credentials and without the query.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "http://{}{}{}", self.host, self.port, self.path())
     }
@@ -153,7 +152,7 @@ mod tests {
         };
         assert_eq!(sent("me:a%40b%3A%2F%25"), "me:a@b:/%");
         assert_eq!(sent("domain%5Cme:p%C3%A9"), "domain\\me:p\u{e9}");
-        // A plus is one, and a percent sign that begins nothing is one too.
+        // A plus sign is literal, and so is a percent sign without two hex digits.
         assert_eq!(sent("me:1+1%"), "me:1+1%");
         assert_eq!(
             (sent("me"), sent(":token")),

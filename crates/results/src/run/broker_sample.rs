@@ -1,11 +1,11 @@
-//! A sample of a broker's own metrics, once a second: the shape of the lines `broker` in `evidence.jsonl`.
+//! One sample of a broker's own metrics: the type of the lines `broker` in `evidence.jsonl`.
 //!
-//! What is not there is what this release or this source does not have; it is never 0. Times are sums over all
-//! requests: the mean of any span is the difference of two sums by the difference of two counts.
+//! A missing metric is not available in this release or from this source; it is never 0. Times are sums over all
+//! requests: the mean over a span is the difference of two sums divided by the difference of two counts.
 //!
-//! Kafka's sums of request times are whole milliseconds: up to 0.11 differences of a clock of milliseconds, later each
-//! time rounded on its own, so that a part which takes less than half a millisecond adds nothing. The embedded cluster
-//! adds nanoseconds; its parts are those of one thread.
+//! Kafka's sums of request times have whole milliseconds: up to 0.11 differences of a millisecond clock, later
+//! individually rounded times, so a part below half a millisecond adds nothing. The embedded cluster adds nanoseconds;
+//! its parts are those of a single thread.
 
 use std::collections::BTreeMap;
 
@@ -20,25 +20,26 @@ use crate::metrics::{MetricGroup, MetricId, Readings, RequestKind};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "StoredSample")]
 pub struct BrokerSample {
-    /// Who reported them.
+    /// The source.
     pub source: MetricsSource,
-    /// When the broker's process began, milliseconds since 1970-01-01 UTC: with another one all counters are others.
+    /// Start time of the broker's process, in milliseconds since 1970-01-01 UTC. After a restart all counters start
+    /// again.
     pub started_unix_ms: Option<u64>,
-    /// Requests by kind; a kind that the source does not have is left out.
+    /// Requests by kind; kinds that the source lacks are missing.
     pub requests: BTreeMap<RequestKind, Readings>,
-    /// Network threads, listener by listener; nothing where the source does not tell them apart.
+    /// Network threads by listener; empty if the source does not distinguish them.
     pub listeners: Vec<ListenerSample>,
-    /// Everything else.
+    /// All other metrics.
     pub values: Readings,
 }
 
-/// Who reports a broker's metrics.
+/// Sources of a broker's metrics.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum MetricsSource {
-    /// A Jolokia agent, which reads Kafka's MBeans.
+    /// A Jolokia agent, which serves Kafka's MBeans.
     Jolokia,
     /// An endpoint in Prometheus's text format, such as jmx_exporter.
     Prometheus,
@@ -56,24 +57,24 @@ pub enum MetricsSource {
 pub struct ListenerSample {
     /// Its name.
     pub listener: String,
-    /// How many there are.
+    /// Number of threads.
     pub threads: u32,
-    /// Time in which they waited for something to do, the mean of them.
+    /// Their mean waiting time.
     pub idle_ns: u64,
 }
 
 impl BrokerSample {
-    /// One metric that is not of requests.
+    /// A metric that does not belong to requests.
     pub fn get(&self, metric: MetricId) -> Option<u64> {
         self.values.get(&metric).copied()
     }
 
-    /// One metric of one kind of request.
+    /// A metric of one kind of request.
     pub fn of_requests(&self, kind: RequestKind, metric: MetricId) -> Option<u64> {
         self.requests.get(&kind)?.get(&metric).copied()
     }
 
-    /// Whether it has nothing of a broker: Java alone may be any process.
+    /// Whether it has no metric of a broker: JVM metrics alone may come from any process.
     pub fn is_empty(&self) -> bool {
         let mut metrics = self.values.keys();
         let is_javas = metrics.all(|metric| metric.row().group == MetricGroup::Jvm);
@@ -118,7 +119,7 @@ struct StoredRequests<'a> {
     values: StoredGroup<'a>,
 }
 
-/// A line as it is read. What a newer kgauge wrote beside it is left out.
+/// A line while it is read. Additional fields of a newer kgauge are ignored.
 #[derive(Deserialize)]
 struct StoredSample {
     source: MetricsSource,

@@ -1,8 +1,8 @@
-//! `evidence.jsonl`: what hosts, processes, kgauge's own clients and brokers showed, about once a second.
+//! `evidence.jsonl`: samples of hosts, processes, kgauge's own clients and brokers, about once per second.
 //!
-//! Counters are cumulative, as the kernel gives them: a lost line costs resolution, not truth. All lines of one look
-//! have the same time. A disk or an interface that did nothing between two looks may be left out of the second:
-//! the line before it comes again, with its later time, as soon as something happens, and at the end.
+//! Counters are cumulative, as in the kernel: a lost line costs resolution, not accuracy. All lines of one sample have
+//! the same time. An idle disk or interface may be left out of a sample. Its previous line is repeated, with a later
+//! time, when it becomes active, and at the end.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,47 +18,47 @@ use super::wire::{GroupSample, PartitionChange, TopicReplicasSample, TopicSample
 /// One line of `evidence.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// When, on the wall clock: milliseconds since 1970-01-01 UTC.
+    /// Wall-clock time, in milliseconds since 1970-01-01 UTC.
     pub at_unix_ms: u64,
-    /// The repeat during which it was seen.
+    /// The repeat of the sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<RepeatKey>,
-    /// When, in nanoseconds since the start of that repeat.
+    /// Nanoseconds since the start of that repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_ns: Option<u64>,
-    /// Of what.
+    /// The subject.
     #[serde(flatten)]
     pub subject: Subject,
-    /// What was seen.
+    /// The reading.
     #[serde(flatten)]
     pub kind: EvidenceKind,
 }
 
-/// Whose evidence it is.
+/// The subject of evidence.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "subject", rename_all = "kebab-case")]
 pub enum Subject {
-    /// The process that makes the load, all its threads.
+    /// The load generator's process, all its threads.
     Generator,
-    /// One thread that makes load.
+    /// One load thread.
     GeneratorThread {
         /// Its number.
         thread: u32,
     },
     /// The process of a target on this machine.
     Target {
-        /// The broker's id, where a process is one broker.
+        /// The broker's id, if the process is one broker.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         broker: Option<i32>,
     },
-    /// A process beside the brokers, such as ZooKeeper or a replicator.
+    /// Another process, such as ZooKeeper or a replicator.
     Process {
-        /// What people call it.
+        /// Its name.
         name: String,
     },
-    /// The whole machine that makes the load.
+    /// The load generator's machine.
     Host,
-    /// The cluster under test, or one broker of it, as it is seen over the wire.
+    /// The cluster under test, or one of its brokers, as seen over Kafka's protocol.
     Cluster {
         /// The broker's id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,75 +66,74 @@ pub enum Subject {
     },
     /// The clients of one flow.
     Flow {
-        /// Its position in the trial.
+        /// Its index in the trial.
         flow: u16,
     },
 }
 
-/// What was seen.
+/// The kinds of evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "evidence", rename_all = "kebab-case")]
 pub enum EvidenceKind {
-    /// CPU time used since the start of the process or thread (for a host: since boot, all
-    /// processors together).
+    /// CPU time since the start of the process or thread (for a host: since boot, all processors together).
     Cpu {
         /// In user mode.
         user_ns: u64,
         /// In the kernel.
         system_ns: u64,
     },
-    /// How long a thread has waited for a processor since it began, although it had something to do. Of a target's
-    /// process: between any two looks that of the thread that waited longest, since the first look.
+    /// How long a thread was runnable without a processor since it started. For a target's process: the longest wait of
+    /// any thread between two samples, summed since the first sample.
     RunQueue {
-        /// All waits together.
+        /// Total of all waits.
         waited_ns: u64,
     },
-    /// What other programs used of the host's processors; the last line of a repeat but one.
+    /// CPU use of other programs; the last line of a repeat but one.
     Programs(OtherProgramsSample),
-    /// What a limit on the CPU time of a process has done; one for each group with a limit.
+    /// Counters of a limit on a process's CPU time; one for each group with a limit.
     CpuLimit(CpuLimitSample),
-    /// Memory held now.
+    /// Memory of a process.
     Memory {
         /// Resident.
         resident_bytes: u64,
     },
-    /// How the host's processors spent the time in which they ran nothing.
+    /// Time in which the host's processors were idle.
     Idle(IdleTime),
-    /// The host's memory now.
+    /// The host's memory.
     HostMemory(HostMemory),
-    /// What a process has read and written, and what it holds.
+    /// Bytes that a process has read and written, and its resources.
     Process(ProcessUsageSample),
     /// One of the host's disks.
     Disk(DiskSample),
     /// One of the host's network interfaces.
     Network(NetworkSample),
-    /// How fast one of them is; once a repeat, where it is known.
+    /// The speed of an interface; once per repeat, if known.
     NetworkSpeed(NetworkSpeed),
-    /// How long the host's tasks have waited for one thing.
+    /// How long the host's tasks have waited for one resource.
     Pressure(PressureSample),
-    /// What lies under a folder with the target's data; once a repeat.
+    /// The disks under a folder with the target's data; once per repeat.
     DataDir(DataDir),
-    /// What a broker tells of itself.
+    /// A broker's own metrics.
     Broker(Box<BrokerSample>),
-    /// What a flow's own clients hold.
+    /// Buffer and in-flight use of a flow's clients.
     Client(ClientSample),
-    /// The run's topic, as brokers tell it.
+    /// The run's topic, as reported by brokers.
     Topic(TopicSample),
     /// Its replicas on one broker.
     Replicas(TopicReplicasSample),
-    /// A partition of it with another leader, or other replicas in sync, than at the look before.
+    /// A partition of it whose leader or in-sync replicas changed since the previous sample.
     Partition(PartitionChange),
     /// A consumer group of the run.
     Group(GroupSample),
-    /// What could not be seen, said once a repeat.
+    /// Evidence that could not be obtained; once per repeat.
     NotSeen(MissingEvidence),
-    /// What observing itself has cost; the last line of a repeat.
+    /// The cost of observing; the last line of a repeat.
     Observing {
-        /// How many times there was a look.
+        /// Number of samples.
         looks: u64,
-        /// CPU time of the threads that look.
+        /// CPU time of the sampling threads.
         cpu_ns: u64,
-        /// From its first look to its last.
+        /// From the first sample to the last.
         span_ns: u64,
     },
     /// Evidence of a newer kgauge.
