@@ -74,7 +74,7 @@ fn what_killed_processes_left_is_listed_and_removed() {
     let (mut kgauge, nodes) = place.up();
     let held = text(&place.run(&["cluster", "status"]).stdout);
     assert!(
-        held.contains("embedded, not Apache Kafka, 1 process, held by"),
+        held.contains("embedded, not Apache Kafka, 1 process, used by"),
         "{held}"
     );
     let refused = place.run(&["cluster", "down"]);

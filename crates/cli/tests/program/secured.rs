@@ -132,7 +132,7 @@ fn a_run_works_by_every_kind_of_security() {
         assert_eq!(trial["counted"][0]["on_broker"], 800, "{security}");
         let environment = json(&site.path("out/environment.json"));
         let notes = environment["target"]["notes"].to_string();
-        assert!(notes.contains("Clients connect by S"), "{notes}");
+        assert!(notes.contains("Clients connect with S"), "{notes}");
         assert!(is_empty(&site.path("state/kgauge/clusters")), "{security}");
     }
 }
