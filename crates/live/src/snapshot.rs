@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use kgauge_analyze::live::{FlowSecond, LiveRepeat};
 use kgauge_load::LoadProgress;
-use kgauge_report::{LiveFlowView, LiveStage, limit_in_short};
+use kgauge_report::text::live::limit_in_short;
+use kgauge_report::{LiveFlowView, LiveStage};
 use kgauge_results::{RunRead, TimeKind};
 use kgauge_scenario::{FlowPlan, Shape, Trial};
 

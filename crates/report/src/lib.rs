@@ -34,8 +34,8 @@ pub use clean::{one_line, printable};
 pub use json::{JsonTree, comparison_json, comparison_schema, summary_json, summary_schema};
 pub use live::{
     FlowMetrics, InterfaceMetrics, LiveFlowView, LiveMetrics, LiveNow, LivePage, LivePhase,
-    LiveReport, LiveStage, LiveTrial, MetricsForm, ProcessMetrics, RunMetrics, limit_in_short,
-    live_policy, render_live_page, render_live_page_around, render_live_part, render_metrics,
+    LiveReport, LiveStage, LiveTrial, MetricsForm, ProcessMetrics, RunMetrics, live_policy,
+    render_live_page, render_live_page_around, render_live_part, render_metrics,
     render_served_report,
 };
 pub use markup::SafeMarkup;
@@ -83,7 +83,7 @@ pub fn render_comparison_terminal(comparison: &Comparison, style: TerminalStyle)
 ///
 /// Names in them are as they came from the run folders.
 pub fn gate_lines(gate: &Gate) -> Vec<String> {
-    compare::gate::lines(gate)
+    text::gate::lines(gate)
 }
 
 /// Several runs side by side as Markdown for a pull request's comment, ending with a line break.

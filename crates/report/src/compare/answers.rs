@@ -6,7 +6,6 @@ use kgauge_analyze::compare::{
     Against, Comparison, DifferenceVerdict, FigureKind, MoreNeeded, RunColumn,
 };
 
-use super::row_name;
 use crate::format;
 use crate::text::comparison as text;
 
@@ -73,7 +72,7 @@ fn figures(comparison: &Comparison, column: usize) -> Vec<String> {
             [against] => of_one(against),
             found => of_many(found),
         };
-        format!("{}: {words}.", row_name(figure))
+        format!("{}: {words}.", text::figure_name(figure))
     });
     let mut figures: Vec<String> = figures.collect();
     if not_comparable > 0 {

@@ -1,7 +1,6 @@
 //! What a comparison shows: figures, spreads, marks and sentences, ready for terminal and page.
 
 mod answers;
-pub(crate) mod gate;
 mod sentences;
 
 use kgauge_analyze::compare::{
@@ -246,26 +245,10 @@ fn row_view(row: &ComparisonRow) -> RowView {
         source: found.source.clone().unwrap_or_default(),
     });
     RowView {
-        name: row_name(row.figure),
+        name: comparison_text::figure_name(row.figure),
         kind: row.figure,
         cells: row.cells.iter().map(|cell| cell_view(row, cell)).collect(),
         published,
-    }
-}
-
-/// The figure's name with its unit.
-pub(crate) fn row_name(kind: FigureKind) -> &'static str {
-    match kind {
-        FigureKind::Throughput => "records/s",
-        FigureKind::PerPrice => "records per 1.00",
-        FigureKind::ThroughputBytes => "MB/s",
-        FigureKind::LatencyP50 => "latency p50",
-        FigureKind::LatencyP99 => "latency p99",
-        FigureKind::LatencyP999 => "latency p99.9",
-        FigureKind::GeneratorCpu => "CPU generator",
-        FigureKind::TargetCpu => "CPU target",
-        FigureKind::WireBytes => "wire B/record",
-        FigureKind::Lost => "records lost",
     }
 }
 

@@ -1,7 +1,6 @@
 //! The page of a run that goes on: a shell that is complete by itself, and the part of it that a script replaces once a
 //! second. Its charts are those of the report, drawn by the same code.
 
-mod cause;
 mod complete;
 mod metrics;
 mod now;
@@ -13,7 +12,6 @@ use crate::html::{self, LiveHead};
 use crate::markup::{Markup, SafeMarkup};
 use crate::view::fill;
 
-pub use cause::limit_in_short;
 pub use metrics::{
     FlowMetrics, InterfaceMetrics, LiveMetrics, MetricsForm, ProcessMetrics, RunMetrics,
     render_metrics,

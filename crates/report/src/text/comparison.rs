@@ -366,3 +366,19 @@ pub(crate) fn verdict(word: DifferenceVerdict) -> &'static str {
         DifferenceVerdict::NotJudged => "not judged",
     }
 }
+
+/// The figure's name with its unit.
+pub(crate) fn figure_name(kind: FigureKind) -> &'static str {
+    match kind {
+        FigureKind::Throughput => "records/s",
+        FigureKind::PerPrice => "records per 1.00",
+        FigureKind::ThroughputBytes => "MB/s",
+        FigureKind::LatencyP50 => "latency p50",
+        FigureKind::LatencyP99 => "latency p99",
+        FigureKind::LatencyP999 => "latency p99.9",
+        FigureKind::GeneratorCpu => "CPU generator",
+        FigureKind::TargetCpu => "CPU target",
+        FigureKind::WireBytes => "wire B/record",
+        FigureKind::Lost => "records lost",
+    }
+}

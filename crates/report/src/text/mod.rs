@@ -5,9 +5,12 @@
 pub mod bottleneck;
 pub mod comparison;
 pub mod driver;
+pub(crate) mod event;
 pub mod flow;
+pub(crate) mod gate;
 pub mod generator;
 pub mod goal;
+pub mod live;
 pub mod partitions;
 mod setting_names;
 pub mod warning;

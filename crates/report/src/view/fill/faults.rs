@@ -46,7 +46,7 @@ pub(super) fn lists(run: &RunRead) -> Vec<FaultList> {
     keys.sort_unstable();
     keys.dedup();
     let list = |key: RepeatKey| FaultList {
-        repeat: super::events::repeat_name(key),
+        repeat: crate::text::event::repeat_name(key),
         faults: of_repeat(run, key),
     };
     let lists = keys.into_iter().map(list);

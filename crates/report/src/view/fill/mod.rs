@@ -87,7 +87,7 @@ fn head(run: &RunRead, summary: &Summary) -> RunView {
         folder: run.dir.display().to_string(),
         started: time_of_day(summary.run.started_unix_ms),
         took,
-        warmed: events::warmed(&run.events),
+        warmed: text::event::warmed(&run.events),
     }
 }
 

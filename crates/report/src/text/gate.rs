@@ -2,9 +2,8 @@
 
 use kgauge_analyze::compare::{AgainstReason, FigureKind, Gate, GateFigure, GateVerdict};
 
-use super::row_name;
+use super::comparison;
 use crate::format;
-use crate::text::comparison;
 
 /// Figures beyond it are only counted: the comparison has them all.
 const FIGURES_MAX: usize = 40;
@@ -34,7 +33,7 @@ fn line(figure: &GateFigure) -> String {
     };
     let place = format!(
         "{word}: {} of {}, {}",
-        row_name(figure.figure),
+        comparison::figure_name(figure.figure),
         figure.run,
         figure.place
     );
