@@ -1,5 +1,5 @@
-//! The sources of brokers' own metrics during a repeat: agents of brokers that kgauge started, the nodes of the embedded
-//! cluster, or the endpoints that the user names.
+//! The sources of brokers' own metrics during a repeat: agents of brokers that kgauge started, the nodes of the
+//! embedded cluster, or the endpoints that the user names.
 
 use kgauge_observe::{BrokerSource, Jolokia, MetricsEndpoint, MetricsUrl, metrics_not_seen};
 use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
