@@ -1,5 +1,5 @@
-//! The table of metrics: what kgauge samples of brokers and hosts, where each source has it, how two samples make a mean, and
-//! where the report shows it. To add a metric, add a row.
+//! The table of metrics: what kgauge samples of brokers and hosts, where each source has it, how two samples make a
+//! mean, and where the report shows it. To add a metric, add a row.
 
 mod panel;
 mod request;

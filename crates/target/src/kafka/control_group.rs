@@ -15,8 +15,8 @@ use super::process_id::ProcessId;
 /// Mount points of the hierarchies.
 const ROOT: &str = "/sys/fs/cgroup";
 
-/// Of this length are the periods in which processors' time is counted: the kernel's default, and the longest but for one
-/// second's tenfold.
+/// The periods in which processor time is counted have this length: the kernel's default. A period may have at most one
+/// second.
 const PERIOD_US: u64 = 100_000;
 
 /// The limits.
