@@ -405,11 +405,15 @@ fn a_plan_that_somebody_broke_is_refused_in_words() {
 
 #[test]
 fn a_cluster_that_is_too_small_is_named_with_every_scenario() {
-    let mut one = scenario("", "");
-    one.set("target.brokers", "3").unwrap();
-    let scenarios = [one.clone(), scenario("", ""), one];
+    let named = |name: &str, brokers: &str| {
+        let mut scenario = scenario("", "");
+        scenario.set("name", name).unwrap();
+        scenario.set("target.brokers", brokers).unwrap();
+        scenario
+    };
+    let scenarios = [named("small", "3"), named("tiny", "1"), named("other", "3")];
     let error = Plan::new(request(2), &scenarios).unwrap_err();
-    let needed = vec![("small".to_owned(), 3), ("small".to_owned(), 3)];
+    let needed = vec![("small".to_owned(), 3), ("other".to_owned(), 3)];
     assert_eq!(error, PlanError::TooFewBrokers { present: 2, needed });
     assert!(
         error

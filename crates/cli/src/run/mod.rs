@@ -153,7 +153,7 @@ pub(crate) fn report(dir: &Path, json: bool) -> anyhow::Result<ExitStatus> {
 
 fn show(read: &RunRead, summary: &Summary, json: bool) -> anyhow::Result<()> {
     match json {
-        true => print::json(summary),
+        true => print::json(&kgauge_report::summary_json(summary)?),
         false => {
             let table = kgauge_report::render_terminal(read, summary, terminal_style());
             print::result(&table);
