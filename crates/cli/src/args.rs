@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use kgauge_analyze::compare::{FigureKind, GateChoice};
 
+use crate::built_in_args::BuiltInArgs;
 use crate::compare_with::With;
 use crate::help;
 
@@ -18,7 +19,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a study, a scenario file or a saved plan, and report the results
+    /// Run a built-in scenario, a study, a scenario file or a saved plan, and report the results
     Run(Box<RunArgs>),
     /// List the built-in studies and the question that each answers
     Studies(StudiesArgs),
@@ -39,12 +40,13 @@ pub(crate) enum Command {
     EmbeddedCluster,
 }
 
-/// Run a study, a scenario file or a saved plan, and report the results
+/// Run a built-in scenario, a study, a scenario file or a saved plan, and report the results
 #[derive(Debug, Args)]
 #[command(after_help = help::RUN)]
 pub(crate) struct RunArgs {
-    /// Study name (see `kgauge studies`) or folder, scenario file, or saved plan.json
-    #[arg(value_name = "STUDY|FILE", required_unless_present = "resume")]
+    /// Built-in scenario (`throughput`, `latency`, `end-to-end`, `fan-out`), study name (see `kgauge
+    /// studies`) or folder, scenario file, or saved plan.json
+    #[arg(value_name = "SCENARIO|STUDY|FILE", required_unless_present = "resume")]
     pub(crate) what: Option<String>,
 
     /// Cluster to test; repeat to test several in turn and compare them [default: embedded].
@@ -141,6 +143,9 @@ pub(crate) struct RunArgs {
     /// on the loopback interface; 0 picks a free port and prints it
     #[arg(long, value_name = "ADDR")]
     pub(crate) serve: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) built_in: BuiltInArgs,
 }
 
 /// List the built-in studies and the question that each answers

@@ -2,6 +2,7 @@
 
 mod args;
 mod audit;
+mod built_in_args;
 mod ceiling;
 mod cluster;
 mod compare;

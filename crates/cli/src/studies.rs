@@ -1,6 +1,6 @@
 //! `kgauge studies`: lists the built-in studies.
 
-use kgauge_scenario::Studies as Shipped;
+use kgauge_scenario::{BuiltIn, Studies as Shipped};
 use serde::Serialize;
 
 use crate::args::StudiesArgs;
@@ -47,6 +47,15 @@ pub(crate) fn list(arguments: &StudiesArgs) -> anyhow::Result<ExitStatus> {
         print::json(&listed)?;
         return Ok(ExitStatus::Good);
     }
+    print::line("Built-in scenarios, for any cluster\n");
+    for built_in in BuiltIn::ALL {
+        print::line(&format!(
+            "    {:<24} {}",
+            built_in.name(),
+            built_in.summary()
+        ));
+    }
+    print::line("\n  kgauge run latency --target HOST:9092 --rate 20k/s\n");
     for study in &studies {
         print::line(&format!(
             "{}\n  {}\n  {}\n",

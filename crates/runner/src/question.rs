@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use kgauge_scenario::{
-    AuditFacts, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep, Scenario, Size,
-    Studies, Study, StudyFile, StudyRef, Trial,
+    AuditFacts, BuiltIn, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep, Scenario,
+    Size, Studies, Study, StudyFile, StudyRef, Trial,
 };
 
 use crate::driver_choice;
@@ -72,6 +72,11 @@ impl Question {
             return of_file(what, path, changes);
         }
         Err(RunError::input(nothing_of_that_name(what)))
+    }
+
+    /// Reads the text of a scenario that is in no file.
+    pub fn of_text(name: &str, text: &str, changes: &ScenarioChanges) -> Result<Self, RunError> {
+        of_scenario(Scenario::parse(name, text).or_bad_input()?, changes)
     }
 
     /// The question of an interrupted run.
@@ -157,7 +162,13 @@ fn of_study(mut study: Study, changes: &ScenarioChanges) -> Result<Question, Run
 fn of_file(what: &str, path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
     let text = read_file(path)?;
     let beside = files_beside(path.parent().unwrap_or(Path::new("")));
-    let scenario = Scenario::parse_with(what, &text, beside).or_bad_input()?;
+    of_scenario(
+        Scenario::parse_with(what, &text, beside).or_bad_input()?,
+        changes,
+    )
+}
+
+fn of_scenario(scenario: Scenario, changes: &ScenarioChanges) -> Result<Question, RunError> {
     if !changes.only.is_empty() {
         return Err(RunError::input(
             "--only selects scenarios of a study; this is a single scenario",
@@ -250,12 +261,16 @@ fn read_limited(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
 }
 
 fn nothing_of_that_name(what: &str) -> String {
-    let start = format!("`{what}` is neither a built-in study nor a file or folder");
-    match Studies::nearest(what) {
+    let start = format!("`{what}` is neither a built-in scenario or study nor a file or folder");
+    match BuiltIn::nearest(what).or_else(|| Studies::nearest(what)) {
         Some(near) => format!("{start}\n  did you mean `{near}`?"),
         None => {
             let studies: Vec<&str> = Studies::names().collect();
-            format!("{start}\n  studies: {}", studies.join(", "))
+            format!(
+                "{start}\n  built-in scenarios: {}\n  studies: {}",
+                BuiltIn::ALL.map(BuiltIn::name).join(", "),
+                studies.join(", ")
+            )
         }
     }
 }

@@ -96,6 +96,11 @@ impl BuiltIn {
         BuiltIn::ALL.into_iter().find(|one| one.name() == name)
     }
 
+    /// The name that is most similar to one that does not exist.
+    pub fn nearest(name: &str) -> Option<&'static str> {
+        crate::suggest::nearest(name, BuiltIn::ALL.into_iter().map(BuiltIn::name))
+    }
+
     /// What it answers, in one line.
     pub fn summary(self) -> &'static str {
         match self {

@@ -3,10 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use kgauge_scenario::{
-    Acks, AssignmentStrategy, ClusterFacts, Compression, CompressionCodec, ConsumeEnd,
-    ConsumerSettings, FileRead, Files, FlowPlan, GoalComparison, GroupPlan, GroupProtocol,
-    Partitioner, Plan, PlanError, PlanReadError, PlanRequest, ProduceFlow, ProducerSettings,
-    Scenario, Shape, Size, Stripe, Studies, TargetKind, Trace, Trial,
+    AssignmentStrategy, ClusterFacts, ConsumeEnd, ConsumerSettings, FileRead, Files, FlowPlan,
+    GoalComparison, GroupPlan, GroupProtocol, Plan, PlanError, PlanReadError, PlanRequest,
+    ProduceFlow, Scenario, Shape, Size, Stripe, Studies, TargetKind, Trace, Trial,
 };
 
 const MS: u64 = 1_000_000;
@@ -55,43 +54,8 @@ fn producers(scenario: &Scenario) -> ProduceFlow {
     }
 }
 
-fn settings(written: &str) -> ProducerSettings {
-    producers(&scenario(&format!(", settings: {{{written}}}"), "")).settings
-}
-
 #[test]
-fn what_is_not_written_is_kafkas_default() {
-    let expected = ProducerSettings {
-        acks: Acks::All,
-        batch_bytes: 16_384,
-        linger_ns: 5 * MS,
-        buffer_bytes: 32 * 1024 * 1024,
-        block_ns_max: 60 * SECOND,
-        in_flight_max: 5,
-        request_bytes_max: 1_048_576,
-        compression: Compression {
-            codec: CompressionCodec::None,
-            level: None,
-        },
-        idempotence: true,
-        idempotence_asked: false,
-        retries: 2_147_483_647,
-        retry_backoff_ns: 100 * MS,
-        retry_backoff_ns_max: SECOND,
-        delivery_timeout_ns: 120 * SECOND,
-        request_timeout_ns: 30 * SECOND,
-        partitioner: Partitioner::Sticky,
-        partitioner_ignores_keys: false,
-        partitioner_adaptive: true,
-        partitioner_availability_ns: 0,
-        transactional_id: None,
-        transaction_timeout_ns: 60_000_000_000,
-        send_buffer_bytes: Some(131_072),
-        receive_buffer_bytes: Some(32_768),
-        client_id: "kgauge-w".to_owned(),
-        metadata_age_ns_max: 300 * SECOND,
-    };
-    assert_eq!(settings(""), expected);
+fn flows_trials_and_stages_have_defaults() {
     let flow = producers(&scenario("", ""));
     assert_eq!(
         (flow.producers, flow.records_max, flow.skip_after_ns),
@@ -179,59 +143,6 @@ fn consumers_have_kafkas_defaults_too() {
     );
     let split: Vec<Vec<u32>> = (0..1).map(|i| flow.partitions_of(i, 6).collect()).collect();
     assert_eq!(split, [[0, 1, 2, 3, 4, 5]]);
-}
-
-#[test]
-fn idempotence_follows_kafkas_exceptions() {
-    // As kafka-clients 4.3.1 answered when asked with the same settings.
-    assert!(settings("").idempotence);
-    assert!(!settings("acks: 1").idempotence);
-    assert!(!settings("acks: 0").idempotence);
-    assert!(!settings("retries: 0").idempotence);
-    assert!(settings("acks: -1").idempotence);
-    let without = settings("enable.idempotence: false, max.in.flight.requests.per.connection: 6");
-    assert!(!without.idempotence && without.in_flight_max == 6);
-}
-
-#[test]
-fn settings_depend_on_each_other_as_in_kafka() {
-    assert_eq!(
-        settings("request.timeout.ms: 200000").delivery_timeout_ns,
-        200_005 * MS
-    );
-    assert_eq!(
-        settings("linger.ms: 500000").delivery_timeout_ns,
-        530_000 * MS
-    );
-    let capped = settings("retry.backoff.ms: 5000");
-    assert_eq!(
-        (capped.retry_backoff_ns, capped.retry_backoff_ns_max),
-        (SECOND, SECOND)
-    );
-    let compression = |written: &str| settings(written).compression;
-    let level = |codec, level| Compression { codec, level };
-    assert_eq!(
-        compression("compression.type: gzip"),
-        level(CompressionCodec::Gzip, Some(-1))
-    );
-    assert_eq!(
-        compression("compression.type: snappy"),
-        level(CompressionCodec::Snappy, None)
-    );
-    assert_eq!(
-        compression("compression.type: lz4"),
-        level(CompressionCodec::Lz4, Some(9))
-    );
-    let zstd = compression("compression.type: zstd, compression.zstd.level: -5");
-    assert_eq!(zstd, level(CompressionCodec::Zstd, Some(-5)));
-    assert_eq!(settings("send.buffer.bytes: -1").send_buffer_bytes, None);
-}
-
-#[test]
-fn kafkas_units_and_written_units_mean_the_same() {
-    let plain = settings("batch.size: 65536, linger.ms: 5, buffer.memory: 67108864");
-    let with_units = settings("batch.size: 64 KiB, linger.ms: 5 ms, buffer.memory: 64 MiB");
-    assert_eq!(plain, with_units);
 }
 
 #[test]
@@ -405,13 +316,12 @@ fn a_plan_that_somebody_broke_is_refused_in_words() {
 
 #[test]
 fn a_cluster_that_is_too_small_is_named_with_every_scenario() {
-    let named = |name: &str, brokers: &str| {
-        let mut scenario = scenario("", "");
-        scenario.set("name", name).unwrap();
-        scenario.set("target.brokers", brokers).unwrap();
-        scenario
-    };
-    let scenarios = [named("small", "3"), named("tiny", "1"), named("other", "3")];
+    let mut large = scenario("", "");
+    large.set("target.brokers", "3").unwrap();
+    let other = large.text().replace("name: small", "name: other");
+    let mut other = Scenario::parse("other.yaml", &other).unwrap();
+    other.set("target.brokers", "3").unwrap();
+    let scenarios = [large, other];
     let error = Plan::new(request(2), &scenarios).unwrap_err();
     let needed = vec![("small".to_owned(), 3), ("other".to_owned(), 3)];
     assert_eq!(error, PlanError::TooFewBrokers { present: 2, needed });
@@ -582,23 +492,5 @@ fn a_ramp_takes_as_long_as_the_hold_and_a_trace_is_kept_in_the_plan() {
     assert!(
         problems.to_string().contains("there is no such file"),
         "{problems}"
-    );
-}
-
-#[test]
-fn kafkas_names_of_partitioners_are_known() {
-    let class = |name: &str| settings(&format!("partitioner.class: {name}"));
-    let prefix = "org.apache.kafka.clients.producer";
-    let round_robin = class(&format!("{prefix}.RoundRobinPartitioner"));
-    assert_eq!(round_robin.partitioner, Partitioner::RoundRobin);
-    let sticky = class(&format!("{prefix}.UniformStickyPartitioner"));
-    assert_eq!(
-        (sticky.partitioner, sticky.partitioner_ignores_keys),
-        (Partitioner::Sticky, true)
-    );
-    let default = class(&format!("{prefix}.internals.DefaultPartitioner"));
-    assert_eq!(
-        (default.partitioner, default.partitioner_ignores_keys),
-        (Partitioner::Sticky, false)
     );
 }

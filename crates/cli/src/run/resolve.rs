@@ -32,7 +32,10 @@ pub(super) fn question(arguments: &RunArgs) -> anyhow::Result<Question> {
         set,
     };
     let what = arguments.what.as_deref().unwrap_or_default();
-    Ok(Question::read(what, &changes)?)
+    match arguments.built_in.text(what)? {
+        Some(text) => Ok(Question::of_text(what, &text, &changes)?),
+        None => Ok(Question::read(what, &changes)?),
+    }
 }
 
 /// Paths and values of `--set`.

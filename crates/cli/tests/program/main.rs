@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
 
 mod auditing;
+mod built_in;
 mod clusters;
 mod comparing;
 mod drop_in;

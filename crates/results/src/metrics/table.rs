@@ -16,7 +16,8 @@ const SECTOR_BYTES: u64 = 512;
 /// Lists the metrics once: the names and the rows.
 macro_rules! table {
     ($($(#[$doc:meta])* $id:ident = $row:expr;)*) => {
-        /// A metric of a broker or of a host. Counters count since the start of the broker or the host, gauges are of now.
+        /// A metric of a broker or of a host. Counters count since the start of the broker or the host, gauges are
+        /// values of the moment.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum MetricId {
             $($(#[$doc])* $id,)*

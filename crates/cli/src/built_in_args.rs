@@ -1,0 +1,128 @@
+//! The flags of built-in scenarios.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use kgauge_scenario::{BuiltIn, BuiltInOptions};
+
+use crate::exit::{ExitStatus, OrStop, stop};
+use crate::print;
+
+/// Flags that fill in a built-in scenario.
+#[derive(Debug, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Built-in scenarios (throughput, latency, end-to-end, fan-out)")]
+pub(crate) struct BuiltInArgs {
+    /// Size of each record's value [default: 1 kB]
+    #[arg(long, value_name = "SIZE")]
+    record_size: Option<String>,
+
+    /// Records per second of all producers, such as `20k/s` [default: 10k/s; end-to-end: 1k/s]
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
+
+    /// Acks that producers wait for: 0, 1 or all [default: all]
+    #[arg(long, value_name = "ACKS")]
+    acks: Option<String>,
+
+    /// Codec: none, gzip, snappy, lz4 or zstd; values then shrink to a quarter [default: none]
+    #[arg(long, value_name = "CODEC")]
+    compression: Option<String>,
+
+    /// `linger.ms` of the producers [default: Kafka's]
+    #[arg(long, value_name = "MS")]
+    linger: Option<String>,
+
+    /// `batch.size` of the producers [default: Kafka's]
+    #[arg(long, value_name = "SIZE")]
+    batch_size: Option<String>,
+
+    /// Number of producers [default: 1]
+    #[arg(long, value_name = "N")]
+    producers: Option<u32>,
+
+    /// Number of consumers, per group for fan-out [default: 1]
+    #[arg(long, value_name = "N")]
+    consumers: Option<u32>,
+
+    /// Number of consumer groups of fan-out [default: 3]
+    #[arg(long, value_name = "N")]
+    groups: Option<u32>,
+
+    /// Number of partitions of the topic [default: 6]
+    #[arg(long, value_name = "N")]
+    partitions: Option<u32>,
+
+    /// Number of replicas of the topic [default: 1]
+    #[arg(long, value_name = "N")]
+    replication: Option<u32>,
+
+    /// How long the load is measured per repeat [default: 30 s, with --quick 5 s]
+    #[arg(long, value_name = "TIME")]
+    duration: Option<String>,
+
+    /// Goal that decides the exit status, such as `writers.latency.p99 <= 20 ms`; may be repeated
+    #[arg(long = "goal", value_name = "GOAL")]
+    goals: Vec<String>,
+
+    /// Also write the scenario to this new file, to change and run it later
+    #[arg(long, value_name = "FILE")]
+    write_scenario: Option<PathBuf>,
+}
+
+impl BuiltInArgs {
+    /// The text of the built-in scenario that `what` names; `None` if it names something else.
+    pub(crate) fn text(&self, what: &str) -> anyhow::Result<Option<String>> {
+        let Some(built_in) = BuiltIn::named(what) else {
+            if *self == BuiltInArgs::default() {
+                return Ok(None);
+            }
+            let names = BuiltIn::ALL.map(BuiltIn::name).join(", ");
+            return Err(stop(
+                ExitStatus::BadInput,
+                format!(
+                    "the flags of built-in scenarios apply to {names}\n  use --set PATH=VALUE to \
+                     change `{what}`"
+                ),
+            ));
+        };
+        let text = built_in.text(&self.options()).or_bad_input()?;
+        if let Some(file) = &self.write_scenario {
+            write_new(file, &text)?;
+            print::message(&format!("kgauge: scenario written to {}", file.display()));
+        }
+        Ok(Some(text))
+    }
+
+    fn options(&self) -> BuiltInOptions {
+        BuiltInOptions {
+            record_size: self.record_size.clone(),
+            rate: self.rate.clone(),
+            acks: self.acks.clone(),
+            compression: self.compression.clone(),
+            linger: self.linger.clone(),
+            batch_size: self.batch_size.clone(),
+            producers: self.producers,
+            consumers: self.consumers,
+            groups: self.groups,
+            partitions: self.partitions,
+            replication: self.replication,
+            duration: self.duration.clone(),
+            goals: self.goals.clone(),
+        }
+    }
+}
+
+/// Writes a file that does not exist yet.
+fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
+    use std::io::Write as _;
+
+    let mut options = std::fs::OpenOptions::new();
+    let opened = options.write(true).create_new(true).open(file);
+    let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
+    written.map_err(|error| {
+        stop(
+            ExitStatus::BadInput,
+            format!("--write-scenario {}: {error}", file.display()),
+        )
+    })
+}

@@ -1,0 +1,57 @@
+//! Built-in scenarios and their flags.
+
+use std::fs;
+
+use crate::site::{Site, check_refused, json, text};
+
+#[test]
+fn a_built_in_scenario_runs_without_a_file_and_can_be_kept() {
+    let site = Site::new();
+    let output = site.run(&[
+        "run",
+        "latency",
+        "--rate",
+        "500/s",
+        "--record-size",
+        "100 B",
+        "--duration",
+        "1 s",
+        "--goal",
+        "writers.failed <= 0",
+        "--set",
+        "stages.warm-up=0 s",
+        "--repeat",
+        "1",
+        "--out",
+        "out",
+        "--write-scenario",
+        "kept.yaml",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let trial = json(&site.path("out/summary.json"))["trials"][0].clone();
+    assert_eq!(trial["scenario"], "latency");
+    assert_eq!(trial["counted"][0]["acked"], 500);
+    assert_eq!(trial["goals"][0]["word"], "held");
+    let kept = fs::read_to_string(site.path("kept.yaml")).unwrap();
+    assert!(kept.contains("shape: {constant: 500/s}"), "{kept}");
+    let again = site.run(&["run", "latency", "--write-scenario", "kept.yaml"]);
+    assert_eq!(again.status.code(), Some(2), "nothing is overwritten");
+}
+
+#[test]
+fn flags_that_do_not_apply_are_refused_in_words() {
+    for (arguments, words) in [
+        (
+            &["run", "throughput", "--rate", "5k/s"][..],
+            "--rate does not apply to `throughput`; use `latency` for a fixed rate",
+        ),
+        (&["run", "latency", "--rate", "5k"], "--rate: `5k`"),
+        (
+            &["run", "tiny.yaml", "--rate", "5k/s"],
+            "use --set PATH=VALUE to change `tiny.yaml`",
+        ),
+        (&["run", "latancy"], "did you mean `latency`?"),
+    ] {
+        check_refused(arguments, 2, &[words]);
+    }
+}
