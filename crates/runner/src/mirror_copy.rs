@@ -106,7 +106,7 @@ fn probes(trial: &Trial) -> Option<Preload> {
 
 fn not_copied(mirror: &Mirror, copy: &str, ends: &[i64]) -> String {
     let stays = match (mirror.is_ours, ends) {
-        (false, [_, ..]) => "\n  the copy stays there: kgauge deletes only what it has made",
+        (false, [_, ..]) => "\n  the copy remains: kgauge deletes only what it created",
         _ => "",
     };
     let what = match ends {
@@ -115,9 +115,9 @@ fn not_copied(mirror: &Mirror, copy: &str, ends: &[i64]) -> String {
     };
     let waited = COPY_TIME_MAX.as_secs();
     let cure = match mirror.maker() {
-        Some(maker) => format!("look into {}\n{}", maker.log_file().display(), maker.last_words()),
-        None => "see that your replicator runs, that it takes topics whose names begin with kgauge-, and what it \
-                 calls their copies (target.mirror.topic)"
+        Some(maker) => format!("see {}\n{}", maker.log_file().display(), maker.last_words()),
+        None => "check that your replicator runs, that it copies topics whose names begin with \
+                 kgauge-, and how it names the copies (target.mirror.topic)"
             .to_owned(),
     };
     format!("{what}, and none came for {waited} s\n  {cure}{stays}")
@@ -215,7 +215,7 @@ pub(crate) fn delete(session: &mut Session<'_>, copy: &Copy) {
             Err(error) => error.to_string(),
         },
         false => format!(
-            "topic {} stays at the destination: kgauge deletes only what it has made",
+            "kept topic {} at the destination: kgauge deletes only what it created",
             copy.topic
         ),
     };
@@ -233,8 +233,8 @@ pub(crate) fn note(plan: &Plan) -> Option<String> {
     names.dedup();
     (!names.is_empty()).then(|| {
         format!(
-            "In {} echo flows write to the target and read the copy that a replicator makes on a second cluster: their \
-             end-to-end times are those of the way through both.",
+            "In {}, echo flows write to the target and read a replicator's copy on a second \
+             cluster: their end-to-end times cover both.",
             names.join(", ")
         )
     })
