@@ -29,7 +29,7 @@ Exit status:
 pub(crate) const RUN: &str = "\
 Examples:
   kgauge run latency --target b1:9092 --rate 20k/s --record-size '1 kB'
-  kgauge run throughput --producers 4 --compression lz4 --write-scenario my-scenario.yaml
+  kgauge run throughput --producers 4 --write-scenario my-scenario.yaml
   kgauge run linkedin-2014 --quick
   kgauge run linkedin-2014 --target kafka:4.3.1,brokers=3
   kgauge run linkedin-2014 --target kafka:0.8.2.2 --target kafka:4.3.1
