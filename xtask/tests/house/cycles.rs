@@ -12,7 +12,7 @@ use std::path::Path;
 use super::{collect, is_generated, product_code, root};
 
 /// Lower this whenever a cycle is broken.
-const CYCLES_MAX: usize = 6;
+const CYCLES_MAX: usize = 2;
 
 type Module = Vec<String>;
 
