@@ -15,9 +15,16 @@ const updates = async (page, count) => {
 
 const figures = (page) => page.evaluate(() => [...document.querySelectorAll("#live figure[id]")].map((one) => one.id));
 
+/** Where a chart is. An update of the page may replace it while it is asked, so it is asked again. */
 const plotOf = async (page, id) => {
-  await page.evaluate((id) => document.querySelector(`#${id} .main`).scrollIntoView({ block: "center" }), id);
-  return page.locator(`#${id} .main`).boundingBox();
+  const until = Date.now() + PATIENCE;
+  for (;;) {
+    await page.evaluate((id) => document.querySelector(`#${id} .main`)?.scrollIntoView({ block: "center" }), id);
+    const box = await page.locator(`#${id} .main`).boundingBox();
+    if (box) return box;
+    if (Date.now() > until) throw new Error(`#${id} has no chart that can be seen`);
+    await page.waitForTimeout(20);
+  }
 };
 
 const span = (page, id) =>

@@ -16,15 +16,15 @@ pub struct LimitVerdict {
     #[serde(rename = "facts")]
     pub evidence: Vec<LimitFact>,
     /// Where it is not decided: what it may be.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Bottleneck>,
     /// Faults that the scenario injected during the hold.
     pub faults: u32,
     /// The brokers that did not respond, where that was felt.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage: Option<OutageFact>,
     /// A flow that did nothing during the hold, so that no bottleneck can be told.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_flow: Option<String>,
 }
 
