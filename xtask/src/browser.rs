@@ -16,7 +16,7 @@ use crate::built::{self, ProgramOption};
 use crate::codegen::root;
 use crate::say::{print_line, remark};
 
-/// Modules are looked for beside the program, so it goes to where they are installed.
+/// Node resolves modules from the folder of the program, so these files are copied to where the modules are installed.
 const FILES: [&str; 8] = [
     ".npmrc",
     "charts.mjs",
@@ -29,7 +29,7 @@ const FILES: [&str; 8] = [
 ];
 /// The list of packages that were installed to the end.
 const INSTALLED: &str = "installed";
-/// The run whose report is looked at: it has all kinds of charts.
+/// The run whose report is checked: it has all kinds of charts.
 const SCENARIO: &str = "xtask/browser/look.yaml";
 /// The run that is watched.
 const WATCHED: &str = "xtask/browser/live.yaml";
@@ -149,24 +149,24 @@ impl WatchedRun {
     }
 
     fn read_address(&mut self) -> Result<String> {
-        let mut said = String::new();
-        while self.stderr.read_line(&mut said)? > 0 {
-            let address = said.split_once("watch the run at ");
+        let mut output = String::new();
+        while self.stderr.read_line(&mut output)? > 0 {
+            let address = output.split_once("watch the run at ");
             if let Some((address, _)) = address.and_then(|(_, rest)| rest.split_once(' ')) {
                 return Ok(address.to_owned());
             }
         }
-        bail!("kgauge ended without an address: {said}")
+        bail!("kgauge ended without an address: {output}")
     }
 
     /// Waits for its end, which must be a good one.
     fn end(&mut self) -> Result<()> {
-        let mut said = String::new();
-        self.stderr.read_to_string(&mut said)?;
+        let mut stderr = String::new();
+        self.stderr.read_to_string(&mut stderr)?;
         let status = self.run.wait()?;
         ensure!(
             status.success(),
-            "the run that was watched: {status}\n{said}"
+            "the run that was watched: {status}\n{stderr}"
         );
         Ok(())
     }
@@ -184,22 +184,22 @@ impl Drop for WatchedRun {
 fn print_checks(lines: &str) -> Result<usize> {
     let mut bad = 0;
     for line in lines.lines() {
-        let told: PageCheck = serde_json::from_str(line).with_context(|| line.to_owned())?;
-        let word = if told.problems.is_empty() {
+        let result: PageCheck = serde_json::from_str(line).with_context(|| line.to_owned())?;
+        let word = if result.problems.is_empty() {
             "ok  "
         } else {
             "FAIL"
         };
         print_line(&format!(
             "{word}  {}: {}  {}",
-            told.page, told.check, told.detail
+            result.page, result.check, result.detail
         ));
-        for problem in &told.problems {
+        for problem in &result.problems {
             print_line(&format!("        {problem}"));
         }
-        bad += usize::from(!told.problems.is_empty());
+        bad += usize::from(!result.problems.is_empty());
     }
-    ensure!(!lines.is_empty(), "the browser's program said nothing");
+    ensure!(!lines.is_empty(), "the browser's program printed nothing");
     Ok(bad)
 }
 
@@ -247,8 +247,8 @@ fn call(mut command: Command, folder: &Path) -> Result<()> {
     remark(&words);
     let ended = command.current_dir(folder).stdout(Stdio::null()).output()?;
     let code = ended.status.code();
-    let said = String::from_utf8_lossy(&ended.stderr);
-    ensure!(matches!(code, Some(0 | 1)), "{words}: {code:?}\n{said}");
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    ensure!(matches!(code, Some(0 | 1)), "{words}: {code:?}\n{stderr}");
     Ok(())
 }
 

@@ -79,8 +79,9 @@ impl CompareOptions {
             target: target.unwrap_or("embedded"),
             cut: name == "capped",
         });
-        let wanted = |check: &Check<'_>| self.only.as_deref().is_none_or(|only| only == check.name);
-        all.filter(|check| wanted(check) && !(check.cut && target.is_some()))
+        let is_selected =
+            |check: &Check<'_>| self.only.as_deref().is_none_or(|only| only == check.name);
+        all.filter(|check| is_selected(check) && !(check.cut && target.is_some()))
             .collect()
     }
 }
@@ -279,10 +280,10 @@ impl RunFolders<'_> {
         let differences = found(&comparison);
         wrong.of += 1;
         wrong.same += usize::from(!differences.is_empty());
-        let said = format!("{place}: {}", words(&differences));
-        remark(&said);
+        let line = format!("{place}: {}", words(&differences));
+        remark(&line);
         if !differences.is_empty() {
-            self.record.add(&said);
+            self.record.add(&line);
         }
         if cut {
             let differences = found(&self.comparison(pairs, "cut")?);
@@ -290,10 +291,10 @@ impl RunFolders<'_> {
                 .iter()
                 .any(|words| words.starts_with("throughput: slower"));
             wrong.cut += usize::from(!slower);
-            let said = format!("{place}, a tenth less: {}", words(&differences));
-            remark(&said);
+            let line = format!("{place}, a tenth less: {}", words(&differences));
+            remark(&line);
             if !slower {
-                self.record.add(&said);
+                self.record.add(&line);
             }
         }
         Ok(())
@@ -349,10 +350,10 @@ impl RunFolders<'_> {
             .current_dir(self.folder)
             .stdin(Stdio::null())
             .output()?;
-        let said = String::from_utf8_lossy(&ended.stderr);
+        let stderr = String::from_utf8_lossy(&ended.stderr);
         ensure!(
             ended.status.success(),
-            "{command:?}: {}\n{said}",
+            "{command:?}: {}\n{stderr}",
             ended.status
         );
         Ok(ended.stdout)

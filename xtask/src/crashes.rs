@@ -1,5 +1,5 @@
-//! `cargo xtask crashes`: nodes of the embedded cluster crash while producers write, and every record
-//! that was acknowledged is looked for. The producers are ours, and Kafka's verifiable producer.
+//! `cargo xtask crashes`: nodes of the embedded cluster crash while producers write, and every acknowledged
+//! record must be found afterwards. The producers are ours, and Kafka's verifiable producer.
 
 use std::fs;
 use std::path::Path;

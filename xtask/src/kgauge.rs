@@ -128,7 +128,7 @@ impl Background {
     }
 }
 
-/// How many seconds of a hold stage the slices of a run tell of; the run may not have begun.
+/// The seconds of the hold stage in the slices of a run; 0 before the run has started.
 fn hold_seconds(run: &Path) -> usize {
     let Ok(repeats) = fs::read_dir(run.join("repeats")) else {
         return 0;

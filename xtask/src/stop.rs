@@ -9,29 +9,29 @@ use kgauge_client::Interrupt;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-static WANTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// Starts to listen. A second signal ends the process on the spot.
 pub(crate) fn listen() -> Result<()> {
-    let wanted = WANTED.get_or_init(Arc::default);
+    let requested = REQUESTED.get_or_init(Arc::default);
     for signal in [SIGINT, SIGTERM] {
         // The order matters: at the first signal the flag is not up yet.
-        flag::register_conditional_shutdown(signal, 130, Arc::clone(wanted))?;
-        flag::register(signal, Arc::clone(wanted))?;
+        flag::register_conditional_shutdown(signal, 130, Arc::clone(requested))?;
+        flag::register(signal, Arc::clone(requested))?;
     }
     Ok(())
 }
 
 /// Raised once the user has asked to stop.
 pub(crate) fn interrupt() -> Interrupt {
-    Interrupt::from(Arc::clone(WANTED.get_or_init(Arc::default)))
+    Interrupt::from(Arc::clone(REQUESTED.get_or_init(Arc::default)))
 }
 
 /// An error once the user has asked to stop.
 pub(crate) fn check() -> Result<()> {
-    let wanted = WANTED
+    let is_requested = REQUESTED
         .get()
-        .is_some_and(|wanted| wanted.load(Ordering::Relaxed));
-    ensure!(!wanted, "stopped by a signal");
+        .is_some_and(|requested| requested.load(Ordering::Relaxed));
+    ensure!(!is_requested, "stopped by a signal");
     Ok(())
 }

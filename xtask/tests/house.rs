@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 #[path = "house/cycles.rs"]
 mod cycles;
+#[path = "house/identifiers.rs"]
+mod identifiers;
 #[path = "house/sentences.rs"]
 mod sentences;
 

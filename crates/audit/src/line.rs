@@ -30,7 +30,7 @@ pub struct AuditedLine {
     /// Its position.
     pub place: FindingLocation,
     /// Its content.
-    pub said: ParsedLine,
+    pub content: ParsedLine,
     /// The nearest command before it, even for other records: its settings were probably the same.
     pub nearby: Option<Context>,
 }
@@ -38,18 +38,18 @@ pub struct AuditedLine {
 impl AuditedLine {
     /// The command that may have printed it: the nearest one, if its records have about this size.
     pub fn context(&self) -> Option<&Context> {
-        let ParsedLine::Producer(line) = &self.said else {
+        let ParsedLine::Producer(line) = &self.content else {
             return None;
         };
         self.nearby.as_ref().filter(|context| {
             let sizes = context.record_bytes.zip(line.record_bytes());
-            sizes.is_none_or(|(wanted, seen)| (seen / wanted as f64 - 1.0).abs() < 0.03)
+            sizes.is_none_or(|(configured, measured)| (measured / configured as f64 - 1.0).abs() < 0.03)
         })
     }
 
     /// Its content, if it is a producer's summary.
     pub(crate) fn summary(&self) -> Option<&ProducerLine> {
-        match &self.said {
+        match &self.content {
             ParsedLine::Producer(line) if line.percentiles_ms.is_some() => Some(line),
             _ => None,
         }
@@ -57,7 +57,7 @@ impl AuditedLine {
 
     /// The distributions in it.
     pub(crate) fn distributions(&self) -> Vec<PublishedTimes> {
-        match &self.said {
+        match &self.content {
             ParsedLine::Omb(result) => result.latencies.clone(),
             _ => self
                 .summary()
@@ -69,7 +69,7 @@ impl AuditedLine {
 
     /// The sent bytes per second, in 2^20.
     pub(crate) fn sent_mib_per_s(&self) -> Option<f64> {
-        match &self.said {
+        match &self.content {
             ParsedLine::Producer(line) => Some(line.mib_per_s),
             ParsedLine::Rate(rate) => Some(rate.mib_per_s),
             ParsedLine::Rdkafka(line) => Some(line.mb_per_s * 1e6 / 1_048_576.0),

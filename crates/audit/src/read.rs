@@ -21,7 +21,7 @@ pub(crate) fn read((file, bytes): &AuditInput, audit: &mut Audit) {
     if let Some(result) = omb::find(bytes) {
         return audit.lines.push(AuditedLine {
             place: place(1),
-            said: ParsedLine::Omb(result),
+            content: ParsedLine::Omb(result),
             nearby: None,
         });
     }
@@ -34,26 +34,26 @@ pub(crate) fn read((file, bytes): &AuditInput, audit: &mut Audit) {
         if let Some(found) = context::command(text, line) {
             current = Some(found);
         }
-        let said = match producer::find(text) {
-            Some(PerfTestLine::Line(said)) => {
-                if said.has_commas {
+        let content = match producer::find(text) {
+            Some(PerfTestLine::Line(producer_line)) => {
+                if producer_line.has_commas {
                     commas.push(line);
                 }
-                ParsedLine::Producer(said)
+                ParsedLine::Producer(producer_line)
             }
             Some(PerfTestLine::Cut) => {
                 cut.push(line);
                 continue;
             }
             None => match other(text) {
-                Some(said) => said,
+                Some(content) => content,
                 None => continue,
             },
         };
         audit.lines.push(AuditedLine {
             nearby: current.clone(),
             place: place(line),
-            said,
+            content,
         });
     }
     let mut remark = |places: &[usize], words: &str| {
@@ -72,9 +72,10 @@ pub(crate) fn read((file, bytes): &AuditInput, audit: &mut Audit) {
         "has decimal commas, as Java prints in some locales: accepted",
     );
     if audit.lines.len() == before {
-        let words = match bytes.contains(&0) {
-            true => "is binary and has no line of a known tool",
-            false => "has no line of a known tool",
+        let words = if bytes.contains(&0) {
+            "is binary and has no line of a known tool"
+        } else {
+            "has no line of a known tool"
         };
         audit.remarks.push(format!("{file} {words}"));
     }

@@ -105,7 +105,7 @@ const PUBLISHED: &str = "\
 ";
 
 #[test]
-fn what_cannot_be_true_is_said_with_its_arithmetic() {
+fn impossible_figures_are_reported_with_their_arithmetic() {
     let found = of(PUBLISHED);
     assert_eq!((found.summaries(), found.contradictions()), (3, 2));
     let first = &found.findings[0];
@@ -245,7 +245,7 @@ fn equal_records_were_compressed_until_3_0() {
 }
 
 #[test]
-fn what_is_no_output_is_said_and_nothing_is_guessed() {
+fn text_without_output_is_reported_and_nothing_is_guessed() {
     let remark = |bytes: &[u8]| {
         let found = audit(&[("log".to_owned(), bytes.to_vec())], &Options::default());
         assert!(found.findings.is_empty() && found.lines.is_empty());

@@ -60,8 +60,8 @@ fn node_cpu_ns() -> Result<u64> {
     for task in fs::read_dir("/proc/self/task")? {
         let path = task?.path();
         if fs::read_to_string(path.join("comm"))?.trim() == "kgauge-node-1" {
-            let told = fs::read_to_string(path.join("schedstat"))?;
-            return Ok(told.split(' ').next().unwrap_or("0").parse()?);
+            let schedstat = fs::read_to_string(path.join("schedstat"))?;
+            return Ok(schedstat.split(' ').next().unwrap_or("0").parse()?);
         }
     }
     Err("there is no thread of that name".into())

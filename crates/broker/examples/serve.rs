@@ -1,7 +1,7 @@
 //! Serves an embedded cluster to any Kafka client until its standard input ends:
 //! `cargo run -p kgauge-broker --example serve -- DIR [NODES] [FIRST_PORT] [name=value ...]`.
 //! Port 0 means free ports. Besides Kafka's settings there are
-//! `security=SSL|SASL_PLAINTEXT|SASL_SSL`, `user=NAME:PASSWORD` (as often as wanted), and for files
+//! `security=SSL|SASL_PLAINTEXT|SASL_SSL`, `user=NAME:PASSWORD` (repeatable), and for files
 //! in PEM `certificate=FILE`, `key=FILE` and `clients=FILE` (the authorities of clients).
 #![allow(clippy::print_stdout, reason = "an example talks to its user")]
 

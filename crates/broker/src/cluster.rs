@@ -62,7 +62,7 @@ pub enum StartError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The system gives no thread or poll.
@@ -189,7 +189,7 @@ struct Wires {
     standing: ActiveFaults,
 }
 
-/// A node whose thread has not begun.
+/// A node whose thread is not started yet.
 struct PreparedNode {
     id: NodeId,
     address: SocketAddr,
@@ -358,15 +358,16 @@ impl ClusterHandle {
     #[must_use]
     pub fn bootstrap_servers(&self) -> String {
         let config = &self.wires.config;
-        let told = |(id, address): (NodeId, &SocketAddr)| {
+        let server = |(id, address): (NodeId, &SocketAddr)| {
             let (host, port) = (config.host(*address), config.port(id, *address));
-            match host.contains(':') {
-                true => format!("[{host}]:{port}"),
-                false => format!("{host}:{port}"),
+            if host.contains(':') {
+                format!("[{host}]:{port}")
+            } else {
+                format!("{host}:{port}")
             }
         };
-        let told = config.node_ids().zip(&self.addresses).map(told);
-        told.collect::<Vec<_>>().join(",")
+        let servers = config.node_ids().zip(&self.addresses).map(server);
+        servers.collect::<Vec<_>>().join(",")
     }
 
     /// What nodes did or found since the last call that their owner should know.
@@ -392,9 +393,10 @@ impl ClusterHandle {
                 disk_full,
             } = event
             {
-                let wanted = disk_full && node.is_some_and(|node| self.wires.standing.fills(node));
+                let injected =
+                    disk_full && node.is_some_and(|node| self.wires.standing.fills(node));
                 let failure = ClusterFailure { node, words };
-                if !wanted {
+                if !injected {
                     self.failures.push(failure);
                     continue;
                 }

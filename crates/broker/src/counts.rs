@@ -74,7 +74,7 @@ pub struct RequestCounts {
     pub local_ns: u64,
     /// Waiting for followers, or for records.
     pub remote_ns: u64,
-    /// For how long clients were told to wait for their quotas. No part of the rest: the answer goes at once.
+    /// Throttle time that answers asked clients to wait. Not part of the rest: the answer goes at once.
     pub throttle_ns: u64,
     /// The answer waiting: behind earlier ones of its connection, for the thread to be done with the requests
     /// after it, or for a fault that held it back.
@@ -316,7 +316,7 @@ impl Counters {
         }
     }
 
-    /// A client was told to wait for its quota.
+    /// Counts the throttle time of an answer.
     pub(crate) fn throttled(&self, kind: CountedRequest, ns: u64) {
         self.requests[kind as usize].throttle_ns.add(ns);
     }

@@ -104,7 +104,7 @@ impl ClusterImage {
         self.topic(self.names.get(&id)?)
     }
 
-    /// The node that clients are told is the controller: admin requests may go to any.
+    /// The node that metadata answers name as the controller: admin requests may go to any.
     #[must_use]
     pub fn controller(&self) -> Option<NodeId> {
         self.nodes.keys().next().copied()

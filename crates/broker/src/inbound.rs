@@ -41,7 +41,7 @@ impl Spare {
         buffer
     }
 
-    /// Bytes of the buffers that connections have: space for requests that have begun.
+    /// Bytes of the buffers that connections have: space for partly received requests.
     pub(crate) fn lent_bytes(&self) -> usize {
         self.lent
     }
@@ -104,7 +104,7 @@ impl Inbound {
         self.end += bytes.len();
     }
 
-    /// Space for more of the frame that has begun: no more than it needs, and at most as much as it
+    /// Space for more of the partly received frame: no more than it needs, and at most as much as it
     /// already has.
     pub(crate) fn room(
         &mut self,
@@ -114,9 +114,9 @@ impl Inbound {
         let have = self.end - self.start;
         let size = frame_size(&self.buffer[self.start..self.end], bytes_max)?;
         let whole = SIZE_BYTES + size.unwrap_or(0);
-        let wanted = whole.saturating_sub(have).min(have.max(FIRST_BYTES)).max(1);
-        self.make_room(wanted, spare);
-        Ok(&mut self.buffer[self.end..self.end + wanted])
+        let len = whole.saturating_sub(have).min(have.max(FIRST_BYTES)).max(1);
+        self.make_room(len, spare);
+        Ok(&mut self.buffer[self.end..self.end + len])
     }
 
     /// Bytes of the buffer.

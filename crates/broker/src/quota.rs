@@ -26,7 +26,7 @@ impl QuotaKind {
     }
 }
 
-/// A user or a client id, or all for whom nothing else is said.
+/// A user or a client id, or the default for all others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuotaSubject {

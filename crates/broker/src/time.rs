@@ -1,4 +1,4 @@
-//! What time it is, told to the core from outside.
+//! The time, which callers pass to the core.
 
 use std::fmt;
 

@@ -216,8 +216,8 @@ fn requests_in_pieces_and_across_reads_are_put_together() {
     }
     for base_offset in [0, 900] {
         let answer = client.receive::<ProduceRequest<'static>>(12);
-        let told = &answer.responses[0].partition_responses[0];
-        assert_eq!((told.error_code, told.base_offset), (0, base_offset));
+        let response = &answer.responses[0].partition_responses[0];
+        assert_eq!((response.error_code, response.base_offset), (0, base_offset));
     }
 }
 

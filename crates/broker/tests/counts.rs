@@ -169,8 +169,8 @@ fn requests_of_one_turn_wait_for_those_before_them_and_their_answers_for_those_b
     let running = start(1);
     let mut client = client_of(&running, ONE);
     client.create_topic("t", 1);
-    // They lie in the socket when the node looks again, and are all served in one turn. What is asked
-    // in a pause is done when it has begun.
+    // The node finds them all in the socket when it resumes, and serves them in one turn. It answers the
+    // fault commands while it pauses, so the pause has started before the first request is sent.
     running.cluster.pause_node(ONE).unwrap();
     let none = RequestFault::Delay(DelayPlan::Constant(0));
     let fault = InjectedFault::of(ApiKey::Metadata, none);

@@ -1,5 +1,5 @@
 //! Nodes that crash while producers write, in real threads on a real disk: a short form of
-//! `examples/crashes`, which does it for as long as wanted.
+//! `examples/crashes`, which does it for any length of time.
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 #[path = "../examples/crashes/trial/mod.rs"]

@@ -79,12 +79,12 @@ impl Three {
         image.topic(name).unwrap().partition(0).unwrap().clone()
     }
 
-    /// Waits until the partition is as wanted.
-    fn until(&self, name: &str, wanted: impl Fn(&PartitionImage) -> bool) -> PartitionImage {
+    /// Waits until the partition meets a condition.
+    fn until(&self, name: &str, condition: impl Fn(&PartitionImage) -> bool) -> PartitionImage {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
             let partition = self.partition(name);
-            if wanted(&partition) {
+            if condition(&partition) {
                 return partition;
             }
             assert!(Instant::now() < until, "{partition:?}");
@@ -340,8 +340,8 @@ fn fetch_offsets(require_stable: bool) -> OffsetFetchRequest<'static> {
     }
 }
 
-/// The offset that is told; `None` if none is.
-fn told(client: &mut Client) -> Option<i64> {
+/// The committed offset in the next answer, if there is one.
+fn receive_offset(client: &mut Client) -> Option<i64> {
     let answer = client.receive::<OffsetFetchRequest<'static>>(9);
     let group = &answer.groups[0];
     assert_eq!(group.error_code, 0);
@@ -407,15 +407,15 @@ fn an_offset_is_shown_when_every_replica_has_it_and_not_before() {
     wait_until_served(&three, &mut client);
     let mut other = three.client(coordinator);
     other.send(9, &fetch_offsets(false));
-    assert_eq!(told(&mut other), Some(5), "the commits are on their way");
+    assert_eq!(receive_offset(&mut other), Some(5), "the commits are on their way");
     three.cluster.resume_node(frozen).unwrap();
     assert_eq!(commit_answer(&mut client), 0);
     assert_eq!(commit_answer(&mut client), 0);
-    assert_eq!(told(&mut client), Some(5), "as it was when it was asked");
-    assert_eq!(told(&mut client), Some(7), "the newest, when replicated");
+    assert_eq!(receive_offset(&mut client), Some(5), "as it was when it was asked");
+    assert_eq!(receive_offset(&mut client), Some(7), "the newest, when replicated");
     client.receive::<CreateTopicsRequest<'static>>(7);
     client.send(9, &fetch_offsets(false));
-    assert_eq!(told(&mut client), Some(7));
+    assert_eq!(receive_offset(&mut client), Some(7));
     three.cluster.stop().unwrap();
 }
 
@@ -435,13 +435,13 @@ fn an_offset_that_is_taken_back_is_shown_until_every_replica_knows() {
     wait_until_served(&three, &mut client);
     let mut other = three.client(coordinator);
     other.send(9, &fetch_offsets(false));
-    assert_eq!(told(&mut other), Some(5), "it is still there");
+    assert_eq!(receive_offset(&mut other), Some(5), "it is still there");
     three.cluster.resume_node(frozen).unwrap();
     let answer = client.receive::<OffsetDeleteRequest<'static>>(0);
     let code = answer.topics[0].partitions[0].error_code;
     assert_eq!((answer.error_code, code), (0, 0));
     client.receive::<CreateTopicsRequest<'static>>(7);
     client.send(9, &fetch_offsets(false));
-    assert_eq!(told(&mut client), None);
+    assert_eq!(receive_offset(&mut client), None);
     three.cluster.stop().unwrap();
 }

@@ -121,15 +121,15 @@ fn options(arguments: &args::AuditArgs) -> anyhow::Result<Options> {
     })
 }
 
-/// The value of an option, or an error that shows the `wanted` form.
+/// The value of an option, or an error that shows the `expected` form.
 fn value<T>(
     option: &str,
     text: Option<&str>,
     parse: impl Fn(&str) -> Option<T>,
-    wanted: &str,
+    expected: &str,
 ) -> anyhow::Result<Option<T>> {
     let Some(text) = text else { return Ok(None) };
-    let wrong = || stop(ExitStatus::BadInput, format!("{option} {text}: {wanted}"));
+    let wrong = || stop(ExitStatus::BadInput, format!("{option} {text}: {expected}"));
     parse(text).map(Some).ok_or_else(wrong)
 }
 

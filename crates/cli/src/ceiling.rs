@@ -61,16 +61,16 @@ pub(crate) fn ceiling(arguments: &args::CeilingArgs) -> anyhow::Result<ExitStatu
             }
         }
     }
-    let told = CeilingJson {
+    let ceilings = CeilingJson {
         format: 1,
         kgauge: BuildRecord::this(),
         machine: kgauge_observe::host_facts(&std::env::temp_dir()).machine,
         rows,
     };
     if arguments.json {
-        print::json(&told)?;
+        print::json(&ceilings)?;
     } else {
-        print::result(&table(&told));
+        print::result(&table(&ceilings));
     }
     Ok(ExitStatus::Good)
 }
@@ -163,18 +163,18 @@ fn row(trial: &Trial, flow: usize, path: CeilingPath, found: &Ceiling) -> Row {
     }
 }
 
-fn table(told: &CeilingJson) -> String {
-    let machine = &told.machine;
+fn table(ceilings: &CeilingJson) -> String {
+    let machine = &ceilings.machine;
     let cpus = machine
         .cpu_count
         .map_or_else(String::new, |cpus| format!("{cpus} x "));
     let model = machine.cpu_model.as_deref().unwrap_or("a processor");
-    let mut text = format!("{cpus}{model}, kgauge {}\n", told.kgauge.version);
-    if told.kgauge.debug {
+    let mut text = format!("{cpus}{model}, kgauge {}\n", ceilings.kgauge.version);
+    if ceilings.kgauge.debug {
         text.push_str("This kgauge was built without optimisation: build with --release.\n");
     }
     let mut trial = None;
-    for row in &told.rows {
+    for row in &ceilings.rows {
         if trial != Some(&row.trial) {
             trial = Some(&row.trial);
             text.push_str(&format!(

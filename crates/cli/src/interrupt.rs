@@ -8,16 +8,16 @@ use crate::print;
 
 pub(crate) use kgauge_runner::StopRequests;
 
-/// Starts to listen; `first` is said at the first signal, once the stop is raised: stderr may be closed or full. A
-/// third ends the process on the spot.
+/// Starts to listen for signals. The first one requests the stop, then prints `first`: stderr may be closed or full. The
+/// third one ends the process at once.
 #[allow(clippy::exit)]
 pub(crate) fn listen(first: &'static str) -> anyhow::Result<StopRequests> {
     let stopping = StopRequests::idle();
-    let told = stopping.clone();
+    let requests = stopping.clone();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot handle Ctrl-C")?;
     let listen = move || {
         for _ in signals.forever() {
-            match told.request() {
+            match requests.request() {
                 0 => print::message_if_ready(&format!("\nkgauge: {first}")),
                 1 => print::message_if_ready("\nkgauge: stopping without waiting for answers"),
                 _ => std::process::exit(130),

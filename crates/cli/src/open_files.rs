@@ -6,9 +6,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// too many says so.
 pub(crate) fn raise_limit() {
     let limit = getrlimit(Resource::Nofile);
-    let wanted = Rlimit {
+    let raised = Rlimit {
         current: limit.maximum,
         maximum: limit.maximum,
     };
-    let _ = setrlimit(Resource::Nofile, wanted);
+    let _ = setrlimit(Resource::Nofile, raised);
 }

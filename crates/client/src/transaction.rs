@@ -60,13 +60,9 @@ impl TransactionKind {
             .finalized_feature(FEATURE)
             .is_some_and(|level| level >= FEATURE_OF_SECOND);
         let knows = |api, version: i16| versions.highest_common(api, version..=version).is_some();
-        match is_agreed
+        if is_agreed
             && knows(ApiKey::EndTxn, END_WITH_EPOCH)
-            && knows(ApiKey::Produce, PRODUCE_THAT_ADDS)
-        {
-            true => Self::Second,
-            false => Self::First,
-        }
+            && knows(ApiKey::Produce, PRODUCE_THAT_ADDS) { Self::Second } else { Self::First }
     }
 
     fn end_versions(self) -> RangeInclusive<i16> {
@@ -77,7 +73,7 @@ impl TransactionKind {
     }
 }
 
-/// Why something that a transactional producer wanted did not work out.
+/// Why a request of a transactional producer failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TransactionError {
     /// The coordinator refuses.
@@ -146,8 +142,8 @@ impl TransactionError {
 }
 
 impl TransactionError {
-    /// Whether the coordinator takes the producer for one of the past: another one has begun with its
-    /// id, or its transaction was older than its timeout.
+    /// Whether the coordinator has fenced the producer: another one with its id has started, or its transaction
+    /// exceeded its timeout.
     pub fn is_of_the_past(&self) -> bool {
         match self {
             TransactionError::Refused { code, .. } => is_of_the_past(*code),
@@ -156,7 +152,7 @@ impl TransactionError {
         }
     }
 
-    /// Whether trying again later may help: nobody has said no.
+    /// Whether a later attempt may succeed.
     pub fn may_pass(&self) -> bool {
         match self {
             TransactionError::Refused { code, .. } => code.is_retriable(),
@@ -217,8 +213,8 @@ impl TransactionalProducer {
         self.links
     }
 
-    /// What it speaks, as the coordinator wanted it when the producer was introduced. It stays with it:
-    /// brokers that are upgraded meanwhile go on with producers of the first kind.
+    /// The kind of its transactions, which depends on the coordinator at the time of [`init`](Self::init). It never
+    /// changes afterwards: upgraded brokers continue to accept the first kind.
     pub fn kind(&self) -> TransactionKind {
         self.kind
     }
@@ -245,9 +241,12 @@ impl TransactionalProducer {
         Ok(identity)
     }
 
-    /// The next epoch of the same producer, after a transaction that ended badly; of brokers before Kafka 2.5
-    /// as somebody new. What is open under this id is aborted, whosever it is: the coordinator must have
-    /// taken an end from this producer before, or another one that has begun meanwhile is struck.
+    /// Requests the next epoch of the same producer after a failed transaction. Brokers before Kafka 2.5 treat it as a
+    /// new producer.
+    ///
+    /// The coordinator aborts the open transaction of this id, even if it is another producer's. Therefore call this
+    /// only after the coordinator has accepted an end from this producer: otherwise it may abort the transaction of a
+    /// producer that started meanwhile.
     pub fn renew(&mut self) -> Result<ProducerId, TransactionError> {
         let known = self.known();
         self.introduce(known).map_err(TransactionError::into_fenced)
@@ -260,10 +259,7 @@ impl TransactionalProducer {
                 version.map_err(ClusterError::from)
             });
             let version = version.map_err(|error| this.failed(error))?;
-            let as_whom = match version >= INIT_WITH_IDENTITY {
-                true => as_whom,
-                false => NOBODY,
-            };
+            let as_whom = if version >= INIT_WITH_IDENTITY { as_whom } else { NOBODY };
             let request = InitProducerIdRequest {
                 transactional_id: Some(this.id.clone().into()),
                 transaction_timeout_ms: this.timeout_ms,
@@ -491,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn a_producer_that_is_locked_out_is_told_who_did_it_and_a_refusal_of_another_kind_is_not() {
+    fn only_an_error_of_a_fenced_producer_names_another_producer() {
         let refused = |code| TransactionError::Refused {
             id: "shop".to_owned(),
             api: ApiKey::InitProducerId,

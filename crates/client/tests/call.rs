@@ -158,7 +158,7 @@ fn a_mangled_answer_is_malformed() {
 }
 
 #[test]
-fn a_version_that_the_broker_lacks_is_told() {
+fn an_unsupported_version_is_reported() {
     let address = answers(|_| Vec::new());
     let mut connection = connect(&address);
     let error = connection

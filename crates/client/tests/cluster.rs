@@ -121,7 +121,7 @@ fn the_only_server_speaks_for_itself() {
 }
 
 #[test]
-fn a_controllers_listener_is_told_as_such() {
+fn a_controllers_listener_is_recognised() {
     let address = fake::server(|mut stream| {
         while let Some(asked) = Asked::next(&mut stream) {
             let mut known = fake::all_versions();
@@ -156,22 +156,22 @@ fn old_brokers_are_never_asked_for_a_topic_that_they_might_create() {
                     // Null means all topics, and so does an empty list before version 1.
                     let request: MetadataRequest<'_> = asked.message();
                     assert_eq!(request.topics, (newest == 0).then(Vec::new));
-                    let mut told = picture(&own, 1, 0);
-                    told.topics.push(MetadataResponseTopic {
+                    let mut response = picture(&own, 1, 0);
+                    response.topics.push(MetadataResponseTopic {
                         name: Some("of-somebody-else".into()),
                         ..MetadataResponseTopic::default()
                     });
-                    // Nothing of these is carried by old versions.
-                    told.topics[0].partitions[0].leader_epoch = -1;
+                    // Old versions do not carry these fields.
+                    response.topics[0].partitions[0].leader_epoch = -1;
                     if newest == 0 {
-                        told = MetadataResponse {
+                        response = MetadataResponse {
                             controller_id: -1,
                             cluster_id: None,
-                            ..told
+                            ..response
                         };
-                        told.brokers[0].rack = None;
+                        response.brokers[0].rack = None;
                     }
-                    asked.answer(&told)
+                    asked.answer(&response)
                 };
                 stream.write_all(&answer).unwrap();
             }
@@ -216,10 +216,10 @@ fn an_unknown_topic_is_an_error_at_once() {
 }
 
 #[test]
-fn an_unreachable_advertised_address_is_told_as_such() {
+fn an_unreachable_advertised_address_is_reported() {
     let nowhere = closed_port();
-    let told = nowhere.clone();
-    let address = broker(move |asked| Some(asked.answer(&picture(&told, 1, 0))));
+    let advertised = nowhere.clone();
+    let address = broker(move |asked| Some(asked.answer(&picture(&advertised, 1, 0))));
     let mut cluster = Cluster::bootstrap(config(&[&address])).unwrap();
     let error = cluster.open(1).unwrap_err();
     assert!(

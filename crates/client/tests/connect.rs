@@ -86,7 +86,7 @@ fn a_few_bytes_and_then_silence_are_no_kafka_either() {
 }
 
 #[test]
-fn silence_is_told_after_the_time_limit() {
+fn silence_is_reported_after_the_time_limit() {
     let address = says_and_waits(b"");
     let mut config = config(&[&address]);
     config.connection_setup_timeout = Duration::from_millis(200);
@@ -97,7 +97,7 @@ fn silence_is_told_after_the_time_limit() {
 }
 
 #[test]
-fn a_closed_connection_is_told() {
+fn a_closed_connection_is_reported() {
     let address = server(|mut stream| {
         let _ = read_request(&mut stream);
     });
@@ -169,7 +169,7 @@ fn a_closed_port_is_refused() {
 }
 
 #[test]
-fn an_unknown_host_is_told_by_name() {
+fn an_unknown_host_is_reported_by_name() {
     // RFC 6761 keeps .invalid out of every resolver.
     let error = fails(&Address::parse("no-such-host.invalid:9092").unwrap());
     assert!(

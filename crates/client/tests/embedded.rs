@@ -20,9 +20,9 @@ fn embedded(nodes: u16) -> (Cluster, ClusterHandle, tempfile::TempDir) {
 }
 
 #[test]
-fn a_topic_is_made_looked_at_and_deleted() {
+fn a_topic_is_created_described_and_deleted() {
     let (mut cluster, _handle, _dir) = embedded(1);
-    asking::a_topic_is_made_looked_at_and_deleted(&mut cluster);
+    asking::a_topic_is_created_described_and_deleted(&mut cluster);
 }
 
 #[test]
@@ -38,9 +38,9 @@ fn producer_ids_are_handed_out() {
 }
 
 #[test]
-fn settings_sizes_and_groups_are_told() {
+fn settings_sizes_and_groups_are_reported() {
     let (mut cluster, _handle, _dir) = embedded(1);
-    asking::settings_sizes_and_groups_are_told(&mut cluster);
+    asking::settings_sizes_and_groups_are_reported(&mut cluster);
 }
 
 #[test]
@@ -88,9 +88,9 @@ fn an_operation_on_a_dead_cluster_ends_in_time_and_names_itself_and_its_first_er
     cluster.create_topic(&topic).unwrap();
     handle.stop().unwrap();
     cluster.set_time_limit(Some(Duration::from_millis(300)));
-    let begun = Instant::now();
+    let start = Instant::now();
     let error = cluster.end_offsets("orphaned").unwrap_err();
-    assert!(begun.elapsed() < Duration::from_secs(30), "not a minute");
+    assert!(start.elapsed() < Duration::from_secs(30), "not a minute");
     let words = error.to_string();
     assert!(
         words.starts_with("could not look up offsets within "),

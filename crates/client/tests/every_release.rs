@@ -1,8 +1,7 @@
 //! What the client must find on Apache Kafka of every age, the oldest without ApiVersions included.
 //!
-//! The brokers are for somebody else to start, one cluster of one release each, told as
-//! `VERSION=HOST:PORT/TOPIC` with blanks between; the topic is any that is there and may be left out
-//! where topics can be made over the wire (since 0.10.1):
+//! You start the brokers, one cluster per release, and list them as `VERSION=HOST:PORT/TOPIC`, separated by blanks.
+//! TOPIC is any existing topic. It is optional since 0.10.1, where the client can create topics:
 //! `KGAUGE_KAFKA_RELEASES="0.8.2.2=localhost:9092/some-topic 4.3.1=localhost:9093" cargo test
 //! -p kgauge-client --test every_release -- --ignored`.
 
@@ -127,8 +126,8 @@ fn settings_and_room(given: &Given, cluster: &mut Cluster) {
     match cluster.describe_log_dirs(id, Some(&[])) {
         Ok(dirs) => {
             assert!(given.has(&[1]) && !dirs.is_empty(), "{version}");
-            let told = dirs.iter().all(|dir| dir.usable_bytes.is_some());
-            assert_eq!(told, given.has(&[3, 3]), "{version}: free room (KIP-827)");
+            let is_room_known = dirs.iter().all(|dir| dir.usable_bytes.is_some());
+            assert_eq!(is_room_known, given.has(&[3, 3]), "{version}: free room (KIP-827)");
         }
         Err(error) => {
             assert!(is_unsupported(&error.error), "{version}: {error}");

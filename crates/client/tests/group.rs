@@ -62,6 +62,6 @@ on_both! {
     one_member_reads_all_and_commits
     three_members_share_and_take_over
     members_agree_on_what_both_know
-    whoever_was_forgotten_is_told
+    a_forgotten_member_is_notified
     a_static_member_keeps_its_partitions
 }

@@ -123,30 +123,30 @@ fn member(mut answer: impl FnMut(&Asked, u32) -> Option<Vec<u8>> + Send + 'stati
     GroupMember::new(Cluster::bootstrap(config).unwrap(), settings)
 }
 
-/// What a member says that gets this answer to its first JoinGroup.
-fn said_of(answer: JoinGroupResponse<'static>) -> String {
+/// The error of a member that gets this answer to its first JoinGroup.
+fn join_error(answer: JoinGroupResponse<'static>) -> String {
     let mut member =
         member(move |asked, _| (asked.api == ApiKey::JoinGroup).then(|| asked.answer(&answer)));
     member.join().unwrap_err().to_string()
 }
 
 #[test]
-fn answers_without_sense_are_told_in_words() {
+fn invalid_answers_are_reported() {
     let strange = JoinGroupResponse {
         protocol_name: Some("sticky".into()),
         ..joined()
     };
-    assert!(said_of(strange).contains("did not offer"));
+    assert!(join_error(strange).contains("did not offer"));
     let nameless = JoinGroupResponse {
         member_id: "".into(),
         ..joined()
     };
-    assert!(said_of(nameless).contains("without id or generation"));
+    assert!(join_error(nameless).contains("without id or generation"));
     let unwilling = JoinGroupResponse {
         member_id: "".into(),
         ..refused(ErrorCode::MemberIdRequired)
     };
-    assert!(said_of(unwilling).contains("requires a member id but gives none"));
+    assert!(join_error(unwilling).contains("requires a member id but gives none"));
     let garbled = JoinGroupResponse {
         members: vec![JoinGroupResponseMember {
             member_id: "other".into(),
@@ -155,7 +155,7 @@ fn answers_without_sense_are_told_in_words() {
         }],
         ..joined()
     };
-    assert!(said_of(garbled).contains("the subscription of member other"));
+    assert!(join_error(garbled).contains("the subscription of member other"));
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn what_never_passes_is_an_error_at_once_with_a_cure() {
 }
 
 #[test]
-fn a_member_id_that_is_wanted_is_used_and_a_coordinator_that_moves_is_followed() {
+fn a_required_member_id_is_used_and_a_coordinator_that_moves_is_followed() {
     let mut member = member(|asked, count| match count {
         0 => Some(asked.answer(&JoinGroupResponse {
             member_id: "given".into(),

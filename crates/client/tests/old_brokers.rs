@@ -94,7 +94,7 @@ fn picture(own: &Address) -> MetadataResponse<'static> {
 }
 
 fn offsets() -> ListOffsetsResponse<'static> {
-    let told = |partition_index, offset| ListOffsetsPartitionResponse {
+    let partition = |partition_index, offset| ListOffsetsPartitionResponse {
         partition_index,
         old_style_offsets: vec![offset, 0],
         ..ListOffsetsPartitionResponse::default()
@@ -102,7 +102,7 @@ fn offsets() -> ListOffsetsResponse<'static> {
     ListOffsetsResponse {
         topics: vec![ListOffsetsTopicResponse {
             name: TOPIC.into(),
-            partitions: vec![told(0, 11), told(1, 22)],
+            partitions: vec![partition(0, 11), partition(1, 22)],
         }],
         ..ListOffsetsResponse::default()
     }
@@ -133,7 +133,7 @@ fn each_age_is_recognised_by_what_it_does_not_answer() {
 }
 
 #[test]
-fn offsets_come_from_the_lists_of_version_0_and_what_is_not_told_is_absent() {
+fn offsets_come_from_the_lists_of_version_0_and_missing_ones_are_absent() {
     let (address, _) = old_broker(Kind::Closing);
     let mut cluster = Cluster::bootstrap(config(&[&address])).unwrap();
     assert_eq!(cluster.end_offsets(TOPIC).unwrap(), [11, 22]);
@@ -224,16 +224,16 @@ fn a_newer_broker_that_closes_a_connection_is_not_taken_for_an_old_one() {
 
 #[test]
 fn a_newer_broker_that_answers_late_is_waited_for() {
-    // The late answer leaves when the client has begun to look for an old broker.
-    let looked = Arc::new((Mutex::new(0_u32), Condvar::new()));
-    let seen = looked.clone();
+    // The first connection answers only after the client has started to check for an old broker.
+    let answers = Arc::new((Mutex::new(0_u32), Condvar::new()));
+    let seen = answers.clone();
     let mut connections = 0;
     let address = server(move |mut stream| {
         connections += 1;
-        let (number, looked) = (connections, looked.clone());
+        let (number, answers) = (connections, answers.clone());
         std::thread::spawn(move || {
             while let Some(asked) = Asked::next(&mut stream) {
-                let (count, changed) = &*looked;
+                let (count, changed) = &*answers;
                 if number == 1 {
                     let guard = count.lock().unwrap();
                     drop(changed.wait_while(guard, |count| *count < 3).unwrap());

@@ -15,8 +15,8 @@ fn cluster() -> Cluster {
 
 #[test]
 #[ignore = "needs a real Kafka: KGAUGE_KAFKA=host:port"]
-fn a_topic_is_made_looked_at_and_deleted() {
-    asking::a_topic_is_made_looked_at_and_deleted(&mut cluster());
+fn a_topic_is_created_described_and_deleted() {
+    asking::a_topic_is_created_described_and_deleted(&mut cluster());
 }
 
 #[test]
@@ -33,8 +33,8 @@ fn producer_ids_are_handed_out() {
 
 #[test]
 #[ignore = "needs a real Kafka: KGAUGE_KAFKA=host:port"]
-fn settings_sizes_and_groups_are_told() {
-    asking::settings_sizes_and_groups_are_told(&mut cluster());
+fn settings_sizes_and_groups_are_reported() {
+    asking::settings_sizes_and_groups_are_reported(&mut cluster());
 }
 
 #[test]

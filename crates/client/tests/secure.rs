@@ -38,8 +38,8 @@ fn serve(stream: &mut (impl std::io::Read + Write)) -> Option<()> {
         let answer = match asked.api {
             ApiKey::ApiVersions => asked.answer(&fake::all_versions()),
             ApiKey::SaslHandshake => {
-                let wanted: SaslHandshakeRequest<'_> = asked.message();
-                let known = wanted.mechanism == "PLAIN";
+                let handshake: SaslHandshakeRequest<'_> = asked.message();
+                let known = handshake.mechanism == "PLAIN";
                 asked.answer(&SaslHandshakeResponse {
                     error_code: if known { 0 } else { 33 },
                     mechanisms: vec!["PLAIN".into()],
@@ -187,7 +187,7 @@ fn sasl_goes_over_tls() {
 }
 
 #[test]
-fn a_mechanism_that_the_broker_lacks_is_told_with_those_that_it_has() {
+fn an_unsupported_mechanism_is_reported_with_the_supported_ones() {
     let lines = format!(
         "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\n\
          sasl.jaas.config={SCRAM} required username=a password=b;\n"
@@ -202,7 +202,7 @@ fn no_marked_secret_is_ever_repeated() {
     const MARK: &str = "cAnArY";
     let (client, trust) = (store("client.p12"), store("trust.jks"));
     let broker = sasl_broker();
-    let mut said = String::new();
+    let mut output = String::new();
     for lines in [
         format!("ssl.truststore.location={trust}\nssl.truststore.password={MARK}"),
         format!("ssl.keystore.location={client}\nssl.keystore.password={MARK}"),
@@ -222,17 +222,17 @@ fn no_marked_secret_is_ever_repeated() {
         for protocol in ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] {
             let text = format!("bootstrap.servers={broker}\nsecurity.protocol={protocol}\n{lines}");
             match ClientConfig::from_properties_text(&text, "test") {
-                Err(error) => write!(said, "{error} {error:?}").unwrap(),
+                Err(error) => write!(output, "{error} {error:?}").unwrap(),
                 Ok(config) => {
-                    write!(said, "{config:?}").unwrap();
+                    write!(output, "{config:?}").unwrap();
                     if protocol == "SASL_PLAINTEXT" {
                         let error = Connection::connect(&broker, &config).unwrap_err();
-                        write!(said, "{error} {error:?} {}", error.fix()).unwrap();
+                        write!(output, "{error} {error:?} {}", error.fix()).unwrap();
                     }
                 }
             }
         }
     }
-    assert!(said.len() > 10_000, "the settings provoke much text");
-    assert!(!said.contains(MARK), "{said}");
+    assert!(output.len() > 10_000, "the settings provoke much text");
+    assert!(!output.contains(MARK), "{output}");
 }

@@ -1,4 +1,4 @@
-//! A transactional producer and a coordinator that says what it is told to say.
+//! A transactional producer and a coordinator with scripted answers.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -126,8 +126,8 @@ fn in_the_second_kind_each_end_says_who_writes_the_next_transaction() {
     assert_eq!(producer.end(true).unwrap(), ProducerId { id: 7, epoch: 1 });
     assert_eq!(producer.end(false).unwrap(), ProducerId { id: 7, epoch: 2 });
     assert_eq!(producer.end(true).unwrap(), ProducerId { id: 8, epoch: 0 });
-    let wanted = [(5, 7, 0, true), (5, 7, 1, false), (5, 7, 2, true)];
-    assert_eq!(*ends.lock().unwrap(), wanted);
+    let expected = [(5, 7, 0, true), (5, 7, 1, false), (5, 7, 2, true)];
+    assert_eq!(*ends.lock().unwrap(), expected);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn in_the_first_kind_the_producer_stays_who_it_is() {
 }
 
 #[test]
-fn one_that_is_locked_out_is_told_so() {
+fn a_fenced_producer_is_recognised() {
     let introductions = Arc::new(Mutex::new(Vec::new()));
     let seen = introductions.clone();
     let address = cluster(2, move |asked| match asked.api {
@@ -187,7 +187,7 @@ fn one_that_is_locked_out_is_told_so() {
         matches!(fenced, TransactionError::Fenced { .. }),
         "{fenced}"
     );
-    // It has said who it is, so the coordinator could refuse it.
+    // The second request named the producer, so the coordinator could refuse it.
     assert_eq!(*introductions.lock().unwrap(), [(-1, -1), (7, 4)]);
 }
 
@@ -206,9 +206,9 @@ fn a_coordinator_that_never_answers_is_waited_for_no_longer_than_an_operation_ma
     // A request alone may take 5 s, of which nothing is left.
     let mut producer = producer(&address, Duration::from_millis(400));
     producer.init().unwrap();
-    let begun = Instant::now();
+    let start = Instant::now();
     let late = producer.end(true).unwrap_err();
-    assert!(begun.elapsed() < Duration::from_secs(4), "{late}");
+    assert!(start.elapsed() < Duration::from_secs(4), "{late}");
     assert!(
         late.may_pass(),
         "whether it was committed is to be asked again: {late}"

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_in_use_is_told() {
+    fn a_port_in_use_is_an_error() {
         let first = listen("0").unwrap();
         assert!(first.address.ip().is_loopback() && first.address.port() > 0);
         let words = listen(&first.address.to_string()).err().unwrap();

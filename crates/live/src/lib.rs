@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_report_whoever_was_told_is_not_waited_for() {
+    fn without_a_report_a_viewer_who_knows_of_the_end_is_not_waited_for() {
         let board = LiveRunState::new(StopRequests::idle());
         board.count_request();
         assert!(waits(&board, 3));

@@ -28,7 +28,7 @@ impl LiveObserver {
     }
 
     fn left(&self) -> Duration {
-        let left = |(begun, planned): (Instant, Duration)| planned.saturating_sub(begun.elapsed());
+        let left = |(start, planned): (Instant, Duration)| planned.saturating_sub(start.elapsed());
         self.planned.map_or(Duration::ZERO, left)
     }
 }

@@ -124,7 +124,7 @@ impl Renderer {
             RunSnapshot {
                 version,
                 repeat: shown.map(|(live, second)| (live.snapshot(), second)),
-                // Of several targets the one before may have ended, and this one not begun.
+                // With several targets, one may have ended and the next one not started.
                 frame: state
                     .runs
                     .last()

@@ -19,9 +19,9 @@ use crate::snapshot::{ProgressSnapshot, RepeatProgress};
 
 /// Troubles that are shown: the last ones.
 const TROUBLES_MAX: usize = 5;
-/// So long after the end every page that can be seen has asked again.
-const ALL_TOLD: Duration = Duration::from_secs(2);
-/// A process that nobody has seen for so long holds no memory: it is looked at once a second.
+/// Within this time after the end, every visible page has asked again.
+const LAST_POLL_MAX: Duration = Duration::from_secs(2);
+/// Processes are sampled once a second. One without a sample for this long has ended and holds no memory.
 const UNSEEN_MAX: Duration = Duration::from_secs(10);
 
 /// Written by the run, read by the server.
@@ -53,7 +53,7 @@ pub(crate) struct LiveState {
     /// Reports that are on their way to a browser.
     sending: usize,
     /// Whether any viewer knows that all is over, and how many of those who do have not got the report.
-    is_told: bool,
+    is_end_known: bool,
     owed: usize,
 }
 
@@ -355,19 +355,19 @@ impl LiveRunState {
         self.state().sending > 0
     }
 
-    /// A viewer was told that all is over. If there is a report, he comes for it.
+    /// A viewer's page got the end of the run. If there is a report, the page loads it next.
     pub(crate) fn mark_over(&self) {
         let mut state = self.state();
-        state.is_told = true;
+        state.is_end_known = true;
         state.owed += usize::from(!state.now.reports.is_empty());
     }
 
-    /// Whether viewers are awaited so long after the end: who was told and has not come for the report, and who has not
-    /// been told yet. `lately`: who looked since then still looks.
+    /// Whether the server waits for viewers, `since` after the end: for those who know of the end but do not have the
+    /// report, and for those who do not know of it yet. A page that asked within `lately` is still open.
     pub(crate) fn is_awaited(&self, lately: Duration, since: Duration) -> bool {
         let state = self.state();
         let looks = state.asked.is_some_and(|at| at.elapsed() < lately);
-        state.owed > 0 || looks && (since < ALL_TOLD || !state.is_told)
+        state.owed > 0 || looks && (since < LAST_POLL_MAX || !state.is_end_known)
     }
 
     /// A report's page, from 1.

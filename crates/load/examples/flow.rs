@@ -1,8 +1,8 @@
-//! Runs the flows of a scenario file on a running cluster and tells what they cost the generator, as
-//! one line of JSON.
+//! Runs the flows of a scenario file on a running cluster and prints the cost to the generator as one
+//! line of JSON.
 //!
 //! `cargo run --release -p kgauge-load --example flow -- HOST:PORT SCENARIO.yaml`. `cargo xtask bench
-//! speed` calls it beside other load generators.
+//! speed` runs it next to other load generators.
 
 #![allow(clippy::print_stdout, reason = "an example talks to its user")]
 
@@ -35,8 +35,8 @@ fn main() -> Result<(), Failure> {
     let interrupt = Interrupt::new();
     let share = Share::of_trial(trial, 1);
     let plan = &share.trial.topic;
-    if let Some(wanted) = &plan.preload {
-        preload(&topic, plan, wanted, &client, &interrupt, |_| {})?;
+    if let Some(preload_plan) = &plan.preload {
+        preload(&topic, plan, preload_plan, &client, &interrupt, |_| {})?;
     }
     let sinks = RefCell::new(Vec::<MemorySlices>::new());
     let sink = || {

@@ -132,7 +132,7 @@ pub(crate) fn starts(
         (_, Some(offsets)) => offsets.to_vec(),
         (_, None) => lookup.offsets(OffsetAt::Earliest)?,
     };
-    let wanted = match flow.from {
+    let offsets = match flow.from {
         StartOffset::Earliest | StartOffset::Latest => return Ok(earliest),
         StartOffset::Offset(offset) => {
             vec![i64::try_from(offset).unwrap_or(i64::MAX); earliest.len()]
@@ -143,13 +143,14 @@ pub(crate) fn starts(
             offsets_at(lookup, now_ms.saturating_sub(ago_ns / 1_000_000))?
         }
     };
-    let within = wanted.iter().zip(earliest.iter().zip(&lookup.ends));
-    // No record is that recent: start at the end.
-    let within = within.map(|(&wanted, (&first, &end))| match wanted {
+    let ranges = earliest.iter().zip(&lookup.ends);
+    let starts = offsets.iter().zip(ranges);
+    let starts = starts.map(|(&offset, (&first, &end))| match offset {
+        // No record is that recent: start at the end.
         ..0 => end,
-        _ => wanted.clamp(first, end.max(first)),
+        _ => offset.clamp(first, end.max(first)),
     });
-    Ok(within.collect())
+    Ok(starts.collect())
 }
 
 /// The first record at or after a time, per partition; negative where there is none.

@@ -222,11 +222,11 @@ impl ControlThread {
         }
         let address = &self.cluster.metadata().broker(broker_id)?.address;
         let limit = CONNECT_TIME_MAX.min(self.config.connection_setup_timeout);
-        let begun = Instant::now();
+        let start = Instant::now();
         let found = Connection::connect_within(address, &self.config, limit, &self.interrupt);
         let Ok(connection) = found else {
             // A broker that refuses at once delays nothing.
-            if begun.elapsed() >= CONNECT_TIME_MAX / 2 {
+            if start.elapsed() >= CONNECT_TIME_MAX / 2 {
                 self.unconnected.insert(broker_id, Instant::now());
             }
             return None;

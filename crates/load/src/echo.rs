@@ -359,11 +359,11 @@ mod tests {
         tracker.ended((0, -1), 2, None);
         assert_eq!(tracker.missing(), 5, "the others will never be read");
         let known = tracker.lane(0).unwrap().known(4);
-        let wanted = EchoRecord {
+        let expected = EchoRecord {
             acked_ns: 100,
             committed_ns: Some(150),
         };
-        assert_eq!(known, Some(wanted));
+        assert_eq!(known, Some(expected));
         assert_eq!(tracker.lane(0).unwrap().known(6), None);
         tracker.echoed(5, 300);
         tracker.producer_done();

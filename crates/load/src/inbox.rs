@@ -131,18 +131,18 @@ impl ReceiveBuffer {
         if self.start == self.end {
             self.clear();
         }
-        let wanted = match self.announced() {
+        let required_bytes = match self.announced() {
             Ok(Some(size)) => (self.end - self.start).max((4 + size).min(self.bytes.len() * 2)),
             _ => self.end - self.start,
         };
-        let short = self.bytes.len() - self.start < wanted + 4
+        let short = self.bytes.len() - self.start < required_bytes + 4
             || self.bytes.len() - self.end < READ_BYTES_MIN / 4;
         if short && self.start > 0 {
             self.bytes.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
         }
-        if self.bytes.len() - self.end < READ_BYTES_MIN / 4 || self.bytes.len() < wanted {
+        if self.bytes.len() - self.end < READ_BYTES_MIN / 4 || self.bytes.len() < required_bytes {
             self.bytes.resize(self.bytes.len() * 2, 0);
         }
     }

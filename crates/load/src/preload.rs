@@ -37,14 +37,14 @@ pub enum PreloadError {
         error: LoadError,
     },
     /// Not every record was acked.
-    #[error("topic {topic} was filled with only {acked} of {wanted} records; the others failed")]
+    #[error("topic {topic} was filled with only {acked} of {records} records; the others failed")]
     Short {
         /// The topic.
         topic: String,
         /// Records in the topic.
         acked: u64,
-        /// Records intended.
-        wanted: u64,
+        /// Records in the plan.
+        records: u64,
     },
     /// The user interrupted.
     #[error("filling topic {topic} was interrupted")]
@@ -102,7 +102,7 @@ pub fn preload(
         Err(PreloadError::Short {
             topic,
             acked,
-            wanted: preload.records,
+            records: preload.records,
         })
     }
 }

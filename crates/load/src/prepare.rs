@@ -183,14 +183,14 @@ impl ClientSetup<'_> {
     ) -> Result<Client, PrepareError> {
         let partitions: Vec<u32> = (0..self.setup.share.trial.topic.partitions).collect();
         let transaction = self.transaction(flow, member, partitions.len())?;
-        let wanted = LinkPurpose {
+        let purpose = LinkPurpose {
             api: ApiKey::Produce,
             versions: produce::versions_of(transaction.as_ref().map(|(_, one)| one.kind())),
             response_bytes_max: RESPONSE_BYTES_MAX,
             send_buffer_bytes: flow.settings.send_buffer_bytes,
             receive_buffer_bytes: flow.settings.receive_buffer_bytes,
         };
-        let (links, leaders) = self.connect(&partitions, &wanted)?;
+        let (links, leaders) = self.connect(&partitions, &purpose)?;
         if let Partitioner::Broker(broker_id) = flow.settings.partitioner
             && links.iter().all(|link| link.broker_id() != broker_id)
         {
@@ -299,14 +299,14 @@ impl ClientSetup<'_> {
         };
         let partitions: Vec<u32> = from.iter().map(|(partition, _)| *partition).collect();
         let settings = &flow.settings;
-        let wanted = LinkPurpose {
+        let purpose = LinkPurpose {
             api: ApiKey::Fetch,
             versions: consume::VERSIONS,
             response_bytes_max: response_bytes_max(settings, trial.topic.partitions),
             send_buffer_bytes: settings.send_buffer_bytes,
             receive_buffer_bytes: settings.receive_buffer_bytes,
         };
-        let (links, leaders) = self.connect(&partitions, &wanted)?;
+        let (links, leaders) = self.connect(&partitions, &purpose)?;
         let positions = from
             .iter()
             .zip(leaders)
@@ -335,7 +335,7 @@ impl ClientSetup<'_> {
                 Some(_) => None,
                 None => stages.hold_end_limit_ns(),
             },
-            response_bytes_max: wanted.response_bytes_max,
+            response_bytes_max: purpose.response_bytes_max,
             leaders: self.lookup.leaders.clone(),
             seat,
             echo: self.echo.cloned(),
@@ -347,7 +347,7 @@ impl ClientSetup<'_> {
     fn connect(
         &mut self,
         partitions: &[u32],
-        wanted: &LinkPurpose,
+        purpose: &LinkPurpose,
     ) -> Result<(Vec<BrokerLink>, Vec<usize>), PrepareError> {
         let mut brokers = Vec::new();
         for &partition in partitions {
@@ -364,7 +364,7 @@ impl ClientSetup<'_> {
             .collect();
         let mut links = Vec::new();
         for (index, &broker_id) in distinct.iter().enumerate() {
-            links.push(self.link(broker_id, token(self.client, index), wanted)?);
+            links.push(self.link(broker_id, token(self.client, index), purpose)?);
         }
         let place = |broker_id: &i32| distinct.iter().position(|known| known == broker_id);
         Ok((links, brokers.iter().filter_map(place).collect()))
@@ -374,31 +374,31 @@ impl ClientSetup<'_> {
         &mut self,
         broker_id: i32,
         token: Token,
-        wanted: &LinkPurpose,
+        purpose: &LinkPurpose,
     ) -> Result<BrokerLink, PrepareError> {
         let connection = self.lookup.cluster.open(broker_id)?;
-        let versions = wanted.versions.clone();
+        let versions = purpose.versions.clone();
         let version = connection
             .api_versions()
-            .highest_common(wanted.api, versions.clone())
+            .highest_common(purpose.api, versions.clone())
             .ok_or(PrepareError::Version {
                 broker_id,
-                api: wanted.api,
+                api: purpose.api,
                 first: *versions.start(),
                 last: *versions.end(),
             })?;
         let channel = connection.into_parts()?.channel;
         let socket = socket2::SockRef::from(&channel.tcp);
-        if let Some(bytes) = wanted.send_buffer_bytes {
+        if let Some(bytes) = purpose.send_buffer_bytes {
             socket.set_send_buffer_size(bytes as usize)?;
         }
-        if let Some(bytes) = wanted.receive_buffer_bytes {
+        if let Some(bytes) = purpose.receive_buffer_bytes {
             socket.set_recv_buffer_size(bytes as usize)?;
         }
         Ok(BrokerLink::connected(
             broker_id,
             token,
-            wanted.response_bytes_max,
+            purpose.response_bytes_max,
             channel,
             version,
         ))

@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn groups_and_static_members_need_their_releases() {
-        let said = |settings: &str, versions: &ApiVersions| {
+        let refusals_for = |settings: &str, versions: &ApiVersions| {
             let text = format!(
                 "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 1, preload: {{records: 1, \
                  record: {{size: 1 B}}}}}}\nflows:\n  - {{name: r, kind: consume, records: all, \
@@ -215,20 +215,20 @@ mod tests {
             ApiVersions::from_ranges([(1, 0, 4), (11, 0, 4)]),
         );
         assert_eq!(
-            said("", &none),
+            refusals_for("", &none),
             ["a: flow r: consumer groups need Kafka 0.9 or newer: --set r.group=false"]
         );
-        assert_eq!(said("", &old), [""; 0]);
-        let fixed = said("group.instance.id: fixed", &old);
+        assert_eq!(refusals_for("", &old), [""; 0]);
+        let fixed = refusals_for("group.instance.id: fixed", &old);
         assert!(fixed[0].contains("needs Kafka 2.3"), "{fixed:?}");
-        let anew = said("group.protocol: consumer", &old);
-        assert!(anew[0].contains("needs Kafka 4.0"), "{anew:?}");
+        let consumer_protocol = refusals_for("group.protocol: consumer", &old);
+        assert!(consumer_protocol[0].contains("needs Kafka 4.0"), "{consumer_protocol:?}");
         let new = ApiVersions::from_ranges([(1, 0, 4), (11, 0, 9), (68, 0, 1)]);
-        assert_eq!(said("group.protocol: consumer", &new), [""; 0]);
+        assert_eq!(refusals_for("group.protocol: consumer", &new), [""; 0]);
     }
 
     #[test]
-    fn what_an_old_release_cannot_do_is_said_with_the_cure() {
+    fn settings_that_an_old_release_lacks_are_refused_with_a_fix() {
         let old = versions(2, false);
         assert_eq!(text("acks: 1", &old), [""; 0]);
         assert_eq!(

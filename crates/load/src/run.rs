@@ -321,7 +321,7 @@ struct LoadThreads {
     control: (Vec<JoinHandle<()>>, ControlSenders),
     /// Ends the control threads, even during a request.
     control_stop: Interrupt,
-    said: Receiver<Over>,
+    completions: Receiver<Over>,
 }
 
 impl LoadThreads {
@@ -335,7 +335,8 @@ impl LoadThreads {
             Some(end_ns) => StageBorders::closed(warm_up_ns, end_ns),
             None => StageBorders::open(warm_up_ns),
         };
-        let ((asks, asked), (say, said)) = (channel(), channel());
+        let (asks, asked) = channel();
+        let (completion_sender, completions) = channel();
         let of_copy = load.copy.map(|setup| (setup, channel()));
         let control = ControlSenders {
             source: asks,
@@ -362,7 +363,7 @@ impl LoadThreads {
                 recorders: recorders.collect(),
                 control: control.clone(),
                 replies,
-                said: say.clone(),
+                completion_sender: completion_sender.clone(),
                 waiter,
                 waker,
             });
@@ -387,13 +388,13 @@ impl LoadThreads {
         // They follow the workers among the threads that ship slices.
         let driven = (workers_count..).zip(load.driven);
         let driven =
-            driven.map(|(thread, one)| drive(one, (shared, thread), stages, borders, say.clone()));
+            driven.map(|(thread, one)| drive(one, (shared, thread), stages, borders, completion_sender.clone()));
         Ok(Self {
             workers,
             driven: driven.collect::<std::io::Result<_>>()?,
             control: (control_threads, control),
             control_stop,
-            said,
+            completions,
         })
     }
 
@@ -422,14 +423,14 @@ fn drive(
     (shared, thread): (&Arc<WorkerShared>, usize),
     stages: &Stages,
     borders: StageBorders,
-    say: Sender<Over>,
+    completion_sender: Sender<Over>,
 ) -> std::io::Result<JoinHandle<DrivenOutcome>> {
     let run = DrivenRun::start(driven, (shared, thread), stages, borders)?;
     let builder = std::thread::Builder::new().name("driver".to_owned());
     builder.spawn(move || {
         let outcome = run.run();
         // The runner waits for this message.
-        let _ = say.send(Over);
+        let _ = completion_sender.send(Over);
         outcome
     })
 }
@@ -447,7 +448,7 @@ impl Watch<'_> {
     fn until_over(&mut self, running: &LoadThreads, on_progress: &mut impl FnMut(&LoadProgress)) {
         let mut left = running.workers.len() + running.driven.len();
         while left > 0 {
-            match running.said.recv_timeout(PROGRESS) {
+            match running.completions.recv_timeout(PROGRESS) {
                 Ok(Over) => left -= 1,
                 // A worker that panicked sends no more messages.
                 Err(RecvTimeoutError::Timeout)

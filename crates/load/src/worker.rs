@@ -48,7 +48,7 @@ pub(crate) struct WorkerMember {
     pub(crate) client: Client,
     pub(crate) flow: usize,
     side: ClientSide,
-    told: Totals,
+    last_totals: Totals,
     /// It has its own record count.
     is_limited: bool,
     has_ended: bool,
@@ -60,7 +60,7 @@ impl WorkerMember {
             client,
             flow,
             side,
-            told: Totals::default(),
+            last_totals: Totals::default(),
             is_limited,
             has_ended: false,
         }
@@ -184,7 +184,7 @@ pub(crate) struct WorkerSetup {
     pub(crate) recorders: Vec<Option<Recorder>>,
     pub(crate) control: ControlSenders,
     pub(crate) replies: Receiver<ControlReply>,
-    pub(crate) said: Sender<Over>,
+    pub(crate) completion_sender: Sender<Over>,
     pub(crate) waiter: EventWaiter,
     pub(crate) waker: Arc<mio::Waker>,
 }
@@ -231,7 +231,7 @@ impl Worker {
     pub(crate) fn run(mut self) -> io::Result<WorkerOutcome> {
         let result = self.run_loop();
         // The runner waits for this message, even if the loop failed.
-        let _ = self.setup.said.send(Over);
+        let _ = self.setup.completion_sender.send(Over);
         result.map(|()| self.finish())
     }
 
@@ -473,8 +473,8 @@ impl Worker {
         }
         for member in &mut setup.members {
             let totals = member.totals();
-            setup.shared.live[member.flow].add(&member.told, &totals);
-            member.told = totals;
+            setup.shared.live[member.flow].add(&member.last_totals, &totals);
+            member.last_totals = totals;
             if let Client::Produce(producer) = &member.client
                 && !producer.is_done()
             {

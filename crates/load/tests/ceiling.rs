@@ -51,7 +51,7 @@ fn measure(share: &Share, flow: usize, clients: u32, path: CeilingPath) -> Ceili
     ceiling(&setup, path).unwrap()
 }
 
-/// Far more than the flow's rate, each record with its hundred bytes, in the time that was said.
+/// The ceiling far exceeds the flow's rate, each record has its 100 bytes, and the span is the requested one.
 fn check(found: &Ceiling) {
     // Seven records a second would be none in a tenth of a second.
     assert!(found.records > 1_000, "{found:?}");

@@ -81,10 +81,10 @@ impl Seen {
     /// All of a stage, or of all of them.
     fn sum(&self, stage: Option<Stage>) -> Slice {
         let mut sum = Slice::new(self.slices[0].key);
-        let wanted = |slice: &&Slice| stage.is_none_or(|stage| slice.key.stage == stage);
+        let in_stage = |slice: &&Slice| stage.is_none_or(|stage| slice.key.stage == stage);
         self.slices
             .iter()
-            .filter(wanted)
+            .filter(in_stage)
             .for_each(|slice| sum.add(slice));
         sum.settle();
         sum
@@ -166,7 +166,7 @@ impl Bench {
 fn share(keys: &str) -> Share {
     let (flow, stages) = keys.split_once(';').unwrap_or((keys, "hold: 500 ms"));
     let text = format!(
-        "kgauge: 1\nname: driven\nquestion: Is it told as it was?\ntopic: {{partitions: 1}}\nflows:\n  \
+        "kgauge: 1\nname: driven\nquestion: Are the outcomes recorded?\ntopic: {{partitions: 1}}\nflows:\n  \
          - {{name: w, kind: produce, driver: librdkafka, record: {{size: 100 B}}, {flow}}}\nstages: \
          {{warm-up: 0 s, {stages}}}\n"
     );
@@ -176,7 +176,7 @@ fn share(keys: &str) -> Share {
 
 const MS: u64 = 1_000_000;
 
-/// The fake takes each record 1 ms after it was due, and tells of an ack 5 ms after that it was due.
+/// The fake takes each record 1 ms after it is due, and reports an ack 5 ms after it is due.
 fn times_are_the_samples(bench: &Bench) {
     let seen = bench.run("acks", "producers: 2, shape: {constant: 1k/s}");
     assert_eq!(seen.outcome.driver_trouble, None);

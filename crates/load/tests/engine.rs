@@ -280,8 +280,8 @@ fn a_constant_rate_is_kept_to_the_record_and_every_record_has_three_times() {
         );
     }
     assert_eq!(hold, 1_800, "warm-up takes 200 of the 2,000");
-    // Exact moments are waited for with a spinning core, which is told apart from the work.
-    // Where others wait for processors it gives way instead.
+    // The worker spins before scheduled sends, and counts that time separately from its work.
+    // It does not spin while other programs wait for processors.
     assert!(outcome.worker_hold_spun_ns[0] + outcome.worker_hold_gave_way_ns[0] > 0);
     let hold_ns = outcome.hold_end_ns - outcome.hold_start_ns;
     assert!(outcome.worker_hold_spun_ns[0] < hold_ns);

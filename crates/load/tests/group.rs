@@ -117,11 +117,11 @@ impl Ground {
         GroupMember::new(Cluster::bootstrap(self.client.clone()).unwrap(), settings)
     }
 
-    /// What the group has committed, all partitions together.
+    /// The sum of the group's committed offsets.
     fn committed(&self) -> i64 {
         let partitions: Vec<i32> = (0..PARTITIONS as i32).collect();
-        let told = self.member().committed(&self.name, &partitions).unwrap();
-        told.into_iter().flatten().sum()
+        let offsets = self.member().committed(&self.name, &partitions).unwrap();
+        offsets.into_iter().flatten().sum()
     }
 
     /// Nobody may be left in the group.
@@ -143,12 +143,12 @@ fn trial(flow: &str) -> Trial {
 }
 
 fn run(load: PreparedLoad) -> (LoadOutcome, GroupRecord) {
-    let mut said = Vec::new();
+    let mut incidents = Vec::new();
     let outcome = load.run(Clock::start(), |progress| {
-        said.extend(progress.incidents.iter().map(|one| one.what.clone()));
+        incidents.extend(progress.incidents.iter().map(|one| one.what.clone()));
     });
     let outcome = outcome.unwrap();
-    assert!(!outcome.broken && !outcome.abandoned, "{said:?}");
+    assert!(!outcome.broken && !outcome.abandoned, "{incidents:?}");
     let group = outcome.flows[0].group.unwrap();
     (outcome, group)
 }
@@ -183,7 +183,7 @@ fn more_members_than_partitions_and_no_commits(client: &ClientConfig) {
     ground.end();
 }
 
-/// Another application's member: it joins, reads nothing, commits nothing, and goes away when told.
+/// Another application's member: it joins, reads nothing, commits nothing, and leaves on request.
 struct Guest {
     leave: std::sync::mpsc::Sender<()>,
     thread: std::thread::JoinHandle<Vec<usize>>,
@@ -324,12 +324,12 @@ fn a_cluster_without_the_new_protocol_is_named() {
     let embedded = Embedded::start();
     let ground = Ground::new(&embedded.client, "anew");
     let refused = ground.try_prepare("consumers: 2, settings: {group.protocol: consumer}");
-    let said = refused.err().unwrap().to_string();
+    let message = refused.err().unwrap().to_string();
     assert!(
-        said.contains("does not support group.protocol=consumer"),
-        "{said}"
+        message.contains("does not support group.protocol=consumer"),
+        "{message}"
     );
-    assert!(said.contains("write group.protocol: classic"), "{said}");
+    assert!(message.contains("write group.protocol: classic"), "{message}");
 }
 
 #[test]

@@ -271,7 +271,7 @@ fn a_batch_too_large_to_inflate_is_named_and_makes_a_bad_result() {
 #[test]
 fn a_broker_that_is_cut_off_without_a_word_is_silent_and_the_load_ends_with_its_drain() {
     let bench = bench(Spoil::Nothing);
-    let (flows, begun) = (vec![writers(), readers()], Instant::now());
+    let (flows, start) = (vec![writers(), readers()], Instant::now());
     let (outcome, changes, _) = run_flows(&bench, flows, 5, |progress| {
         let is_time = progress.elapsed_ns >= 2 * SECOND_NS;
         bench.cut.store(is_time, Ordering::Relaxed);
@@ -286,5 +286,5 @@ fn a_broker_that_is_cut_off_without_a_word_is_silent_and_the_load_ends_with_its_
     assert_eq!(totals.scheduled, fates, "{totals:?}");
     assert!(totals.indeterminate > 0, "what was sent may be there");
     // request.timeout.ms alone would be thirty seconds.
-    assert!(begun.elapsed() < Duration::from_secs(25));
+    assert!(start.elapsed() < Duration::from_secs(25));
 }

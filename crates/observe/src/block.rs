@@ -50,10 +50,7 @@ fn is_partition_of(name: &str, disk: &str) -> bool {
     let Some(rest) = name.strip_prefix(disk).filter(|_| !disk.is_empty()) else {
         return false;
     };
-    let number = match disk.ends_with(|letter: char| letter.is_ascii_digit()) {
-        true => rest.strip_prefix('p'),
-        false => Some(rest),
-    };
+    let number = if disk.ends_with(|letter: char| letter.is_ascii_digit()) { rest.strip_prefix('p') } else { Some(rest) };
     number.is_some_and(|number| {
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     })

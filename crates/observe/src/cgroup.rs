@@ -38,11 +38,7 @@ impl CgroupLimits {
             else {
                 continue;
             };
-            let has = |wanted: &str| {
-                controllers
-                    .split(',')
-                    .any(|controller| controller == wanted)
-            };
+            let has = |name: &str| controllers.split(',').any(|controller| controller == name);
             if controllers.is_empty() {
                 for dir in upwards(root, path) {
                     limits.add(cpu_v2(&dir), number(&dir.join("memory.max")));

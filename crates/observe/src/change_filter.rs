@@ -41,9 +41,10 @@ impl ChangeFilter {
     ) {
         let is_it = |entry: &Entry| name_of(&entry.last) == name_of(&kind);
         let expected = self.entries.get(self.next).is_some_and(is_it);
-        let found = match expected {
-            true => Some(self.next),
-            false => self.entries.iter().position(is_it),
+        let found = if expected {
+            Some(self.next)
+        } else {
+            self.entries.iter().position(is_it)
         };
         let Some(index) = found else {
             if self.entries.len() < ENTRIES_MAX {
@@ -117,22 +118,22 @@ mod tests {
             quiet.take(kind("b", *b), now, &mut seen);
         }
         quiet.end(&mut seen);
-        let told = seen.into_iter().map(|seen| match seen.kind {
+        let reading = |seen: Observation| match seen.kind {
             EvidenceKind::Network(look) => {
                 let bytes = look.values[&MetricId::SentBytes];
                 (look.interface, seen.at.at_ns, bytes)
             }
             other => panic!("{other:?}"),
-        });
-        told.collect()
+        };
+        seen.into_iter().map(reading).collect()
     }
 
     #[test]
     fn what_moves_is_written_each_time_and_what_rests_at_both_ends() {
         let looks = [(0, 5), (1, 5), (2, 5), (3, 9), (4, 9), (5, 9)];
-        let told = written(&looks);
+        let readings = written(&looks);
         let of = |name: &str| -> Vec<(u64, u64)> {
-            let own = told.iter().filter(|(of, ..)| of == name);
+            let own = readings.iter().filter(|(of, ..)| of == name);
             own.map(|(_, at, bytes)| (*at, *bytes)).collect()
         };
         assert_eq!(of("a"), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_versions_tell_periods_and_only_groups_with_a_limit_are_looked_at() {
+    fn both_versions_report_periods_and_only_groups_with_a_limit_are_sampled() {
         for (groups, dir, limit_file, limit, stat) in [
             (
                 "3:cpu,cpuacct:/a/b\n0::/\n",
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_whose_counts_are_not_told_is_said_once() {
+    fn a_limit_without_counts_is_reported_once() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("cpu.max"), "50000 100000").unwrap();
         let mut limits = CpuLimits::read("0::/\n", root.path());

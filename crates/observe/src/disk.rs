@@ -115,10 +115,10 @@ fn ended(mut child: Child, is_stopped: &dyn Fn() -> bool) -> Result<Output, Disk
 
 fn answer(output: &Output) -> Result<(String, DiskWrites), DiskError> {
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let first = said.lines().find(|line| !line.trim().is_empty());
-        let words = first.map_or_else(|| output.status.to_string(), str::to_owned);
-        return Err(DiskError::Failed(words));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let first_line = stderr.lines().find(|line| !line.trim().is_empty());
+        let message = first_line.map_or_else(|| output.status.to_string(), str::to_owned);
+        return Err(DiskError::Failed(message));
     }
     parsed(&String::from_utf8_lossy(&output.stdout))
 }

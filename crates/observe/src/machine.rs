@@ -58,7 +58,7 @@ impl MachineFiles {
         let cpu = self
             .cpu
             .parse(buffer, |text| host::cpu_line(text, ticks_per_second));
-        if let Some(cpu) = or_said(cpu, now, seen) {
+        if let Some(cpu) = or_report(cpu, now, seen) {
             let (user_ns, system_ns) = (cpu.user_ns, cpu.system_ns);
             seen.push(of_host(now, EvidenceKind::Cpu { user_ns, system_ns }));
             let values = Readings::from([
@@ -72,11 +72,11 @@ impl MachineFiles {
             let values = proc_table::of_lines(MetricGroup::HostMemory, text);
             (!values.is_empty()).then_some(HostMemory { values })
         });
-        let memory = or_said(memory, now, seen).map(EvidenceKind::HostMemory);
+        let memory = or_report(memory, now, seen).map(EvidenceKind::HostMemory);
         seen.extend(memory.map(|kind| of_host(now, kind)));
         for (resource, source) in &mut self.pressure {
             let waits = source.parse(buffer, pressure::parse);
-            if let Some((some_ns, full_ns)) = or_said(waits, now, seen) {
+            if let Some((some_ns, full_ns)) = or_report(waits, now, seen) {
                 // The kernel documents it as undefined for processors, and reports 0.
                 let full_ns = full_ns.filter(|_| *resource != Resource::Cpu);
                 let full = full_ns.map(|full_ns| (MetricId::PressureFull, full_ns));
@@ -98,13 +98,13 @@ impl MachineFiles {
         seen: &mut Vec<Observation>,
     ) {
         self.quiet_disks.begin();
-        if let Some(text) = or_said(self.disks.text(buffer), now, seen) {
+        if let Some(text) = or_report(self.disks.text(buffer), now, seen) {
             block::each(&text, |look| {
                 self.quiet_disks.take(EvidenceKind::Disk(look), now, seen);
             });
         }
         self.quiet_interfaces.begin();
-        if let Some(text) = or_said(self.network.text(buffer), now, seen) {
+        if let Some(text) = or_report(self.network.text(buffer), now, seen) {
             network::each(&text, |look| {
                 let kind = EvidenceKind::Network(look);
                 self.quiet_interfaces.take(kind, now, seen);
@@ -120,17 +120,19 @@ impl MachineFiles {
 }
 
 /// The value; otherwise reports why there is none, once.
-fn or_said<T>(
+fn or_report<T>(
     found: Result<T, Option<MissingEvidence>>,
     now: SampleTime,
     seen: &mut Vec<Observation>,
 ) -> Option<T> {
-    let said = match found {
-        Ok(found) => return Some(found),
-        Err(said) => said,
-    };
-    seen.extend(said.map(|said| of_host(now, EvidenceKind::NotSeen(said))));
-    None
+    match found {
+        Ok(value) => Some(value),
+        Err(missing) => {
+            let kind = missing.map(EvidenceKind::NotSeen);
+            seen.extend(kind.map(|kind| of_host(now, kind)));
+            None
+        }
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ const LOOKS: &str = "/proc/self/net/dev";
 /// A VLAN on a bridge on a bond of cards are three levels; more than this is a loop.
 const LAYERS_MAX: u32 = 8;
 /// Limit on the number of interfaces.
-const ASKED_MAX: usize = 256;
+const INTERFACES_MAX: usize = 256;
 /// Some drivers report this if they do not know the speed: -1 in 32 bits.
 const UNKNOWN_MBITS: u64 = u32::MAX as u64;
 
@@ -39,16 +39,17 @@ pub fn network_interfaces() -> Vec<String> {
 
 /// Interface speeds: those given by the user, and those that the drivers of all others report.
 pub(crate) fn network_speeds(given: &[UserSpeed]) -> Vec<NetworkSpeed> {
-    let told = read_speeds(Path::new(CLASS), samples);
-    let of_user = |name: &str| given.iter().any(|one| one.interface == name);
-    let told = told.into_iter().filter(|one| !of_user(&one.interface));
-    let said = given.iter().map(|one| NetworkSpeed {
+    let is_given = |name: &str| given.iter().any(|one| one.interface == name);
+    let driver_speeds = read_speeds(Path::new(CLASS), samples)
+        .into_iter()
+        .filter(|one| !is_given(&one.interface));
+    let user_speeds = given.iter().map(|one| NetworkSpeed {
         interface: one.interface.clone(),
         bits_per_s: one.bits_per_s,
         is_half_duplex: false,
         told_by: SpeedSource::User,
     });
-    said.chain(told).collect()
+    user_speeds.chain(driver_speeds).collect()
 }
 
 fn samples() -> Vec<NetworkSample> {
@@ -62,18 +63,22 @@ fn samples() -> Vec<NetworkSample> {
 /// interfaces there, under the same names. Therefore only those with equal byte counters count.
 fn read_speeds(class: &Path, looks: impl Fn() -> Vec<NetworkSample>) -> Vec<NetworkSpeed> {
     let before = looks();
-    let asked = before.iter().filter(|look| is_name(&look.interface));
-    let told = asked.take(ASKED_MAX).filter_map(|look| {
+    let names = before.iter().filter(|look| is_name(&look.interface));
+    let driver_speeds = names.take(INTERFACES_MAX).filter_map(|look| {
         let speed = read_speed(class, &look.interface)?;
-        let moved = class.join(&look.interface).join("statistics");
+        let statistics = class.join(&look.interface).join("statistics");
         let moved = (
-            number(&moved.join("rx_bytes"))?,
-            number(&moved.join("tx_bytes"))?,
+            number(&statistics.join("rx_bytes"))?,
+            number(&statistics.join("tx_bytes"))?,
         );
         Some((look, moved, speed))
     });
-    let told: Vec<_> = told.collect();
-    let after = if told.is_empty() { Vec::new() } else { looks() };
+    let driver_speeds: Vec<_> = driver_speeds.collect();
+    let after = if driver_speeds.is_empty() {
+        Vec::new()
+    } else {
+        looks()
+    };
     let is_between = |look: &NetworkSample, (received, sent): (u64, u64)| {
         let mut after = after.iter();
         let after = after.find(|one| one.interface == look.interface);
@@ -84,9 +89,11 @@ fn read_speeds(class: &Path, looks: impl Fn() -> Vec<NetworkSample>) -> Vec<Netw
             is_between(MetricId::ReceivedBytes, received) && is_between(MetricId::SentBytes, sent)
         })
     };
-    let told = told.into_iter();
-    let same = told.filter(|(look, moved, _)| is_between(look, *moved));
-    same.map(|(_, _, speed)| speed).collect()
+    driver_speeds
+        .into_iter()
+        .filter(|(look, moved, _)| is_between(look, *moved))
+        .map(|(_, _, speed)| speed)
+        .collect()
 }
 
 /// Interface names are names of folders; the kernel allows no others.
@@ -143,7 +150,7 @@ mod tests {
     use super::*;
 
     /// The attributes of a machine's interfaces: name, speed, duplex, interfaces below.
-    const TOLD: [(&str, &str, &str, &[&str]); 12] = [
+    const INTERFACES: [(&str, &str, &str, &[&str]); 12] = [
         ("eth0", "25000", "full", &["device"]),
         ("eth1", "10000", "full", &["device"]),
         ("old", "10", "half", &["device"]),
@@ -160,7 +167,7 @@ mod tests {
 
     fn tree() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
-        for (name, speed, duplex, below) in TOLD {
+        for (name, speed, duplex, below) in INTERFACES {
             let folder = dir.path().join(name);
             fs::create_dir_all(folder.join("statistics")).unwrap();
             for below in below {
@@ -179,7 +186,7 @@ mod tests {
     }
 
     fn samples(received_bytes: u64) -> Vec<NetworkSample> {
-        let names = TOLD.iter().map(|(name, ..)| *name);
+        let names = INTERFACES.iter().map(|(name, ..)| *name);
         let names = names.chain(["lo", "../eth0", "", "not-there"]);
         let look = |name: &str| NetworkSample {
             interface: name.to_owned(),
@@ -192,9 +199,9 @@ mod tests {
     }
 
     fn found(class: &Path, received_bytes: u64) -> Vec<(String, u64, bool)> {
-        let told = read_speeds(class, || samples(received_bytes));
-        let told = told.into_iter();
-        told.map(|one| (one.interface, one.bits_per_s, one.is_half_duplex))
+        read_speeds(class, || samples(received_bytes))
+            .into_iter()
+            .map(|one| (one.interface, one.bits_per_s, one.is_half_duplex))
             .collect()
     }
 

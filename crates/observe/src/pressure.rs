@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn totals_are_told_in_nanoseconds() {
+    fn totals_are_in_nanoseconds() {
         let text = "some avg10=0.89 avg60=0.42 avg300=0.41 total=155859489\n\
                     full avg10=0.82 avg60=0.37 avg300=0.31 total=98483187\n";
         assert_eq!(parse(text), Some((155_859_489_000, Some(98_483_187_000))));

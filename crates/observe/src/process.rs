@@ -201,13 +201,10 @@ fn failed(pid: u32, path: &Path, error: io::Error) -> ProcessError {
     // A process that ends while its file is read gives ESRCH.
     let gone = error.kind() == io::ErrorKind::NotFound
         || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error());
-    match gone {
-        true => ProcessError::Gone { pid },
-        false => ProcessError::Unreadable {
+    if gone { ProcessError::Gone { pid } } else { ProcessError::Unreadable {
             path: path.to_owned(),
             error,
-        },
-    }
+        } }
 }
 
 /// The fields of a `stat` file that are used here.
@@ -306,8 +303,8 @@ mod tests {
         assert!(before.resident_bytes > 100_000 && before.threads > 0);
         let (sender, receiver) = std::sync::mpsc::channel::<()>();
         let worker = std::thread::Builder::new().name("load-7".to_owned());
-        let still_wanted = move || receiver.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty);
-        let worker = worker.spawn(move || while still_wanted() {}).unwrap();
+        let is_running = move || receiver.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty);
+        let worker = worker.spawn(move || while is_running() {}).unwrap();
         // Both counters advance in ticks, so the test reads them until they do.
         let thread_ns = || {
             let threads = sampler.threads().unwrap();

@@ -11,7 +11,8 @@ use std::cell::Cell;
 pub(crate) struct ProcessClock {
     #[cfg(target_os = "linux")]
     clock: Option<nix::time::ClockId>,
-    told: Cell<Split>,
+    /// The result of the last call of [`split`](Self::split).
+    last: Cell<Split>,
 }
 
 /// CPU time in user mode and in the kernel.
@@ -32,15 +33,15 @@ impl ProcessClock {
                 .ok()
                 .map(nix::unistd::Pid::from_raw)
                 .and_then(|pid| nix::time::clock_getcpuclockid(pid).ok()),
-            told: Cell::default(),
+            last: Cell::default(),
         }
     }
 
     /// The CPU time so far, split by the ticks. Neither part ever decreases.
     pub(crate) fn split(&self, ticks: Split) -> Split {
         let total_ns = self.now_ns().unwrap_or(ticks.total_ns());
-        let split = self.told.get().grown_to(total_ns, ticks);
-        self.told.set(split);
+        let split = self.last.get().grown_to(total_ns, ticks);
+        self.last.set(split);
         split
     }
 

@@ -23,7 +23,7 @@ pub(crate) struct ProcessWatch {
     io: SourceFile,
     limits: CpuLimits,
     /// Whether the missing count of open files was reported.
-    said_no_open_files: bool,
+    has_reported_open_files: bool,
     waits: LongestWaits,
 }
 
@@ -62,7 +62,7 @@ impl ProcessWatch {
             sampler: ProcessSampler::new(pid)?,
             io: SourceFile::open("process I/O", format!("/proc/{pid}/io")),
             limits: CpuLimits::of(pid),
-            said_no_open_files: false,
+            has_reported_open_files: false,
             waits: LongestWaits::default(),
         })
     }
@@ -90,7 +90,7 @@ impl ProcessWatch {
         for limit in self.limits.sample(buffer) {
             see(match limit {
                 Ok(look) => EvidenceKind::CpuLimit(look),
-                Err(said) => EvidenceKind::NotSeen(said),
+                Err(missing) => EvidenceKind::NotSeen(missing),
             });
         }
         let storage = self.io.parse(buffer, |text| {
@@ -103,13 +103,13 @@ impl ProcessWatch {
         values.extend(open_files.map(|count| (MetricId::ProcessOpenFiles, count)));
         values.insert(MetricId::ProcessMajorFaults, sample.major_faults);
         see(EvidenceKind::Process(ProcessUsageSample { values }));
-        if let Err(Some(said)) = storage {
-            see(EvidenceKind::NotSeen(said));
+        if let Err(Some(missing)) = storage {
+            see(EvidenceKind::NotSeen(missing));
         }
         // This process has open files, so a missing count means that the kernel does not provide it.
         let is_own = self.subject == Subject::Generator;
-        if is_own && open_files.is_none() && !self.said_no_open_files {
-            self.said_no_open_files = true;
+        if is_own && open_files.is_none() && !self.has_reported_open_files {
+            self.has_reported_open_files = true;
             see(EvidenceKind::NotSeen(MissingEvidence {
                 what: "open files of a process".to_owned(),
                 why: "kernels before Linux 6.2 do not count them".to_owned(),

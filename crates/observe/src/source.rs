@@ -79,17 +79,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_seen_is_said_once() {
+    fn a_missing_file_is_reported_once() {
         let mut source = SourceFile::open("waits for disks", "/proc/pressure/no-such-thing");
         let mut buffer = Buffer::new();
-        let said = source.text(&mut buffer).unwrap_err().unwrap();
-        assert_eq!(said.what, "waits for disks");
-        assert!(!said.why.is_empty());
+        let missing = source.text(&mut buffer).unwrap_err().unwrap();
+        assert_eq!(missing.what, "waits for disks");
+        assert!(!missing.why.is_empty());
         assert_eq!(source.text(&mut buffer), Err(None));
     }
 
     #[test]
-    fn a_file_that_is_not_understood_is_said_once_and_not_read_again() {
+    fn an_unparsable_file_is_reported_once_and_not_read_again() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         std::fs::write(&path, "7").unwrap();

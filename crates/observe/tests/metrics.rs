@@ -76,7 +76,7 @@ fn complaint(url: &str) -> String {
 }
 
 #[test]
-fn what_an_endpoint_does_wrong_is_told_in_words() {
+fn errors_of_an_endpoint_are_reported() {
     let free = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -106,12 +106,12 @@ fn what_an_endpoint_does_wrong_is_told_in_words() {
         "/metrics",
     );
     // What a server repeats may be a secret.
-    let said = complaint(&ill);
+    let message = complaint(&ill);
     assert!(
-        said.ends_with("it answers HTTP 500 Internal Server Error"),
-        "{said}"
+        message.ends_with("it answers HTTP 500 Internal Server Error"),
+        "{message}"
     );
-    assert!(!said.contains("hush"), "{said}");
+    assert!(!message.contains("hush"), "{message}");
     let other = answers("200 OK", b"up 1\n".to_vec(), "/metrics");
     assert!(complaint(&other).contains("no Kafka metrics"));
     let strange = endpoint(
@@ -171,18 +171,18 @@ fn an_endpoint_that_never_answers_makes_nobody_late() {
         looks += u32::from(generator(&seen));
     }
     drop(sampler.stop());
-    let told = receiver.iter().find_map(|seen| match seen.kind {
+    let missing = receiver.iter().find_map(|seen| match seen.kind {
         EvidenceKind::NotSeen(what) if what.is_of_metrics() => Some(what),
         _ => None,
     });
-    let told = told.unwrap();
+    let missing = missing.unwrap();
     assert!(
-        told.what
+        missing.what
             .starts_with("metrics of broker 2 (http://127.0.0.1:"),
         "{}",
-        told.what
+        missing.what
     );
-    assert!(told.why.contains("no answer within"), "{}", told.why);
+    assert!(missing.why.contains("no answer within"), "{}", missing.why);
 }
 
 #[test]
@@ -210,9 +210,9 @@ fn a_good_endpoint_is_known_by_what_it_answers() {
 
 #[test]
 fn credentials_are_sent_decoded_and_an_endpoint_is_asked_once_for_a_look() {
-    let (told, asked) = channel();
+    let (sender, requests) = channel();
     let serve = move |mut stream: TcpStream| {
-        told.send(request(&mut stream)).unwrap();
+        sender.send(request(&mut stream)).unwrap();
         let body = "kafka_server_brokertopicmetrics_bytesin_total 5\n";
         let length = body.len();
         let _ = write!(
@@ -223,7 +223,7 @@ fn credentials_are_sent_decoded_and_an_endpoint_is_asked_once_for_a_look() {
     let url = endpoint(serve, "/metrics").replace("me:hush", "me:hu%40%3Ash");
     let mut endpoint = MetricsEndpoint::new(url.parse().unwrap(), Some(3));
     let looks = endpoint.sample();
-    let request = asked.recv().unwrap().to_ascii_lowercase();
+    let request = requests.recv().unwrap().to_ascii_lowercase();
     // me:hu@:sh
     assert!(
         request.contains("authorization: basic bwu6ahvaonno"),
@@ -231,8 +231,8 @@ fn credentials_are_sent_decoded_and_an_endpoint_is_asked_once_for_a_look() {
     );
     assert!(request.starts_with("get /metrics?token=hush "), "{request}");
     assert!(!request.contains("hu%40"), "{request}");
-    // On a busy machine it may not be told in time; then it was asked all the same.
+    // On a busy machine the sample may time out; the endpoint got its request nevertheless.
     if looks.is_ok() {
-        assert_eq!(asked.try_recv().ok(), None, "it is asked once");
+        assert_eq!(requests.try_recv().ok(), None, "it is asked once");
     }
 }

@@ -128,7 +128,7 @@ fn all_of_one_look_has_one_time_and_the_whole_machine_is_in_it() {
     assert!(has(|kind| matches!(kind, EvidenceKind::Idle(_))));
     assert!(has(|kind| matches!(kind, EvidenceKind::HostMemory(_))));
     assert!(has(|kind| matches!(kind, EvidenceKind::Network(_))));
-    // Pressure stall is a setting of the kernel's: it is there, or it is said why not.
+    // Pressure stall information is a kernel setting: it is sampled, or kgauge reports why it is missing.
     let waits = |kind: &EvidenceKind| match kind {
         EvidenceKind::Pressure(_) => true,
         EvidenceKind::NotSeen(not_seen) => not_seen.what.contains("pressure (PSI)"),
@@ -142,7 +142,7 @@ fn all_of_one_look_has_one_time_and_the_whole_machine_is_in_it() {
 }
 
 #[test]
-fn what_the_user_says_of_an_interface_is_told_once() {
+fn a_speed_given_by_the_user_is_emitted_once() {
     let given = UserSpeed {
         interface: "lo".to_owned(),
         bits_per_s: 300_000_000,
@@ -158,32 +158,31 @@ fn what_the_user_says_of_an_interface_is_told_once() {
     sampler.stop();
     all.extend(looks);
     all.retain(|seen| !is_cpu(seen));
-    let told = all;
-    let [told] = told.as_slice() else {
-        panic!("{told:?}");
+    let [speed] = all.as_slice() else {
+        panic!("{all:?}");
     };
-    assert_eq!(told.subject, Subject::Host);
-    let line = serde_json::to_value(told).unwrap();
+    assert_eq!(speed.subject, Subject::Host);
+    let line = serde_json::to_value(speed).unwrap();
     assert_eq!(line["evidence"], "network-speed");
     assert_eq!(line["bits_per_s"], 300_000_000);
     assert_eq!(line["told_by"], "user");
 }
 
 #[test]
-fn the_load_threads_are_told_apart_by_their_number() {
+fn load_threads_are_identified_by_their_number() {
     let (sender, stop) = channel::<()>();
     let worker = std::thread::Builder::new().name("load-5".to_owned());
     let worker = worker.spawn(move || stop.recv()).unwrap();
     let (sampler, receiver) = start(SamplingPlan::each_second(KEY, Vec::new()));
-    let wanted = Subject::GeneratorThread { thread: 5 };
-    assert!(receiver.iter().any(|seen| seen.subject == wanted));
+    let thread = Subject::GeneratorThread { thread: 5 };
+    assert!(receiver.iter().any(|seen| seen.subject == thread));
     drop(sampler);
     drop(sender);
     let _ = worker.join().unwrap();
 }
 
 #[test]
-fn a_target_that_is_gone_is_told_once() {
+fn a_target_that_is_gone_is_reported_once() {
     let mut child = sleeper();
     let pid = child.id();
     let every = Duration::from_millis(5);

@@ -41,8 +41,8 @@ fn start(address: &str) -> (WireWatcher, Receiver<Evidence>) {
     let origin = Instant::now();
     let now_ns = move || u64::try_from(origin.elapsed().as_nanos()).unwrap();
     let (sender, receiver) = channel();
-    let sink = move |told: TopicObservation<'_>| {
-        if let TopicObservation::Evidence(evidence) = told {
+    let sink = move |observation: TopicObservation<'_>| {
+        if let TopicObservation::Evidence(evidence) = observation {
             sender.send(evidence.clone()).unwrap();
         }
         Ok(())
@@ -76,15 +76,15 @@ fn why(seen: &[Evidence]) -> Option<&str> {
 
 #[test]
 fn a_server_that_never_answers_is_not_waited_for_at_the_end() {
-    let (told, asked) = channel();
+    let (sender, requests) = channel();
     let address = server(move |mut connection| {
         let mut bytes = [0; 64];
         while let Ok(1..) = connection.read(&mut bytes) {
-            let _ = told.send(());
+            let _ = sender.send(());
         }
     });
     let (watcher, receiver) = start(&address);
-    asked.recv().unwrap();
+    requests.recv().unwrap();
     let seen = end(watcher, receiver);
     // That the run ended is no fact about the cluster.
     let why = why(&seen);
@@ -95,21 +95,21 @@ fn a_server_that_never_answers_is_not_waited_for_at_the_end() {
 }
 
 #[test]
-fn junk_and_closed_doors_are_told_in_words() {
+fn junk_and_closed_connections_are_reported() {
     for answer in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0xff; 64], &[]] {
-        let (told, asked) = channel();
+        let (sender, requests) = channel();
         let address = server(move |mut connection| {
             let mut bytes = [0; 64];
             let _ = connection.read(&mut bytes);
             let _ = connection.write_all(answer);
             drop(connection);
-            let _ = told.send(());
+            let _ = sender.send(());
         });
         let (watcher, receiver) = start(&address);
         // A look connects a few times at most, to find out what it is that answers so: the sixth connection is a later
         // look's, and the first one is over.
         for _ in 0..6 {
-            asked.recv().unwrap();
+            requests.recv().unwrap();
         }
         let seen = end(watcher, receiver);
         let why = why(&seen);
@@ -118,7 +118,7 @@ fn junk_and_closed_doors_are_told_in_words() {
 }
 
 #[test]
-fn a_cluster_that_is_gone_is_told_once() {
+fn a_cluster_that_is_gone_is_reported_once() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);

@@ -9,8 +9,8 @@ use kgauge_scenario::{ClusterNeeds, FlowPlan, Plan, RepeatStep, TargetKind, Tria
 
 use crate::observer::Announcement;
 
-/// What a flow at full speed is taken to write or read a second, where only its count of records ends it: less than
-/// most do, so that nobody waits longer than was said.
+/// The assumed speed of a flow at full speed that ends after a number of records. Most flows are faster, so a run
+/// rarely takes longer than announced.
 const RECORDS_PER_S: f64 = 500e3;
 const BYTES_PER_S: f64 = 150e6;
 

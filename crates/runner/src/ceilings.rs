@@ -1,5 +1,5 @@
-//! What each flow of a trial does at full speed on this machine, measured before the trial: a run says how much
-//! of that it used. Why so is told in `docs/decisions/ceiling.md`.
+//! What each flow of a trial does at full speed on this machine, measured before the trial. A run
+//! reports how much of it a trial used. `docs/decisions/ceiling.md` has the reasons.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -47,12 +47,10 @@ impl Ceilings {
     }
 }
 
-/// Where others take the processors, nothing may have come to an end in so short a look: then it is looked
-/// longer.
+/// Measures again with a longer hold if no record was finished: that happens where other programs take the processors.
 fn measured(share: &Share, flow: usize, interrupt: &Interrupt) -> Option<FlowCeiling> {
-    let longer = [HOLD, HOLD * 4, HOLD * 16];
-    let mut looks = longer.into_iter();
-    looks.find_map(|hold| measure(share, flow, hold, interrupt))
+    let mut holds = [HOLD, HOLD * 4, HOLD * 16].into_iter();
+    holds.find_map(|hold| measure(share, flow, hold, interrupt))
 }
 
 fn measure(

@@ -20,7 +20,7 @@ pub(crate) fn fit_to(session: &mut Session<'_>, trial: &Trial) -> Result<bool, R
     session.report(&Activity::ChangingCluster);
     // Its topics go with it.
     session.topics.forget();
-    // Of a broken one it has been said already; and until the next one serves, there is none.
+    // A broken cluster has been reported already. Until the next one serves, there is none.
     let was_broken = std::mem::replace(&mut session.clusters.is_broken, true);
     let mirror = session.mirror.take().map(Mirror::stop);
     let target = session

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_seen_is_not_told() {
+    fn a_process_without_samples_has_no_cpu_time() {
         assert_eq!(CpuTrack::of(None).between(0, 100), None);
     }
 }

@@ -34,19 +34,19 @@ impl EmbeddedNodes {
 
 impl BrokerSource for EmbeddedNodes {
     fn sample(&mut self) -> Result<BrokerSamples, String> {
-        let told = self.target.counts(ANSWER_MAX)?;
+        let reports = self.target.counts(ANSWER_MAX)?;
         self.looks += 1;
-        let mut looks = Vec::with_capacity(told.len());
-        for one in told {
-            match one.told {
-                Ok(counts) => looks.push((Some(i32::from(one.node)), sample(&counts))),
+        let mut samples = Vec::with_capacity(reports.len());
+        for one in reports {
+            match one.counts {
+                Ok(counts) => samples.push((Some(i32::from(one.node)), sample(&counts))),
                 Err(why) => {
                     let missing = self.missing.entry(one.node);
                     missing.or_insert((0, why)).0 += 1;
                 }
             }
         }
-        Ok(looks)
+        Ok(samples)
     }
 
     fn label(&self) -> String {
@@ -140,7 +140,7 @@ mod tests {
         let look = sample(&counts);
         assert_eq!(look.source, MetricsSource::Embedded);
         let produce = |metric| look.of_requests(RequestKind::Produce, metric);
-        // A client that is told to wait has its answer all the same.
+        // A throttled client has had its answer, so the request counts.
         assert_eq!(produce(MetricId::RequestTotal), Some(39));
         let parts = [
             MetricId::RequestQueueTime,

@@ -92,14 +92,14 @@ fn security_of_embedded(target: &kgauge_target::Target) -> Option<String> {
     })
 }
 
-/// What an ack means is told for a whole topic, which holds only where all its replicas flush alike.
+/// A report describes durability once per topic, which is right only if the brokers of all replicas flush alike.
 fn flushes_that_differ(facts: &TargetFacts) -> Vec<String> {
     let names = ["log.flush.interval.messages", "log.flush.interval.ms"];
     let note = |name: &str| {
         let mut values: Vec<&str> = facts
             .brokers
             .iter()
-            .map(|broker| broker.settings.get(name).map_or("not told", String::as_str))
+            .map(|broker| broker.settings.get(name).map_or("not reported", String::as_str))
             .collect();
         values.dedup();
         (values.len() > 1).then(|| {

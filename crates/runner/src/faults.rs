@@ -24,7 +24,7 @@ use crate::shared::SharedTarget;
 use nodes_report::NodesReport;
 pub(crate) use restore::restore;
 
-/// How often nodes are looked at that shall come up or go down.
+/// The pause between two samples of nodes that are expected to come up or go down.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// How long nodes record their answers after a stall, until they are asked for that record.
@@ -281,7 +281,7 @@ impl Driver {
             let inject = Instruction::Inject(step.injection.clone());
             match self.target.instruct(&inject) {
                 Ok(done) => {
-                    self.note_begun(entry, &plan, &step.nodes, &done);
+                    self.note_start(entry, &plan, &step.nodes, &done);
                     struck.extend(&step.nodes);
                     if plan.kind != Fault::Restart {
                         undo.push(step.injection);
@@ -299,13 +299,13 @@ impl Driver {
         if undo.is_empty() {
             return;
         }
-        let begun_ns = self.log.clock.now_ns();
+        let start_ns = self.log.clock.now_ns();
         // The node ends a stall on time: lifted from here before that, it would be shorter.
         let over_ns = match &plan.kind {
             Fault::Requests {
                 what: RequestFault::Stall { length_ns },
                 ..
-            } => Some(begun_ns + length_ns),
+            } => Some(start_ns + length_ns),
             _ => None,
         };
         let active = Active {
@@ -325,7 +325,7 @@ impl Driver {
         }
     }
 
-    fn note_begun(&self, entry: u32, plan: &FaultPlan, nodes: &[u16], done: &Done) {
+    fn note_start(&self, entry: u32, plan: &FaultPlan, nodes: &[u16], done: &Done) {
         let mut text = format!("{}: {}", names(nodes, &self.nodes), plan.kind);
         if let Some(bytes) = done.lost_bytes {
             text.push_str(&format!("; {bytes} bytes were not flushed and are lost"));
@@ -387,13 +387,13 @@ impl Driver {
         }
     }
 
-    /// Looks whether nodes have come up or gone down that shall.
+    /// Notes which of the watched nodes have come up or gone down.
     fn sample(&mut self) {
         if self.watched.is_empty() {
             return;
         }
-        let looked = self.target.instruct(&Instruction::Sample);
-        let done = match looked {
+        let sample = self.target.instruct(&Instruction::Sample);
+        let done = match sample {
             Ok(done) => done,
             Err(error) => {
                 self.watched.clear();

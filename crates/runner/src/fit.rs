@@ -54,8 +54,8 @@ pub(crate) fn same_cluster(
     Err(RunError::input(words))
 }
 
-/// Fits a plan to what the brokers know: what was not asked for by name is left out where a release
-/// has it not, and said; what was asked for and cannot be is refused before anything is made.
+/// Fits a plan to the features of the brokers. A default that a release does not support is dropped, with a note. A
+/// feature that the scenario names but the release lacks is an error, before anything is created.
 pub(crate) fn drop_unsupported(
     plan: &mut Plan,
     facts: &TargetFacts,

@@ -24,7 +24,7 @@ pub struct HostSetup {
     pub state_dir: PathBuf,
     /// The Java to use; without it the one in `path`.
     pub java_home: Option<PathBuf>,
-    /// Where programs are looked for, as in the environment variable `PATH`.
+    /// Folders to search for programs, as in the environment variable `PATH`.
     pub path: Option<OsString>,
     /// Tells the user what takes long.
     pub remark: fn(&str),

@@ -20,7 +20,7 @@ pub fn unix_ms() -> u64 {
 
 /// A number that differs from run to run, for seeds and names.
 pub fn fresh_number() -> u64 {
-    // Half of it is the time, half the process: two runs begun in one nanosecond differ too.
+    // Half of it is the time, half the process: two runs that start in the same nanosecond differ too.
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or(Duration::ZERO);

@@ -21,10 +21,10 @@ pub(crate) fn left_out(
         else {
             continue;
         };
-        let said = format!("of {}: {why}", trial.scenario);
-        match reasons.iter_mut().find(|(known, _)| *known == said) {
+        let reason = format!("of {}: {why}", trial.scenario);
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, count)) => *count += 1,
-            None => reasons.push((said, 1)),
+            None => reasons.push((reason, 1)),
         }
         left.push((trial.index, why));
     }

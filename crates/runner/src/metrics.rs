@@ -64,16 +64,16 @@ pub fn without_secrets(argument: &str) -> String {
     shown.collect::<Vec<_>>().join(",")
 }
 
-/// Finds out whose each address is: as told, as the endpoint itself says, by the host's name, or because there is one
-/// broker only.
+/// Finds the broker of each address: the id in front of it, the id that the endpoint reports, the broker with that
+/// host name, or the only broker.
 pub(crate) fn known(
     mut given: Vec<MetricsAddress>,
     brokers: &[BrokerFacts],
 ) -> Result<Vec<MetricsAddress>, RunError> {
     let refuse = |words: String| Err(RunError::input(words));
-    let said = ask_all(&given);
+    let reported_ids = ask_all(&given);
     let hosts: Vec<String> = given.iter().map(|one| one.url.host().to_owned()).collect();
-    for (one, said) in given.iter_mut().zip(&said) {
+    for (one, reported) in given.iter_mut().zip(&reported_ids) {
         let by_name = || {
             let is_host =
                 |broker: &&BrokerFacts| host(&broker.address).eq_ignore_ascii_case(one.url.host());
@@ -85,13 +85,13 @@ pub(crate) fn known(
                 _ => None,
             }
         };
-        let itself = said.as_ref().ok().copied().flatten();
+        let itself = reported.as_ref().ok().copied().flatten();
         one.broker = one.broker.or(itself).or_else(by_name);
     }
     let mut known = BTreeSet::new();
-    for (one, said) in given.iter().zip(&said) {
+    for (one, reported) in given.iter().zip(&reported_ids) {
         let Some(id) = one.broker else {
-            let why = said
+            let why = reported
                 .as_ref()
                 .err()
                 .map_or_else(String::new, |why| format!(" ({why})"));
@@ -120,10 +120,13 @@ fn ask_all(given: &[MetricsAddress]) -> Vec<Result<Option<i32>, String>> {
     std::thread::scope(|scope| {
         let ask = |one: &MetricsAddress| {
             let mut endpoint = MetricsEndpoint::new(one.url.clone(), None);
-            let is_told = one.broker.is_some();
-            scope.spawn(move || match is_told {
-                true => Ok(None),
-                false => endpoint.broker_id(),
+            let has_id = one.broker.is_some();
+            scope.spawn(move || {
+                if has_id {
+                    Ok(None)
+                } else {
+                    endpoint.broker_id()
+                }
             })
         };
         let asking: Vec<_> = given.iter().map(ask).collect();
@@ -179,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broker_is_known_by_its_host_or_by_what_is_told() {
+    fn a_broker_is_known_by_its_host_or_by_the_id_in_front() {
         // Nobody listens on port 1, so nobody says an id.
         let all = brokers(&[(1, "b1.invalid:9092"), (2, "b2.invalid:9092")]);
         let found = known(
@@ -191,8 +194,8 @@ mod tests {
             found.iter().map(|one| one.broker).collect::<Vec<_>>(),
             [Some(2), Some(1)]
         );
-        let told = known(given("2=http://127.0.0.1:1/?a=b").unwrap(), &all).unwrap();
-        assert_eq!(told[0].broker, Some(2));
+        let with_id = known(given("2=http://127.0.0.1:1/?a=b").unwrap(), &all).unwrap();
+        assert_eq!(with_id[0].broker, Some(2));
         let one = brokers(&[(7, "elsewhere:9092")]);
         assert_eq!(
             known(given("http://127.0.0.1:1/").unwrap(), &one).unwrap()[0].broker,

@@ -41,9 +41,8 @@ impl Mirror {
         source: &Target,
         needs: &ClusterNeeds,
     ) -> Result<Option<Mirror>, RunError> {
-        let wanted = needs.mirror.as_ref();
-        let start = |wanted| Mirror::start(clusters, source, (wanted, needs), clusters.stop());
-        wanted.map(start).transpose()
+        let start = |mirror| Mirror::start(clusters, source, (mirror, needs), clusters.stop());
+        needs.mirror.as_ref().map(start).transpose()
     }
 
     /// Starts the destination, if it is kgauge's to start, and MirrorMaker, if that is to copy.

@@ -12,10 +12,10 @@ use crate::mirror::Mirror;
 use crate::observer::Activity;
 use crate::session::Session;
 
-/// How long a replicator may take to find a new topic, and between two looks at a copy that grows.
+/// How long a replicator may take to find a new topic, and how long a copy may stop growing.
 const COPY_TIME_MAX: Duration = Duration::from_secs(120);
 
-/// How often the copy is looked at.
+/// The pause between two requests for the end offsets of the copy.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The copy of a repeat's topic.
@@ -60,7 +60,7 @@ pub(crate) fn await_copy(
     }
     // Its own topic has nothing in it but this run's: all of it has to be there.
     let written = session.cluster.end_offsets(topic).or_target_failed("")?;
-    let wanted: i64 = written.iter().sum();
+    let written_records: i64 = written.iter().sum();
     let (mut seen, mut since) = (before, Instant::now());
     loop {
         if session.stopping.is_wanted() {
@@ -75,7 +75,7 @@ pub(crate) fn await_copy(
         // A copy that is not there yet has no ends.
         let ends = ends(&mut mirror.cluster);
         let copied: i64 = ends.iter().sum();
-        if copied >= wanted {
+        if copied >= written_records {
             return Ok(Some(Copy {
                 topic: copy,
                 before: ends,
@@ -176,7 +176,7 @@ pub(crate) fn record(
     // It holds records for the copy still, and would write them into a topic of that name.
     mirror.is_lagging = missing > 0;
     let after = mirror.cluster.end_offsets(&copy.topic).ok();
-    // What several flows wrote is not told apart by its brokers.
+    // Brokers count records per topic, not per flow.
     let counted = after.filter(|_| is_alone).and_then(|after| {
         let grown = after.iter().sum::<i64>() - copy.before.iter().sum::<i64>();
         u64::try_from(grown).ok()
@@ -199,8 +199,8 @@ pub(crate) fn record(
     }
 }
 
-/// Deletes the copy of a topic that is deleted, where kgauge started the cluster. On somebody else's it stays,
-/// and that is said.
+/// Deletes the copy of a topic that is deleted, where kgauge started the cluster. On an existing cluster the copy
+/// stays, with a warning.
 pub(crate) fn delete(session: &mut Session<'_>, copy: &Copy) {
     let Some(mirror) = &mut session.mirror else {
         return;

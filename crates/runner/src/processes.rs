@@ -1,4 +1,4 @@
-//! The processes on this machine whose CPU and memory are looked at: the target's, and what is beside it.
+//! The processes on this machine whose CPU and memory are sampled: those of the target and of a second cluster.
 
 use kgauge_observe::WatchedProcess;
 use kgauge_results::run::Subject;

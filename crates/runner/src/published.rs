@@ -51,8 +51,8 @@ fn command(flow: &ProduceFlow) -> String {
 }
 
 fn options(facts: &AuditFacts) -> Result<Options, RunError> {
-    let wrong = |key: &str, value: &str, wanted: &str| {
-        let words = format!("the study's audit.{key} is {value}: {wanted}");
+    let wrong = |key: &str, value: &str, hint: &str| {
+        let words = format!("the study's audit.{key} is {value}: {hint}");
         RunError::input(words)
     };
     let nic = facts.nic.as_deref().map(|text| {
@@ -98,10 +98,10 @@ mod tests {
         for name in Studies::names() {
             let found = findings(name);
             let grave = found.iter().filter(|one| one.starts_with("contradiction"));
-            let wanted = if name == "dcos-2018" { 8 } else { 0 };
+            let expected = if name == "dcos-2018" { 8 } else { 0 };
             assert_eq!(
                 grave.clone().count(),
-                wanted,
+                expected,
                 "{name}: {:#?}",
                 grave.collect::<Vec<_>>()
             );

@@ -208,7 +208,7 @@ fn measure(
     let outcome = load.run_controlled(clock, |progress, control| watch.sample(progress, control));
     watch.cpu.sample(clock.now_ns());
     let (mut trouble, mut cpu, behind) = (watch.trouble, watch.cpu, watch.behind);
-    let told = asked.map(WireWatcher::stop).unwrap_or_default();
+    let wire_notes = asked.map(WireWatcher::stop).unwrap_or_default();
     let watched = session.target_processes.clone();
     restore(session, faults, &ground.facts.name, (key, clock))?;
     if session.target_processes != watched {
@@ -224,7 +224,7 @@ fn measure(
     if trouble.is_none() {
         trouble = load.driver_trouble.clone().map(Trouble::Driver);
     }
-    for text in sampler.stop().notes.into_iter().chain(told) {
+    for text in sampler.stop().notes.into_iter().chain(wire_notes) {
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });
     }
     for flow in &load.flows {

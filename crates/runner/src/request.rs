@@ -76,7 +76,7 @@ pub enum FolderChoice {
 pub enum Consent<'a> {
     /// It may.
     Given,
-    /// This asks, once the observer has been told what the run would do.
+    /// The function asks, after the observer got the plan of the run.
     Ask(&'a dyn Fn() -> ConsentAnswer),
 }
 

@@ -59,17 +59,17 @@ fn parse(text: &str) -> Result<TargetSpec, RunError> {
 
 /// The clusters that trials want, each once, with a trial that wants it.
 fn clusters<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<(String, &'a ClusterNeeds)> {
-    let mut wanted: Vec<(String, &ClusterNeeds)> = Vec::new();
+    let mut clusters: Vec<(String, &ClusterNeeds)> = Vec::new();
     for trial in trials {
-        if !wanted
+        if !clusters
             .iter()
             .any(|(_, known)| known.shares_with(&trial.cluster))
         {
             let name = format!("{} {}", trial.scenario, trial.name);
-            wanted.push((name.trim().to_owned(), &trial.cluster));
+            clusters.push((name.trim().to_owned(), &trial.cluster));
         }
     }
-    wanted
+    clusters
 }
 
 impl RunTarget {
@@ -182,8 +182,8 @@ impl RunTarget {
         if let Some(bytes) = needs.memory_bytes {
             spec.limit_memory(bytes).map_err(refused)?;
         }
-        if let Some(wanted) = &needs.security {
-            spec.secure(wanted).map_err(refused)?;
+        if let Some(security) = &needs.security {
+            spec.secure(security).map_err(refused)?;
         }
         if let Some(brokers) = needs.brokers_exactly()
             && !self.is_existing()
@@ -257,12 +257,12 @@ impl RunTarget {
             return Ok(());
         }
         let brokers: Vec<i32> = cluster.metadata().brokers.iter().map(|b| b.id).collect();
-        if let Some(wanted) = needs
+        if let Some(required) = needs
             .brokers_exactly()
             .filter(|n| *n as usize != brokers.len())
         {
             let words = format!(
-                "the scenario needs exactly {wanted} brokers; the cluster has {}",
+                "the scenario needs exactly {required} brokers; the cluster has {}",
                 brokers.len()
             );
             return Err(RunError::input(words));
@@ -272,13 +272,13 @@ impl RunTarget {
             let found = cluster
                 .describe_configs(AdminConfigResource::Broker(id))
                 .or_target_failed("remove the broker settings from the scenario, or from --set")?;
-            for (key, wanted) in &needs.config {
+            for (key, expected) in &needs.config {
                 let entry = found.iter().find(|entry| entry.name == *key);
                 let value = entry.and_then(|entry| entry.value.as_deref());
-                if value != Some(wanted) {
-                    let value = value.map_or_else(|| "not told".to_owned(), shown);
+                if value != Some(expected) {
+                    let value = value.map_or_else(|| "not reported".to_owned(), shown);
                     differs.push(format!(
-                        "  broker {id}: {key} is {value}, expected {wanted}"
+                        "  broker {id}: {key} is {value}, expected {expected}"
                     ));
                 }
             }

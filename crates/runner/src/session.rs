@@ -21,7 +21,7 @@ use crate::request::RunRequest;
 use crate::shared::SharedTarget;
 use crate::stop::StopRequests;
 
-/// How the brokers looked at the end of a load.
+/// The state of the brokers at the end of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClusterHealth {
     /// All answered.
@@ -67,7 +67,7 @@ pub(crate) struct Session<'a> {
     pub(crate) drivers: Vec<(Driver, DriverProgram)>,
     /// What the flows do at full speed.
     pub(crate) ceilings: Ceilings,
-    /// How the brokers looked at the end of the last load.
+    /// The state of the brokers at the end of the last load.
     pub(crate) health: ClusterHealth,
 }
 

@@ -45,8 +45,8 @@ impl SharedTarget {
             .map_or_else(Vec::new, Target::processes)
     }
 
-    /// What the nodes of an embedded cluster have counted, if it is told within `limit`: whoever does something to the
-    /// cluster meanwhile is not waited for longer than that.
+    /// The counters of an embedded cluster's nodes, if they answer within `limit`. The limit includes the wait for
+    /// another thread that uses the cluster.
     pub(crate) fn counts(&self, limit: Duration) -> Result<Vec<NodeReport>, String> {
         let begin = Instant::now();
         loop {
@@ -76,7 +76,7 @@ impl SharedTarget {
         }
     }
 
-    /// The words of a target that is gone, with what to do about it. While somebody else uses it, it is not looked at.
+    /// The error of a target that is gone, with its fix. None while another thread uses the target.
     pub(crate) fn death(&self) -> Option<String> {
         let mut target = match self.0.try_lock() {
             Ok(target) => target,

@@ -71,7 +71,7 @@ pub(crate) fn prepare<'a>(
     let topics = clusters::topics(&target, &opened.run_id)?;
     let mirror = Mirror::start_for(&clusters, &target, &needs)?;
     notes.extend(mirror_copy::note(&plan));
-    // A run that goes on has said all of it already.
+    // A resumed run wrote all of this when it first started.
     if opened.earlier.is_none() {
         let (disk, disk_note) = disk_baseline(request, dir, observer)?;
         notes.extend(several_clusters(&plan));
@@ -204,7 +204,7 @@ fn disk_baseline(
     Ok((None, Some(format!("No disk baseline: {why}."))))
 }
 
-/// What is told of the brokers is of the first cluster.
+/// A note that the environment describes the brokers of the first cluster only.
 fn several_clusters(plan: &Plan) -> Option<String> {
     let (first, rest) = plan.trials.split_first()?;
     let differ = rest

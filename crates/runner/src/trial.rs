@@ -206,7 +206,7 @@ fn delete_topic(session: &mut Session<'_>, name: &str) {
                 topic: name.to_owned(),
             },
         ),
-        // The guard tries again when the run ends, and then it is said.
+        // The guard tries again when the run ends, and reports what it cannot delete.
         Err(error) => session.event(
             None,
             EventKind::Warning {

@@ -29,8 +29,8 @@ pub(crate) fn start(
         groups: groups.values().cloned().collect(),
     };
     let (evidence, events) = (session.folder.evidence(), session.folder.events());
-    let write = move |told: TopicObservation<'_>| {
-        let written = match told {
+    let write = move |observation: TopicObservation<'_>| {
+        let written = match observation {
             TopicObservation::Evidence(seen) => evidence.write(seen),
             TopicObservation::Event(event) => events.write(event),
         };

@@ -333,11 +333,11 @@ impl Wave {
     }
 
     /// The inverse of [`Wave::done`]: Newton's steps, halving where one would leave the bracket.
-    fn part_of(&self, wanted: f64) -> f64 {
+    fn part_of(&self, target: f64) -> f64 {
         const STEPS_MAX: u32 = 100;
-        let (mut low, mut high, mut part) = (0.0_f64, 1.0_f64, wanted);
+        let (mut low, mut high, mut part) = (0.0_f64, 1.0_f64, target);
         for _ in 0..STEPS_MAX {
-            let error = self.done(part) - wanted;
+            let error = self.done(part) - target;
             if error == 0.0 {
                 break;
             }

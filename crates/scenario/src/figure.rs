@@ -248,13 +248,13 @@ pub enum GoalComparison {
 }
 
 impl GoalComparison {
-    /// Whether `measured` has this relation to `wanted`.
-    pub fn holds(self, measured: f64, wanted: f64) -> bool {
+    /// Whether `measured` has this relation to `required`.
+    pub fn holds(self, measured: f64, required: f64) -> bool {
         match self {
-            GoalComparison::Less => measured < wanted,
-            GoalComparison::LessOrEqual => measured <= wanted,
-            GoalComparison::GreaterOrEqual => measured >= wanted,
-            GoalComparison::Greater => measured > wanted,
+            GoalComparison::Less => measured < required,
+            GoalComparison::LessOrEqual => measured <= required,
+            GoalComparison::GreaterOrEqual => measured >= required,
+            GoalComparison::Greater => measured > required,
         }
     }
 }
@@ -270,13 +270,13 @@ impl fmt::Display for GoalComparison {
     }
 }
 
-/// What is demanded of a figure: `writers.latency.p99 <= 20 ms`.
+/// A condition on a figure: `writers.latency.p99 <= 20 ms`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
     /// As written.
     pub text: String,
-    /// What is looked at.
+    /// The figure that it limits.
     pub figure: FigureName,
     /// The required relation to the value.
     pub comparison: GoalComparison,

@@ -211,10 +211,10 @@ mod tests {
     #[test]
     fn times_are_seconds_or_carry_their_unit() {
         let text = "# when\n0\n0.000125 # an eighth of a millisecond\n\n250 ms\n1.5\n";
-        let wanted = [0, 125_000, 250_000_000, 1_500_000_000];
-        assert_eq!(files(text).times("t"), Ok(Trace::Times(wanted.into())));
-        let said = files("1\n0.5\n").times("t").unwrap_err();
-        assert_eq!(said, "its line 2 is earlier than the previous one");
+        let expected = [0, 125_000, 250_000_000, 1_500_000_000];
+        assert_eq!(files(text).times("t"), Ok(Trace::Times(expected.into())));
+        let error = files("1\n0.5\n").times("t").unwrap_err();
+        assert_eq!(error, "its line 2 is earlier than the previous one");
         assert!(files("soon\n").times("t").unwrap_err().contains("line 1"));
         assert!(files("# nothing\n").times("t").is_err());
     }
@@ -222,8 +222,8 @@ mod tests {
     #[test]
     fn rates_are_records_a_second() {
         let text = "100\n2.5k/s\n0\n";
-        let wanted = [100.0, 2_500.0, 0.0];
-        assert_eq!(files(text).rates("t"), Ok(Trace::Rates(wanted.into())));
+        let expected = [100.0, 2_500.0, 0.0];
+        assert_eq!(files(text).rates("t"), Ok(Trace::Rates(expected.into())));
         assert!(files("0\n").rates("t").is_err());
         assert!(files("1e12\n").rates("t").is_err());
     }

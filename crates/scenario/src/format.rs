@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn sizes_of_disks_are_binary() {
         let written = [0, 1023, 1024, 1_572_864, 58_000_000_000, u64::MAX].map(binary_bytes);
-        let wanted = [
+        let expected = [
             "0 bytes",
             "1023 bytes",
             "1.0 KiB",
@@ -280,7 +280,7 @@ mod tests {
             "54.0 GiB",
             "16384.0 PiB",
         ];
-        assert_eq!(written, wanted);
+        assert_eq!(written, expected);
     }
 
     #[test]

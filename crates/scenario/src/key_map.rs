@@ -9,7 +9,7 @@
 //! `pub` names a field of the struct that the plan keeps, `let` a value that only the reading needs. Defaults are
 //! `[required]`, `[TEXT]`, `[all_defaults]`, `[optional MEANING]`, whose field is an `Option`, and
 //! `[absent MEANING, FUNCTION]`, where the function gives the value. `and` declares fields that no key sets directly:
-//! the function after `checked by` sets them, after it has looked for keys that contradict each other.
+//! the function after `checked by` rejects keys that contradict each other, and then sets them.
 
 /// Declares maps; the head of this file explains the rows. `struct` declares the struct too, `map` makes a value by a
 /// function, and `one_of` is a map with exactly one of its keys.

@@ -209,9 +209,9 @@ mod tests {
         let table = table(Some(1_000), KeyChoice::Zipf { exponent: 1.0 });
         let counts = counted(&table, draws, 1_000);
         for rank in [1, 2, 3, 10, 100, 1_000] {
-            let wanted = draws as f64 / (rank as f64 * 7.485_470_860_550_345);
-            let off = (counts[rank - 1] - wanted).abs();
-            assert!(off < 5.0 * wanted.sqrt(), "rank {rank}: {off} off {wanted}");
+            let expected = draws as f64 / (rank as f64 * 7.485_470_860_550_345);
+            let off = (counts[rank - 1] - expected).abs();
+            assert!(off < 5.0 * expected.sqrt(), "rank {rank}: {off} off {expected}");
         }
         assert_eq!(counts.iter().sum::<f64>(), draws as f64);
     }

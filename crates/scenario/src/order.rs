@@ -160,11 +160,11 @@ mod tests {
         let order = plan(3, READS, "{w.consumers: [1, 2, 3]}").order();
         for together in order.chunks(3) {
             let first = together[0].trial;
-            let wanted = [0, 1, 2].map(|repeat| RepeatStep {
+            let expected = [0, 1, 2].map(|repeat| RepeatStep {
                 trial: first,
                 repeat,
             });
-            assert_eq!(together, wanted);
+            assert_eq!(together, expected);
         }
     }
 

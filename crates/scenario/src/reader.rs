@@ -208,8 +208,8 @@ impl<'s> ValueReader<'s> {
     ) -> Option<Fields<'n>> {
         let Value::Map(entries) = &node.value else {
             let names: Vec<&str> = table.keys().take(4).map(|key| key.name).collect();
-            let wanted = format!("keys with values, such as: {}", names.join(", "));
-            self.wrong_type(node, &wanted);
+            let expected = format!("keys with values, such as: {}", names.join(", "));
+            self.wrong_type(node, &expected);
             return None;
         };
         let (mut found, mut meant) = (Vec::new(), Vec::new());
@@ -484,23 +484,23 @@ impl<'s> ValueReader<'s> {
         None
     }
 
-    /// The text of a scalar; anything else is reported, with `wanted` as the fix.
-    pub(crate) fn scalar<'n>(&mut self, node: &'n YamlNode, wanted: &str) -> Option<&'n str> {
+    /// The text of a scalar; anything else is reported, with `expected` as the fix.
+    pub(crate) fn scalar<'n>(&mut self, node: &'n YamlNode, expected: &str) -> Option<&'n str> {
         let text = node.as_text();
         if text.is_none() {
-            self.wrong_type(node, wanted);
+            self.wrong_type(node, expected);
         }
         text
     }
 
-    pub(crate) fn wrong_type(&mut self, node: &YamlNode, wanted: &str) {
+    pub(crate) fn wrong_type(&mut self, node: &YamlNode, expected: &str) {
         let is = match &node.value {
             _ if node.is_nothing() => "nothing".to_owned(),
             Value::Scalar { text, .. } => format!("`{}`", shorten(text)),
             Value::List(_) => "a list".to_owned(),
             Value::Map(_) => "a map".to_owned(),
         };
-        self.problem(node.place, format!("found {is}"), format!("write {wanted}"));
+        self.problem(node.place, format!("found {is}"), format!("write {expected}"));
     }
 }
 

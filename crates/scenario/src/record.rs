@@ -197,7 +197,7 @@ impl RecordPlan {
         }
     }
 
-    /// The smallest value that is not null; of a file, 0: nobody looked.
+    /// The smallest value that is not null; 0 for a file, whose shortest record is unknown.
     pub fn value_bytes_min(&self) -> u32 {
         match (&self.file, &self.sizes) {
             (Some(_), _) => 0,

@@ -212,16 +212,16 @@ fn scenario(
     files: &[StudyFile<'_>],
     found: &mut Problems,
 ) -> Option<Scenario> {
-    let wanted = format!("{name}{SCENARIO_ENDING}");
-    let Some(file) = files.iter().find(|file| file.name() == wanted) else {
-        let what = format!("there is no `{wanted}` in this folder");
+    let file_name = format!("{name}{SCENARIO_ENDING}");
+    let Some(file) = files.iter().find(|file| file.name() == file_name) else {
+        let what = format!("there is no `{file_name}` in this folder");
         reader.problem(item.place, what, "add the file, or remove the name");
         return None;
     };
     match Scenario::parse_with(file.path, file.text, reader.sources.files.clone()) {
         Ok(scenario) if scenario.name() == name => Some(scenario),
         Ok(scenario) => {
-            let what = format!("`{wanted}` has `name: {}`", scenario.name());
+            let what = format!("`{file_name}` has `name: {}`", scenario.name());
             reader.problem(
                 item.place,
                 what,

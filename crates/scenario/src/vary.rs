@@ -108,12 +108,13 @@ impl FactorGroup {
 
 /// The changes of a choice that its name does not contain, as written.
 pub(crate) fn distinguished(factor: &FactorGroup, choice: &Choice) -> Vec<(String, String)> {
-    let changes = choice.changes.iter();
-    let told = changes.map(|change| (change.path.clone(), change.value.describe()));
-    match factor.path == LISTED {
-        true => told.collect(),
-        false => Vec::new(),
+    if factor.path != LISTED {
+        return Vec::new();
     }
+    let changes = choice.changes.iter();
+    changes
+        .map(|change| (change.path.clone(), change.value.describe()))
+        .collect()
 }
 
 /// Reads `vary`.
@@ -150,8 +151,8 @@ fn values(reader: &mut ValueReader<'_>, entry: &MapEntry) -> Option<Vec<YamlNode
 
 fn one_at_a_time(reader: &mut ValueReader<'_>, entry: &MapEntry) -> Option<FactorGroup> {
     let Value::Map(paths) = &entry.node.value else {
-        let wanted = "paths with lists: `{broker.num.io.threads: [4, 16]}`";
-        reader.wrong_type(&entry.node, wanted);
+        let expected = "paths with lists: `{broker.num.io.threads: [4, 16]}`";
+        reader.wrong_type(&entry.node, expected);
         return None;
     };
     let mut choices = vec![Choice {
@@ -229,12 +230,12 @@ fn twice(reader: &mut ValueReader<'_>, factor: &FactorGroup) {
 /// Two groups that change one path would depend on their order.
 pub(crate) fn in_two_groups(reader: &mut ValueReader<'_>, factors: &[FactorGroup]) {
     for (index, factor) in factors.iter().enumerate() {
-        let mut said: Vec<&str> = Vec::new();
+        let mut reported_paths: Vec<&str> = Vec::new();
         for change in factor.changes() {
             let before = &factors[..index];
             let is_known = before.iter().any(|other| other.overlaps(&change.path));
-            if is_known && !said.contains(&change.path.as_str()) {
-                said.push(&change.path);
+            if is_known && !reported_paths.contains(&change.path.as_str()) {
+                reported_paths.push(&change.path);
                 let what = format!("`{}` is varied in two places", shorten(&change.path));
                 reader.problem(change.place, what, "keep one of them");
             }

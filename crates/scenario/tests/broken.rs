@@ -1,6 +1,6 @@
-//! The folder `broken`: scenarios with mistakes, and exactly what is said about each.
+//! The folder `broken`: scenarios with mistakes, and the exact message for each.
 //!
-//! `KGAUGE_UPDATE_GOLDEN=1 cargo test -p kgauge-scenario --test broken` writes what is said now;
+//! `KGAUGE_UPDATE_GOLDEN=1 cargo test -p kgauge-scenario --test broken` writes the current messages;
 //! read the difference before you commit it.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 
 use kgauge_scenario::Scenario;
 
-/// What a user would see: the mistakes of the file, or of each `# set: path=value` in it.
-fn said(path: &Path, text: &str) -> String {
+/// The messages that a user would see: the mistakes of the file, or of each `# set: path=value` in it.
+fn messages(path: &Path, text: &str) -> String {
     let name = path.file_name().unwrap().to_str().unwrap();
     let mut scenario = match Scenario::parse(name, text) {
         Ok(scenario) => scenario,
         Err(problems) => return format!("{problems}\n"),
     };
-    let mut said = String::new();
+    let mut output = String::new();
     for line in text.lines() {
         let Some(set) = line.strip_prefix("# set: ") else {
             continue;
@@ -26,14 +26,14 @@ fn said(path: &Path, text: &str) -> String {
         let before = scenario.clone();
         let problems = scenario.set(path, value).expect_err(set);
         assert_eq!(scenario, before, "a refused change leaves no trace");
-        said.push_str(&format!("{problems}\n\n"));
+        output.push_str(&format!("{problems}\n\n"));
     }
-    assert!(!said.is_empty(), "{name} is not broken");
-    said
+    assert!(!output.is_empty(), "{name} is not broken");
+    output
 }
 
 #[test]
-fn every_broken_scenario_is_told_all_its_mistakes() {
+fn every_mistake_of_a_broken_scenario_is_reported() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/broken");
     let update = std::env::var_os("KGAUGE_UPDATE_GOLDEN").is_some();
     let mut wrong = String::new();
@@ -44,12 +44,12 @@ fn every_broken_scenario_is_told_all_its_mistakes() {
             continue;
         }
         count += 1;
-        let said = said(&path, &fs::read_to_string(&path).unwrap());
+        let text = messages(&path, &fs::read_to_string(&path).unwrap());
         let golden = path.with_extension("txt");
         if update {
-            fs::write(&golden, &said).unwrap();
-        } else if fs::read_to_string(&golden).unwrap_or_default() != said {
-            wrong.push_str(&format!("--- {} says now:\n{said}\n", path.display()));
+            fs::write(&golden, &text).unwrap();
+        } else if fs::read_to_string(&golden).unwrap_or_default() != text {
+            wrong.push_str(&format!("--- {} now reads:\n{text}\n", path.display()));
         }
     }
     assert!(count >= 20, "the folder has been found");

@@ -56,14 +56,14 @@ fn schedule(shape: &Shape) -> Schedule {
     Schedule::new(Pacing::of(shape), 0, Stripe::WHOLE)
 }
 
-/// When records are due, in ns, against (record, wanted ns): off by at most one.
-fn assert_due(shape: &Shape, wanted: &[(u64, u64)]) {
+/// Checks when records are due: (record, expected ns), off by at most one.
+fn assert_due(shape: &Shape, expected: &[(u64, u64)]) {
     let schedule = schedule(shape);
-    for &(n, wanted_ns) in wanted {
+    for &(n, expected_ns) in expected {
         let due_ns = schedule.intended_ns(n);
         assert!(
-            due_ns.abs_diff(wanted_ns) <= 1,
-            "record {n}: {due_ns}, not {wanted_ns}"
+            due_ns.abs_diff(expected_ns) <= 1,
+            "record {n}: {due_ns}, not {expected_ns}"
         );
     }
 }

@@ -129,16 +129,16 @@ fn the_producer_is_set_as_on_the_authors_command_line() {
 
 #[test]
 fn the_replicated_scenarios_differ_as_the_authors_command_lines_do() {
-    let told = |name| {
+    let settings_of = |name| {
         let trial = trials(name, Size::Full).remove(0);
         let flow = writers(&trial);
         assert!(!flow.settings.idempotence, "{name}");
         let (acks, batch_bytes) = (flow.settings.acks, flow.settings.batch_bytes);
         (trial.topic.replication, flow.producers, acks, batch_bytes)
     };
-    assert_eq!(told("async-replication"), (3, 1, Acks::Leader, 8_196));
-    assert_eq!(told("sync-replication"), (3, 1, Acks::All, 64_000));
-    assert_eq!(told("three-producers"), (3, 3, Acks::Leader, 8_196));
+    assert_eq!(settings_of("async-replication"), (3, 1, Acks::Leader, 8_196));
+    assert_eq!(settings_of("sync-replication"), (3, 1, Acks::All, 64_000));
+    assert_eq!(settings_of("three-producers"), (3, 3, Acks::Leader, 8_196));
 }
 
 #[test]

@@ -59,12 +59,12 @@ fn listed_combinations_change_all_of_their_paths_and_go_by_their_names() {
     let trials = scenario(vary).trials(Size::Default);
     let flow = trials[3].flows[0].produces().unwrap();
     assert_eq!(flow.settings.linger_ns, 100_000_000);
-    let told: Vec<_> = trials[3]
+    let paths: Vec<_> = trials[3]
         .changes
         .iter()
         .map(|(path, _)| path.as_str())
         .collect();
-    assert_eq!(told, ["w.record.size", "w.settings.linger.ms"]);
+    assert_eq!(paths, ["w.record.size", "w.settings.linger.ms"]);
     assert!(trials[0].changes.is_empty());
 }
 

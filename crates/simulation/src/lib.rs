@@ -167,8 +167,8 @@ pub enum Violation {
         found: i64,
     },
     /// A client got an error that it must never get.
-    #[error("partition {partition}: a client was told {code}")]
-    Told {
+    #[error("partition {partition}: a client got {code}")]
+    UnexpectedError {
         /// The partition.
         partition: i32,
         /// The error.

@@ -517,17 +517,17 @@ impl<'t> World<'t> {
         let image = asked.and_then(|id| self.places[id].node.as_ref());
         let image = image.map(|node| node.image().clone());
         let now_ns = self.now_ns;
-        let wanted = self
+        let action = self
             .clients
             .turn(now_ns, client, image.as_deref(), &mut self.random);
-        if let Some(node) = wanted.connect
+        if let Some(node) = action.connect
             && let Some(id) = self.connect(node)
         {
             self.clients.connected(client, id, node);
         }
         let frames = self.clients.frames(client);
         self.send(self.clients.connection(client), frames);
-        self.push(wanted.next_ns, SimulatedEvent::Client(client));
+        self.push(action.next_ns, SimulatedEvent::Client(client));
     }
 
     fn member_turn(&mut self, member: usize) {
@@ -535,8 +535,8 @@ impl<'t> World<'t> {
         let nodes: Vec<NodeId> = up.map(|(id, _)| *id).collect();
         let now_ns = self.now_ns;
         let members = &mut self.members;
-        let (wanted, next_ns) = members.turn(now_ns, member, &nodes, &mut self.random);
-        if let Some(node) = wanted {
+        let (connect, next_ns) = members.turn(now_ns, member, &nodes, &mut self.random);
+        if let Some(node) = connect {
             match self.connect(node) {
                 Some(id) => self.members.connected(member, id, node),
                 None => self.members.refused(now_ns, member),

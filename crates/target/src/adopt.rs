@@ -40,7 +40,7 @@ pub enum AdoptError {
     },
     /// Its layout differs from the trial's.
     #[error(
-        "topic {topic} has {found} {what}, but the trial wants {wanted}; kgauge does not change \
+        "topic {topic} has {found} {what}, but the trial wants {required}; kgauge does not change \
          existing topics"
     )]
     Layout {
@@ -51,7 +51,7 @@ pub enum AdoptError {
         /// The actual number.
         found: usize,
         /// The number that the trial needs.
-        wanted: usize,
+        required: usize,
     },
 }
 
@@ -121,7 +121,7 @@ fn check(found: &Topic, layout: Layout) -> Result<(), AdoptError> {
             topic,
             what: "partitions".to_owned(),
             found: found.partitions.len(),
-            wanted: layout.partitions,
+            required: layout.partitions,
         });
     }
     let other = found
@@ -133,7 +133,7 @@ fn check(found: &Topic, layout: Layout) -> Result<(), AdoptError> {
             topic,
             what: format!("replicas of partition {}", partition.index),
             found: partition.replicas.len(),
-            wanted: layout.replicas,
+            required: layout.replicas,
         }),
         None => Ok(()),
     }

@@ -202,10 +202,10 @@ fn serve(
 ) -> (ClusterHandle, u8) {
     loop {
         match asks.recv_timeout(FAILURE_LOOK) {
-            Ok(asked) => {
-                let said = answer_to(&mut instrument, asked);
+            Ok(request) => {
+                let reply = answer_to(&mut instrument, request);
                 // A parent that no longer reads has closed the other pipe as well.
-                let _ = answer(output, &said);
+                let _ = answer(output, &reply);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return (instrument.cluster, GOOD),

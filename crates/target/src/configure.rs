@@ -21,10 +21,10 @@ pub struct ConfigureError {
 impl TargetSpec {
     /// Adds broker settings, for example those of scenarios. The target's own text takes precedence. An existing
     /// cluster accepts none: the caller must check that it has them.
-    pub fn configure(&mut self, wanted: &BTreeMap<String, String>) -> Result<(), ConfigureError> {
+    pub fn configure(&mut self, requested: &BTreeMap<String, String>) -> Result<(), ConfigureError> {
         let settings = match self {
             TargetSpec::Embedded(spec) => {
-                for (key, value) in wanted {
+                for (key, value) in requested {
                     check_node_config(key, value).map_err(|error| ConfigureError {
                         key: key.clone(),
                         words: error.0,
@@ -33,7 +33,7 @@ impl TargetSpec {
                 &mut spec.settings
             }
             TargetSpec::Kafka(spec) => {
-                for (key, value) in wanted {
+                for (key, value) in requested {
                     check_setting(key, value).map_err(|words| ConfigureError {
                         key: key.clone(),
                         words,
@@ -43,7 +43,7 @@ impl TargetSpec {
             }
             TargetSpec::Existing(_) => return Ok(()),
         };
-        for (key, value) in wanted {
+        for (key, value) in requested {
             let entry = settings.entry(key.clone());
             entry.or_insert_with(|| value.clone());
         }
@@ -52,8 +52,8 @@ impl TargetSpec {
 
     /// Sets the security of client connections, as written after `security=`. The error is a message for the user: the
     /// target's own text differs, or the cluster exists already.
-    pub fn secure(&mut self, wanted: &str) -> Result<(), String> {
-        let kind = SecurityKind::of_value(wanted)?;
+    pub fn secure(&mut self, requested: &str) -> Result<(), String> {
+        let kind = SecurityKind::of_value(requested)?;
         let own = match self {
             TargetSpec::Embedded(spec) => &mut spec.security,
             TargetSpec::Kafka(spec) => &mut spec.security,
@@ -62,14 +62,14 @@ impl TargetSpec {
             }
             TargetSpec::Existing(config) => {
                 return Err(format!(
-                    "the scenario wants security={wanted}, but this cluster uses {}",
+                    "the scenario wants security={requested}, but this cluster uses {}",
                     config.security.protocol.name()
                 ));
             }
         };
         if *own != SecurityKind::default() && *own != kind {
             return Err(format!(
-                "it sets security, but the scenario wants security={wanted}"
+                "it sets security, but the scenario wants security={requested}"
             ));
         }
         *own = kind;

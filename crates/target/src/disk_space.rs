@@ -103,10 +103,10 @@ pub fn check_room(rooms: &[DiskSpace], bytes: u64) -> Result<(), DiskSpaceError>
         // A broker puts each new partition into the directory with the fewest partitions. Which one that will be is
         // unknown, so the largest free space counts.
         let of_broker = rooms.iter().filter(|room| room.broker_id == broker);
-        let told: Option<Vec<(&DiskSpace, u64)>> = of_broker
+        let disks: Option<Vec<(&DiskSpace, u64)>> = of_broker
             .map(|room| Some((room, room.free_bytes?)))
             .collect();
-        let largest = told.and_then(|told| told.into_iter().max_by_key(|&(_, free)| free));
+        let largest = disks.and_then(|disks| disks.into_iter().max_by_key(|&(_, free)| free));
         if let Some((room, free_bytes)) = largest
             && free_bytes - free_bytes / SPARE_PART < needed_bytes
         {

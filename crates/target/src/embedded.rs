@@ -81,7 +81,7 @@ impl SecuredParts {
     /// Writes the clients' settings for these addresses.
     fn connection_settings(&mut self, servers: &str) -> Result<ClientConfig, EmbeddedError> {
         let dir = self.dir.path();
-        let file = client_settings::write(dir, servers, &self.made.told).map_err(|error| {
+        let file = client_settings::write(dir, servers, &self.made.client_settings).map_err(|error| {
             EmbeddedError::File {
                 path: dir.to_owned(),
                 error,
@@ -361,7 +361,7 @@ impl EmbeddedTarget {
     /// The reason, as text.
     pub fn counts(&mut self, limit: Duration) -> Result<Vec<NodeReport>, String> {
         let begin = Instant::now();
-        let told = |error: InstructError| match error {
+        let describe = |error: InstructError| match error {
             InstructError::Embedded(EmbeddedError::TimedOut { .. }) => {
                 format!("no answer within {} ms", limit.as_millis())
             }
@@ -371,7 +371,7 @@ impl EmbeddedTarget {
             error => error.to_string(),
         };
         if let Some(owed) = self.owed {
-            self.answer_to(owed, limit).map_err(told)?;
+            self.answer_to(owed, limit).map_err(describe)?;
             self.owed = None;
         }
         self.asks += 1;
@@ -380,7 +380,7 @@ impl EmbeddedTarget {
             number,
             instruction: Instruction::Count,
         };
-        self.send(&ask).map_err(|error| told(error.into()))?;
+        self.send(&ask).map_err(|error| describe(error.into()))?;
         self.owed = Some(number);
         let done = self.answer_to(number, limit.saturating_sub(begin.elapsed()));
         // A busy cluster gets the same request again.
@@ -390,7 +390,7 @@ impl EmbeddedTarget {
         ) {
             self.owed = None;
         }
-        done.map(|done| done.counts).map_err(told)
+        done.map(|done| done.counts).map_err(describe)
     }
 
     fn send(&mut self, ask: &ClusterRequest) -> Result<(), EmbeddedError> {
@@ -508,8 +508,8 @@ fn servers(config: &ClientConfig) -> String {
     servers.collect::<Vec<_>>().join(",")
 }
 
-fn write_line(input: &mut impl Write, said: &impl Serialize) -> io::Result<()> {
-    let mut line = serde_json::to_vec(said)?;
+fn write_line(input: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     input.write_all(&line)
 }

@@ -163,9 +163,11 @@ fn broker_facts(
                 *known = entries.iter().map(|entry| entry.name.clone()).collect();
             }
             for entry in entries {
-                let wanted = is_listed(&entry.name) || also.contains(&entry.name);
-                let wanted = wanted && !entry.is_sensitive;
-                if let (true, Some(value)) = (wanted, entry.value) {
+                let is_requested = is_listed(&entry.name) || also.contains(&entry.name);
+                if is_requested
+                    && !entry.is_sensitive
+                    && let Some(value) = entry.value
+                {
                     settings.insert(entry.name, value);
                 }
             }

@@ -279,7 +279,7 @@ impl TopicGuard {
 const LEADERS_MAX: Duration = Duration::from_secs(30);
 
 fn wait_for_leaders(cluster: &mut Cluster, topic: &TopicSpec) -> Result<(), MakeTopicError> {
-    let begun = Instant::now();
+    let start = Instant::now();
     let cluster_error = |error| {
         MakeTopicError::Wire(CreateTopicError::Cluster {
             topic: topic.name.clone(),
@@ -297,10 +297,10 @@ fn wait_for_leaders(cluster: &mut Cluster, topic: &TopicSpec) -> Result<(), Make
         if i32::try_from(led) == Ok(topic.partitions) {
             return Ok(());
         }
-        if begun.elapsed() >= LEADERS_MAX {
+        if start.elapsed() >= LEADERS_MAX {
             return Err(MakeTopicError::NotReady {
                 topic: topic.name.clone(),
-                waited: begun.elapsed(),
+                waited: start.elapsed(),
             });
         }
         std::thread::sleep(Duration::from_millis(50));

@@ -67,14 +67,15 @@ pub struct Done {
     pub counts: Vec<NodeReport>,
 }
 
-/// What one node tells of itself.
+/// One node's counters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeReport {
     /// Which.
     pub node: u16,
-    /// What it has counted, or in words why it tells nothing.
-    pub told: Result<NodeCounts, String>,
+    /// Its counters, or the reason why it reports none.
+    #[serde(rename = "told")]
+    pub counts: Result<NodeCounts, String>,
 }
 
 /// What a fault has struck, as the nodes themselves counted it.
@@ -108,7 +109,7 @@ pub struct NodeStatus {
     pub node: u16,
     /// Its state.
     pub state: NodeState,
-    /// Why it is down, if nobody told it to be.
+    /// Why it is down, unless an instruction stopped it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
 }
@@ -121,7 +122,7 @@ pub enum NodeState {
     Up,
     /// It runs, and the cluster does not know it yet.
     Starting,
-    /// It was told to stop, and has not yet.
+    /// It still runs after an instruction to stop.
     Ending,
     /// It does not run.
     Down,

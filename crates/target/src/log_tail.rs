@@ -14,7 +14,7 @@ pub(crate) fn log_tail(path: &Path) -> String {
 
 /// The last lines of a Java program's log that describe an error; otherwise the last lines.
 pub(crate) fn log_lines(path: &Path) -> String {
-    let told = last(path, |line| {
+    let errors = last(path, |line| {
         let is_frame =
             line.trim_start().starts_with("at ") || line.trim_start().starts_with("... ");
         let words = [
@@ -28,14 +28,14 @@ pub(crate) fn log_lines(path: &Path) -> String {
         ];
         !is_frame && words.iter().any(|word| line.contains(word))
     });
-    if told.is_empty() {
+    if errors.is_empty() {
         log_tail(path)
     } else {
-        told
+        errors
     }
 }
 
-fn last(path: &Path, wanted: impl Fn(&str) -> bool) -> String {
+fn last(path: &Path, is_relevant: impl Fn(&str) -> bool) -> String {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|mut file| {
         let length = file.metadata()?.len();
@@ -48,7 +48,7 @@ fn last(path: &Path, wanted: impl Fn(&str) -> bool) -> String {
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text
         .lines()
-        .filter(|line| !line.trim().is_empty() && wanted(line))
+        .filter(|line| !line.trim().is_empty() && is_relevant(line))
         .collect();
     let last = &lines[lines.len().saturating_sub(LINES_MAX)..];
     let printable = |line: &&str| {

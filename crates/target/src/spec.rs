@@ -103,13 +103,13 @@ impl TargetSpec {
     /// Sets the number of brokers of a cluster that is started for the run to what the scenarios need, unless the user
     /// has set it.
     pub fn fit_to(&mut self, brokers: u32) {
-        let wanted = u16::try_from(brokers).unwrap_or(u16::MAX);
+        let count = u16::try_from(brokers).unwrap_or(u16::MAX);
         match self {
             TargetSpec::Embedded(spec) if !spec.is_count_written => {
-                spec.nodes = spec.nodes.max(wanted.min(NODES_MAX));
+                spec.nodes = spec.nodes.max(count.min(NODES_MAX));
             }
             TargetSpec::Kafka(spec) if !spec.is_count_written => {
-                spec.brokers = spec.brokers.max(wanted.min(BROKERS_MAX));
+                spec.brokers = spec.brokers.max(count.min(BROKERS_MAX));
             }
             _ => {}
         }
@@ -118,10 +118,10 @@ impl TargetSpec {
     /// Sets the exact number of brokers of a cluster that is started for the run, even if the user has set it: the
     /// scenario varies it. False if the cluster exists, or cannot have that many.
     pub fn set_brokers(&mut self, brokers: u32) -> bool {
-        let wanted = u16::try_from(brokers).unwrap_or(u16::MAX);
+        let count = u16::try_from(brokers).unwrap_or(u16::MAX);
         match self {
-            TargetSpec::Embedded(spec) if wanted <= NODES_MAX => spec.nodes = wanted,
-            TargetSpec::Kafka(spec) if wanted <= BROKERS_MAX => spec.brokers = wanted,
+            TargetSpec::Embedded(spec) if count <= NODES_MAX => spec.nodes = count,
+            TargetSpec::Kafka(spec) if count <= BROKERS_MAX => spec.brokers = count,
             _ => return false,
         }
         true

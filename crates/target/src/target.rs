@@ -86,8 +86,8 @@ fn kafka_facts(kafka: &KafkaTarget, cluster: &mut Cluster) -> Result<TargetFacts
     let mut facts = TargetFacts::gather(TargetKind::Kafka, cluster, &asked)?;
     facts.version = Some(kafka.release().version.to_string());
     for broker in &mut facts.brokers {
-        let wanted = |key: &str| is_listed(key) || asked.iter().any(|one| one == key);
-        let written = kafka.settings_written(broker.id, wanted);
+        let is_relevant = |key: &str| is_listed(key) || asked.iter().any(|one| one == key);
+        let written = kafka.settings_written(broker.id, is_relevant);
         if broker.settings.is_empty() {
             // Before 0.11 brokers do not report settings; their file has them.
             broker.settings = written;

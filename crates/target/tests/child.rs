@@ -234,8 +234,8 @@ fn counts_that_come_late_are_given_up_and_not_asked_for_twice() {
         assert_eq!(late, "no answer within 50 ms");
     }
     std::fs::write(&go, "").unwrap();
-    let told = target.counts(Duration::from_secs(20)).unwrap();
-    assert_eq!(told[0].told, Err("it is new".to_owned()));
+    let reports = target.counts(Duration::from_secs(20)).unwrap();
+    assert_eq!(reports[0].counts, Err("it is new".to_owned()));
     let log = target.log_file().to_owned();
     target.stop().unwrap();
     assert_eq!(
@@ -245,7 +245,7 @@ fn counts_that_come_late_are_given_up_and_not_asked_for_twice() {
 }
 
 #[test]
-fn a_child_that_is_gone_or_talks_nonsense_tells_no_counts() {
+fn a_child_that_is_gone_or_talks_nonsense_reports_no_counts() {
     let dir = tempfile::tempdir().unwrap();
     let mut target = start(&setup(dir.path(), &format!("{READY} read -r a; exit 4"))).unwrap();
     let gone = target.counts(Duration::from_secs(20)).unwrap_err();

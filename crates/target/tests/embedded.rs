@@ -68,8 +68,8 @@ fn main() -> ExitCode {
             what_is_asked_of_the_child_is_done,
         ),
         (
-            "what_nodes_count_is_told_and_why_some_tell_nothing",
-            what_nodes_count_is_told,
+            "nodes_report_their_counts_or_why_they_have_none",
+            nodes_report_their_counts,
         ),
         (
             "the_guard_deletes_what_it_made_and_nothing_else",
@@ -421,7 +421,7 @@ fn what_is_asked_of_the_child_is_done(dir: &Path) {
     target.stop().unwrap();
 }
 
-fn what_nodes_count_is_told(dir: &Path) {
+fn nodes_report_their_counts(dir: &Path) {
     const LIMIT: Duration = Duration::from_secs(20);
     let mut target = start("embedded:3", &setup(dir));
     assert_eq!(target.metrics(), Ok(MetricsPlace::Cluster));
@@ -429,9 +429,9 @@ fn what_nodes_count_is_told(dir: &Path) {
     let mut guard = TopicGuard::new(target.config().clone(), "counted").unwrap();
     guard.create(&mut cluster, &wish("x")).unwrap();
     let leaders = |target: &mut Target| -> u64 {
-        let told = target.counts(LIMIT).unwrap();
-        told.iter()
-            .map(|one| one.told.as_ref().map_or(0, |counts| counts.leaders))
+        let reports = target.counts(LIMIT).unwrap();
+        reports.iter()
+            .map(|one| one.counts.as_ref().map_or(0, |counts| counts.leaders))
             .sum()
     };
     // Its three partitions are led by somebody.
@@ -440,19 +440,19 @@ fn what_nodes_count_is_told(dir: &Path) {
     }
     target.instruct(&inject(2, Fault::Crash)).unwrap();
     target.instruct(&inject(3, Fault::Pause)).unwrap();
-    let told = target.counts(LIMIT).unwrap();
-    assert!(told[0].told.is_ok());
-    assert_eq!(told[1].told, Err("node 2 is down".to_owned()));
-    assert_eq!(told[2].told, Err("it stands still".to_owned()));
+    let reports = target.counts(LIMIT).unwrap();
+    assert!(reports[0].counts.is_ok());
+    assert_eq!(reports[1].counts, Err("node 2 is down".to_owned()));
+    assert_eq!(reports[2].counts, Err("it stands still".to_owned()));
     target.instruct(&Instruction::Restore).unwrap();
-    let told = target.counts(LIMIT).unwrap();
-    assert!(told.iter().all(|one| one.told.is_ok()), "{told:?}");
+    let reports = target.counts(LIMIT).unwrap();
+    assert!(reports.iter().all(|one| one.counts.is_ok()), "{reports:?}");
     target.stop().unwrap();
 
     let mut target = start("embedded,metrics=off", &setup(&dir.join("off")));
     let off = Err("the target sets metrics=off".to_owned());
     assert_eq!(target.metrics(), off);
-    let told = target.counts(LIMIT).unwrap();
-    assert_eq!(told[0].told, Err("the nodes count nothing".to_owned()));
+    let reports = target.counts(LIMIT).unwrap();
+    assert_eq!(reports[0].counts, Err("the nodes count nothing".to_owned()));
     target.stop().unwrap();
 }

@@ -25,15 +25,15 @@ fn setup(dir: &Path) -> KafkaSetup {
     }
 }
 
-/// How many brokers the cluster says that it has, once it is so many.
-fn wait_for_brokers(cluster: &mut Cluster, wanted: usize) {
+/// Waits until the cluster lists this many brokers.
+fn wait_for_brokers(cluster: &mut Cluster, expected: usize) {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         let seen = cluster.refresh(&[]).map(|metadata| metadata.brokers.len());
-        if seen.as_ref().is_ok_and(|count| *count == wanted) {
+        if seen.as_ref().is_ok_and(|count| *count == expected) {
             return;
         }
-        assert!(Instant::now() < deadline, "{seen:?} brokers, not {wanted}");
+        assert!(Instant::now() < deadline, "{seen:?} brokers, not {expected}");
         std::thread::yield_now();
     }
 }

@@ -17,7 +17,7 @@ use crate::failure::ToolFailure;
 /// The name of the only flow.
 pub(crate) const FLOW: &str = "tool";
 
-/// The pause before a topic that is being created is looked up again.
+/// The pause between two metadata requests for a topic that is being created.
 const TOPIC_PAUSE: Duration = Duration::from_millis(20);
 
 /// Connects to the cluster.

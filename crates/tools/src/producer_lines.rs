@@ -151,9 +151,9 @@ mod tests {
         let mut seen = tally([0; 29_954], 100);
         seen.latency = Histogram::new();
         seen.latency.record(885_000_000, 1, 0);
-        let said = window(&seen, 5_001_000_000, release("4.3.1"));
+        let line = window(&seen, 5_001_000_000, release("4.3.1"));
         assert_eq!(
-            said,
+            line,
             "29954 records sent, 5989.6 records/sec (0.57 MB/sec), 885.0 ms avg latency, 885.0 ms \
              max latency."
         );
@@ -173,11 +173,11 @@ mod tests {
                  1000.00 ms max latency, 501 ms 50th, 951 ms 95th, 991 ms 99th, 1000 ms 99.9th."
             )
         };
-        let said = |version: &str| total(&seen, 2_000_000_000, release(version), false);
-        assert_eq!(said("0.8.2.2"), text("500.000000"));
-        assert_eq!(said("3.9.1"), text("500.000000"));
-        assert_eq!(said("4.1.1"), text("500.0"));
-        assert_eq!(said("4.3.1"), text("500.000000"));
+        let line_of = |version: &str| total(&seen, 2_000_000_000, release(version), false);
+        assert_eq!(line_of("0.8.2.2"), text("500.000000"));
+        assert_eq!(line_of("3.9.1"), text("500.000000"));
+        assert_eq!(line_of("4.1.1"), text("500.0"));
+        assert_eq!(line_of("4.3.1"), text("500.000000"));
         let steady = total(&seen, 2_000_000_000, release("4.3.1"), true);
         assert!(steady.starts_with("1000 steady state records sent, 500.0"));
     }

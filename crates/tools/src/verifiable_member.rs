@@ -199,8 +199,8 @@ impl<'a> MemberSession<'a> {
 
     /// Counts and prints records. Returns whether they are enough.
     fn take(&mut self, mut records: Vec<ReadRecord>) -> bool {
-        if let Some(wanted) = self.args.records {
-            let left = usize::try_from(wanted - self.consumed).unwrap_or(usize::MAX);
+        if let Some(max_records) = self.args.records {
+            let left = usize::try_from(max_records - self.consumed).unwrap_or(usize::MAX);
             for extra in records.iter().skip(left).rev() {
                 self.reader.positions.insert(extra.partition, extra.offset);
             }
@@ -220,7 +220,7 @@ impl<'a> MemberSession<'a> {
         }
         self.args
             .records
-            .is_some_and(|wanted| self.consumed >= wanted)
+            .is_some_and(|max_records| self.consumed >= max_records)
     }
 
     /// Commits with `enable.auto.commit`, before partitions go.

@@ -1,8 +1,8 @@
 //! What other programs take from kgauge while a run of the suite goes on: recorded by a thread beside the run.
 //!
 //! The criterion is direct. The kernel counts for each thread how long it had something to do and got no processor.
-//! Looked at every few milliseconds, that tells which waits of kgauge's own threads fell on a moment that matters for a
-//! figure. The recording thread's own lateness adds what no counter shows, such as a virtual machine that stood still.
+//! Sampled every few milliseconds, these counters show which waits of kgauge's own threads fell on a moment that matters
+//! for a figure. The recording thread's own lateness adds what no counter shows, such as a virtual machine that stood still.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 use crate::files::write;
 use crate::lost::{MachineLog, Second, TimeSample};
 
-/// How often threads are looked at.
+/// The time between two samples of the threads.
 const PERIOD: Duration = Duration::from_millis(5);
-/// How often new threads are looked for.
+/// The time between two searches for new threads.
 const FIND: Duration = Duration::from_millis(250);
 const SECOND: Duration = Duration::from_secs(1);
 /// Timers are later than this on no idle machine.
 const LATE_NS_MIN: u64 = 1_000_000;
-/// Looks at which less was lost are not kept.
+/// Samples that lost less than this are not kept.
 const LOST_NS_MIN: u64 = 50_000;
 
 /// A recording that goes on.
@@ -129,8 +129,8 @@ impl Recorder {
     }
 
     fn run(mut self, stopped: &Receiver<()>) -> MachineLog {
-        let mut looked = Instant::now();
-        let (mut found, mut second) = (looked, looked);
+        let mut sampled_at = Instant::now();
+        let (mut found, mut second) = (sampled_at, sampled_at);
         loop {
             match stopped.recv_timeout(PERIOD) {
                 Err(RecvTimeoutError::Timeout) => {}
@@ -138,8 +138,8 @@ impl Recorder {
             }
             let waited_ns = self.last.waited_ns;
             self.sample_threads();
-            let span = looked.elapsed();
-            looked = Instant::now();
+            let span = sampled_at.elapsed();
+            sampled_at = Instant::now();
             let span_ns = nanos(span);
             let late_ns = nanos(span.saturating_sub(PERIOD));
             let look = TimeSample {
@@ -152,7 +152,7 @@ impl Recorder {
                 self.log.looks.push(look);
             }
             if found.elapsed() >= FIND {
-                found = looked;
+                found = sampled_at;
                 if let Some(queue) = &mut self.queue {
                     queue.find_threads();
                 }
@@ -160,7 +160,7 @@ impl Recorder {
             if second.elapsed() >= SECOND {
                 self.sample_machine();
                 self.end_second(nanos(second.elapsed()));
-                second = looked;
+                second = sampled_at;
             }
         }
     }

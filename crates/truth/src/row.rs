@@ -60,7 +60,7 @@ pub(crate) enum RowVerdict {
     Fail,
     /// It is not, by no more than what other programs took from kgauge meanwhile.
     Inconclusive,
-    /// A wrong recorder got a wrong figure, and the check said so.
+    /// A wrong recorder got a wrong figure, and the check reported it.
     Caught,
     /// A wrong recorder went through.
     NotCaught,

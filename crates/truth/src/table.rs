@@ -106,15 +106,15 @@ pub(crate) fn amount(value: f64, unit: TruthUnit) -> String {
 
 /// The last sentences: how many of how many, and, when one is wrong, what else the machine did meanwhile.
 pub(crate) fn closing(rows: &[TruthRow], used_by_others: Option<f64>) -> String {
-    let is = |wanted: &[RowVerdict]| {
+    let count = |verdicts: &[RowVerdict]| {
         rows.iter()
-            .filter(|row| wanted.contains(&row.verdict))
+            .filter(|row| verdicts.contains(&row.verdict))
             .count()
     };
-    let good = is(&[RowVerdict::Pass, RowVerdict::Caught]);
-    let bad = is(&[RowVerdict::Fail, RowVerdict::NotCaught]);
-    let missing = is(&[RowVerdict::Missing]);
-    let unsure = is(&[RowVerdict::Inconclusive]);
+    let good = count(&[RowVerdict::Pass, RowVerdict::Caught]);
+    let bad = count(&[RowVerdict::Fail, RowVerdict::NotCaught]);
+    let missing = count(&[RowVerdict::Missing]);
+    let unsure = count(&[RowVerdict::Inconclusive]);
     let all = good + bad + unsure;
     let mut text = format!("figures as expected: {good} of {all}");
     if unsure > 0 {

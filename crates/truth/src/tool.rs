@@ -23,7 +23,7 @@ use crate::stall::{P99, P99_9};
 const RELEASE: &str = "4.3.1";
 const CLASS: &str = "org.apache.kafka.tools.ProducerPerformance";
 
-/// Ours and theirs with the same settings: the flow's name, and what the tool is told.
+/// The same settings for kgauge and for the tool: the flow's name, and the tool's producer properties.
 const PAIRS: &[(&str, &[&str])] = &[
     ("default-buffer", &["linger.ms=0"]),
     (
@@ -56,16 +56,16 @@ pub(crate) fn rows(runs: &mut Runs, suite: &mut Suite<'_>) -> Result<Vec<TruthRo
     let running = RefCell::new(Vec::new());
     let begin = |cluster: &mut Cluster, config: &ClientConfig| {
         for (name, settings) in PAIRS {
-            let begun = begin(&tools, (cluster, config), (name, settings), trial, dir)?;
-            running.borrow_mut().push(begun);
+            let process = begin(&tools, (cluster, config), (name, settings), trial, dir)?;
+            running.borrow_mut().push(process);
         }
         Ok(())
     };
     runs.make(BESIDE, suite, 1, Some(&begin))?;
     let mut rows = Vec::new();
     for ((flow, _), theirs) in PAIRS.iter().zip(running.into_inner()) {
-        let said = theirs.end(interrupt);
-        rows.extend(pair(runs.get(BESIDE), flow, &said));
+        let output = theirs.end(interrupt);
+        rows.extend(pair(runs.get(BESIDE), flow, &output));
     }
     Ok(rows)
 }
@@ -73,17 +73,17 @@ pub(crate) fn rows(runs: &mut Runs, suite: &mut Suite<'_>) -> Result<Vec<TruthRo
 /// The same from the folder of an earlier suite.
 pub(crate) fn rows_again(runs: &Runs, dir: &Path) -> Vec<TruthRow> {
     let rows = PAIRS.iter().flat_map(|(flow, _)| {
-        let said = std::fs::read_to_string(output_file(dir, flow));
+        let output = std::fs::read_to_string(output_file(dir, flow));
         pair(
             runs.get(BESIDE),
             flow,
-            &said.map_err(|error| error.to_string()),
+            &output.map_err(|error| error.to_string()),
         )
     });
     rows.collect()
 }
 
-/// Where it goes what the tool says.
+/// The file for the tool's stdout and stderr.
 fn output_file(dir: &Path, flow: &str) -> PathBuf {
     dir.join(format!("kafka-tool-{flow}.txt"))
 }
@@ -91,7 +91,7 @@ fn output_file(dir: &Path, flow: &str) -> PathBuf {
 /// A tool that runs. It does not outlive its owner.
 struct ToolProcess {
     child: Child,
-    said: PathBuf,
+    output: PathBuf,
 }
 
 impl Drop for ToolProcess {
@@ -102,18 +102,18 @@ impl Drop for ToolProcess {
 }
 
 impl ToolProcess {
-    /// Waits for its end, and gives what it said.
+    /// Waits for the end of the tool and returns its output.
     fn end(mut self, interrupt: &Interrupt) -> Result<String, String> {
-        /// How often it is looked at.
+        /// The pause between two checks of the process.
         const LOOK: Duration = Duration::from_millis(50);
         let deadline = Instant::now() + PATIENCE;
         let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
         loop {
             match self.child.try_wait() {
-                Ok(Some(status)) if status.success() => return Ok(read(&self.said)),
+                Ok(Some(status)) if status.success() => return Ok(read(&self.output)),
                 Ok(Some(status)) => {
-                    let said = read(&self.said);
-                    let last = said.lines().last().unwrap_or_default();
+                    let output = read(&self.output);
+                    let last = output.lines().last().unwrap_or_default();
                     return Err(format!("it ended with {status}: {last}"));
                 }
                 Ok(None) if Instant::now() < deadline && !interrupt.is_raised() => {
@@ -144,9 +144,9 @@ fn begin(
     let (rate, records) = load(trial, name).ok_or_else(|| {
         RunError::Defect(format!("flow {name} of the suite has no constant rate"))
     })?;
-    let said = output_file(dir, name);
-    let output = File::create(&said).or_unwritable()?;
-    let errors = output.try_clone().or_unwritable()?;
+    let output = output_file(dir, name);
+    let stdout = File::create(&output).or_unwritable()?;
+    let stderr = stdout.try_clone().or_unwritable()?;
     let servers = config.bootstrap_servers.iter();
     let servers: Vec<String> = servers
         .map(|server| format!("{}:{}", server.host, server.port))
@@ -161,11 +161,11 @@ fn begin(
         .arg("--command-property")
         .args(settings)
         .stdin(Stdio::null())
-        .stdout(output)
-        .stderr(errors);
+        .stdout(stdout)
+        .stderr(stderr);
     let child = command.spawn();
     let child = child.map_err(|error| RunError::system("cannot start Java", &error))?;
-    Ok(ToolProcess { child, said })
+    Ok(ToolProcess { child, output })
 }
 
 /// Records a second of a flow, and how many that makes in the hold.
@@ -190,14 +190,14 @@ fn produce_flow<'t>(trial: &'t Trial, name: &str) -> Option<&'t kgauge_scenario:
 }
 
 /// Ours and theirs, percentile by percentile.
-fn pair(ran: Option<&TruthRun>, flow: &str, said: &Result<String, String>) -> Vec<TruthRow> {
+fn pair(ran: Option<&TruthRun>, flow: &str, output: &Result<String, String>) -> Vec<TruthRow> {
     let hold = ran.and_then(|ran| ran.stalled_hold(flow));
     let (Some(ran), Some(hold)) = (ran, hold) else {
         return Vec::new();
     };
     let mut rows = Vec::new();
-    let theirs = match said {
-        Ok(said) => percentiles(said).ok_or_else(|| "it printed no percentiles".to_owned()),
+    let theirs = match output {
+        Ok(output) => percentiles(output).ok_or_else(|| "it printed no percentiles".to_owned()),
         Err(words) => Err(words.clone()),
     };
     for (index, (name, quantile)) in [P99, P99_9].into_iter().enumerate() {
@@ -237,8 +237,8 @@ fn beside(figure: String, expected: f64, measured: f64) -> TruthRow {
 }
 
 /// p99 and p99.9 of its closing line, milliseconds: `..., 1 ms 50th, 2 ms 95th, 400 ms 99th, 940 ms 99.9th.`
-fn percentiles(said: &str) -> Option<[f64; 2]> {
-    let last = said.lines().rev().find(|line| line.contains(" 50th"))?;
+fn percentiles(output: &str) -> Option<[f64; 2]> {
+    let last = output.lines().rev().find(|line| line.contains(" 50th"))?;
     let of = |name: &str| {
         let parts = last.split(", ").map(|part| part.trim_end_matches('.'));
         let part = parts.into_iter().find_map(|part| part.strip_suffix(name))?;
@@ -253,10 +253,10 @@ mod tests {
 
     #[test]
     fn percentiles_are_taken_from_the_closing_line() {
-        let said = "5001 records sent, 1000.0 records/sec (0.10 MB/sec), 0.9 ms avg latency, 9.0 ms max latency.\n\
+        let output = "5001 records sent, 1000.0 records/sec (0.10 MB/sec), 0.9 ms avg latency, 9.0 ms max latency.\n\
                     60000 records sent, 999.917 records/sec (0.10 MB/sec), 8.86 ms avg latency, 1003.00 ms max \
                     latency, 1 ms 50th, 2 ms 95th, 398 ms 99th, 940 ms 99.9th.\n";
-        assert_eq!(percentiles(said), Some([398.0, 940.0]));
+        assert_eq!(percentiles(output), Some([398.0, 940.0]));
         assert_eq!(percentiles("nothing"), None);
     }
 }

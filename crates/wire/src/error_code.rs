@@ -101,7 +101,7 @@ impl ErrorCode {
         matches!(self.kind(), Kind::Refresh)
     }
 
-    /// Whether the coordinator should be looked up again before the next try.
+    /// Whether the client should find the coordinator again before the next try.
     pub const fn refreshes_coordinator(self) -> bool {
         matches!(self, Self::CoordinatorNotAvailable | Self::NotCoordinator)
     }

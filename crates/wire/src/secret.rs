@@ -6,7 +6,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// A password or key: it has no `Display`, its `Debug` says nothing, and it is wiped when dropped.
 ///
-/// Every value of a `client.properties` file is held as one until its key has said that it is
+/// Every value of a `client.properties` file is held as one until its key is known to be
 /// harmless, so that a misspelt `sasl.jaas.confg` does not end in an error message.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret<T: Zeroize = String>(Zeroizing<T>);

@@ -148,18 +148,18 @@ impl Contenders<'_> {
         }
         command.arg(acks.word());
         let words = "kgauge's engine".to_owned();
-        let (said, cpu) = timed(Job::new(words, command, TIME_MAX))?;
-        let told = ProduceLine::read(&said.stdout)?;
+        let (finished, cpu) = timed(Job::new(words, command, TIME_MAX))?;
+        let line = ProduceLine::read(&finished.stdout)?;
         ensure!(
-            told.acked == records && told.counted == records,
+            line.acked == records && line.counted == records,
             "not all went well: {}",
-            said.stdout
+            finished.stdout
         );
         Ok(ContenderRun {
             records,
-            records_per_s: told.records_per_s,
+            records_per_s: line.records_per_s,
             cpu,
-            threads_ns_per_record: Some(told.threads_ns_per_record),
+            threads_ns_per_record: Some(line.threads_ns_per_record),
         })
     }
 
@@ -179,8 +179,8 @@ impl Contenders<'_> {
         arguments.extend(settings.iter().map(String::as_str));
         let mut job = self.tools.call(KafkaScript::PRODUCER_PERF, &arguments)?;
         job.time_max = TIME_MAX;
-        let (said, cpu) = timed(job)?;
-        let sent = output::sent(&said.stdout)?;
+        let (finished, cpu) = timed(job)?;
+        let sent = output::sent(&finished.stdout)?;
         let ends = self.tools.call(KafkaScript::OFFSETS, &["--topic", TOPIC])?;
         let ends = output::end_offsets(&ends.run()?.success()?.stdout);
         let counted: u64 = ends.values().sum();
@@ -189,8 +189,8 @@ impl Contenders<'_> {
             sent.records == records && counted == records,
             "{} of {records} sent, the broker counts {counted}\n{}{}",
             sent.records,
-            said.stdout,
-            said.stderr
+            finished.stdout,
+            finished.stderr
         );
         Ok(ContenderRun {
             records,
@@ -242,7 +242,7 @@ struct ProduceLine {
 
 impl ProduceLine {
     fn read(stdout: &str) -> Result<ProduceLine> {
-        let told = stdout.lines().rev().find_map(|line| {
+        let closing = stdout.lines().rev().find_map(|line| {
             let (acked, rest) = line.split_once(" records acked in ")?;
             let (_, rest) = rest.split_once(" s, ")?;
             let (rate, rest) = rest.split_once(" records/s, ")?;
@@ -255,7 +255,7 @@ impl ProduceLine {
                 counted: counted.parse().ok()?,
             })
         });
-        told.with_context(|| format!("no closing line of the example produce in {stdout:?}"))
+        closing.with_context(|| format!("no closing line of the example produce in {stdout:?}"))
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) struct BenchMachine {
     pub(super) memory_gib: u64,
     /// The kernel's release.
     pub(super) kernel: String,
-    /// Processes that wanted to run in the minute before.
+    /// Runnable processes, averaged over the last minute.
     pub(super) load_average: f64,
     /// What `java -version` says first.
     pub(super) java: String,

@@ -33,8 +33,8 @@ impl CheckRecord {
         let lines = self.lines.join("\n");
         format!(
             "# What comparisons say of pairs of runs\n\n`{command}`: pairs of runs of one thing, and runs in which a node lets \
-             through a tenth less; {setup}. What is said below to be between runs is what equal runs differ by beyond what their \
-             repeats explain.\n\n```\n{lines}\n```\n"
+             through a tenth less; {setup}. \"Between runs\" is the part by which equal runs differ beyond what their repeats \
+             explain.\n\n```\n{lines}\n```\n"
         )
     }
 

@@ -228,7 +228,7 @@ impl Checks {
         self.rows.push(row);
     }
 
-    /// Keeps what was said in a file, which it names.
+    /// Writes the transcript to a file and returns its path.
     pub(super) fn keep(&self, name: Name, transcript: &Transcript) -> Result<PathBuf> {
         let words = format!("{} {} {}", self.target, name.client, name.action);
         fs::create_dir_all(&self.kept)?;
@@ -317,7 +317,7 @@ fn tail(text: &str, lines_max: usize) -> &str {
     text[from..].trim_end()
 }
 
-/// What the programs of one check were asked and what they said.
+/// The commands of one check and their output.
 #[derive(Debug, Default)]
 pub(super) struct Transcript {
     text: String,
@@ -342,7 +342,7 @@ impl Transcript {
         self.run_any(job)?.success()
     }
 
-    /// Adds what a program said elsewhere.
+    /// Adds output that a program wrote to files.
     pub(super) fn note(&mut self, text: &str) {
         self.text.push_str(text);
         self.text.push('\n');

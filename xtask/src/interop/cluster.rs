@@ -54,12 +54,15 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
 }
 
 fn api_versions(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
-    let said = log
+    let stdout = log
         .run(tools.call::<&str>(KafkaScript::API_VERSIONS, &[])?)?
         .stdout;
-    let nodes = said.lines().filter(|line| line.contains(" (id: ")).count();
+    let nodes = stdout
+        .lines()
+        .filter(|line| line.contains(" (id: "))
+        .count();
     ensure!(nodes == NODES, "{nodes} nodes answer, not {NODES}");
-    let apis = said.lines().filter(|line| line.contains("[usable: "));
+    let apis = stdout.lines().filter(|line| line.contains("[usable: "));
     Ok(format!(
         "{nodes} nodes, {} APIs usable",
         apis.count() / nodes
@@ -67,15 +70,15 @@ fn api_versions(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 }
 
 fn endpoints(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::CLUSTER, &["cluster-id"])?)?
         .stdout;
-    let id = said.trim().strip_prefix("Cluster ID: ");
+    let id = stdout.trim().strip_prefix("Cluster ID: ");
     let id = id.context("it tells no cluster id")?.to_owned();
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::CLUSTER, &["list-endpoints"])?)?
         .stdout;
-    let nodes = said.lines().filter(|line| line.contains("unfenced"));
+    let nodes = stdout.lines().filter(|line| line.contains("unfenced"));
     let nodes = nodes.count();
     ensure!(nodes == NODES, "{nodes} endpoints, not {NODES}");
     Ok(format!("{nodes} nodes, id {id}"))
@@ -103,10 +106,10 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
     ]
     .concat();
     arguments.extend(settings);
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::PRODUCER_PERF, &arguments)?)?
         .stdout;
-    let sent = output::sent(&said)?.records;
+    let sent = output::sent(&stdout)?.records;
     ensure!(sent == RECORDS, "{sent} of {RECORDS} sent");
     let ends = ends(log, tools, "latest")?;
     ensure!(ends == RECORDS, "{ends} are there");
@@ -116,20 +119,20 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 /// The sum of the offsets at that end of the partitions.
 fn ends(log: &mut Transcript, tools: &Tools<'_>, time: &str) -> Result<u64> {
     let arguments = ["--topic", TOPIC, "--time", time];
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::OFFSETS, &arguments)?)?
         .stdout;
-    Ok(output::end_offsets(&said).values().sum())
+    Ok(output::end_offsets(&stdout).values().sum())
 }
 
 fn log_dirs(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
-    let said = log.run(tools.call(
+    let finished = log.run(tools.call(
         KafkaScript::LOG_DIRS,
         &["--describe", "--topic-list", TOPIC],
     )?)?;
-    let line = said.stdout.lines().find(|line| line.starts_with('{'));
-    let told: Value = serde_json::from_str(line.context("no JSON")?)?;
-    let (partitions, bytes) = sizes(&told);
+    let line = finished.stdout.lines().find(|line| line.starts_with('{'));
+    let description: Value = serde_json::from_str(line.context("no JSON")?)?;
+    let (partitions, bytes) = sizes(&description);
     // Values are random, so that nothing makes them smaller on disk.
     ensure!(
         partitions >= PARTITIONS as usize && bytes >= RECORDS * 1_000,
@@ -139,11 +142,11 @@ fn log_dirs(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 }
 
 /// Replicas and their bytes, over all nodes and folders.
-fn sizes(told: &Value) -> (usize, u64) {
+fn sizes(description: &Value) -> (usize, u64) {
     let none = Vec::new();
     let list = |value: &Value, name: &str| value[name].as_array().unwrap_or(&none).clone();
     let mut sizes = Vec::new();
-    for broker in list(told, "brokers") {
+    for broker in list(description, "brokers") {
         for folder in list(&broker, "logDirs") {
             let partitions = list(&folder, "partitions");
             let of = |partition: &Value| partition["size"].as_u64();
@@ -155,12 +158,13 @@ fn sizes(told: &Value) -> (usize, u64) {
 
 fn delete_records(log: &mut Transcript, tools: &Tools<'_>, folder: &Path) -> Result<String> {
     let partition = json!({"topic": TOPIC, "partition": 0, "offset": DELETED});
-    let wanted = json!({"partitions": [partition], "version": 1});
-    let file = json_file(folder, "delete-records.json", &wanted)?;
-    let said = log.run(tools.call(KafkaScript::DELETE_RECORDS, &["--offset-json-file", &file])?)?;
+    let request = json!({"partitions": [partition], "version": 1});
+    let file = json_file(folder, "delete-records.json", &request)?;
+    let finished =
+        log.run(tools.call(KafkaScript::DELETE_RECORDS, &["--offset-json-file", &file])?)?;
     let expected = format!("partition: {TOPIC}-0\tlow_watermark: {DELETED}");
     ensure!(
-        said.stdout.contains(&expected),
+        finished.stdout.contains(&expected),
         "it does not say: {expected}"
     );
     Ok(expected.replace('\t', ", "))
@@ -181,14 +185,14 @@ mod tests {
 
     #[test]
     fn sizes_add_up_over_nodes_and_folders() {
-        let told = json!({"brokers": [
+        let description = json!({"brokers": [
             {"broker": 1, "logDirs": [{"partitions": [{"partition": "t-0", "size": 5}]}]},
             {"broker": 2, "logDirs": [
                 {"partitions": [{"partition": "t-1", "size": 7}]},
                 {"partitions": []},
             ]},
         ]});
-        assert_eq!(sizes(&told), (2, 12));
+        assert_eq!(sizes(&description), (2, 12));
         assert_eq!(sizes(&json!({})), (0, 0));
     }
 }

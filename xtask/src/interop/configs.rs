@@ -13,16 +13,16 @@ const ALL: [&str; 3] = ["--entity-type", "brokers", "--entity-default"];
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     let name = Name::tool(CLIENT, "describe a broker", Action::BrokerConfigs);
     checks.check(name, |log| {
-        let said = describe(log, tools, &[&ONE[..], &["--all"]].concat())?;
-        let told = said
+        let stdout = describe(log, tools, &[&ONE[..], &["--all"]].concat())?;
+        let count = stdout
             .lines()
             .filter(|line| line.contains("sensitive="))
             .count();
         ensure!(
-            said.contains("log.segment.bytes=1073741824 "),
+            stdout.contains("log.segment.bytes=1073741824 "),
             "log.segment.bytes is not Kafka's default"
         );
-        Ok(format!("{told} settings"))
+        Ok(format!("{count} settings"))
     })?;
     let name = Name::tool(CLIENT, "alter all brokers", Action::AlterDefaultConfig);
     checks.check(name, |log| {
@@ -44,9 +44,9 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
             "DYNAMIC_BROKER_CONFIG:log.retention.ms=3600000",
         )?;
         delete(log, tools, &ONE, "log.retention.ms")?;
-        let told = describe(log, tools, &[&ONE[..], &["--all"]].concat())?;
+        let stdout = describe(log, tools, &[&ONE[..], &["--all"]].concat())?;
         ensure!(
-            told.contains("log.retention.ms=7200000 "),
+            stdout.contains("log.retention.ms=7200000 "),
             "without its own setting the broker does not take that of all"
         );
         Ok("set, seen, deleted".to_owned())
@@ -58,8 +58,8 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     );
     checks.check(name, |log| {
         delete(log, tools, &ALL, "log.retention.ms")?;
-        let told = describe(log, tools, &ALL)?;
-        ensure!(!told.contains("log.retention.ms"), "it is still there");
+        let stdout = describe(log, tools, &ALL)?;
+        ensure!(!stdout.contains("log.retention.ms"), "it is still there");
         Ok("it is gone".to_owned())
     })?;
     let name = Name::tool(CLIENT, "refuse what cannot be", Action::AlterBrokerConfig);
@@ -69,9 +69,9 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
             &ONE,
         ]
         .concat();
-        let said = log.run_any(tools.call(KafkaScript::CONFIGS, &arguments)?)?;
+        let finished = log.run_any(tools.call(KafkaScript::CONFIGS, &arguments)?)?;
         let words = "Invalid value few for configuration log.segment.bytes";
-        let refused = said.ended_with(1)?;
+        let refused = finished.ended_with(1)?;
         ensure!(refused.stderr.contains(words), "it does not say: {words}");
         Ok(words.to_owned())
     })?;
@@ -103,15 +103,15 @@ fn delete(log: &mut Transcript, tools: &Tools<'_>, entity: &[&str], name: &str) 
 }
 
 fn completed(log: &mut Transcript, tools: &Tools<'_>, arguments: &[&str]) -> Result<()> {
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::CONFIGS, arguments)?)?
         .stdout;
-    ensure!(said.contains("Completed updating"), "it does not say so");
+    ensure!(stdout.contains("Completed updating"), "it does not say so");
     Ok(())
 }
 
-fn sees(log: &mut Transcript, tools: &Tools<'_>, entity: &[&str], wanted: &str) -> Result<String> {
-    let said = describe(log, tools, entity)?;
-    ensure!(said.contains(wanted), "{wanted} is not there");
-    Ok(wanted.to_owned())
+fn sees(log: &mut Transcript, tools: &Tools<'_>, entity: &[&str], setting: &str) -> Result<String> {
+    let stdout = describe(log, tools, entity)?;
+    ensure!(stdout.contains(setting), "{setting} is not there");
+    Ok(setting.to_owned())
 }

@@ -66,8 +66,8 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
                 "--formatter-property",
                 "print.key=true",
             ];
-            let said = log.run(tools.call(KafkaScript::CONSOLE_CONSUMER, &arguments)?)?;
-            same(&input, &said.stdout)
+            let finished = log.run(tools.call(KafkaScript::CONSOLE_CONSUMER, &arguments)?)?;
+            same(&input, &finished.stdout)
         },
     )?;
     groups(checks, tools)
@@ -107,20 +107,23 @@ pub(super) fn same(sent: &str, read: &str) -> Result<String> {
 fn groups(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     const CLIENT: &str = KafkaScript::GROUPS.name;
     checks.check(Name::tool(CLIENT, "list", Action::ListGroups), |log| {
-        let said = log
+        let stdout = log
             .run(tools.call(KafkaScript::GROUPS, &["--list"])?)?
             .stdout;
-        ensure!(said.lines().any(|line| line == GROUP), "{GROUP} is missing");
+        ensure!(
+            stdout.lines().any(|line| line == GROUP),
+            "{GROUP} is missing"
+        );
         Ok(GROUP.to_owned())
     })?;
     checks.check(
         Name::tool(CLIENT, "describe", Action::DescribeGroup),
         |log| {
             let arguments = ["--describe", "--group", GROUP];
-            let said = log
+            let stdout = log
                 .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
                 .stdout;
-            let standing = output::standing(&said, GROUP)?;
+            let standing = output::standing(&stdout, GROUP)?;
             let records = u64::try_from(RECORDS).context("a small constant")?;
             ensure!(
                 standing.committed == records && standing.lag == 0,
@@ -144,20 +147,23 @@ fn groups(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
             let arguments = [&["--group", GROUP][..], &arguments].concat();
             log.run(tools.call(KafkaScript::GROUPS, &arguments)?)?;
             let arguments = ["--describe", "--group", GROUP];
-            let said = log
+            let stdout = log
                 .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
                 .stdout;
-            let standing = output::standing(&said, GROUP)?;
+            let standing = output::standing(&stdout, GROUP)?;
             ensure!(standing.committed == 0, "{} committed", standing.committed);
             Ok(format!("lag {}", standing.lag))
         },
     )?;
     checks.check(Name::tool(CLIENT, "delete", Action::DeleteGroup), |log| {
         log.run(tools.call(KafkaScript::GROUPS, &["--delete", "--group", GROUP])?)?;
-        let said = log
+        let stdout = log
             .run(tools.call(KafkaScript::GROUPS, &["--list"])?)?
             .stdout;
-        ensure!(!said.lines().any(|line| line == GROUP), "{GROUP} is there");
+        ensure!(
+            !stdout.lines().any(|line| line == GROUP),
+            "{GROUP} is there"
+        );
         Ok("the group is gone".to_owned())
     })?;
     Ok(())

@@ -109,17 +109,17 @@ pub(crate) fn same_output(
         code(ours),
         ours.stderr
     );
-    let (wanted, got) = (
+    let (expected, got) = (
         shape(&theirs.stdout, their_topic),
         shape(&ours.stdout, our_topic),
     );
     ensure!(
-        wanted == got,
+        expected == got,
         "Kafka's tool prints\n{}\nkgauge prints\n{}",
-        wanted.join("\n"),
+        expected.join("\n"),
         got.join("\n")
     );
-    Ok(wanted.len())
+    Ok(expected.len())
 }
 
 /// The lines without figures, times, ids and the topic's name, which differ between runs. Equal lines in a row count

@@ -71,7 +71,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Adds all that it said to a transcript.
+    /// Adds its stdout and stderr to a transcript.
     pub(super) fn log_lines(&self, log: &mut Transcript) {
         for path in [&self.stdout, &self.stderr] {
             let text = fs::read_to_string(path).unwrap_or_default();
@@ -85,7 +85,7 @@ fn read(path: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Waits until `holds`, while all of these go on; `what` is said when it never does.
+/// Waits until `holds` returns true; the error at the time limit names `what`. A follower that ends is an error, too.
 pub(super) fn wait_until(
     what: &str,
     followers: &[&Follower],

@@ -18,17 +18,17 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     let name = Name::tool(CLIENT, "list with states", Action::ListGroups);
     let read = checks.check(name, |log| {
         read(log, tools)?;
-        let said = log
+        let stdout = log
             .run(tools.call(KafkaScript::GROUPS, &["--list", "--state"])?)?
             .stdout;
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect();
-        let mut listed = said.lines().map(words);
-        let wanted = [GROUP, "Empty"].map(str::to_owned);
+        let mut listed = stdout.lines().map(words);
+        let expected = [GROUP, "Empty"].map(str::to_owned);
         ensure!(
-            listed.any(|cells: Vec<String>| cells.starts_with(&wanted)),
+            listed.any(|cells: Vec<String>| cells.starts_with(&expected)),
             "{GROUP} is not empty"
         );
-        Ok(wanted.join(" "))
+        Ok(expected.join(" "))
     })?;
     let name = Name::tool(CLIENT, "describe its offsets", Action::GroupOffsets);
     checks.follow(read, name, |log| stands_at(log, tools, RECORDS as u64))?;
@@ -62,10 +62,10 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     let name = Name::tool(CLIENT, "delete offsets", Action::DeleteGroupOffsets);
     checks.follow(read, name, |log| {
         let partition = format!("{TOPIC}:0");
-        let said = log.run(group(tools, &["--delete-offsets", "--topic", &partition])?)?;
-        ensure!(said.stdout.contains("Successful"), "it does not say so");
-        let said = log.run(group(tools, &["--describe", "--offsets"])?)?.stdout;
-        let left = output::standing(&said, GROUP)?.partitions;
+        let finished = log.run(group(tools, &["--delete-offsets", "--topic", &partition])?)?;
+        ensure!(finished.stdout.contains("Successful"), "it does not say so");
+        let stdout = log.run(group(tools, &["--describe", "--offsets"])?)?.stdout;
+        let left = output::standing(&stdout, GROUP)?.partitions;
         ensure!(
             left == PARTITIONS - 1,
             "{left} partitions with an offset are left"
@@ -96,8 +96,8 @@ fn read(log: &mut Transcript, tools: &Tools<'_>) -> Result<()> {
 }
 
 fn stands_at(log: &mut Transcript, tools: &Tools<'_>, expected: u64) -> Result<String> {
-    let said = log.run(group(tools, &["--describe", "--offsets"])?)?.stdout;
-    let standing = output::standing(&said, GROUP)?;
+    let stdout = log.run(group(tools, &["--describe", "--offsets"])?)?.stdout;
+    let standing = output::standing(&stdout, GROUP)?;
     let lag = RECORDS as u64 - expected;
     ensure!(
         (standing.committed, standing.lag) == (expected, lag),

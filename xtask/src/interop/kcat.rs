@@ -61,8 +61,8 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
     checks.check(named("-C consume", Action::Consume), |log| {
         let from_the_start = ["-C", "-q", "-t", TOPIC, "-o", "beginning", "-e"];
         let format = ["-f", "%k\\t%s\\n"];
-        let said = log.run(call(tools, &[&from_the_start[..], &format].concat())?)?;
-        same(&input(), &said.stdout)
+        let finished = log.run(call(tools, &[&from_the_start[..], &format].concat())?)?;
+        same(&input(), &finished.stdout)
     })?;
     checks.check(
         named("-G consume as a group", Action::ConsumeByGroup),
@@ -74,9 +74,9 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
     })?;
     checks.check(named("-Q offsets by time", Action::ListOffsets), |log| {
         // -1: the end, -2: the start.
-        let said = log.run(call(tools, &["-Q", "-t", &format!("{TOPIC}:0:-1")])?)?;
+        let finished = log.run(call(tools, &["-Q", "-t", &format!("{TOPIC}:0:-1")])?)?;
         let end = format!("{TOPIC} [0] offset ");
-        let offset = said.stdout.trim().strip_prefix(&end).map(str::to_owned);
+        let offset = finished.stdout.trim().strip_prefix(&end).map(str::to_owned);
         let offset: u64 = offset.unwrap_or_default().parse()?;
         ensure!(offset > 0, "the end is at 0");
         Ok(format!("the end of partition 0 is at {offset}"))
@@ -87,20 +87,20 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
 fn metadata(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.check(named("-L brokers", Action::DescribeCluster), |log| {
         log.run(create(tools, TOPIC, PARTITIONS)?)?;
-        let said = log.run(call(tools, &["-L"])?)?.stdout;
-        ensure!(said.contains(" 3 brokers:"), "not three brokers");
+        let stdout = log.run(call(tools, &["-L"])?)?.stdout;
+        ensure!(stdout.contains(" 3 brokers:"), "not three brokers");
         Ok("3 brokers".to_owned())
     })?;
     checks.check(named("-L topics", Action::ListTopics), |log| {
-        let said = log.run(call(tools, &["-L"])?)?.stdout;
+        let stdout = log.run(call(tools, &["-L"])?)?.stdout;
         let expected = format!("topic \"{TOPIC}\"");
-        ensure!(said.contains(&expected), "it does not list {expected}");
+        ensure!(stdout.contains(&expected), "it does not list {expected}");
         Ok(expected)
     })?;
     checks.check(named("-L one topic", Action::DescribeTopic), |log| {
-        let said = log.run(call(tools, &["-L", "-t", TOPIC])?)?.stdout;
+        let stdout = log.run(call(tools, &["-L", "-t", TOPIC])?)?.stdout;
         let expected = format!("topic \"{TOPIC}\" with {PARTITIONS} partitions:");
-        ensure!(said.contains(&expected), "it does not say: {expected}");
+        ensure!(stdout.contains(&expected), "it does not say: {expected}");
         Ok(expected)
     })?;
     Ok(())
@@ -161,18 +161,18 @@ fn consume_as_group(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
         "auto.offset.reset=earliest",
     ];
     let arguments = [&["-G", GROUP][..], &options, &[TOPIC]].concat();
-    let said = log.run(call(tools, &arguments)?)?;
-    let seen = same(&input, &said.stdout)?;
+    let finished = log.run(call(tools, &arguments)?)?;
+    let seen = same(&input, &finished.stdout)?;
     caught_up(log, tools, GROUP)?;
     Ok(format!("{seen}; lag 0 afterwards"))
 }
 
 fn caught_up(log: &mut Transcript, tools: &Tools<'_>, group: &str) -> Result<()> {
     let arguments = ["--describe", "--group", group];
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
         .stdout;
-    let lag = output::standing(&said, group)?.lag;
+    let lag = output::standing(&stdout, group)?.lag;
     ensure!(lag == 0, "lag {lag} afterwards");
     Ok(())
 }

@@ -20,8 +20,8 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
             }
             let what = ["--topic", TOPIC, "--num-records", RECORDS];
             let how = ["--producer-acks", acks, "--record-size", "100"];
-            let said = log.run(tools.call(KafkaScript::END_TO_END, &[what, how].concat())?)?;
-            let millis = average(&said.stdout)?;
+            let finished = log.run(tools.call(KafkaScript::END_TO_END, &[what, how].concat())?)?;
+            let millis = average(&finished.stdout)?;
             ensure!(millis < 1_000.0, "{millis} ms on average");
             Ok(format!(
                 "{RECORDS} there and back, {millis:.2} ms on average"
@@ -33,11 +33,11 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
 
 /// `Avg latency: 0.5641 ms`
 fn average(stdout: &str) -> Result<f64> {
-    let told = stdout.lines().find_map(|line| {
+    let latency = stdout.lines().find_map(|line| {
         let millis = line.strip_prefix("Avg latency: ")?.strip_suffix(" ms")?;
         millis.parse().ok()
     });
-    told.context("it tells no average")
+    latency.context("it tells no average")
 }
 
 #[cfg(test)]

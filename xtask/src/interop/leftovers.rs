@@ -17,10 +17,10 @@ pub(super) fn nothing_left(log: &mut Transcript, tools: &Tools<'_>) -> Result<St
 }
 
 fn of_runs(log: &mut Transcript, tools: &Tools<'_>) -> Result<Vec<String>> {
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::TOPICS, &["--list"])?)?
         .stdout;
-    let names = said
+    let names = stdout
         .lines()
         .map(str::trim)
         .filter(|name| name.starts_with(PREFIX));

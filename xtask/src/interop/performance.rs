@@ -53,10 +53,10 @@ fn codecs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
                 log.run(tools.create(CODECS_TOPIC, 1)?)?;
             }
             let settings = ["--command-property", setting];
-            let said = produce(log, tools, CODECS_TOPIC, RECORDS_PER_CODEC, &settings)?;
+            let summary = produce(log, tools, CODECS_TOPIC, RECORDS_PER_CODEC, &settings)?;
             sent += RECORDS_PER_CODEC;
             ends_at(log, tools, CODECS_TOPIC, sent)?;
-            Ok(said)
+            Ok(summary)
         })?;
     }
     checks.check(
@@ -86,10 +86,10 @@ fn produce(
         "-1",
     ];
     let arguments = [&fixed[..], &["--num-records", &records_text], settings].concat();
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::PRODUCER_PERF, &arguments)?)?
         .stdout;
-    let sent = output::sent(&said)?;
+    let sent = output::sent(&stdout)?;
     ensure!(
         sent.records == records,
         "{} of {records} sent",
@@ -104,20 +104,20 @@ fn produce(
 fn consume(log: &mut Transcript, tools: &Tools<'_>, topic: &str, records: u64) -> Result<String> {
     let records_text = records.to_string();
     let arguments = ["--topic", topic, "--num-records", &records_text];
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::CONSUMER_PERF, &arguments)?)?
         .stdout;
-    let consumed = output::consumed(&said)?;
+    let consumed = output::consumed(&stdout)?;
     ensure!(consumed == records, "{consumed} of {records} read");
     Ok(format!("{consumed} read"))
 }
 
 /// Checks that the partitions of `topic` hold so many records together.
 fn ends_at(log: &mut Transcript, tools: &Tools<'_>, topic: &str, expected: u64) -> Result<String> {
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::OFFSETS, &["--topic", topic])?)?
         .stdout;
-    let ends = output::end_offsets(&said);
+    let ends = output::end_offsets(&stdout);
     let sum: u64 = ends.values().sum();
     ensure!(
         sum == expected,

@@ -1,8 +1,8 @@
 //! Checks: client quotas, set and shown by kafka-configs, felt by the performance tools.
 //!
 //! Kafka measures over eleven windows of a second, so the first ten seconds' worth goes through at
-//! once; as much again is sent, which has to wait. The tools' own metrics say how long they
-//! were told to wait, which holds on a machine of any speed.
+//! once; as much again is sent, which has to wait. The tools' own metrics report the throttle
+//! times, which do not depend on the speed of the machine.
 
 use anyhow::{Result, ensure};
 
@@ -104,14 +104,14 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
 /// What a tool did and felt.
 struct QuotaRun {
     records_per_s: f64,
-    /// The longest that it was told to wait.
+    /// The longest throttle time that a broker returned.
     throttled_ms_max: f64,
 }
 
 impl QuotaRun {
     fn words(&self) -> String {
         format!(
-            "{:.0} records/s of {RECORD_BYTES} B, told to wait for up to {:.0} ms",
+            "{:.0} records/s of {RECORD_BYTES} B, throttled for up to {:.0} ms",
             self.records_per_s, self.throttled_ms_max
         )
     }
@@ -134,28 +134,28 @@ fn is_free(moved: &QuotaRun) -> Result<String> {
 fn set(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<String> {
     let setting = format!("{}={RATE}", quota.what);
     alter(log, tools, quota, &["--add-config", &setting])?;
-    let said = describe(log, tools, quota)?;
+    let stdout = describe(log, tools, quota)?;
     let expected = format!(
         "Quota configs for {} are {}={RATE}.0",
         quota.words, quota.what
     );
-    ensure!(said.contains(&expected), "it does not say: {expected}");
+    ensure!(stdout.contains(&expected), "it does not say: {expected}");
     Ok(expected)
 }
 
 fn take_back(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<()> {
     alter(log, tools, quota, &["--delete-config", quota.what])?;
-    let said = describe(log, tools, quota)?;
-    ensure!(!said.contains(quota.what), "it is still there");
+    let stdout = describe(log, tools, quota)?;
+    ensure!(!stdout.contains(quota.what), "it is still there");
     Ok(())
 }
 
 fn alter(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota, change: &[&str]) -> Result<()> {
     let arguments = [&["--alter"][..], change, quota.entity].concat();
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
         .stdout;
-    ensure!(said.contains("Completed updating"), "it does not say so");
+    ensure!(stdout.contains("Completed updating"), "it does not say so");
     Ok(())
 }
 
@@ -185,8 +185,8 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
         &["--print-metrics", "--command-property", &client],
     ]
     .concat();
-    let said = log.run(tools.call(KafkaScript::PRODUCER_PERF, &arguments)?)?;
-    let sent = output::sent(&said.stdout)?;
+    let finished = log.run(tools.call(KafkaScript::PRODUCER_PERF, &arguments)?)?;
+    let sent = output::sent(&finished.stdout)?;
     ensure!(
         sent.records == RECORDS,
         "{} of {RECORDS} sent",
@@ -194,7 +194,7 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
     );
     Ok(QuotaRun {
         records_per_s: sent.records_per_s,
-        throttled_ms_max: output::metric(&said.stdout, "produce-throttle-time-max")?,
+        throttled_ms_max: output::metric(&finished.stdout, "produce-throttle-time-max")?,
     })
 }
 
@@ -206,12 +206,12 @@ fn consume(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
     let what = ["--topic", TOPIC, "--num-records", &records];
     let how = ["--print-metrics", "--command-property", &client];
     let arguments = [&what[..], &patience, &how].concat();
-    let said = log.run(tools.call(KafkaScript::CONSUMER_PERF, &arguments)?)?;
-    let consumed = output::consumed(&said.stdout)?;
+    let finished = log.run(tools.call(KafkaScript::CONSUMER_PERF, &arguments)?)?;
+    let consumed = output::consumed(&finished.stdout)?;
     ensure!(consumed >= RECORDS, "{consumed} of {RECORDS} read");
-    let seconds = output::fetch_seconds(&said.stdout)?;
+    let seconds = output::fetch_seconds(&finished.stdout)?;
     Ok(QuotaRun {
         records_per_s: consumed as f64 / seconds,
-        throttled_ms_max: output::metric(&said.stdout, "fetch-throttle-time-max")?,
+        throttled_ms_max: output::metric(&finished.stdout, "fetch-throttle-time-max")?,
     })
 }

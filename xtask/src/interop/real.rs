@@ -132,10 +132,10 @@ fn kept(log: &mut Transcript, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<
     let acked: u64 = counts.iter().map(|trial| trial.acked).sum();
 
     let topics = format!("{PREFIX}.*");
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::OFFSETS, &["--topic", &topics])?)?
         .stdout;
-    let ends = output::end_offsets(&said);
+    let ends = output::end_offsets(&stdout);
     let counted: u64 = ends.values().sum();
     delete_left(log, tools)?;
     ensure!(

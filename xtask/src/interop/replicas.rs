@@ -25,8 +25,8 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
     let turned = checks.check(name, |log| {
         make(log, tools)?;
         let replicas = describe(log, tools)?.replicas;
-        let wanted = [&replicas[1..], &replicas[..1]].concat();
-        reassign(log, tools, folder, &wanted)
+        let order = [&replicas[1..], &replicas[..1]].concat();
+        reassign(log, tools, folder, &order)
     })?;
     let name = Name::tool(
         KafkaScript::LEADER_ELECTION.name,
@@ -57,8 +57,8 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
     checks.follow(one, name, |log| {
         let first = describe(log, tools)?.replicas;
         let rest = (1..=NODES as u64).filter(|node| !first.contains(node));
-        let wanted: Vec<u64> = first.iter().copied().chain(rest).collect();
-        reassign(log, tools, folder, &wanted)
+        let replicas: Vec<u64> = first.iter().copied().chain(rest).collect();
+        reassign(log, tools, folder, &replicas)
     })?;
     Ok(())
 }
@@ -95,28 +95,29 @@ fn reassign(
     replicas: &[u64],
 ) -> Result<String> {
     let partition = json!({"topic": TOPIC, "partition": 0, "replicas": replicas});
-    let wanted: Value = json!({"partitions": [partition], "version": 1});
-    let file = json_file(folder, "reassign.json", &wanted)?;
+    let plan: Value = json!({"partitions": [partition], "version": 1});
+    let file = json_file(folder, "reassign.json", &plan)?;
     let file = ["--reassignment-json-file", &file];
-    let said =
+    let finished =
         log.run(tools.call(KafkaScript::REASSIGN, &[&file[..], &["--execute"]].concat())?)?;
     ensure!(
-        said.stdout
+        finished
+            .stdout
             .contains("Successfully started partition reassignment"),
         "it does not start"
     );
     let completed = format!("Reassignment of partition {TOPIC}-0 is completed.");
     let verified = poll(MOVE_MAX, || {
-        let said =
+        let finished =
             log.run_any(tools.call(KafkaScript::REASSIGN, &[&file[..], &["--verify"]].concat())?)?;
-        Ok(said.stdout.contains(&completed).then_some(()))
+        Ok(finished.stdout.contains(&completed).then_some(()))
     })?;
     verified.with_context(|| format!("not completed after {MOVE_MAX:?}"))?;
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::REASSIGN, &["--list"])?)?
         .stdout;
     ensure!(
-        said.contains("No partition reassignments found"),
+        stdout.contains("No partition reassignments found"),
         "it still lists some"
     );
     let now = describe(log, tools)?;
@@ -125,10 +126,10 @@ fn reassign(
         "the replicas are {:?}",
         now.replicas
     );
-    let (mut in_sync, mut wanted) = (now.in_sync, replicas.to_vec());
+    let (mut in_sync, mut expected) = (now.in_sync, replicas.to_vec());
     in_sync.sort_unstable();
-    wanted.sort_unstable();
-    ensure!(in_sync == wanted, "in sync are {in_sync:?}");
+    expected.sort_unstable();
+    ensure!(in_sync == expected, "in sync are {in_sync:?}");
     Ok(format!("replicas {replicas:?}, all in sync"))
 }
 
@@ -149,11 +150,11 @@ fn elect_preferred(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
         "--partition",
         "0",
     ];
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::LEADER_ELECTION, &what)?)?
         .stdout;
     ensure!(
-        said.contains("Successfully completed leader election (PREFERRED)"),
+        stdout.contains("Successfully completed leader election (PREFERRED)"),
         "it does not say so"
     );
     let after = describe(log, tools)?;
@@ -178,10 +179,13 @@ fn elect_unclean(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
         "--partition",
         "0",
     ];
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::LEADER_ELECTION, &what)?)?
         .stdout;
-    ensure!(said.contains("Valid replica already elected"), "it elects");
+    ensure!(
+        stdout.contains("Valid replica already elected"),
+        "it elects"
+    );
     Ok("the leader stays".to_owned())
 }
 
@@ -195,10 +199,10 @@ struct DescribedPartition {
 
 fn describe(log: &mut Transcript, tools: &Tools<'_>) -> Result<DescribedPartition> {
     let arguments = ["--describe", "--topic", TOPIC];
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::TOPICS, &arguments)?)?
         .stdout;
-    described(&said)
+    described(&stdout)
 }
 
 /// The line of the first partition: names and values, between tabs.

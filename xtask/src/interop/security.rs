@@ -57,8 +57,8 @@ pub(super) fn run(
     ) {
         checks.check(("kcat", "a wrong password is refused"), |log| {
             let wrong = ["-L", "-m", "5", "-X", "sasl.password=wrong"];
-            let said = log.run_any(call(tools, &properties, &wrong)?)?;
-            ensure!(said.success().is_err(), "it was let in");
+            let finished = log.run_any(call(tools, &properties, &wrong)?)?;
+            ensure!(finished.success().is_err(), "it was let in");
             Ok("not let in".to_owned())
         })?;
     }
@@ -76,17 +76,17 @@ fn java(log: &mut Transcript, tools: &Tools<'_>, properties: &Path) -> Result<St
     let what = ["--topic", JAVA_TOPIC, "--num-records", &records];
     let how = ["--record-size", "100", "--throughput", "-1"];
     let produce = [&what[..], &how, &by].concat();
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::PRODUCER_PERF, &produce)?)?
         .stdout;
-    let sent = output::sent(&said)?.records;
+    let sent = output::sent(&stdout)?.records;
     ensure!(sent == RECORDS, "{sent} of {RECORDS} sent");
 
     let consume = [&what[..], &by].concat();
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::CONSUMER_PERF, &consume)?)?
         .stdout;
-    let read = output::consumed(&said)?;
+    let read = output::consumed(&stdout)?;
     ensure!(read == RECORDS, "{read} of {RECORDS} read");
     Ok(format!("{sent} sent, {read} read"))
 }

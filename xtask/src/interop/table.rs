@@ -61,11 +61,11 @@ fn cell(
     if verdicts.contains(&CheckVerdict::Passed) {
         return "ok".to_owned();
     }
-    let told = verdicts.iter().find_map(|verdict| match verdict {
+    let skip_reason = verdicts.iter().find_map(|verdict| match verdict {
         CheckVerdict::Skipped(why) => Some(*why),
         CheckVerdict::Passed | CheckVerdict::Failed => None,
     });
-    let reason = told
+    let reason = skip_reason
         .or_else(|| column.lacks(action))
         .unwrap_or("was not run this time");
     format!("– [{}]", number(reasons, reason))

@@ -18,18 +18,21 @@ const CLIENT: &str = "kafka-topics";
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.check(Name::tool(CLIENT, "create", Action::CreateTopic), |log| {
-        let said = log.run(tools.create(TOPIC, PARTITIONS_FIRST)?)?.stdout;
+        let stdout = log.run(tools.create(TOPIC, PARTITIONS_FIRST)?)?.stdout;
         ensure!(
-            said.contains("Created topic interop."),
+            stdout.contains("Created topic interop."),
             "it does not say so"
         );
         Ok(format!("{PARTITIONS_FIRST} partitions"))
     })?;
     checks.check(Name::tool(CLIENT, "list", Action::ListTopics), |log| {
-        let said = log
+        let stdout = log
             .run(tools.call(KafkaScript::TOPICS, &["--list"])?)?
             .stdout;
-        ensure!(said.lines().any(|line| line == TOPIC), "{TOPIC} is missing");
+        ensure!(
+            stdout.lines().any(|line| line == TOPIC),
+            "{TOPIC} is missing"
+        );
         Ok("the new topic".to_owned())
     })?;
     checks.check(
@@ -56,10 +59,10 @@ fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         Name::tool("kafka-configs", "alter", Action::AlterTopicConfig),
         |log| {
             let arguments = [&["--alter", "--add-config", SETTING][..], &entity].concat();
-            let said = log
+            let stdout = log
                 .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
                 .stdout;
-            ensure!(said.contains("Completed updating"), "it does not say so");
+            ensure!(stdout.contains("Completed updating"), "it does not say so");
             Ok(SETTING.to_owned())
         },
     )?;
@@ -67,10 +70,10 @@ fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         Name::tool("kafka-configs", "describe", Action::TopicConfigs),
         |log| {
             let arguments = [&["--describe"][..], &entity].concat();
-            let said = log
+            let stdout = log
                 .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
                 .stdout;
-            ensure!(said.contains(SETTING), "{SETTING} is not there");
+            ensure!(stdout.contains(SETTING), "{SETTING} is not there");
             Ok(SETTING.to_owned())
         },
     )?;
@@ -82,10 +85,10 @@ fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         ),
         |log| {
             let arguments = [&["--describe", "--all"][..], &entity].concat();
-            let said = log
+            let stdout = log
                 .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
                 .stdout;
-            let mut described = output::settings(&said);
+            let mut described = output::settings(&stdout);
             // The tool itself takes no empty value.
             described.retain(|setting| !setting.ends_with('='));
             ensure!(described.len() > 30, "only {} settings", described.len());
@@ -101,10 +104,10 @@ fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
 
 fn describe(log: &mut Transcript, tools: &Tools<'_>, expected: u32) -> Result<String> {
     let arguments = ["--describe", "--topic", TOPIC];
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::TOPICS, &arguments)?)?
         .stdout;
-    let (count, led) = output::partitions(&said)?;
+    let (count, led) = output::partitions(&stdout)?;
     ensure!(
         (count, led) == (expected, expected),
         "{count} partitions, {led} with a leader, not {expected}"
@@ -117,10 +120,13 @@ pub(super) fn delete(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.check(Name::tool(CLIENT, "delete", Action::DeleteTopic), |log| {
         let topic = super::console::TOPIC;
         log.run(tools.delete(topic)?)?;
-        let said = log
+        let stdout = log
             .run(tools.call(KafkaScript::TOPICS, &["--list"])?)?
             .stdout;
-        ensure!(!said.lines().any(|line| line == topic), "{topic} is there");
+        ensure!(
+            !stdout.lines().any(|line| line == topic),
+            "{topic} is there"
+        );
         Ok("the topic is gone".to_owned())
     })?;
     Ok(())

@@ -83,10 +83,10 @@ fn send(log: &mut Transcript, tools: &Tools<'_>, topic: &str) -> Result<()> {
     let keys = ["--repeating-keys", "60"];
     let arguments = ["--topic", topic, "--max-messages", &records, "--acks", "-1"];
     let arguments = [&arguments[..], &keys].concat();
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::VERIFIABLE_PRODUCER, &arguments)?)?
         .stdout;
-    let events = events(&said);
+    let events = events(&stdout);
     let total = events.iter().find(|event| event["name"] == "tool_data");
     let acked = total.context("it tells no total")?["acked"].as_u64();
     ensure!(acked == Some(PART), "{acked:?} of {PART} acked");
@@ -121,10 +121,10 @@ fn rebalance(
     let by_guest = done?;
 
     let arguments = ["--describe", "--group", case.group];
-    let said = log
+    let stdout = log
         .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
         .stdout;
-    let standing = output::standing(&said, case.group)?;
+    let standing = output::standing(&stdout, case.group)?;
     ensure!(
         (standing.committed, standing.lag) == (PARTS * PART, 0),
         "{} committed, lag {}",
@@ -189,14 +189,14 @@ fn meet(
 
 /// kafka-consumer-groups tells of two members with half of the partitions each.
 fn described(log: &mut Transcript, tools: &Tools<'_>, case: &Case) -> Result<()> {
-    let mut told = |how: &[&str]| -> Result<Vec<Vec<String>>> {
+    let mut describe = |how: &[&str]| -> Result<Vec<Vec<String>>> {
         let arguments = [&["--describe", "--group", case.group][..], how].concat();
-        let said = log
+        let stdout = log
             .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
             .stdout;
-        Ok(rows(&said, case.group))
+        Ok(rows(&stdout, case.group))
     };
-    let members = told(&["--members", "--verbose"])?;
+    let members = describe(&["--members", "--verbose"])?;
     let half = HALF.to_string();
     // Group, member, host, client, number of partitions.
     let halves = members.iter().filter(|row| row.get(4) == Some(&half));
@@ -204,7 +204,7 @@ fn described(log: &mut Transcript, tools: &Tools<'_>, case: &Case) -> Result<()>
         members.len() == 2 && halves.count() == 2,
         "its members are {members:?}"
     );
-    let state = told(&["--state"])?.concat();
+    let state = describe(&["--state"])?.concat();
     ensure!(
         state.iter().any(|cell| cell == "Stable") && state.last().is_some_and(|cell| cell == "2"),
         "its state is {state:?}"
@@ -277,7 +277,7 @@ fn comes_back(
     Ok("the same partitions, and the other member noticed nothing".to_owned())
 }
 
-/// What a verifiable consumer has told.
+/// The events of a verifiable consumer, added up.
 #[derive(Debug, Default)]
 struct ConsumedRecords {
     /// Partition and offset of each record.

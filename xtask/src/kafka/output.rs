@@ -142,8 +142,8 @@ pub(crate) fn partitions(stdout: &str) -> Result<(u32, u32)> {
 }
 
 /// The settings that `kafka-configs --describe --all` prints, as `name=value`.
-pub(crate) fn settings(said: &str) -> Vec<String> {
-    let lines = said
+pub(crate) fn settings(stdout: &str) -> Vec<String> {
+    let lines = stdout
         .lines()
         .filter_map(|line| line.split_once(" sensitive="));
     lines
@@ -233,10 +233,10 @@ Topic: t\tTopicId: x\tPartitionCount: 2\tReplicationFactor: 1\tConfigs: \n\
 
     #[test]
     fn settings_are_what_stands_before_their_synonyms() {
-        let said = "All configs for topic t are:\n  cleanup.policy=compact,delete sensitive=false \
-                    synonyms={}\n  leader.replication.throttled.replicas= sensitive=false synonyms={}\n";
+        let stdout = "All configs for topic t are:\n  cleanup.policy=compact,delete sensitive=false \
+                      synonyms={}\n  leader.replication.throttled.replicas= sensitive=false synonyms={}\n";
         assert_eq!(
-            settings(said),
+            settings(stdout),
             [
                 "cleanup.policy=compact,delete",
                 "leader.replication.throttled.replicas="

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::stop;
 
-/// How often something that is waited for is looked at.
+/// The pause between two polls.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// How long a process may take to end after SIGTERM.

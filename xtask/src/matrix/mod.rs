@@ -67,8 +67,8 @@ pub(crate) fn run(options: &MatrixOptions) -> Result<ExitCode> {
             Err(error) => table.broken(cell, &error),
         }
     }
-    let wanted = |name: &str| is_named(name, &options.only);
-    let blamed = blame::run(trials, wanted, &kgauge)?;
+    let is_selected = |name: &str| is_named(name, &options.only);
+    let blamed = blame::run(trials, is_selected, &kgauge)?;
     let mut good = blamed.is_good();
     if !table.is_empty() {
         print_line(&table.text(trials));

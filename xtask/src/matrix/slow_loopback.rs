@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// As `kgauge run` is told it.
+/// The value of `--network-speed` for `kgauge run`.
 pub(super) const SPEED: &str = "lo=300Mbit";
 /// The same in the words of `tc`, whose bits are decimal too; then what is given. A burst holds several packets of the
 /// loopback, which are up to 64 KiB.
@@ -23,14 +23,14 @@ pub(super) fn within(command: &Command) -> Command {
 /// Why it cannot be had here.
 pub(super) fn why_not() -> Option<String> {
     let tried = within(&Command::new("true")).stdin(Stdio::null()).output();
-    let said = match tried {
+    let stderr = match tried {
         Ok(tried) if tried.status.success() => return None,
         Ok(tried) => String::from_utf8_lossy(&tried.stderr).trim().to_owned(),
         Err(error) => format!("unshare: {error}"),
     };
-    let said = said.lines().next().unwrap_or("no reason was given");
+    let reason = stderr.lines().next().unwrap_or("no reason was given");
     Some(format!(
-        "a network with a slow loopback needs root, unshare and tc ({said})"
+        "a network with a slow loopback needs root, unshare and tc ({reason})"
     ))
 }
 

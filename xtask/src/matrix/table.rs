@@ -57,7 +57,7 @@ impl Row {
         self.verdicts.iter().filter(near).count()
     }
 
-    /// Something else, said without doubt.
+    /// Trials with a definite verdict that names another bottleneck.
     fn wrong(&self) -> usize {
         let wrong = |one: &&JudgedTrial| one.word != self.cause && one.word != "undecided";
         self.verdicts.iter().filter(wrong).count()
@@ -96,7 +96,7 @@ impl VerdictTable {
         });
     }
 
-    /// Nothing was wanted of it.
+    /// No cell was selected.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -138,10 +138,10 @@ impl VerdictTable {
                 .map(|(word, count)| format!("{word} {count}"))
                 .collect();
             let why = row.error.as_ref().or(row.left_out.as_ref());
-            let said = why.cloned().unwrap_or_else(|| words.join(", "));
+            let detail = why.cloned().unwrap_or_else(|| words.join(", "));
             let _ = writeln!(
                 text,
-                "{:<18} {:<54} {:>5} {:>5} {:>5} {:>5}  {said}",
+                "{:<18} {:<54} {:>5} {:>5} {:>5} {:>5}  {detail}",
                 row.cause,
                 row.target,
                 row.right(),
@@ -216,8 +216,8 @@ mod tests {
         assert_eq!(table.false_alarms(), 1);
         let text = table.text(3);
         assert!(text.contains("left out: no tc"), "{text}");
-        let wanted = "40.0 % of 5 verdicts are right (3 trials of each of 2 causes and targets, 1 left out); 1 of";
-        assert!(text.contains(wanted), "{text}");
+        let expected = "40.0 % of 5 verdicts are right (3 trials of each of 2 causes and targets, 1 left out); 1 of";
+        assert!(text.contains(expected), "{text}");
         assert_eq!(table.broken_cells(), 0);
     }
 

@@ -25,8 +25,8 @@ pub(super) fn fetch(kept: &Path) -> Result<PathBuf> {
     command
         .args(["mod", "download", "-json", MODULE])
         .current_dir(kept);
-    let said = prepare(&format!("go mod download {MODULE}"), command)?.stdout;
-    let facts: Value = serde_json::from_str(&said)?;
+    let stdout = prepare(&format!("go mod download {MODULE}"), command)?.stdout;
+    let facts: Value = serde_json::from_str(&stdout)?;
     let folder = facts["Dir"].as_str().context("go names no folder")?;
     Ok(Path::new(folder).join("pkg/kgo"))
 }
@@ -62,7 +62,7 @@ pub(super) fn run(
     Job::new("go test of kgo".to_owned(), command, TESTS_MAX).run()
 }
 
-/// The tests and what became of them, by name. Of tests with parts those parts are told that failed.
+/// The outcomes of the tests, by name. A test with failed subtests is replaced by these subtests.
 pub(super) fn outcomes(json_lines: &str) -> Vec<(String, TestOutcome)> {
     let left_out = ENDLESS
         .iter()
@@ -76,7 +76,7 @@ pub(super) fn outcomes(json_lines: &str) -> Vec<(String, TestOutcome)> {
             continue;
         };
         let outcome = match action {
-            // Until its end is told it counts as one that did not end.
+            // A test without an end event has failed.
             "run" => TestOutcome::Failed,
             "pass" => TestOutcome::Passed,
             "skip" => TestOutcome::Skipped,
@@ -91,7 +91,7 @@ pub(super) fn outcomes(json_lines: &str) -> Vec<(String, TestOutcome)> {
         .filter(|(name, outcome)| is_part(name) && **outcome == TestOutcome::Failed)
         .map(|(name, _)| name.clone())
         .collect();
-    // A test that failed by its parts is not told again.
+    // Failed subtests stand for the test that contains them.
     let by_parts = |name: &str| {
         failed
             .iter()

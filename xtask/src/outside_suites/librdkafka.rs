@@ -64,8 +64,8 @@ fn fetch(kept: &Path) -> Result<PathBuf> {
     let mut pack = Command::new("npm");
     pack.args(["pack", "--silent", PACKAGE])
         .current_dir(&folder);
-    let said = prepare(&format!("npm pack {PACKAGE}"), pack)?.stdout;
-    let archive = said.trim().lines().last().unwrap_or_default().to_owned();
+    let stdout = prepare(&format!("npm pack {PACKAGE}"), pack)?.stdout;
+    let archive = stdout.trim().lines().last().unwrap_or_default().to_owned();
     let mut unpack = Command::new("tar");
     unpack
         .arg("-xzf")
@@ -147,13 +147,13 @@ enum IsOver {
 
 fn parse_line(line: &str) -> Option<(String, (TestOutcome, IsOver))> {
     let named = |name: &str, outcome| Some((name.to_owned(), outcome));
-    if let Some((_, told)) = line.split_once("### Test \"") {
-        let name = told.split([' ', '"']).next()?;
+    if let Some((_, rest)) = line.split_once("### Test \"") {
+        let name = rest.split([' ', '"']).next()?;
         return named(name, (TestOutcome::Failed, IsOver::Yes));
     }
-    if let Some((_, told)) = line.split_once("= Running test ") {
+    if let Some((_, rest)) = line.split_once("= Running test ") {
         return named(
-            told.split_whitespace().next()?,
+            rest.split_whitespace().next()?,
             (TestOutcome::Failed, IsOver::No),
         );
     }

@@ -187,7 +187,8 @@ fn print(suite: Suite, tests: &[(String, TestOutcome)], is_whole: bool) -> bool 
 fn prepare(words: &str, command: Command) -> Result<FinishedJob> {
     remark(&format!("outside-suites: {words}"));
     let finished = Job::new(words.to_owned(), command, PREPARE_MAX).run()?;
-    let said: Vec<&str> = finished.stderr.lines().rev().take(15).collect();
-    let said = said.into_iter().rev().collect::<Vec<_>>().join("\n");
-    finished.success().with_context(|| said)
+    let mut lines: Vec<&str> = finished.stderr.lines().rev().take(15).collect();
+    lines.reverse();
+    let tail = lines.join("\n");
+    finished.success().context(tail)
 }

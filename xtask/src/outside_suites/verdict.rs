@@ -8,7 +8,7 @@ pub(super) enum TestOutcome {
     Failed,
 }
 
-/// What is to be said of it.
+/// The verdict on a test, given the missing features of the embedded cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SuiteVerdict {
     Passed,

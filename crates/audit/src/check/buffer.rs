@@ -38,19 +38,20 @@ pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
 /// The fraction of a full pool that is payload.
 fn packed(record_bytes: f64, batch_bytes: f64, record_more: f64, batch_more: f64) -> f64 {
     let fit = ((batch_bytes - batch_more) / (record_bytes + record_more)).floor();
-    match fit >= 1.0 {
-        true => fit * record_bytes / batch_bytes,
+    if fit >= 1.0 {
+        fit * record_bytes / batch_bytes
+    } else {
         // The record gets a piece of its own size.
-        false => record_bytes / (record_bytes + record_more + batch_more),
+        record_bytes / (record_bytes + record_more + batch_more)
     }
 }
 
-fn words(line: &AuditedLine, said: &ProducerLine, options: &Options) -> Option<String> {
+fn words(line: &AuditedLine, summary: &ProducerLine, options: &Options) -> Option<String> {
     let context = line.context();
     let limit = context
         .and_then(|context| context.throughput)
         .filter(|limit| *limit > 0.0);
-    if limit.is_some_and(|limit| said.records_per_s > LIMITED * limit) || said.mib_per_s <= 0.0 {
+    if limit.is_some_and(|limit| summary.records_per_s > LIMITED * limit) || summary.mib_per_s <= 0.0 {
         return None;
     }
     let given = options.buffer_bytes.map(|bytes| (bytes, "--buffer-memory"));
@@ -67,24 +68,24 @@ fn words(line: &AuditedLine, said: &ProducerLine, options: &Options) -> Option<S
         ));
     let named = context.or(nearby).and_then(|context| context.batch_bytes);
     let batch_bytes = named.unwrap_or(BATCH_BYTES) as f64;
-    let record_bytes = said.record_bytes()?;
-    let whole_ms = buffer_bytes as f64 / (said.mib_per_s * 1_048_576.0) * 1e3;
+    let record_bytes = summary.record_bytes()?;
+    let whole_ms = buffer_bytes as f64 / (summary.mib_per_s * 1_048_576.0) * 1e3;
     let new = packed(record_bytes, batch_bytes, RECORD_V2_BYTES, HEADER_V2_BYTES);
     let old = packed(record_bytes, batch_bytes, RECORD_V1_BYTES, 0.0);
-    let miss = |part: f64| (said.mean_ms / (whole_ms * part) - 1.0).abs();
+    let miss = |part: f64| (summary.mean_ms / (whole_ms * part) - 1.0).abs();
     let part = [new, old, 1.0]
         .into_iter()
         .min_by(|one, other| miss(*one).total_cmp(&miss(*other)))?;
     let predicted_ms = whole_ms * part;
-    let ratio = said.mean_ms / predicted_ms;
+    let ratio = summary.mean_ms / predicted_ms;
     NEAR.contains(&ratio).then(|| {
         format!(
             "The mean of {} ms is queueing in the client buffer: {buffer_bytes} bytes ({whence}), \
              {:.0} % payload, at {} MiB/s predict {predicted_ms:.0} ms (measured ÷ predicted \
              {ratio:.2}). It restates the throughput and says nothing about broker latency.",
-            said.mean_ms,
+            summary.mean_ms,
             part * 100.0,
-            said.mib_per_s
+            summary.mib_per_s
         )
     })
 }

@@ -17,10 +17,10 @@ const UNSTEADY: f64 = 0.1;
 pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
     let mut found = Vec::new();
     for (index, line) in lines.iter().enumerate() {
-        let words = match &line.said {
+        let words = match &line.content {
             ParsedLine::Omb(result) => of_omb(result),
             // Each line counts from the start, so that the last one is enough.
-            ParsedLine::Rdkafka(said) if is_last(lines, index) => of_rdkafka(said),
+            ParsedLine::Rdkafka(counts) if is_last(lines, index) => of_rdkafka(counts),
             _ => continue,
         };
         found.extend(words.into_iter().map(|(level, check, text)| Finding {
@@ -36,7 +36,7 @@ pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
 fn is_last(lines: &[AuditedLine], index: usize) -> bool {
     let goes_on = |next: &AuditedLine| {
         let same = next.place.file == lines[index].place.file;
-        same && match (&next.said, &lines[index].said) {
+        same && match (&next.content, &lines[index].content) {
             (ParsedLine::Rdkafka(next), ParsedLine::Rdkafka(this)) => {
                 next.produced >= this.produced
             }
@@ -46,22 +46,22 @@ fn is_last(lines: &[AuditedLine], index: usize) -> bool {
     !lines.get(index + 1).is_some_and(goes_on)
 }
 
-fn of_rdkafka(said: &RdkafkaLine) -> Vec<(FindingSeverity, AuditRule, String)> {
+fn of_rdkafka(counts: &RdkafkaLine) -> Vec<(FindingSeverity, AuditRule, String)> {
     let mut found = Vec::new();
-    let open = said
+    let open = counts
         .produced
-        .saturating_sub(said.delivered.saturating_add(said.failed));
-    if said.failed > 0 || open > 0 {
+        .saturating_sub(counts.delivered.saturating_add(counts.failed));
+    if counts.failed > 0 || open > 0 {
         found.push((
             FindingSeverity::Caution,
             AuditRule::Failures,
             format!(
                 "Of {} records, {} were delivered, {} failed, and {open} have no known outcome.",
-                said.produced, said.delivered, said.failed
+                counts.produced, counts.delivered, counts.failed
             ),
         ));
     }
-    if let Some(codec) = &said.codec {
+    if let Some(codec) = &counts.codec {
         found.push((
             FindingSeverity::Artefact,
             AuditRule::Compression,

@@ -10,7 +10,7 @@ pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
     let coarse: Vec<_> = lines
         .iter()
         .filter(|line| {
-            let percentiles = line.summary().and_then(|said| said.percentiles_ms);
+            let percentiles = line.summary().and_then(|summary| summary.percentiles_ms);
             percentiles.is_some_and(|[p50, ..]| p50 < COARSE_MS)
         })
         .map(|line| line.place.clone())
@@ -25,16 +25,16 @@ pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
         places: coarse,
     });
     let missing = lines.iter().filter_map(|line| {
-        let (said, wanted) = (line.summary()?, line.context()?.records?);
-        (said.records < wanted).then(|| Finding {
+        let (summary, requested) = (line.summary()?, line.context()?.records?);
+        (summary.records < requested).then(|| Finding {
             level: FindingSeverity::Caution,
             check: AuditRule::Failures,
             places: vec![line.place.clone()],
             text: format!(
-                "{} of the {wanted} records that the command above requests are counted. Either \
+                "{} of the {requested} records that the command above requests are counted. Either \
                  the line belongs to another command or the rest failed; the tool does not count \
                  failures.",
-                said.records
+                summary.records
             ),
         })
     });

@@ -20,17 +20,17 @@ pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
 fn groups(lines: &[AuditedLine]) -> Vec<Vec<(&AuditedLine, &ProducerLine)>> {
     let mut groups: Vec<Vec<(&AuditedLine, &ProducerLine)>> = Vec::new();
     for line in lines {
-        let Some(said) = line.summary() else {
+        let Some(summary) = line.summary() else {
             continue;
         };
         let last = groups.last_mut();
         match last.filter(|group| {
             group
                 .last()
-                .is_some_and(|(before, of)| goes_on(before, of, line, said))
+                .is_some_and(|(before, of)| goes_on(before, of, line, summary))
         }) {
-            Some(group) => group.push((line, said)),
-            None => groups.push(vec![(line, said)]),
+            Some(group) => group.push((line, summary)),
+            None => groups.push(vec![(line, summary)]),
         }
     }
     groups.retain(|group| group.len() > 1);
@@ -42,22 +42,23 @@ fn goes_on(
     before: &AuditedLine,
     of: &ProducerLine,
     line: &AuditedLine,
-    said: &ProducerLine,
+    summary: &ProducerLine,
 ) -> bool {
     let near = line.place.file == before.place.file && line.place.line == before.place.line + 1;
-    let bytes = of.record_bytes().zip(said.record_bytes());
-    near && of.records == said.records
+    let bytes = of.record_bytes().zip(summary.record_bytes());
+    near && of.records == summary.records
         && bytes.is_some_and(|(one, other)| (one / other - 1.0).abs() < 0.01)
 }
 
 fn finding(group: &[(&AuditedLine, &ProducerLine)]) -> Option<Finding> {
-    let rates: Vec<f64> = group.iter().map(|(_, said)| said.records_per_s).collect();
+    let rates: Vec<f64> = group.iter().map(|(_, summary)| summary.records_per_s).collect();
     let spread = Spread::of(&rates)?;
     let interval = spread.ci95?;
     let part = (interval.high - interval.low) / 2.0 / spread.mean;
-    let modes = match spread.two_modes {
-        true => " They form two groups; the mean describes neither.",
-        false => "",
+    let modes = if spread.two_modes {
+        " They form two groups; the mean describes neither."
+    } else {
+        ""
     };
     (part > KNOWN || spread.two_modes).then(|| Finding {
         level: FindingSeverity::Caution,

@@ -125,7 +125,7 @@ fn report(plan: &Plan, outcome: &Outcome) -> ExitCode {
         sum.acked, sum.again, sum.found, sum.found_unacked
     );
     println!(
-        "lost {}, doubled {}, out of order {}, not at the offset that was told {}; the replicas \
+        "lost {}, doubled {}, out of order {}, not at their acknowledged offset {}; the replicas \
          are equal",
         sum.lost, sum.doubled, sum.disordered, sum.misplaced
     );

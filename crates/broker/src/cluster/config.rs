@@ -26,9 +26,9 @@ pub struct ClusterConfig {
     pub data_dir: PathBuf,
     /// Where the nodes listen.
     pub listen: ListenAddress,
-    /// The host that clients are told; by default the listener's address.
+    /// The host that metadata advertises; by default the listener's address.
     pub advertised_host: Option<String>,
-    /// The port that clients are told for the first node, and the following ones for the others; by
+    /// The port that metadata advertises for the first node, and the following ones for the others; by
     /// default the listener's.
     pub advertised_port: Option<u16>,
     /// Configuration under Kafka's names, such as `num.partitions`. Those of security complete
@@ -217,7 +217,7 @@ impl ClusterConfig {
         }
     }
 
-    /// What clients are told for a listener. One on all addresses cannot be told as such.
+    /// The advertised host of a listener. One on all addresses is advertised as `localhost`.
     pub(super) fn host(&self, address: SocketAddr) -> String {
         match &self.advertised_host {
             Some(host) => host.clone(),
@@ -226,7 +226,7 @@ impl ClusterConfig {
         }
     }
 
-    /// The port that clients are told for a listener.
+    /// The advertised port of a listener.
     pub(super) fn port(&self, id: NodeId, address: SocketAddr) -> u16 {
         let index = u16::try_from(id.0 - 1).unwrap_or(0);
         let advertised = self

@@ -61,10 +61,10 @@ pub(super) fn check_cluster(
     Ok(())
 }
 
-fn check(storage: &dyn Storage, dir: &Path, wanted: &[(&str, &str)]) -> Result<(), StartError> {
+fn check(storage: &dyn Storage, dir: &Path, properties: &[(&str, &str)]) -> Result<(), StartError> {
     if let Some(known) = read(storage, dir)? {
         for name in ["cluster.id", "node.id"] {
-            let value = wanted
+            let value = properties
                 .iter()
                 .find(|(key, _)| *key == name)
                 .map(|(_, value)| *value);
@@ -77,7 +77,7 @@ fn check(storage: &dyn Storage, dir: &Path, wanted: &[(&str, &str)]) -> Result<(
         }
     }
     storage.create_dir_all(dir)?;
-    let text: String = wanted
+    let text: String = properties
         .iter()
         .map(|(name, value)| format!("{name}={value}\n"))
         .collect();

@@ -68,14 +68,14 @@ impl ClusterHandle {
     pub fn stop_node(&mut self, node: NodeId) -> Result<(), NodeError> {
         self.up(node)?;
         let message = ToControllerThread::Message(node, ToController::Stopped);
-        let told = self.wires.controller.send(message);
-        told.map_err(|_| NodeError::Ended)?;
+        let sent = self.wires.controller.send(message);
+        sent.map_err(|_| NodeError::Ended)?;
         self.end_node(node, NodeCommand::Stop)
     }
 
-    /// Lets a node crash as with its machine: what was not flushed of its logs is lost. Nobody is
-    /// told; the controller notices when it is silent for `broker.session.timeout.ms`, or comes back.
-    /// Gives the bytes that were lost.
+    /// Lets a node crash as with its machine: what was not flushed of its logs is lost. The node
+    /// notifies nobody; the controller notices when it is silent for `broker.session.timeout.ms`, or
+    /// comes back. Gives the bytes that were lost.
     pub fn crash_node(&mut self, node: NodeId) -> Result<u64, NodeError> {
         self.end_node(node, NodeCommand::Crash)?;
         let disk = Arc::clone(&self.known(node)?.disk);
@@ -192,7 +192,7 @@ impl ClusterHandle {
         self.wires.peers.remove(node);
         let running = self.nodes.get_mut(&node).ok_or(NodeError::Unknown(node))?;
         if let Some(thread) = running.thread.take() {
-            // A panic has been told already.
+            // The panic hook has already reported a panic.
             let _ = thread.join();
         }
         running.place = hold(address).ok();

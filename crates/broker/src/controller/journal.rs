@@ -51,7 +51,7 @@ pub enum JournalError {
         path: PathBuf,
         /// Counted from 1.
         line: usize,
-        /// What the parser said.
+        /// The parser's message.
         words: String,
     },
 }
@@ -228,8 +228,8 @@ fn holds_intact_line(bytes: &[u8]) -> bool {
 fn intact(line: &[u8]) -> Option<&[u8]> {
     let (sum, json) = line.strip_suffix(b"\n")?.split_at_checked(9)?;
     let sum = std::str::from_utf8(sum).ok()?.strip_suffix(' ')?;
-    let wanted = u32::from_str_radix(sum, 16).ok()?;
-    (crc32c(json) == wanted).then_some(json)
+    let expected = u32::from_str_radix(sum, 16).ok()?;
+    (crc32c(json) == expected).then_some(json)
 }
 
 #[cfg(test)]
@@ -305,7 +305,7 @@ mod tests {
                     Err(JournalError::Damaged { line, .. }) => {
                         assert!(line == damaged && damaged < 4, "{flip}: line {line}");
                     }
-                    // It cannot be told from one that a crash cut short.
+                    // It cannot be distinguished from one that a crash cut short.
                     Ok(records) => assert!(records.len() == 4 && damaged == 4, "{flip}"),
                     Err(error) => panic!("{flip}: {error}"),
                 }

@@ -73,7 +73,7 @@ impl Controller {
         self.publish(before);
     }
 
-    /// A node has said that it is alive.
+    /// Takes the heartbeat of a node.
     pub(super) fn heard(&mut self, now: Now, node: NodeId) {
         let Some(member) = self.live.get_mut(&node) else {
             return;

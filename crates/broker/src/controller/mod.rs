@@ -3,7 +3,7 @@
 //! It is a state machine without thread, clock or socket: [`Controller::handle`] takes one message
 //! of a node and pushes what is to be sent into [`Controller::outputs`]. Every change is flushed to
 //! its journal before anybody hears of it, those of one request together. An answer is held back until all nodes that
-//! are up work by its effects, so that a client which was told "created" can produce to any node at once.
+//! are up work by its effects, so that a client that gets "created" can produce to any node at once.
 
 mod configs;
 mod isr;
@@ -167,8 +167,8 @@ impl Controller {
             .settings
             .leader_imbalance_check_interval_seconds
             .saturating_mul(1000);
-        let wanted = self.settings.auto_leader_rebalance_enable;
-        self.rebalance_ns = wanted.then(|| now.after_ms(every_ms));
+        let enabled = self.settings.auto_leader_rebalance_enable;
+        self.rebalance_ns = enabled.then(|| now.after_ms(every_ms));
     }
 
     /// Takes one message of a node.
@@ -268,8 +268,8 @@ impl Controller {
                         .collect(),
                 )
             }
-            ControllerRequest::Reassign(wanted) => {
-                ControllerReply::Reassign(wanted.iter().map(|one| self.reassign(one)).collect())
+            ControllerRequest::Reassign(moves) => {
+                ControllerReply::Reassign(moves.iter().map(|one| self.reassign(one)).collect())
             }
             ControllerRequest::AlterScramUsers(changes) => self.alter_scram_users(changes),
         }

@@ -101,14 +101,14 @@ impl Controller {
     }
 
     /// Begins to move a partition, or (`None`) calls a move off.
-    pub(super) fn reassign(&mut self, wanted: &Reassignment) -> Result<(), Refusal> {
-        let (topic, partition) = self.find(&wanted.key)?;
-        let next = match &wanted.replicas {
+    pub(super) fn reassign(&mut self, reassignment: &Reassignment) -> Result<(), Refusal> {
+        let (topic, partition) = self.find(&reassignment.key)?;
+        let next = match &reassignment.replicas {
             None => self.called_off(&topic, &partition)?,
             Some(target) => self.started(&topic, &partition, target)?,
         };
         match next {
-            Some(next) => self.store(&topic, wanted.key.index, next),
+            Some(next) => self.store(&topic, reassignment.key.index, next),
             None => Ok(()),
         }
     }

@@ -42,8 +42,8 @@ impl Controller {
         {
             return ControllerReply::Failed(refusal);
         }
-        let told = |(user, outcome): (String, Outcome)| (user, outcome.map(|_| ()));
-        ControllerReply::AlterScramUsers(outcomes.into_iter().map(told).collect())
+        let result = |(user, outcome): (String, Outcome)| (user, outcome.map(|_| ()));
+        ControllerReply::AlterScramUsers(outcomes.into_iter().map(result).collect())
     }
 
     fn changed_scram_user(&self, change: &ScramChange) -> Outcome {

@@ -337,7 +337,7 @@ fn excessive() -> Refusal {
     Refusal::new(ErrorCode::PolicyViolation, words)
 }
 
-/// A topic's configurations as they are kept; the first that is wrong is told.
+/// A topic's configurations as they are kept, or the refusal of the first wrong one.
 fn checked_configs(configs: &ConfigMap) -> Result<ConfigMap, Refusal> {
     let checked = configs.iter().map(|(name, value)| {
         let value = checked_topic_config(name, value)

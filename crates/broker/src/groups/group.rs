@@ -311,13 +311,13 @@ impl<W: Copy> ConsumerGroup<W> {
         Some(member)
     }
 
-    /// The id of the member that joined first among some.
+    /// The id of the candidate that joined first.
     pub(super) fn first_of(
         &self,
-        wanted: impl Fn(&ConsumerGroupMember<W>) -> bool,
+        is_candidate: impl Fn(&ConsumerGroupMember<W>) -> bool,
     ) -> Option<String> {
-        let chosen = self.members.values().filter(|member| wanted(member));
-        chosen
+        let candidates = self.members.values().filter(|member| is_candidate(member));
+        candidates
             .min_by_key(|member| member.order)
             .map(|member| member.id.clone())
     }

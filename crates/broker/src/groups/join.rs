@@ -11,7 +11,7 @@ use crate::time::Now;
 pub(crate) struct JoinRules {
     /// A new member is first given an id and must come again with it (from version 4, KIP-394).
     pub(crate) id_first: bool,
-    /// A returning leader can be told to leave the assignment as it is (from version 9, KIP-814).
+    /// The answer can ask a returning leader to leave the assignment as it is (from version 9, KIP-814).
     pub(crate) can_skip_assignment: bool,
     /// `group.initial.rebalance.delay.ms`
     pub(crate) initial_delay_ms: i64,
@@ -233,7 +233,7 @@ impl<W: Copy> ConsumerGroup<W> {
         if rules.can_skip_assignment {
             joined.skip_assignment = leads;
         } else {
-            // A client that cannot be told so must not take itself for the leader.
+            // A client that does not know this flag must not take itself for the leader.
             joined.members.clear();
             if leads {
                 joined.leader = String::new();

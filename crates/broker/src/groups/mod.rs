@@ -145,8 +145,8 @@ pub(crate) fn with_new_group<R>(
     with_group(node, now, id, act)
 }
 
-/// Answers members and writes groups down, in order. What could not be written down is not told as
-/// if it were: the group begins another generation.
+/// Answers members and writes groups down, in order. After a failed write, members get its error and
+/// the group begins another generation.
 fn carry_out(node: &mut BrokerNode, now: Now, id: &str, effects: Vec<Effect<Reply>>) {
     let mut stored = Ok(());
     for effect in effects {
@@ -192,8 +192,8 @@ fn store_group(node: &mut BrokerNode, now: Now, id: &str) -> Result<(), ErrorCod
     Ok(())
 }
 
-/// What has to be replicated before a member may be told what it owns. That holds for one who asks
-/// after the generation was written down, too: else a coordinator that has lost the record would give
+/// What has to be replicated before a member may get its assignment. That also holds for a member that
+/// asks after the generation was written down: else a coordinator that has lost the record would give
 /// the generation's number, and its partitions, to others.
 fn unreplicated(node: &BrokerNode, id: &str) -> Option<WaitTarget> {
     let entry = node.groups.entries.get(id)?;
@@ -264,7 +264,7 @@ pub(crate) fn partition_changed(node: &mut BrokerNode, now: Now, id: PartitionId
     }
 }
 
-/// Forgets the groups of a partition. Who waits is told to look for the new coordinator.
+/// Forgets the groups of a partition. Waiting members get NOT_COORDINATOR, and find the new one.
 fn unload(node: &mut BrokerNode, partition: i32) {
     if !node.groups.led.remove(&partition) {
         return;

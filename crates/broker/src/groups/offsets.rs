@@ -98,7 +98,7 @@ pub(crate) fn delete_offsets(
     node: &mut BrokerNode,
     now: Now,
     group: &str,
-    wanted: &[(String, i32)],
+    keys: &[(String, i32)],
 ) -> Result<OffsetDeletions, ErrorCode> {
     let partition = check_coordinator(node, group)?;
     let entry = node
@@ -111,14 +111,17 @@ pub(crate) fn delete_offsets(
     } else {
         subscribed_topics(&entry.group).ok_or(ErrorCode::NonEmptyGroup)?
     };
-    let results: Vec<Result<(), ErrorCode>> = wanted
+    let results: Vec<Result<(), ErrorCode>> = keys
         .iter()
-        .map(|(topic, _)| match subscribed.contains(topic) {
-            true => Err(ErrorCode::GroupSubscribedToTopic),
-            false => Ok(()),
+        .map(|(topic, _)| {
+            if subscribed.contains(topic) {
+                Err(ErrorCode::GroupSubscribedToTopic)
+            } else {
+                Ok(())
+            }
         })
         .collect();
-    let free = wanted
+    let free = keys
         .iter()
         .zip(&results)
         .filter(|(_, result)| result.is_ok());
@@ -145,8 +148,8 @@ fn topics_of(metadata: &[u8]) -> Option<Vec<String>> {
     let mut reader = Reader::new(metadata);
     let version = reader.read_i16().ok()?;
     let known = *ConsumerProtocolSubscription::VERSIONS.end();
-    let said = ConsumerProtocolSubscription::decode(&mut reader, version.min(known)).ok()?;
-    Some(said.topics.iter().map(ToString::to_string).collect())
+    let subscription = ConsumerProtocolSubscription::decode(&mut reader, version.min(known)).ok()?;
+    Some(subscription.topics.iter().map(ToString::to_string).collect())
 }
 
 /// Takes back offsets, in the log and in memory.

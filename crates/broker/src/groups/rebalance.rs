@@ -26,7 +26,7 @@ pub(crate) struct SyncCall<'a> {
 }
 
 impl<W: Copy> ConsumerGroup<W> {
-    /// Begins a rebalance: whoever waits for an assignment of the old generation is told.
+    /// Begins a rebalance: members that wait for the old generation's assignment get an error.
     pub(super) fn prepare(&mut self, now: Now, effects: &mut Vec<Effect<W>>) {
         if self.state == GroupState::Completing {
             for member in self.members.values_mut() {
@@ -201,11 +201,11 @@ impl<W: Copy> ConsumerGroup<W> {
             .map(|(name, _)| name.to_owned())
     }
 
-    /// What a member is told about the generation; the leader also hears of the others.
+    /// A member's answer to its join; the leader's also lists the members.
     pub(super) fn joined(&self, id: &str) -> JoinAnswer {
         let protocol = self.protocol.clone().unwrap_or_default();
         let leads = self.leader.as_deref() == Some(id);
-        let told = |member: &ConsumerGroupMember<W>| {
+        let entry = |member: &ConsumerGroupMember<W>| {
             let metadata = member.metadata(&protocol).to_vec();
             (member.id.clone(), member.instance_id.clone(), metadata)
         };
@@ -215,7 +215,7 @@ impl<W: Copy> ConsumerGroup<W> {
         JoinAnswer {
             generation: self.generation,
             protocol_type: self.protocol_type.clone().unwrap_or_default(),
-            members: members.into_iter().map(told).collect(),
+            members: members.into_iter().map(entry).collect(),
             protocol,
             leader: self.leader.clone().unwrap_or_default(),
             skip_assignment: false,
@@ -255,8 +255,8 @@ impl<W: Copy> ConsumerGroup<W> {
 
     fn check_sync(&self, call: &SyncCall<'_>) -> Result<(), ErrorCode> {
         self.check_generation(call.member_id, call.instance_id, call.generation)?;
-        let differs = |said: Option<&str>, known: &Option<String>| {
-            said.is_some() && known.is_some() && said != known.as_deref()
+        let differs = |requested: Option<&str>, known: &Option<String>| {
+            requested.is_some() && known.is_some() && requested != known.as_deref()
         };
         if differs(call.protocol_type, &self.protocol_type)
             || differs(call.protocol, &self.protocol)

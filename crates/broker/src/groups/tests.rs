@@ -111,7 +111,7 @@ impl Bench {
 
     /// The answers to joins since the last look.
     fn joins(&mut self) -> Vec<(u32, JoinEvent)> {
-        let mut told = Vec::new();
+        let mut answers = Vec::new();
         for effect in self
             .effects
             .extract_if(.., |effect| matches!(effect, Effect::Join(..)))
@@ -119,7 +119,7 @@ impl Bench {
             let Effect::Join(waiter, result) = effect else {
                 unreachable!()
             };
-            told.push(match result {
+            answers.push(match result {
                 Ok(joined) => {
                     let leads = joined.leader == joined.member_id;
                     let (generation, others) = (joined.generation, joined.members.len());
@@ -136,21 +136,21 @@ impl Bench {
                 Err(refused) => (waiter, JoinEvent::Refused(refused.code, refused.member_id)),
             });
         }
-        told
+        answers
     }
 
     /// The answers to syncs since the last look, and how often the group was written down.
     fn syncs(&mut self) -> (Syncs, usize) {
-        let mut told = Vec::new();
+        let mut answers = Vec::new();
         let mut stored = 0;
         for effect in self.effects.drain(..) {
             match effect {
-                Effect::Sync(waiter, result) => told.push((waiter, result.map(|s| s.assignment))),
+                Effect::Sync(waiter, result) => answers.push((waiter, result.map(|s| s.assignment))),
                 Effect::Store => stored += 1,
-                Effect::Join(..) => panic!("nobody looked at a join"),
+                Effect::Join(..) => panic!("nobody read the answer to a join"),
             }
         }
-        (told, stored)
+        (answers, stored)
     }
 
     /// Members m1 to m`count`, settled in a generation.
@@ -242,11 +242,11 @@ fn a_second_member_makes_the_first_join_again() {
     assert_eq!(bench.beat("m1"), Err(RebalanceInProgress));
     assert_eq!(bench.joins(), []);
     bench.join_as(3, "m1");
-    let told = [
+    let expected = [
         (3, member("m1", 2, true, 2)),
         (2, member("m2", 2, false, 0)),
     ];
-    assert_eq!(bench.joins(), told);
+    assert_eq!(bench.joins(), expected);
     bench.sync(4, "m2", &[]);
     assert_eq!(
         bench.syncs(),
@@ -254,8 +254,8 @@ fn a_second_member_makes_the_first_join_again() {
         "the leader has not assigned yet"
     );
     bench.sync(5, "m1", &[("m1", b"one"), ("m2", b"two")]);
-    let told = vec![(5, Ok(b"one".to_vec())), (4, Ok(b"two".to_vec()))];
-    assert_eq!(bench.syncs(), (told, 1));
+    let expected = vec![(5, Ok(b"one".to_vec())), (4, Ok(b"two".to_vec()))];
+    assert_eq!(bench.syncs(), (expected, 1));
 }
 
 #[test]
@@ -270,11 +270,11 @@ fn who_does_not_join_again_in_time_is_out() {
     }
     assert_eq!(bench.joins(), []);
     bench.pass_ms(5_000);
-    let told = [
+    let expected = [
         (8, member("m2", 3, true, 2)),
         (9, member("m3", 3, false, 0)),
     ];
-    assert_eq!(bench.joins(), told);
+    assert_eq!(bench.joins(), expected);
     assert_eq!(bench.beat("m1"), Err(UnknownMemberId));
 }
 
@@ -397,11 +397,11 @@ fn the_initial_delay_waits_for_more_and_is_extended_by_them() {
     bench.pass_ms(2_999);
     assert_eq!(bench.joins(), []);
     bench.pass_ms(1);
-    let told = [
+    let expected = [
         (1, member("m1", 1, true, 2)),
         (2, member("m2", 1, false, 0)),
     ];
-    assert_eq!(bench.joins(), told);
+    assert_eq!(bench.joins(), expected);
 }
 
 #[test]
@@ -476,7 +476,7 @@ fn a_lasting_member_comes_back_without_a_rebalance_and_fences_its_past() {
     assert_eq!((joined.generation, joined.member_id.as_str()), (1, "m2"));
     assert!(
         joined.skip_assignment,
-        "it led: told to leave the assignment as it is"
+        "it led: the answer asks it to leave the assignment as it is"
     );
     assert_eq!(bench.group.state, GroupState::Stable);
     let old = bench.group.heartbeat(bench.now, "m1", Some("i"), 1);
@@ -511,7 +511,7 @@ fn a_generation_that_was_not_written_down_is_given_up() {
     let before = bench.group.generation;
     bench.group.not_stored(bench.now, &mut bench.effects);
     assert_eq!(bench.group.state, GroupState::Preparing);
-    // Who asks again is not told what nobody else would know of.
+    // A member that asks again does not get an assignment that nobody else would know of.
     bench.sync(1, "m1", &[]);
     assert_eq!(bench.syncs(), (vec![(1, Err(RebalanceInProgress))], 0));
     assert_eq!(bench.beat("m2"), Err(RebalanceInProgress));

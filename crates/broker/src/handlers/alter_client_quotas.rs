@@ -35,23 +35,23 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let request: AlterClientQuotasRequest<'_> = body.decode(call.version())?;
-    let (mut begun, mut changes) = (Vec::new(), Vec::new());
+    let (mut pending, mut changes) = (Vec::new(), Vec::new());
     for entry in &request.entries {
-        let named = entry.entity.iter().map(|part| {
+        let parts = entry.entity.iter().map(|part| {
             let name = part.entity_name.as_deref().map(str::to_owned);
             (part.entity_type.to_string(), name)
         });
-        let named = named.collect();
+        let named = parts.collect();
         match change(entry) {
             Ok(change) => {
                 changes.push(change);
-                begun.push((named, None));
+                pending.push((named, None));
             }
-            Err(refusal) => begun.push((named, Some(refusal))),
+            Err(refusal) => pending.push((named, Some(refusal))),
         }
     }
     let mode = Mode::of(request.validate_only);
-    let asked = ControllerQuestion::AlterClientQuotas(call.reply, PendingQuotaChange(begun));
+    let asked = ControllerQuestion::AlterClientQuotas(call.reply, PendingQuotaChange(pending));
     node.ask(
         call.now,
         ControllerRequest::AlterClientQuotas { changes, mode },

@@ -45,7 +45,7 @@ pub(super) type ConfigValues = Vec<(String, ConfigOperation)>;
 /// A request being read: what the controller is to do, and the resources in order.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    begun: PendingConfigChange,
+    pending: PendingConfigChange,
     changes: Vec<ConfigChange>,
 }
 
@@ -96,7 +96,7 @@ impl Changes {
             }
             Err(refusal) => Some(refusal),
         };
-        self.begun.0.push(Resource {
+        self.pending.0.push(Resource {
             kind,
             name: name.to_owned(),
             early,
@@ -112,7 +112,7 @@ impl Changes {
         node.ask(
             call.now,
             request,
-            ControllerQuestion::AlterConfigs(call.reply, self.begun),
+            ControllerQuestion::AlterConfigs(call.reply, self.pending),
         );
     }
 }
@@ -147,11 +147,11 @@ impl PendingConfigChange {
             let result = decided.next(resource.early.take());
             (resource, result)
         });
-        let told: Vec<ResourceResult> = resources.collect();
+        let results: Vec<ResourceResult> = resources.collect();
         if reply.api == ApiKey::IncrementalAlterConfigs {
-            node.respond(reply, &incremental_response(told));
+            node.respond(reply, &incremental_response(results));
         } else {
-            node.respond(reply, &response(told));
+            node.respond(reply, &response(results));
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::controller::{ControllerReply, ControllerRequest, PartitionKey, Reassi
 use crate::ids::NodeId;
 use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 
-/// What was asked, with refusals that need no controller.
+/// The partitions of the request, with refusals that need no controller.
 #[derive(Debug)]
 pub(crate) struct PendingReassignment(Vec<(PartitionKey, Option<Refusal>)>);
 
@@ -30,7 +30,7 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let request: AlterPartitionReassignmentsRequest<'_> = body.decode(call.version())?;
-    let (mut begun, mut wanted) = (Vec::new(), Vec::new());
+    let (mut pending, mut moves) = (Vec::new(), Vec::new());
     for topic in &request.topics {
         for partition in &topic.partitions {
             let key = PartitionKey {
@@ -43,25 +43,26 @@ pub(super) fn handle(
                 key: key.clone(),
                 replicas,
             };
-            let early = match request.allow_replication_factor_change {
-                true => None,
-                false => changes_factor(node, &move_to),
+            let early = if request.allow_replication_factor_change {
+                None
+            } else {
+                changes_factor(node, &move_to)
             };
             if early.is_none() {
-                wanted.push(move_to);
+                moves.push(move_to);
             }
-            begun.push((key, early));
+            pending.push((key, early));
         }
     }
-    let asked = ControllerQuestion::Reassign(call.reply, PendingReassignment(begun));
-    node.ask(call.now, ControllerRequest::Reassign(wanted), asked);
+    let asked = ControllerQuestion::Reassign(call.reply, PendingReassignment(pending));
+    node.ask(call.now, ControllerRequest::Reassign(moves), asked);
     Ok(())
 }
 
-fn changes_factor(node: &BrokerNode, wanted: &Reassignment) -> Option<Refusal> {
-    let target = wanted.replicas.as_ref()?;
-    let topic = node.image.topic(&wanted.key.topic)?;
-    let partition = topic.partition(wanted.key.index)?;
+fn changes_factor(node: &BrokerNode, reassignment: &Reassignment) -> Option<Refusal> {
+    let target = reassignment.replicas.as_ref()?;
+    let topic = node.image.topic(&reassignment.key.topic)?;
+    let partition = topic.partition(reassignment.key.index)?;
     let present = partition.replicas.len() - partition.adding.len();
     (present != target.len()).then(|| {
         let words = format!(

@@ -5,7 +5,7 @@ use kgauge_wire::error_code::ErrorCode;
 
 use crate::controller::{ControllerReply, Refusal};
 
-/// What the controller said to the parts that reached it, in their order.
+/// The controller's results for the parts of a request that reached it, in their order.
 #[derive(Debug)]
 pub(super) enum ControllerDecisions<T> {
     /// A result for each.
@@ -32,7 +32,7 @@ impl<T> ControllerDecisions<T> {
         }
     }
 
-    /// The result of the request's next part: its early refusal, or what the controller said.
+    /// The result of the request's next part: its early refusal, or the controller's result.
     pub(super) fn next(&mut self, early: Option<Refusal>) -> Result<T, Refusal> {
         match (early, self) {
             (Some(refusal), _) => Err(refusal),

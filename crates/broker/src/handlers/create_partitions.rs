@@ -26,7 +26,7 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let request: CreatePartitionsRequest<'_> = body.decode(call.version())?;
-    let begun = PendingPartitionCreation(
+    let pending = PendingPartitionCreation(
         request
             .topics
             .iter()
@@ -35,7 +35,7 @@ pub(super) fn handle(
     );
     let topics = request.topics.iter().map(read).collect();
     let mode = Mode::of(request.validate_only);
-    let asked = ControllerQuestion::CreatePartitions(call.reply, begun);
+    let asked = ControllerQuestion::CreatePartitions(call.reply, pending);
     node.ask(
         call.now,
         ControllerRequest::CreatePartitions { topics, mode },

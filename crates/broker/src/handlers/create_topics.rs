@@ -28,6 +28,9 @@ use crate::ids::NodeId;
 use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 use crate::settings::{ConfigMap, TOPIC_DEFINITIONS};
 
+/// In place of how often a request names a topic: the refusal of its repetition is noted.
+const ANSWERED: usize = 0;
+
 /// The names in the request's order, each with an early refusal or none.
 #[derive(Debug)]
 pub(crate) struct PendingTopicCreation(Vec<(String, Option<Refusal>)>);
@@ -43,14 +46,14 @@ pub(super) fn handle(
         .topics
         .iter()
         .for_each(|topic| *counts.entry(&topic.name).or_default() += 1);
-    let mut begun: Vec<(String, Option<Refusal>)> = Vec::new();
+    let mut pending: Vec<(String, Option<Refusal>)> = Vec::new();
     let mut topics = Vec::new();
     for topic in &request.topics {
         let name = topic.name.to_string();
-        let read = match counts.get(&*topic.name) {
+        let read = match counts.insert(&topic.name, ANSWERED) {
             Some(1) => read(topic),
             // The doubled name is answered once.
-            _ if begun.iter().any(|(told, _)| *told == name) => continue,
+            Some(ANSWERED) => continue,
             _ => Err(Refusal::new(
                 ErrorCode::InvalidRequest,
                 "Duplicate topic name.",
@@ -59,13 +62,13 @@ pub(super) fn handle(
         match read {
             Ok(topic) => {
                 topics.push(topic);
-                begun.push((name, None));
+                pending.push((name, None));
             }
-            Err(refusal) => begun.push((name, Some(refusal))),
+            Err(refusal) => pending.push((name, Some(refusal))),
         }
     }
     let mode = Mode::of(request.validate_only);
-    let asked = ControllerQuestion::CreateTopics(call.reply, PendingTopicCreation(begun));
+    let asked = ControllerQuestion::CreateTopics(call.reply, PendingTopicCreation(pending));
     node.ask(
         call.now,
         ControllerRequest::CreateTopics { topics, mode },
@@ -108,12 +111,12 @@ impl PendingTopicCreation {
             ControllerReply::CreateTopics(results) => ControllerDecisions::of(results),
             other => ControllerDecisions::without_results(other),
         };
-        let told: Vec<(String, Result<CreatedTopic, Refusal>)> = self
+        let results: Vec<(String, Result<CreatedTopic, Refusal>)> = self
             .0
             .into_iter()
             .map(|(name, early)| (name, decided.next(early)))
             .collect();
-        let topics = told
+        let topics = results
             .iter()
             .map(|(name, result)| entry(node, name, result))
             .collect();

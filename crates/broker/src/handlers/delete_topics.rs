@@ -39,23 +39,23 @@ pub(super) fn handle(
         .topic_names
         .iter()
         .map(|name| (Some(&**name), Uuid::ZERO));
-    let by_state = request
+    let by_name_or_id = request
         .topics
         .iter()
         .map(|topic| (topic.name.as_deref(), topic.topic_id));
-    let begun: Vec<TopicToDelete> = by_name
-        .chain(by_state)
-        .map(|(n, id)| find(node, n, id))
+    let topics: Vec<TopicToDelete> = by_name
+        .chain(by_name_or_id)
+        .map(|(name, id)| find(node, name, id))
         .collect();
-    let ids = begun
+    let ids = topics
         .iter()
-        .filter(|wanted| wanted.early.is_none())
-        .map(|wanted| wanted.id);
+        .filter(|topic| topic.early.is_none())
+        .map(|topic| topic.id);
     let request = ControllerRequest::DeleteTopics(ids.collect());
     node.ask(
         call.now,
         request,
-        ControllerQuestion::DeleteTopics(call.reply, PendingTopicDeletion(begun)),
+        ControllerQuestion::DeleteTopics(call.reply, PendingTopicDeletion(topics)),
     );
     Ok(())
 }

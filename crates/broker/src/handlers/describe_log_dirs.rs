@@ -22,7 +22,7 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let request: DescribeLogDirsRequest<'_> = body.decode(call.version())?;
-    let wanted = |topic: &str, index: i32| match &request.topics {
+    let is_requested = |topic: &str, index: i32| match &request.topics {
         None => true,
         Some(topics) => topics
             .iter()
@@ -30,7 +30,7 @@ pub(super) fn handle(
     };
     let mut topics: BTreeMap<&str, Vec<DescribeLogDirsPartition>> = BTreeMap::new();
     for replica in node.replicas.values() {
-        if wanted(&replica.topic, replica.id.index) {
+        if is_requested(&replica.topic, replica.id.index) {
             topics
                 .entry(&replica.topic)
                 .or_default()

@@ -1,5 +1,5 @@
 //! `DescribeUserScramCredentials` (key 50), version 0: who may log in by SCRAM, by which mechanisms
-//! and with how many rounds. Keys and salts are never told.
+//! and with how many rounds. The answer never contains keys or salts.
 //!
 //! * No users named: all of them. A user named twice: DUPLICATE_RESOURCE; one without credentials:
 //!   RESOURCE_NOT_FOUND.
@@ -24,23 +24,23 @@ pub(super) fn handle(
 ) -> Result<(), CloseReason> {
     let request: DescribeUserScramCredentialsRequest<'_> = body.decode(call.version())?;
     let image = Arc::clone(&node.image);
-    let mut wanted: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     match request.users.as_deref().unwrap_or_default() {
-        [] => wanted.extend(image.scram_users.keys().map(|user| (user.as_str(), 1))),
+        [] => counts.extend(image.scram_users.keys().map(|user| (user.as_str(), 1))),
         users => {
             for user in users {
-                *wanted.entry(&user.name).or_default() += 1;
+                *counts.entry(&user.name).or_default() += 1;
             }
         }
     }
-    let describe = |(user, times): (&&str, &usize)| {
+    let describe = |(user, count): (&&str, &usize)| {
         let none = |code: ErrorCode, words: String| DescribeUserScramCredentialsResult {
             user: Str::Owned((*user).to_owned()),
             error_code: code.as_i16(),
             error_message: Some(Str::Owned(words)),
             credential_infos: Vec::new(),
         };
-        if *times > 1 {
+        if *count > 1 {
             let words = "Cannot describe SCRAM credentials for the same user twice in a single \
                          request: ";
             return none(ErrorCode::DuplicateResource, format!("{words}{user}"));
@@ -68,7 +68,7 @@ pub(super) fn handle(
         error_message: None,
         results: match forced {
             Some(_) => Vec::new(),
-            None => wanted.iter().map(describe).collect(),
+            None => counts.iter().map(describe).collect(),
         },
         ..DescribeUserScramCredentialsResponse::default()
     };

@@ -21,10 +21,10 @@ use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, R
 const PREFERRED: i8 = 0;
 const UNCLEAN: i8 = 1;
 
-/// What was asked.
+/// The partitions of the request.
 #[derive(Debug)]
 pub(crate) struct PendingElection {
-    wanted: Vec<PartitionKey>,
+    partitions: Vec<PartitionKey>,
     all: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn handle(
             return Ok(());
         }
     };
-    let wanted = match &request.topic_partitions {
+    let partitions = match &request.topic_partitions {
         None => all_partitions(node),
         Some(topics) => topics
             .iter()
@@ -58,18 +58,18 @@ pub(super) fn handle(
             })
             .collect(),
     };
-    let begun = PendingElection {
-        wanted: wanted.clone(),
+    let pending = PendingElection {
+        partitions: partitions.clone(),
         all: request.topic_partitions.is_none(),
     };
     let request = ControllerRequest::ElectLeaders {
         kind,
-        partitions: wanted,
+        partitions,
     };
     node.ask(
         call.now,
         request,
-        ControllerQuestion::ElectLeaders(call.reply, begun),
+        ControllerQuestion::ElectLeaders(call.reply, pending),
     );
     Ok(())
 }
@@ -92,7 +92,7 @@ impl PendingElection {
             other => ControllerDecisions::without_results(other),
         };
         let mut topics: Vec<ReplicaElectionResult<'static>> = Vec::new();
-        for key in self.wanted {
+        for key in self.partitions {
             let result = decided.next(None);
             let needless =
                 |refusal: &Refusal| refusal.code == ErrorCode::ElectionNotNeeded && self.all;

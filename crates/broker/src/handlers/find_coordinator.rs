@@ -53,11 +53,11 @@ pub(super) fn handle(
     } else {
         vec![request.key.to_string()]
     };
-    let wanted = CoordinatorQuery {
+    let query = CoordinatorQuery {
         key_type: request.key_type,
         keys,
     };
-    if wanted.key_type == GROUP && node.image.topic(OFFSETS_TOPIC).is_none() {
+    if query.key_type == GROUP && node.image.topic(OFFSETS_TOPIC).is_none() {
         let topic = metadata::new_topic(node, OFFSETS_TOPIC.to_owned());
         let request = ControllerRequest::CreateTopics {
             topics: vec![topic],
@@ -66,21 +66,21 @@ pub(super) fn handle(
         node.ask(
             call.now,
             request,
-            ControllerQuestion::OffsetsTopic(call.reply, wanted),
+            ControllerQuestion::OffsetsTopic(call.reply, query),
         );
         return Ok(());
     }
-    finish(node, call.reply, &wanted);
+    finish(node, call.reply, &query);
     Ok(())
 }
 
 /// Answers from the image at hand.
-pub(crate) fn finish(node: &mut BrokerNode, reply: Reply, wanted: &CoordinatorQuery) {
+pub(crate) fn finish(node: &mut BrokerNode, reply: Reply, query: &CoordinatorQuery) {
     let software = node.client_software(reply);
-    let coordinators: Vec<Coordinator<'_>> = wanted
+    let coordinators: Vec<Coordinator<'_>> = query
         .keys
         .iter()
-        .map(|key| coordinator(node, (wanted.key_type, software), key))
+        .map(|key| coordinator(node, (query.key_type, software), key))
         .collect();
     let mut response = FindCoordinatorResponse::default();
     if reply.version >= MANY_FROM {

@@ -4,8 +4,8 @@
 //! * From version 1 a rebalance timeout of its own (before: the session timeout). From version 4 a
 //!   new member first gets an id and comes again with it (MEMBER_ID_REQUIRED, KIP-394). From
 //!   version 5 lasting names (KIP-345). From version 7 the answer names the kind of group and a
-//!   null protocol on errors. Version 8 brings a reason, which is not kept. From version 9 a
-//!   returning leader is told to leave the assignment as it is (KIP-814).
+//!   null protocol on errors. Version 8 brings a reason, which is not kept. From version 9 the
+//!   answer asks a returning leader to leave the assignment as it is (KIP-814).
 //! * `group.initial.rebalance.delay.ms` is 0 by default, not 3 s as in Kafka: see the settings'
 //!   table.
 //!

@@ -17,13 +17,13 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let request: ListGroupsRequest<'_> = body.decode(call.version())?;
-    let wanted = |filter: &[Str<'_>], value: &str| {
+    let passes = |filter: &[Str<'_>], value: &str| {
         filter.is_empty() || filter.iter().any(|one| one.eq_ignore_ascii_case(value))
     };
     let mut groups = Vec::new();
     for (name, entry) in &node.groups.entries {
         let state = entry.group.state.name();
-        if wanted(&request.states_filter, state) && wanted(&request.types_filter, TYPE) {
+        if passes(&request.states_filter, state) && passes(&request.types_filter, TYPE) {
             groups.push(ListedGroup {
                 group_id: Str::Owned(name.clone()),
                 protocol_type: Str::Owned(entry.group.protocol_type.clone().unwrap_or_default()),

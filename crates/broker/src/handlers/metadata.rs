@@ -59,7 +59,7 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let request: MetadataRequest<'_> = body.decode(call.version())?;
-    let mut wanted = MetadataQuery {
+    let mut query = MetadataQuery {
         topics: topics_of(&request, call.version()),
         deleted: BTreeSet::new(),
         topic_operations: request.include_topic_authorized_operations,
@@ -67,16 +67,16 @@ pub(super) fn handle(
     };
     let create = request.allow_auto_topic_creation && node.settings.auto_create_topics_enable;
     let missing = if create {
-        missing(&node.image, &wanted)
+        missing(&node.image, &query)
     } else {
         Vec::new()
     };
     if missing.is_empty() {
-        answer(node, call.reply, &wanted, &BTreeSet::new());
+        answer(node, call.reply, &query, &BTreeSet::new());
     } else {
         let deleted = &node.deleted_topics;
         let names = missing.iter().filter_map(|name| deleted.get(&**name));
-        wanted.deleted = names.cloned().collect();
+        query.deleted = names.cloned().collect();
         let topics = missing
             .into_iter()
             .map(|name| new_topic(node, name))
@@ -88,7 +88,7 @@ pub(super) fn handle(
         node.ask(
             call.now,
             request,
-            ControllerQuestion::AutoCreate(call.reply, wanted),
+            ControllerQuestion::AutoCreate(call.reply, query),
         );
     }
     Ok(())
@@ -111,9 +111,9 @@ fn topics_of(request: &MetadataRequest<'_>, version: i16) -> Topics {
     }
 }
 
-/// The wanted names that no topic has.
-fn missing(image: &ClusterImage, wanted: &MetadataQuery) -> Vec<String> {
-    let Topics::Named(keys) = &wanted.topics else {
+/// The requested names that no topic has.
+fn missing(image: &ClusterImage, query: &MetadataQuery) -> Vec<String> {
+    let Topics::Named(keys) = &query.topics else {
         return Vec::new();
     };
     let names = keys.iter().filter_map(|key| match key {
@@ -157,11 +157,11 @@ pub(super) fn new_topic(node: &BrokerNode, name: String) -> NewTopic {
 pub(crate) fn finish(
     node: &mut BrokerNode,
     reply: Reply,
-    wanted: &MetadataQuery,
+    query: &MetadataQuery,
     answer_of: ControllerReply,
 ) {
     let mut invalid = BTreeSet::new();
-    let missing = missing(&node.image, wanted);
+    let missing = missing(&node.image, query);
     if let ControllerReply::CreateTopics(results) = answer_of {
         let refused = |result: &Result<_, crate::controller::Refusal>| match result {
             Err(refusal) => refusal.code == ErrorCode::InvalidTopicException,
@@ -171,20 +171,20 @@ pub(crate) fn finish(
             invalid = missing.into_iter().collect();
         }
     }
-    answer(node, reply, wanted, &invalid);
+    answer(node, reply, query, &invalid);
 }
 
-fn answer(node: &mut BrokerNode, reply: Reply, wanted: &MetadataQuery, invalid: &BTreeSet<String>) {
+fn answer(node: &mut BrokerNode, reply: Reply, query: &MetadataQuery, invalid: &BTreeSet<String>) {
     let image = std::sync::Arc::clone(&node.image);
-    let mut topics: Vec<MetadataResponseTopic<'_>> = match &wanted.topics {
+    let mut topics: Vec<MetadataResponseTopic<'_>> = match &query.topics {
         Topics::All => image
             .topics
             .values()
-            .map(|topic| found(&image, topic, wanted))
+            .map(|topic| found(&image, topic, query))
             .collect(),
         Topics::Named(keys) => keys
             .iter()
-            .map(|key| by_key(&image, key, wanted, invalid))
+            .map(|key| by_key(&image, key, query, invalid))
             .collect(),
     };
     if let Some(code) = node.faults.forced {
@@ -192,7 +192,7 @@ fn answer(node: &mut BrokerNode, reply: Reply, wanted: &MetadataQuery, invalid: 
             .iter_mut()
             .for_each(|topic| topic.error_code = code.as_i16());
     }
-    let operations = authorized::if_asked(wanted.cluster_operations, authorized::ON_CLUSTER);
+    let operations = authorized::if_asked(query.cluster_operations, authorized::ON_CLUSTER);
     let response = MetadataResponse {
         brokers: brokers(&image),
         cluster_id: Some(Str::Borrowed(&image.cluster_id)),
@@ -217,7 +217,7 @@ fn brokers(image: &ClusterImage) -> Vec<MetadataResponseBroker<'_>> {
 fn by_key<'a>(
     image: &'a ClusterImage,
     key: &'a TopicKey,
-    wanted: &MetadataQuery,
+    query: &MetadataQuery,
     invalid: &BTreeSet<String>,
 ) -> MetadataResponseTopic<'a> {
     let unknown = |name: Option<&'a str>, topic_id, error: ErrorCode| MetadataResponseTopic {
@@ -229,14 +229,14 @@ fn by_key<'a>(
     };
     match key {
         TopicKey::Id(id) => match image.topic_by_id(*id) {
-            Some(topic) => found(image, topic, wanted),
+            Some(topic) => found(image, topic, query),
             None => unknown(None, *id, ErrorCode::UnknownTopicId),
         },
-        TopicKey::Name(name) if wanted.deleted.contains(&**name) => {
+        TopicKey::Name(name) if query.deleted.contains(&**name) => {
             unknown(Some(name), Uuid::ZERO, ErrorCode::UnknownTopicOrPartition)
         }
         TopicKey::Name(name) => match image.topic(name) {
-            Some(topic) => found(image, topic, wanted),
+            Some(topic) => found(image, topic, query),
             None if invalid.contains(name) || crate::ids::check_topic_name(name).is_err() => {
                 unknown(Some(name), Uuid::ZERO, ErrorCode::InvalidTopicException)
             }
@@ -248,7 +248,7 @@ fn by_key<'a>(
 fn found<'a>(
     image: &ClusterImage,
     topic: &'a TopicImage,
-    wanted: &MetadataQuery,
+    query: &MetadataQuery,
 ) -> MetadataResponseTopic<'a> {
     let partition = |(index, partition): (i32, &crate::image::PartitionImage)| {
         let error = match partition.leader {
@@ -272,7 +272,7 @@ fn found<'a>(
         is_internal: topic.is_internal(),
         partitions: topic.indexed().map(partition).collect(),
         topic_authorized_operations: authorized::if_asked(
-            wanted.topic_operations,
+            query.topic_operations,
             authorized::ON_TOPIC,
         ),
     }

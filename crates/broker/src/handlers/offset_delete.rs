@@ -19,24 +19,26 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let request: OffsetDeleteRequest<'_> = body.decode(call.version())?;
-    let mut wanted = Vec::new();
+    let mut keys = Vec::new();
     for topic in &request.topics {
         let key =
             |partition: &kgauge_wire::messages::offset_delete::OffsetDeleteRequestPartition| {
                 (topic.name.to_string(), partition.partition_index)
             };
-        wanted.extend(topic.partitions.iter().map(key));
+        keys.extend(topic.partitions.iter().map(key));
     }
     let mut response = OffsetDeleteResponse::default();
     let mut target = None;
-    match delete_offsets(node, call.now, &request.group_id, &wanted) {
+    match delete_offsets(node, call.now, &request.group_id, &keys) {
         Err(code) => response.error_code = code.as_i16(),
         Ok((results, waits_for)) => {
             target = waits_for;
             let mut results = results.into_iter();
             for topic in &request.topics {
-                let told = topic.partitions.iter().zip(results.by_ref());
-                let partitions = told
+                let partitions = topic
+                    .partitions
+                    .iter()
+                    .zip(results.by_ref())
                     .map(|(partition, result)| OffsetDeleteResponsePartition {
                         partition_index: partition.partition_index,
                         error_code: result.err().unwrap_or(ErrorCode::None).as_i16(),

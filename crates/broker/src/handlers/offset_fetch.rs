@@ -1,11 +1,11 @@
 //! `OffsetFetch` (key 9), versions 1 to 10: how far groups have read.
 //!
-//! * A null list of topics (from version 2) asks for all. What was never committed is told as −1
-//!   without an error, also of a group that nobody knows.
+//! * A null list of topics (from version 2) asks for all. A partition without a committed offset
+//!   gets −1 and no error, also in a group that does not exist.
 //! * From version 8 several groups in one request; version 9 brings the member's epoch, which means
 //!   nothing to classic groups; version 10 names topics by id and leaves out those that are gone
 //!   when all are asked for.
-//! * Told is what is on every replica in sync: a commit before that could still be lost. "Require
+//! * Offsets are those on every replica in sync: a commit before that could still be lost. "Require
 //!   stable" (from version 7) asks for the newest, and waits until that cannot be lost either;
 //!   NOT_COORDINATOR when that does not come about.
 
@@ -36,7 +36,7 @@ struct TopicOffsets {
     partitions: Partitions,
 }
 
-/// What is committed for each wanted partition.
+/// The committed offset of each requested partition.
 type Partitions = Vec<(i32, Result<Option<CommittedOffset>, ErrorCode>)>;
 
 pub(super) fn handle(
@@ -45,9 +45,10 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let request: OffsetFetchRequest<'_> = body.decode(call.version())?;
-    let view = match request.require_stable {
-        true => OffsetView::Newest,
-        false => OffsetView::Replicated,
+    let view = if request.require_stable {
+        OffsetView::Newest
+    } else {
+        OffsetView::Replicated
     };
     let asked: Vec<&str> = match call.version() {
         ..MANY_FROM => vec![&*request.group_id],
@@ -63,7 +64,7 @@ pub(super) fn handle(
     let (response, failed) = if call.version() < MANY_FROM {
         (single(node, &request, view), single_refused(&request, lost))
     } else {
-        let told = |group: &OffsetFetchRequestGroup<'_>| {
+        let offsets = |group: &OffsetFetchRequestGroup<'_>| {
             answer(group, many(node, call.version(), group, view))
         };
         let refused = |group: &OffsetFetchRequestGroup<'_>| answer(group, Err(lost));
@@ -72,7 +73,7 @@ pub(super) fn handle(
             ..OffsetFetchResponse::default()
         };
         (
-            response(request.groups.iter().map(told).collect()),
+            response(request.groups.iter().map(offsets).collect()),
             response(request.groups.iter().map(refused).collect()),
         )
     };
@@ -82,12 +83,12 @@ pub(super) fn handle(
 
 fn answer(
     group: &OffsetFetchRequestGroup<'_>,
-    told: Result<Vec<TopicOffsets>, ErrorCode>,
+    topics: Result<Vec<TopicOffsets>, ErrorCode>,
 ) -> OffsetFetchResponseGroup<'static> {
-    let code = told.as_ref().err().copied().unwrap_or(ErrorCode::None);
+    let code = topics.as_ref().err().copied().unwrap_or(ErrorCode::None);
     OffsetFetchResponseGroup {
         group_id: Str::Owned(group.group_id.to_string()),
-        topics: told.unwrap_or_default().into_iter().map(grouped).collect(),
+        topics: topics.unwrap_or_default().into_iter().map(grouped).collect(),
         error_code: code.as_i16(),
     }
 }
@@ -97,7 +98,7 @@ fn single(
     request: &OffsetFetchRequest<'_>,
     view: OffsetView,
 ) -> OffsetFetchResponse<'static> {
-    let told = find(node, &request.group_id).map(|entry| match &request.topics {
+    let topics = find(node, &request.group_id).map(|entry| match &request.topics {
         None => everything(entry, view),
         Some(topics) => topics
             .iter()
@@ -107,9 +108,9 @@ fn single(
             })
             .collect(),
     });
-    match told {
-        Ok(told) => OffsetFetchResponse {
-            topics: told.into_iter().map(named).collect(),
+    match topics {
+        Ok(topics) => OffsetFetchResponse {
+            topics: topics.into_iter().map(named).collect(),
             ..OffsetFetchResponse::default()
         },
         Err(code) => single_refused(request, code),
@@ -128,10 +129,10 @@ fn single_refused(
     }
 }
 
-fn named(told: TopicOffsets) -> OffsetFetchResponseTopic<'static> {
+fn named(topic: TopicOffsets) -> OffsetFetchResponseTopic<'static> {
     OffsetFetchResponseTopic {
-        name: Str::Owned(told.name),
-        partitions: told.partitions.into_iter().map(plain).collect(),
+        name: Str::Owned(topic.name),
+        partitions: topic.partitions.into_iter().map(plain).collect(),
     }
 }
 
@@ -161,9 +162,9 @@ fn many(
     let Some(topics) = &group.topics else {
         let mut all = everything(entry, view);
         if by_id {
-            all.retain_mut(|told| match node.image.topic(&told.name) {
+            all.retain_mut(|topic_offsets| match node.image.topic(&topic_offsets.name) {
                 Some(topic) => {
-                    told.id = topic.id;
+                    topic_offsets.id = topic.id;
                     true
                 }
                 None => false,
@@ -171,16 +172,16 @@ fn many(
         }
         return Ok(all);
     };
-    let mut told = Vec::with_capacity(topics.len());
+    let mut offsets = Vec::with_capacity(topics.len());
     for topic in topics {
         let indexes = &topic.partition_indexes;
         if !by_id {
             let name = topic.name.to_string();
-            told.push(some(entry, view, name, Uuid::ZERO, indexes));
+            offsets.push(some(entry, view, name, Uuid::ZERO, indexes));
             continue;
         }
         let id = topic.topic_id;
-        told.push(match lookup::topic(node, TopicKey::Id(id)) {
+        offsets.push(match lookup::topic(node, TopicKey::Id(id)) {
             Ok(image) => some(entry, view, image.name.to_string(), id, indexes),
             Err(code) => TopicOffsets {
                 name: String::new(),
@@ -189,7 +190,7 @@ fn many(
             },
         });
     }
-    Ok(told)
+    Ok(offsets)
 }
 
 fn everything(entry: Option<&GroupEntry>, view: OffsetView) -> Vec<TopicOffsets> {
@@ -201,12 +202,12 @@ fn everything(entry: Option<&GroupEntry>, view: OffsetView) -> Vec<TopicOffsets>
             .or_default()
             .push((*index, Ok(Some(committed.clone()))));
     }
-    let told = |(name, partitions): (&str, _)| TopicOffsets {
+    let topic_offsets = |(name, partitions): (&str, _)| TopicOffsets {
         name: name.to_owned(),
         id: Uuid::ZERO,
         partitions,
     };
-    topics.into_iter().map(told).collect()
+    topics.into_iter().map(topic_offsets).collect()
 }
 
 fn some(
@@ -233,8 +234,8 @@ fn some(
 }
 
 /// A partition's fields: offset, epoch, metadata, error code.
-fn fields(told: Result<Option<CommittedOffset>, ErrorCode>) -> (i64, i32, String, i16) {
-    match told {
+fn fields(result: Result<Option<CommittedOffset>, ErrorCode>) -> (i64, i32, String, i16) {
+    match result {
         Ok(Some(committed)) => (
             committed.offset,
             committed.leader_epoch,
@@ -247,9 +248,9 @@ fn fields(told: Result<Option<CommittedOffset>, ErrorCode>) -> (i64, i32, String
 }
 
 fn plain(
-    (index, told): (i32, Result<Option<CommittedOffset>, ErrorCode>),
+    (index, result): (i32, Result<Option<CommittedOffset>, ErrorCode>),
 ) -> OffsetFetchResponsePartition<'static> {
-    let (offset, epoch, metadata, error_code) = fields(told);
+    let (offset, epoch, metadata, error_code) = fields(result);
     OffsetFetchResponsePartition {
         partition_index: index,
         committed_offset: offset,
@@ -259,9 +260,9 @@ fn plain(
     }
 }
 
-fn grouped(told: TopicOffsets) -> OffsetFetchResponseTopics<'static> {
-    let partition = |(index, told): (i32, Result<Option<CommittedOffset>, ErrorCode>)| {
-        let (offset, epoch, metadata, error_code) = fields(told);
+fn grouped(topic: TopicOffsets) -> OffsetFetchResponseTopics<'static> {
+    let partition = |(index, result): (i32, Result<Option<CommittedOffset>, ErrorCode>)| {
+        let (offset, epoch, metadata, error_code) = fields(result);
         OffsetFetchResponsePartitions {
             partition_index: index,
             committed_offset: offset,
@@ -271,8 +272,8 @@ fn grouped(told: TopicOffsets) -> OffsetFetchResponseTopics<'static> {
         }
     };
     OffsetFetchResponseTopics {
-        name: Str::Owned(told.name),
-        topic_id: told.id,
-        partitions: told.partitions.into_iter().map(partition).collect(),
+        name: Str::Owned(topic.name),
+        topic_id: topic.id,
+        partitions: topic.partitions.into_iter().map(partition).collect(),
     }
 }

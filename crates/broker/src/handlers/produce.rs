@@ -2,12 +2,12 @@
 //!
 //! * acks 0: no answer; a failure closes the connection, as in Kafka. acks 1: answered when
 //!   appended. acks all (−1): answered when the high watermark has passed the batches; refused when
-//!   the ISR is smaller than `min.insync.replicas` (NOT_ENOUGH_REPLICAS), told when it became so
-//!   meanwhile (NOT_ENOUGH_REPLICAS_AFTER_APPEND) and when the request's timeout is over
-//!   (REQUEST_TIMED_OUT). Other values are refused (INVALID_REQUIRED_ACKS).
+//!   the ISR is smaller than `min.insync.replicas` (NOT_ENOUGH_REPLICAS). Errors after the append: the
+//!   ISR became that small meanwhile (NOT_ENOUGH_REPLICAS_AFTER_APPEND), or the request's timeout is
+//!   over (REQUEST_TIMED_OUT). Other values are refused (INVALID_REQUIRED_ACKS).
 //! * Batches are checked and given their offsets where they lie in the receive buffer, then written
 //!   once.
-//! * A client beyond its quota (`producer_byte_rate`) is told for how long it is throttled; its batches
+//! * A client beyond its quota (`producer_byte_rate`) gets the throttle time in its answer; its batches
 //!   are appended all the same (KIP-219).
 //! * Idempotent producers: the last five batches of each are remembered; a repeated batch gets the
 //!   offsets of its first arrival.

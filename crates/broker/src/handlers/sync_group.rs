@@ -61,7 +61,7 @@ pub(crate) fn answer(node: &mut BrokerNode, reply: Reply, result: Result<SyncAns
     node.respond(reply, &response);
 }
 
-/// Answers a member when what it is told is on every replica.
+/// Answers a member when its assignment is on every replica in sync.
 pub(crate) fn answer_when(
     node: &mut BrokerNode,
     now: Now,

@@ -313,8 +313,8 @@ impl Totals {
 }
 
 /// Checks that the records are as many as the header says and end where the batch does: a batch that
-/// lies would stop every consumer. Only their lengths are looked at, which costs some nanoseconds a
-/// record; what is compressed, and what is inside of a record, is not looked into.
+/// lies would stop every consumer. It reads only their lengths, which costs some nanoseconds per
+/// record; it does not check compressed records, nor what is inside of a record.
 fn check_count(batch: &[u8], record_count: i32) -> Result<(), AppendError> {
     let records = batch.get(HEADER_BYTES..).unwrap_or_default();
     match count_records(records) {

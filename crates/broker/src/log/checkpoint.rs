@@ -3,7 +3,7 @@
 //!
 //! Once a minute this is done away from the log's thread, for each file costs a flush and there may be
 //! ten thousand logs. What must be durable before the log goes on (a cut, a new start) is written by
-//! the log's own thread, and makes a checkpoint outdated that has not begun to write.
+//! the log's own thread, and outdates a checkpoint that has not started to write.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -158,7 +158,7 @@ impl PartitionLog {
         }
     }
 
-    /// No checkpoint that was begun before writes any more.
+    /// Checkpoints that were started before this call no longer write.
     pub(super) fn outdate_checkpoints(&self) {
         *lock(&self.state_writes) += 1;
     }

@@ -37,8 +37,7 @@ fn parse(text: &str) -> Option<LeaderEpochs> {
     LeaderEpochs::from_entries(entries)
 }
 
-/// Replaces the file, for good when this returns: epochs of batches below the recovery point are told
-/// by it alone.
+/// Replaces the file durably: only this file has the epochs of batches below the recovery point.
 pub(super) fn write(storage: &dyn Storage, dir: &Path, epochs: &[EpochStart]) -> StorageResult<()> {
     replace_file(storage, &dir.join(NAME), text(epochs).as_bytes())?;
     storage.sync_dir(dir)

@@ -79,7 +79,7 @@ pub enum AppendError {
         /// Their places in the batch, from 0.
         records: Vec<i32>,
     },
-    /// The records must be looked into, and grow too large when they are decompressed.
+    /// The records must be decompressed to be checked, and then are too large.
     #[error("the batch's records are larger than {bytes_max} bytes when decompressed")]
     InflatesTooFar {
         /// The limit.

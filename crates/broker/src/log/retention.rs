@@ -30,7 +30,7 @@ impl PartitionLog {
     /// were silent too long.
     ///
     /// Only whole segments go, the oldest first, and none that reaches above the high watermark.
-    /// The active segment goes too when all its records are too old: a new one is begun before.
+    /// The active segment goes too when all its records are too old: the log gets a new one first.
     pub fn apply_retention(&mut self, now_ms: i64) -> Result<Vec<RemovedSegment>, LogError> {
         self.alive()?;
         if self.unwritten.is_some() {
@@ -47,7 +47,7 @@ impl PartitionLog {
                 Err(error) if error.is_disk_full() => drop(removed.pop()),
                 rolled => rolled?,
             }
-            // Where the log ends must not be forgotten with the segments that told it.
+            // Only the new segment shows where the log ends once the others are gone: it must be durable.
             self.storage.sync_dir(&self.dir)?;
         }
         if removed.is_empty() {

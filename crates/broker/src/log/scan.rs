@@ -82,10 +82,10 @@ impl HeaderScan {
         let chunk_end = self.chunk_start + self.chunk_len as u64;
         let needed_end = (self.position + HEADER_BYTES as u64).min(self.end);
         if self.position < self.chunk_start || needed_end > chunk_end {
-            let wanted = (self.end - self.position).min(CHUNK_BYTES as u64) as usize;
+            let len = (self.end - self.position).min(CHUNK_BYTES as u64) as usize;
             self.chunk_len = self
                 .file
-                .read_at(&mut self.chunk[..wanted], self.position)?;
+                .read_at(&mut self.chunk[..len], self.position)?;
             self.chunk_start = self.position;
         }
         let start = (self.position - self.chunk_start) as usize;

@@ -170,7 +170,7 @@ impl Segment {
         Ok(segment)
     }
 
-    /// Creates the log file of a segment that was begun without one.
+    /// Creates the log file of a segment that does not have one.
     pub(super) fn create_file(&mut self, place: SegmentFiles<'_>) -> Result<(), LogError> {
         let path = file_at(place.dir, self.base_offset, LOG);
         self.file = Some(place.storage.open(&path, OpenMode::CreateOrTruncate)?);

@@ -30,7 +30,7 @@ pub(super) struct LogState {
     pub(super) closed: Option<ClosedLogState>,
 }
 
-/// How a log looked when it was closed.
+/// The state of a log when it was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ClosedLogState {
     pub(super) end_offset: i64,

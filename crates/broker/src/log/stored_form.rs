@@ -45,8 +45,8 @@ impl PartitionLog {
         stored: &mut Vec<u8>,
     ) -> Result<bool, AppendError> {
         let codec = batch.codec().map_err(unreadable)?;
-        let wanted = self.config.stored_codec.filter(|of| of.codec != codec);
-        if wanted.is_none() && !self.config.keys_required {
+        let target = self.config.stored_codec.filter(|of| of.codec != codec);
+        if target.is_none() && !self.config.keys_required {
             stored.extend_from_slice(batch.bytes());
             return Ok(false);
         }
@@ -60,22 +60,22 @@ impl PartitionLog {
             }
         };
         check_records(&batch.header, section, self.config.keys_required)?;
-        let Some(wanted) = wanted else {
+        let Some(target) = target else {
             stored.extend_from_slice(batch.bytes());
             return Ok(false);
         };
         let failed = |error: kgauge_wire::compress::CompressError| AppendError::Recompression {
             reason: error.to_string(),
         };
-        let mut compressor = Compressor::new(wanted.codec, wanted.level).map_err(failed)?;
+        let mut compressor = Compressor::new(target.codec, target.level).map_err(failed)?;
         let section = compressor.compress(section).map_err(failed)?;
         let begin = stored.len();
-        put_with_codec(&batch.header, wanted.codec, section, stored);
+        put_with_codec(&batch.header, target.codec, section, stored);
         let (bytes, bytes_max) = (stored.len() - begin, self.config.max_message_bytes);
-        match bytes > bytes_max as usize {
-            true => Err(AppendError::BatchTooLarge { bytes, bytes_max }),
-            false => Ok(true),
+        if bytes > bytes_max as usize {
+            return Err(AppendError::BatchTooLarge { bytes, bytes_max });
         }
+        Ok(true)
     }
 }
 

@@ -9,8 +9,7 @@ use super::{Corruption, LogError, PartitionLog};
 use crate::storage::FileSlice;
 
 /// The most that a batch is decompressed to. A batch of 1 MiB, which is the largest by default, would
-/// have to shrink to a 64th; one that inflates further may inflate without end, and is not looked
-/// into.
+/// have to shrink to a 64th; one that inflates further may inflate without end, and is not read.
 pub(super) const RECORDS_BYTES_MAX: usize = 64 << 20;
 
 /// A record found by its timestamp.
@@ -43,8 +42,8 @@ impl PartitionLog {
             // one is due.
             let mut from = start;
             while let Some(found) = self.find_timestamp_in(index, timestamp_ms, from)? {
-                let wanted = |r: &Record<'_>| r.timestamp_ms >= timestamp_ms && r.offset >= start;
-                if let Some(found) = self.first_record(index, &found, wanted)? {
+                let is_match = |r: &Record<'_>| r.timestamp_ms >= timestamp_ms && r.offset >= start;
+                if let Some(found) = self.first_record(index, &found, is_match)? {
                     return Ok(Some(found));
                 }
                 from = found.header.next_offset();
@@ -94,7 +93,7 @@ impl PartitionLog {
         &mut self,
         index: usize,
         found: &ScannedBatch,
-        wanted: impl Fn(&Record<'_>) -> bool,
+        is_match: impl Fn(&Record<'_>) -> bool,
     ) -> Result<Option<TimestampedOffset>, LogError> {
         let (place, segment) = self.segment(index);
         let file = std::sync::Arc::clone(segment.file(place)?);
@@ -106,7 +105,7 @@ impl PartitionLog {
             len: found.header.batch_bytes(),
         };
         let bytes = slice.bytes()?;
-        let record = match first_record(&bytes, wanted) {
+        let record = match first_record(&bytes, is_match) {
             Err(error) if is_too_large(&error) => {
                 // Whoever reads from the batch's start on misses nothing.
                 let offset = found.header.base_offset.max(self.log_start_offset);
@@ -136,13 +135,13 @@ fn is_too_large(error: &BatchError) -> bool {
 
 fn first_record(
     bytes: &[u8],
-    wanted: impl Fn(&Record<'_>) -> bool,
+    is_match: impl Fn(&Record<'_>) -> bool,
 ) -> Result<Option<(i64, i64)>, BatchError> {
     let batch = Batch::parse(bytes)?;
     let mut scratch = Vec::new();
     for record in batch.records(&mut Decompressor::new(), &mut scratch, RECORDS_BYTES_MAX)? {
         let record = record?;
-        if wanted(&record) {
+        if is_match(&record) {
             return Ok(Some((record.timestamp_ms, record.offset)));
         }
     }

@@ -67,22 +67,22 @@ impl BrokerNode {
 impl ControllerQuestion {
     pub(super) fn finish(self, node: &mut BrokerNode, now: Now, answer: ControllerReply) {
         match self {
-            Self::CreateTopics(reply, begun) => begun.finish(node, reply, answer),
-            Self::DeleteTopics(reply, begun) => begun.finish(node, reply, answer),
-            Self::CreatePartitions(reply, begun) => begun.finish(node, reply, answer),
-            Self::AlterConfigs(reply, begun) => begun.finish(node, reply, answer),
-            Self::AlterScramUsers(reply, begun) => begun.finish(node, reply, answer),
-            Self::AutoCreate(reply, wanted) => {
-                handlers::metadata::finish(node, reply, &wanted, answer);
+            Self::CreateTopics(reply, pending) => pending.finish(node, reply, answer),
+            Self::DeleteTopics(reply, pending) => pending.finish(node, reply, answer),
+            Self::CreatePartitions(reply, pending) => pending.finish(node, reply, answer),
+            Self::AlterConfigs(reply, pending) => pending.finish(node, reply, answer),
+            Self::AlterScramUsers(reply, pending) => pending.finish(node, reply, answer),
+            Self::AutoCreate(reply, query) => {
+                handlers::metadata::finish(node, reply, &query, answer);
             }
-            Self::OffsetsTopic(reply, wanted) => {
-                handlers::find_coordinator::finish(node, reply, &wanted);
+            Self::OffsetsTopic(reply, query) => {
+                handlers::find_coordinator::finish(node, reply, &query);
             }
             Self::ProducerIds => node.producer_ids_arrived(now, answer),
             Self::AlterIsr => node.isrs_decided(&answer),
-            Self::ElectLeaders(reply, begun) => begun.finish(node, reply, answer),
-            Self::AlterClientQuotas(reply, begun) => begun.finish(node, reply, answer),
-            Self::Reassign(reply, begun) => begun.finish(node, reply, answer),
+            Self::ElectLeaders(reply, pending) => pending.finish(node, reply, answer),
+            Self::AlterClientQuotas(reply, pending) => pending.finish(node, reply, answer),
+            Self::Reassign(reply, pending) => pending.finish(node, reply, answer),
         }
     }
 }

@@ -80,7 +80,7 @@ impl BrokerNode {
         }
     }
 
-    /// Notes for how long a client was told to wait for its quota.
+    /// Counts the throttle time of an answer to a client beyond its quota.
     pub(crate) fn count_throttle(&self, kind: QuotaKind, ms: i32) {
         let kind = match kind {
             QuotaKind::Produce => CountedRequest::Produce,

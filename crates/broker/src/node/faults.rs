@@ -239,7 +239,7 @@ impl NodeFaults {
         self.queues.remove(&connection);
     }
 
-    /// Whether requests must be looked at: without a fault, and with nothing held, none is.
+    /// Whether requests must be checked: not while no fault is set and nothing is held.
     pub(crate) fn are_set(&self) -> bool {
         !self.active.is_empty() || !self.queues.is_empty() || !self.stalls.is_empty()
     }

@@ -1,8 +1,8 @@
 //! The folders of a node's partitions: opened at the start, made with the first record, set aside and
 //! removed.
 //!
-//! A partition that nobody has written to has no folder, and nothing asks the disk for one: which
-//! folders exist is looked up once, when the first image comes.
+//! A partition that nobody has written to has no folder, and nothing asks the disk for one: the node
+//! lists the folders once, when the first image comes.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;

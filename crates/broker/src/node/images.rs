@@ -14,7 +14,7 @@ use crate::time::Now;
 /// Names of deleted topics that a node remembers.
 const DELETED_TOPICS_MAX: usize = 10_000;
 
-/// The maps that decide this node's configuration, held while they are looked at.
+/// The maps that decide this node's configuration, held while they are read.
 #[derive(Debug, Clone)]
 pub(crate) struct HeldConfigs {
     node: Arc<ConfigMap>,
@@ -117,7 +117,7 @@ impl BrokerNode {
             }
         }
         for id in opened {
-            // Opened for an image between, and not wanted any more.
+            // An image in between had the topic; this one does not.
             if image.topic_by_id(id.topic).is_none() {
                 self.drop_replica(*id);
             }
@@ -142,7 +142,7 @@ impl BrokerNode {
         }
     }
 
-    /// Nodes came, went or came back: what they said in an earlier life counts no more.
+    /// Nodes came, went or came back: what they reported in an earlier life no longer counts.
     fn follow_nodes(&mut self, now: Now, old: &ClusterImage) {
         let image = Arc::clone(&self.image);
         for (id, before) in &old.nodes {

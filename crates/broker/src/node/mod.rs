@@ -182,7 +182,7 @@ pub(crate) enum Timer {
     Watermarks,
     /// A throttled client may go on.
     Unmute(ConnectionId),
-    /// The controller is told that the node is alive.
+    /// The node reports to the controller that it is alive.
     Heartbeat,
     /// More of what an image asks for is done.
     Following,

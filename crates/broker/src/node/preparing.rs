@@ -20,7 +20,7 @@ pub(super) const FOLDER_WORK: usize = 16;
 #[derive(Debug)]
 pub(crate) struct PendingImage {
     pub(super) image: Arc<ClusterImage>,
-    /// The first partition that was not looked at.
+    /// The first partition that was not checked yet.
     next: Option<(TopicName, i32)>,
     /// What was opened for it, and for images that it came after.
     opened: BTreeSet<PartitionId>,
@@ -106,17 +106,17 @@ impl BrokerNode {
         }
     }
 
-    /// The partitions of a topic, from one on, that this node is to keep and has not.
+    /// The partitions of a topic from index `first` on that this node must keep and does not have.
     fn missing(&self, topic: &TopicImage, first: i32) -> Vec<(i32, PartitionId)> {
         let own = self.id();
-        let wanted = topic.indexed().filter_map(|(index, partition)| {
+        let assigned = topic.indexed().filter_map(|(index, partition)| {
             let id = PartitionId {
                 topic: topic.id,
                 index,
             };
             (index >= first && partition.replicas.contains(&own)).then_some((index, id))
         });
-        wanted
+        assigned
             .filter(|(_, id)| !self.replicas.contains_key(id))
             .collect()
     }

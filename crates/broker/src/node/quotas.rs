@@ -2,8 +2,8 @@
 //! kept waiting.
 //!
 //! Measured as Kafka does (`Rate` over `SampledStat`): in windows of a second, eleven of which count,
-//! over at least ten seconds. A client beyond its quota is told to wait for as long as it would have
-//! needed at its rate (KIP-219), and nothing more is read from its connection until then.
+//! over at least ten seconds. The answer asks a client beyond its quota to wait for as long as it would
+//! have needed at its rate (KIP-219), and the node reads nothing more from its connection until then.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -18,7 +18,7 @@ const CHECKPOINT_MS: i64 = 60_000;
 /// How long requests have the thread to themselves between two shares of such work.
 const SWEEP_PAUSE_MS: i64 = 1;
 
-/// Partitions that are still to be looked at, of what is done to all of them now and then.
+/// Partitions that a periodic pass over all of them has not reached yet.
 #[derive(Debug, Default)]
 pub(super) struct Sweeps {
     checkpoint: Vec<PartitionId>,

@@ -34,7 +34,7 @@ pub(crate) enum WaitOutcome {
 }
 
 impl WaitOutcome {
-    /// The error that a producer or admin client is told; `None` for success.
+    /// The error code for the producer or admin client; `None` for success.
     pub(crate) fn error(self) -> Option<ErrorCode> {
         match self {
             Self::Reached => None,
@@ -152,8 +152,8 @@ impl Purgatory {
 }
 
 impl BrokerNode {
-    /// Keeps an answer until its targets are reached, for `timeout_ms` at most. The index of a
-    /// target is what its waiter is told.
+    /// Keeps an answer until its targets are reached, for `timeout_ms` at most. The waiter gets each
+    /// outcome with the index of its target.
     pub(crate) fn wait(
         &mut self,
         now: Now,
@@ -210,7 +210,7 @@ impl BrokerNode {
 
     /// The high watermark of a partition has moved.
     pub(super) fn watermark_reached(&mut self, id: PartitionId, offset: i64) {
-        // Who is told that something was committed must see it.
+        // A client whose commit is acknowledged must be able to read it: make it visible first.
         groups::replicated(self, id, offset);
         let reached = self.waits.reached((id, Watermark::High), offset);
         if reached.is_empty() {

@@ -129,27 +129,27 @@ fn refusal_text(refusal: ScramRefusal, mechanism: SaslMechanism) -> String {
 /// RFC 4616: authorization id, name and password with zero bytes between. The errors are those of Kafka's
 /// `PlainSaslServer`.
 fn plain(message: &[u8], users: &BTreeMap<String, Secret<Vec<u8>>>) -> Result<SaslStep, String> {
-    let told = |words: &str| Err(words.to_owned());
+    let refuse = |words: &str| Err(words.to_owned());
     let parts: Vec<&[u8]> = message.splitn(4, |byte| *byte == 0).collect();
     let &[authorization, name, password] = &parts[..] else {
         let count = parts.len();
-        return told(&format!(
+        return refuse(&format!(
             "Invalid SASL/PLAIN response: expected 3 tokens, got {count}"
         ));
     };
     if name.is_empty() {
-        return told("Authentication failed: username not specified");
+        return refuse("Authentication failed: username not specified");
     }
     if password.is_empty() {
-        return told("Authentication failed: password not specified");
+        return refuse("Authentication failed: password not specified");
     }
     let known = std::str::from_utf8(name).ok();
     let known = known.and_then(|name| users.get_key_value(name));
     let Some((user, _)) = known.filter(|(_, right)| is_same(password, right.expose())) else {
-        return told("Authentication failed: Invalid username or password");
+        return refuse("Authentication failed: Invalid username or password");
     };
     if !authorization.is_empty() && authorization != name {
-        return told(OTHER_AUTHORIZATION);
+        return refuse(OTHER_AUTHORIZATION);
     }
     Ok(SaslStep::Done {
         token: Vec::new(),

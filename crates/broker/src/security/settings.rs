@@ -32,12 +32,12 @@ pub(crate) fn is_secret(name: &str) -> bool {
     name == KEY
 }
 
-/// What the owner said, completed by settings. Every mistake has its sentence.
+/// The given security, completed by settings; or one message per mistake.
 pub(crate) fn read_settings(
-    said: &ClusterSecurity,
+    given: &ClusterSecurity,
     settings: &ConfigMap,
 ) -> Result<ClusterSecurity, Vec<String>> {
-    let mut security = said.clone();
+    let mut security = given.clone();
     let mut wrong = Vec::new();
     let protocol = security.protocol;
     let mut about_tls = settings

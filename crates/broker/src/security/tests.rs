@@ -175,29 +175,29 @@ fn the_nonce_as_older_librdkafka_repeats_it_is_accepted() {
 
 #[test]
 fn plain_is_answered_in_kafkas_words() {
-    let told = |message: &[u8]| {
+    let refusal = |message: &[u8]| {
         let (answers, user) = exchange(SaslMechanism::Plain, &[message]);
         assert_eq!(user, None);
         answers.into_iter().next().unwrap()
     };
     let wrong = "Authentication failed: Invalid username or password";
-    assert_eq!(told(b"\0alice\0pencils"), wrong);
-    assert_eq!(told(b"\0alice\0penci"), wrong);
-    assert_eq!(told(b"\0bob\0pencil"), wrong);
-    assert_eq!(told(b"\0\xff\0pencil"), wrong);
+    assert_eq!(refusal(b"\0alice\0pencils"), wrong);
+    assert_eq!(refusal(b"\0alice\0penci"), wrong);
+    assert_eq!(refusal(b"\0bob\0pencil"), wrong);
+    assert_eq!(refusal(b"\0\xff\0pencil"), wrong);
     assert_eq!(
-        told(b"\0alice\0"),
+        refusal(b"\0alice\0"),
         "Authentication failed: password not specified"
     );
     assert_eq!(
-        told(b"\0\0pencil"),
+        refusal(b"\0\0pencil"),
         "Authentication failed: username not specified"
     );
     let count = |count| format!("Invalid SASL/PLAIN response: expected 3 tokens, got {count}");
-    assert_eq!(told(b""), count(1));
-    assert_eq!(told(b"alice\0pencil"), count(2));
-    assert_eq!(told(b"\0alice\0pencil\0"), count(4));
-    assert_eq!(told(&[0; 1000]), count(4));
+    assert_eq!(refusal(b""), count(1));
+    assert_eq!(refusal(b"alice\0pencil"), count(2));
+    assert_eq!(refusal(b"\0alice\0pencil\0"), count(4));
+    assert_eq!(refusal(&[0; 1000]), count(4));
     let (answers, user) = exchange(SaslMechanism::Plain, &[b"alice\0alice\0pencil"]);
     assert_eq!(
         (answers, user.as_deref()),
@@ -336,12 +336,12 @@ fn settings_under_kafkas_names_complete_what_was_said() {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         pairs.iter().map(owned).collect()
     };
-    let said = ClusterSecurity {
+    let given = ClusterSecurity {
         protocol: SecurityProtocol::SaslSsl,
         ..ClusterSecurity::default()
     };
     let read = read_settings(
-        &said,
+        &given,
         &settings(&[
             ("num.partitions", "3"),
             ("sasl.enabled.mechanisms", "PLAIN, SCRAM-SHA-512"),
@@ -361,7 +361,7 @@ fn settings_under_kafkas_names_complete_what_was_said() {
     );
     assert!(!format!("{read:?}").contains("a key"));
     let wrong = read_settings(
-        &said,
+        &given,
         &settings(&[
             ("sasl.enabled.mechanisms", "GSSAPI"),
             ("ssl.client.auth", "maybe"),

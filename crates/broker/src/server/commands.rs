@@ -35,7 +35,7 @@ pub(crate) enum NodeCommand {
     Fault(FaultOrder, Sender<LiftedFault>),
     /// A message of another node.
     Peer(NodeId, PeerMessage),
-    /// Do nothing until told to go on.
+    /// Do nothing until [`Self::Resume`], [`Self::Stop`] or [`Self::Crash`].
     Pause,
     /// Go on.
     Resume,

@@ -21,7 +21,7 @@ pub(crate) struct ControllerThread {
 }
 
 impl ControllerThread {
-    /// Works until told to stop, or until the disk fails.
+    /// Works until a message stops it, or until the disk fails.
     pub(crate) fn run(mut self) {
         let clock = NodeClock::new();
         let mut announced = false;

@@ -52,7 +52,7 @@ impl Flusher {
 impl Drop for Flusher {
     fn drop(&mut self) {
         self.jobs = None;
-        // A panic has been told already.
+        // The panic hook has already reported a panic.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }

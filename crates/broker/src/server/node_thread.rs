@@ -38,7 +38,7 @@ const EVENTS_MAX: usize = 1024;
 /// Commands that are carried out before connections have their turn.
 const COMMANDS_MAX: usize = 64;
 
-/// How often idle connections are looked for.
+/// Time between two checks for idle connections.
 const IDLE_CHECK_MS: i64 = 10_000;
 
 /// Everything the thread works with.
@@ -164,7 +164,7 @@ impl NodeThread {
         })
     }
 
-    /// Works until told to stop, or until the disk fails.
+    /// Works until a command stops it, or until the disk fails.
     pub(crate) fn run(mut self) {
         let mut events = Events::with_capacity(EVENTS_MAX);
         let mut onward = self.carry_out();
@@ -336,7 +336,7 @@ impl NodeThread {
         kept.or_else(|| self.commands.try_recv().ok())
     }
 
-    /// Does nothing until told to go on or to end; then everything else has its turn.
+    /// Does nothing until a command resumes or ends the node; then everything else has its turn.
     fn pause(&mut self) -> Onward {
         while let Ok(command) = self.commands.recv() {
             match command {

@@ -24,7 +24,7 @@ pub(crate) struct Outbound {
     responses: usize,
     /// The ways of the requests that are answered here, in order.
     courses: VecDeque<Option<RequestTiming>>,
-    /// How many of them, the last ones, have not begun to be sent.
+    /// The number of requests at the end of `courses` whose sending has not started.
     waiting: usize,
     /// The ways of those whose answers have gone since [`Outbound::gone`].
     gone: Vec<RequestTiming>,

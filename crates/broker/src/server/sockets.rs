@@ -22,15 +22,15 @@ use crate::time::Now;
 /// Bytes that one connection may read, and write, before the others have their turn.
 const TURN_BYTES: usize = 1 << 20;
 
-/// Size of the buffer into which connections without a begun request read.
+/// Size of the buffer into which connections without a partial request read.
 const SCRATCH_BYTES: usize = 1 << 20;
 
 /// Encrypted bytes that are read at once. rustls itself would read 4 KiB, a quarter of a record.
 const WIRE_BYTES: usize = 64 << 10;
 
-/// Bytes that requests may hold which have begun and not ended, over all connections. Room for two of
-/// the largest requests there always is.
-const BEGUN_BYTES_MAX: usize = 256 << 20;
+/// Bytes that partly received requests may hold, over all connections. There is always room for two
+/// of the largest requests.
+const PARTIAL_BYTES_MAX: usize = 256 << 20;
 
 /// One client's connection.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ struct Socket {
     ready_ns: u64,
 }
 
-/// What the system said about reading a connection.
+/// What the system reports about reading from a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Readable {
     No,
@@ -64,7 +64,7 @@ pub(super) enum Readable {
     ToTheEnd,
 }
 
-/// Why a connection ends, seen from here. The client cannot be told.
+/// Why a connection ends, seen from here. No response reports it to the client.
 #[derive(Debug)]
 enum End {
     Closed,
@@ -161,7 +161,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Notes what the system said about a connection.
+    /// Notes what the system reports about a connection.
     pub(super) fn ready(&mut self, now: Now, id: ConnectionId, readable: Readable) {
         if let Some(socket) = self.open.get_mut(&id) {
             socket.readable |= readable != Readable::No;
@@ -175,12 +175,12 @@ impl Sockets {
         }
     }
 
-    /// When a connection that was told to go has had its time.
+    /// When the next closing connection runs out of time.
     pub(super) fn parting_due_ns(&self) -> Option<u64> {
         self.parting.due_ns()
     }
 
-    /// Ends connections that were told to go long enough ago.
+    /// Ends closing connections that have run out of time.
     pub(super) fn end_parting(&mut self, now: Now) {
         self.parting.end_due(now);
     }
@@ -361,10 +361,10 @@ impl Sockets {
         }
     }
 
-    /// Keeps the memory of requests that have begun within its bound: the connection that holds most of
-    /// it ends, which no client that sends whole requests of a usual size can be.
+    /// Keeps the memory of partly received requests within its bound: the connection that holds most of
+    /// it ends. A client that sends whole requests of a usual size never holds the most.
     fn end_largest(&mut self, node: &mut BrokerNode, current: ConnectionId) -> Result<(), End> {
-        let bytes_max = BEGUN_BYTES_MAX.max(self.frame_bytes_max.saturating_mul(2));
+        let bytes_max = PARTIAL_BYTES_MAX.max(self.frame_bytes_max.saturating_mul(2));
         while self.spare.lent_bytes() > bytes_max {
             let largest = self.open.iter().max_by_key(|(id, socket)| {
                 let bytes = socket.inbound.buffer_bytes();

@@ -26,7 +26,7 @@ pub(crate) struct TlsStream {
     held: bool,
     /// What was read from the socket and found no room when it was decrypted.
     unread: Vec<u8>,
-    /// Why the session is over, to be told when all that came before has been read.
+    /// Why the session is over; reported after all that came before has been read.
     failed: Option<rustls::Error>,
 }
 

@@ -15,7 +15,7 @@ pub enum SettingSource {
     DynamicDefault = 3,
     /// Given at the start.
     Static = 4,
-    /// Nobody said anything.
+    /// Nobody set it.
     Default = 5,
 }
 
@@ -206,12 +206,12 @@ mod tests {
             fixed: &fixed,
         };
         let chain = layers.topic_chain(&topic, topic_definition("segment.bytes").unwrap());
-        let told: Vec<_> = chain
+        let entries: Vec<_> = chain
             .iter()
             .map(|s| (s.name, s.value.as_str(), s.source))
             .collect();
         assert_eq!(
-            told,
+            entries,
             [
                 ("segment.bytes", "1000", SettingSource::Topic),
                 ("log.segment.bytes", "2000", SettingSource::Static),

@@ -147,7 +147,7 @@ impl TopicSettings {
             TimestampType::CreateTime
         };
         let policy = text("cleanup.policy");
-        let has_policy = |wanted: &str| list(&policy).any(|entry| entry == wanted);
+        let has_policy = |name: &str| list(&policy).any(|entry| entry == name);
         let deletes = has_policy(DELETE);
         let log = LogConfig {
             segment_bytes: small("segment.bytes"),
@@ -238,12 +238,12 @@ mod tests {
             dynamic_default: &none,
             fixed: &none,
         };
-        let wanted = [
+        let configs = [
             ("cleanup.policy", "compact"),
             ("retention.bytes", "1000"),
             ("retention.ms", "5"),
         ];
-        let topic: ConfigMap = wanted
+        let topic: ConfigMap = configs
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into();
         let read = TopicSettings::read(&layers, &topic).log;

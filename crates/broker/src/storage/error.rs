@@ -1,4 +1,4 @@
-//! The one error of the storage traits: what was tried, on which path, and what the system said.
+//! The one error of the storage traits: what was tried, on which path, and the operating system's error.
 
 use std::fmt;
 use std::io;
@@ -61,12 +61,12 @@ pub struct StorageError {
     pub operation: Operation,
     /// On which file or folder.
     pub path: PathBuf,
-    /// What the system said.
+    /// The operating system's error.
     pub source: Arc<io::Error>,
 }
 
 impl StorageError {
-    /// Wraps what the system said.
+    /// Wraps an error of the operating system.
     #[must_use]
     pub fn new(operation: Operation, path: &Path, source: io::Error) -> Self {
         Self {
@@ -77,8 +77,8 @@ impl StorageError {
     }
 
     /// Fewer bytes in a file than its user relies on.
-    pub(crate) fn short_read(path: &Path, position: u64, wanted: usize, got: usize) -> Self {
-        let words = format!("the file ends early: {got} of {wanted} bytes at position {position}");
+    pub(crate) fn short_read(path: &Path, position: u64, expected: usize, got: usize) -> Self {
+        let words = format!("the file ends early: {got} of {expected} bytes at position {position}");
         Self::new(
             Operation::Read,
             path,

@@ -162,11 +162,11 @@ pub(crate) fn produce(cluster: &ClusterHandle, partition: i32) -> i64 {
             ..ProduceRequest::default()
         };
         let answer = leader(cluster, partition).ask(11, &request);
-        let told = &answer.responses[0].partition_responses[0];
+        let response = &answer.responses[0].partition_responses[0];
         // NOT_LEADER_OR_FOLLOWER: nothing was appended.
-        if told.error_code != 6 {
-            assert_eq!(told.error_code, 0);
-            return told.base_offset;
+        if response.error_code != 6 {
+            assert_eq!(response.error_code, 0);
+            return response.base_offset;
         }
         assert!(Instant::now() < until, "no leader takes records");
     }

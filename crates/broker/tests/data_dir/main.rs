@@ -165,8 +165,8 @@ fn an_older_segment_that_became_shorter_comes_from_the_other_replicas() {
     let notices = cluster.notices();
     for index in 0..PARTITIONS {
         let topic = "t".into();
-        let told = (NodeId(1), Notice::SetAside { topic, index });
-        assert!(notices.contains(&told), "{notices:?}");
+        let notice = (NodeId(1), Notice::SetAside { topic, index });
+        assert!(notices.contains(&notice), "{notices:?}");
     }
     cluster.stop().unwrap();
     base.is_served_from(copy.path(), "an older segment");
@@ -193,7 +193,7 @@ fn records_that_a_leader_lost_are_told_when_the_others_cut_theirs() {
     let notices = cluster.notices();
     let (last, end) = ((BATCHES - 1) * RECORDS_OF_BATCH, BATCHES * RECORDS_OF_BATCH);
     for node in [2, 3] {
-        let told = notices.iter().any(|(by, notice)| {
+        let reported = notices.iter().any(|(by, notice)| {
             let leader = NodeId(1);
             let Notice::Cut {
                 leader: led,
@@ -206,7 +206,7 @@ fn records_that_a_leader_lost_are_told_when_the_others_cut_theirs() {
             };
             *by == NodeId(node) && *led == leader && (*from, *to) == (last, end)
         });
-        assert!(told, "node {node}: {notices:?}");
+        assert!(reported, "node {node}: {notices:?}");
     }
     cluster.stop().unwrap();
 }
@@ -298,7 +298,7 @@ fn a_folder_of_another_cluster_or_node_is_refused_in_words() {
         fs::write(&path, lines.collect::<String>()).unwrap();
         let error = refusal(copy.path(), name);
         assert!(matches!(error, StartError::Foreign { .. }), "{error:?}");
-        // It was only looked at: with the right words it starts.
+        // Nothing was changed: with the right words it starts.
         fs::write(&path, text).unwrap();
         base.is_served_from(copy.path(), name);
     }

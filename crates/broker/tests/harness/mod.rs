@@ -134,17 +134,17 @@ impl Client {
     /// Appends to a partition and gives the base offset.
     pub(crate) fn produce(&mut self, topic: &'static str, partition: i32, batch: Vec<u8>) -> i64 {
         let answer = self.ask(12, &produce_request(topic, partition, 1, batch));
-        let told = &answer.responses[0].partition_responses[0];
-        assert_eq!(told.error_code, 0, "{:?}", told.error_message);
-        told.base_offset
+        let response = &answer.responses[0].partition_responses[0];
+        assert_eq!(response.error_code, 0, "{:?}", response.error_message);
+        response.base_offset
     }
 
     /// Reads a partition from an offset on, as far as one answer goes.
     pub(crate) fn fetch(&mut self, topic: &'static str, partition: i32, offset: i64) -> Vec<u8> {
         let answer = self.ask(12, &fetch_request(topic, partition, offset, 0));
-        let told = &answer.responses[0].partitions[0];
-        assert_eq!(told.error_code, 0);
-        told.records.as_deref().unwrap_or_default().to_vec()
+        let response = &answer.responses[0].partitions[0];
+        assert_eq!(response.error_code, 0);
+        response.records.as_deref().unwrap_or_default().to_vec()
     }
 }
 

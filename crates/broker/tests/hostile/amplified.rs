@@ -51,7 +51,7 @@ fn a_hundred_thousand_unknown_names_are_answered_soon_and_not_created() {
         allow_auto_topic_creation: true,
         ..MetadataRequest::default()
     };
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut client = Client::connect(address);
     let answer = client.ask(12, &request);
     assert_eq!(answer.topics.len(), 100_000);
@@ -64,9 +64,9 @@ fn a_hundred_thousand_unknown_names_are_answered_soon_and_not_created() {
     );
     // Comparing every name with every other would take minutes.
     assert!(
-        begun.elapsed() < Duration::from_secs(15),
+        start.elapsed() < Duration::from_secs(15),
         "{:?}",
-        begun.elapsed()
+        start.elapsed()
     );
     assert_eq!(running.cluster.image().unwrap().topics.len(), 1);
     is_served(address);
@@ -148,7 +148,7 @@ fn a_partition_whose_offset_is_wanted_twice_is_refused() {
     let answer = client.ask(7, &request);
     let invalid = ErrorCode::InvalidRequest.as_i16();
     let refused = answer.topics[0].partitions.iter();
-    assert!(refused.clone().all(|told| told.error_code == invalid));
+    assert!(refused.clone().all(|partition| partition.error_code == invalid));
     assert_eq!(refused.count(), 50_000);
     // The other partition is none of its business.
     let unknown = ErrorCode::UnknownTopicOrPartition.as_i16();

@@ -29,12 +29,12 @@ fn code_of(client: &mut Client, records: Vec<u8>) -> ErrorCode {
     let request = produce_request("t", 0, 1, records);
     client.send(12, &request);
     let answer = client.receive::<ProduceRequest<'static>>(12);
-    let told = &answer.responses[0].partition_responses[0];
+    let response = &answer.responses[0].partition_responses[0];
     assert!(
-        told.error_code == 0 || told.error_message.is_some(),
+        response.error_code == 0 || response.error_message.is_some(),
         "without words"
     );
-    ErrorCode::from_i16(told.error_code)
+    ErrorCode::from_i16(response.error_code)
 }
 
 #[test]

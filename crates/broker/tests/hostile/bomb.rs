@@ -53,8 +53,8 @@ fn offset_at(client: &mut Client, timestamp: i64) -> (i16, i64) {
         ..ListOffsetsRequest::default()
     };
     let answer = client.ask(7, &request);
-    let told = &answer.topics[0].partitions[0];
-    (told.error_code, told.offset)
+    let partition = &answer.topics[0].partitions[0];
+    (partition.error_code, partition.offset)
 }
 
 #[test]
@@ -101,11 +101,11 @@ fn a_topic_that_looks_into_batches_inflates_one_up_to_a_bound() {
     ] {
         client.set_topic_config("t", name, value);
         let answer = client.ask(12, &produce_request("t", 0, 1, bomb()));
-        let told = &answer.responses[0].partition_responses[0];
+        let response = &answer.responses[0].partition_responses[0];
         assert_eq!(
-            told.error_code, MESSAGE_TOO_LARGE,
+            response.error_code, MESSAGE_TOO_LARGE,
             "{:?}",
-            told.error_message
+            response.error_message
         );
         assert!(memory.grown_bytes() < 300 << 20, "{}", memory.grown_bytes());
     }

@@ -16,10 +16,10 @@ const HALF_OPEN: u64 = 2_000;
 
 /// Room for both ends of so many connections, as far as the system allows; gives how many.
 fn make_room(connections: u64) -> u64 {
-    let wanted = 2 * connections + 500;
+    let required = 2 * connections + 500;
     let limit = getrlimit(Resource::Nofile);
-    let most = limit.maximum.unwrap_or(wanted);
-    let current = limit.current.unwrap_or(most).max(wanted.min(most));
+    let most = limit.maximum.unwrap_or(required);
+    let current = limit.current.unwrap_or(most).max(required.min(most));
     let raised = Rlimit {
         current: Some(current),
         ..limit
@@ -37,8 +37,8 @@ fn two_thousand_half_open_connections_cost_little_and_hinder_nobody() {
     for number in 0..count {
         let mut stream = TcpStream::connect(address).unwrap();
         // Nothing, half a size, and half of a request that claims 90 MiB.
-        let begun = [&[][..], &[0, 0], &[5, 0xa0, 0, 0, 0, 3, 0]][number as usize % 3];
-        stream.write_all(begun).unwrap();
+        let fragment = [&[][..], &[0, 0], &[5, 0xa0, 0, 0, 0, 3, 0]][number as usize % 3];
+        stream.write_all(fragment).unwrap();
         half_open.push(stream);
         if number % 500 == 0 {
             is_served(address);

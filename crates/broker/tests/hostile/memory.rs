@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Tests that measure run one after another.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// A measurement that has begun.
+/// A measurement in progress.
 pub(crate) struct Memory {
     before: u64,
     _alone: MutexGuard<'static, ()>,

@@ -35,18 +35,18 @@ fn produce(connection: &mut Connection, batch: Vec<u8>) -> i64 {
     let request = produce_request("t", 0, 1, batch);
     let reply = connection.call_between(&request, 12..=12, WAIT).unwrap();
     let answer = reply.decode().unwrap();
-    let told = &answer.responses[0].partition_responses[0];
-    assert_eq!(told.error_code, 0);
-    told.base_offset
+    let response = &answer.responses[0].partition_responses[0];
+    assert_eq!(response.error_code, 0);
+    response.base_offset
 }
 
 fn fetch(connection: &mut Connection, offset: i64) -> Vec<u8> {
     let request = fetch_request("t", 0, offset, 0);
     let reply = connection.call_between(&request, 12..=12, WAIT).unwrap();
     let answer = reply.decode().unwrap();
-    let told = &answer.responses[0].partitions[0];
-    assert_eq!(told.error_code, 0);
-    told.records.as_deref().unwrap_or_default().to_vec()
+    let response = &answer.responses[0].partitions[0];
+    assert_eq!(response.error_code, 0);
+    response.records.as_deref().unwrap_or_default().to_vec()
 }
 
 #[test]
@@ -122,8 +122,8 @@ fn a_client_that_reads_late_gets_every_byte_of_many_answers() {
         }
         for _ in 0..10 {
             let answer = client.receive::<FetchRequest<'static>>(12, 1_000);
-            let told = &answer.responses[0].partitions[0];
-            assert_eq!(count(told.records.as_deref().unwrap()), 5_000);
+            let response = &answer.responses[0].partitions[0];
+            assert_eq!(count(response.records.as_deref().unwrap()), 5_000);
         }
     }
 }
@@ -148,8 +148,8 @@ fn a_request_that_comes_in_many_small_records_is_put_together() {
     }
     for round in 0..3 {
         let answer = client.receive::<ProduceRequest<'static>>(12, 64);
-        let told = &answer.responses[0].partition_responses[0];
-        assert_eq!((told.error_code, told.base_offset), (0, round * 200));
+        let response = &answer.responses[0].partition_responses[0];
+        assert_eq!((response.error_code, response.base_offset), (0, round * 200));
     }
     assert_eq!(count(&fetch(&mut connection, 0)), 600);
 }

@@ -77,11 +77,11 @@ fn plaintext_and_garbage_on_a_tls_listener_are_answered_by_an_alert_and_an_end()
 #[test]
 fn a_client_that_never_finishes_its_handshake_is_closed_in_time() {
     let secured = Secured::ssl(ClientAuth::None);
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut stream = TcpStream::connect(secured.handle.addresses()[0]).unwrap();
     stream.write_all(&[22, 3, 1, 0, 200, 1]).unwrap();
     read_to_close(&mut stream);
-    let waited = begun.elapsed();
+    let waited = start.elapsed();
     // No more than the ten seconds and what a busy machine takes.
     let expected = Duration::from_millis(9_900)..Duration::from_secs(60);
     assert!(expected.contains(&waited), "{waited:?}");
@@ -195,9 +195,9 @@ fn the_old_handshake_with_bare_tokens_is_served() {
 fn versions_are_told_to_everybody_and_nothing_else() {
     let secured = Secured::sasl_plaintext();
     let mut client = Client::connect(secured.handle.addresses()[0]);
-    let told = client.ask(3, &ApiVersionsRequest::default());
+    let versions = client.ask(3, &ApiVersionsRequest::default());
     assert!(
-        told.api_keys
+        versions.api_keys
             .iter()
             .any(|api| api.api_key == 17 && api.max_version == 1)
     );

@@ -22,7 +22,7 @@ pub(crate) struct TlsClient {
     pub(crate) stream: StreamOwned<ClientConnection, TcpStream>,
 }
 
-/// A session that has not begun.
+/// A session before its handshake.
 pub(crate) fn session(
     authority: &Authority,
     version: &'static SupportedProtocolVersion,

@@ -13,7 +13,7 @@ use crate::print;
 pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
     let state_dir = state_dir();
     let known = clusters(&state_dir).or_unwritable()?;
-    let mut wanted: Vec<&ClusterRecord> = Vec::new();
+    let mut selection: Vec<&ClusterRecord> = Vec::new();
     for name in &arguments.names {
         let Some(found) = known.iter().find(|record| record.name == *name) else {
             let words = format!("there is no cluster {name}; `kgauge cluster status` lists them");
@@ -27,17 +27,17 @@ pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
             );
             return Err(stop(ExitStatus::BadInput, words));
         }
-        wanted.push(found);
+        selection.push(found);
     }
     if arguments.names.is_empty() {
         let is_free = |record: &&ClusterRecord| record.state() != ClusterState::Held;
-        wanted = known.iter().filter(is_free).collect();
-        check_is_one(&wanted, arguments.all)?;
+        selection = known.iter().filter(is_free).collect();
+        check_is_one(&selection, arguments.all)?;
     }
-    if wanted.is_empty() {
+    if selection.is_empty() {
         print::line("no cluster to stop");
     }
-    for record in wanted {
+    for record in selection {
         let down = record.bring_down(&state_dir).or_unwritable()?;
         let logs = down.logs.map_or_else(String::new, |dir| {
             format!("; it had failed, so its logs are kept in {}", dir.display())
@@ -53,9 +53,9 @@ pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
 }
 
 /// Without a name, at most one cluster may run. The rest of dead ones is always removed.
-fn check_is_one(wanted: &[&ClusterRecord], all: bool) -> anyhow::Result<()> {
+fn check_is_one(selection: &[&ClusterRecord], all: bool) -> anyhow::Result<()> {
     let runs = |record: &&&ClusterRecord| record.state() != ClusterState::Dead;
-    let running: Vec<&&ClusterRecord> = wanted.iter().filter(runs).collect();
+    let running: Vec<&&ClusterRecord> = selection.iter().filter(runs).collect();
     if all || running.len() < 2 {
         return Ok(());
     }

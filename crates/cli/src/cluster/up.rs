@@ -52,7 +52,6 @@ enum AfterExit {
     Running,
 }
 
-#[allow(clippy::print_stderr)]
 fn start_and_serve(
     arguments: &ClusterUp,
     spec: &TargetSpec,
@@ -70,7 +69,7 @@ fn start_and_serve(
         })?;
     announce(&target, arguments, data_dir, name)?;
     for line in warnings(spec) {
-        eprintln!("kgauge: {line}");
+        print::message(&format!("kgauge: {line}"));
     }
     match target {
         Target::Kafka(kafka) if arguments.detach => {
@@ -266,17 +265,17 @@ mod tests {
 
     #[test]
     fn who_listens_beyond_the_loopback_without_encryption_is_warned() {
-        let said = |text: &str| warnings(&TargetSpec::parse(text).unwrap());
-        assert!(said("embedded").is_empty());
-        assert!(said("embedded,listeners=PLAINTEXT://127.0.0.2:0").is_empty());
-        let plain = said("embedded,listeners=PLAINTEXT://:9092,num.io.threads=8");
+        let warnings_of = |text: &str| warnings(&TargetSpec::parse(text).unwrap());
+        assert!(warnings_of("embedded").is_empty());
+        assert!(warnings_of("embedded,listeners=PLAINTEXT://127.0.0.2:0").is_empty());
+        let plain = warnings_of("embedded,listeners=PLAINTEXT://:9092,num.io.threads=8");
         assert_eq!(plain[0], "the embedded cluster ignores num.io.threads");
         assert!(
             plain[1].contains("listen on 0.0.0.0 with PLAINTEXT"),
             "{plain:?}"
         );
         let secured = "embedded,security=scram-sha-256,listeners=SASL_PLAINTEXT://:9092";
-        assert!(said(secured)[0].contains("passwords and data are not encrypted"));
-        assert!(said("embedded,security=tls,listeners=SSL://:9092").is_empty());
+        assert!(warnings_of(secured)[0].contains("passwords and data are not encrypted"));
+        assert!(warnings_of("embedded,security=tls,listeners=SSL://:9092").is_empty());
     }
 }

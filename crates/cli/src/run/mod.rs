@@ -75,7 +75,7 @@ impl RunJob<'_> {
         let finished = self.measure(target, None, folder, self.arguments.seed)?;
         let reported = report(&finished.dir, self.arguments.json);
         self.publish(&target.text, &finished.dir);
-        // The first thing that went wrong is what is said; the report has been written all the same.
+        // The first error is the one to print; the report has been written in any case.
         match finished.ended? {
             RepeatEnd::Interrupted => reported.map(|_| ExitStatus::Interrupted),
             RepeatEnd::Complete => reported,

@@ -14,7 +14,7 @@ const NAMES_MAX: usize = 12;
 const BITS_MIN: f64 = 1e3;
 const BITS_MAX: f64 = 1e14;
 
-/// What the option says; of a run that goes on, what it said before, unless it says anything now.
+/// The speeds of this option. A resumed run keeps those of its first command, unless the option is given again.
 pub(super) fn read(
     arguments: &RunArgs,
     earlier: Option<&RunHead>,
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_an_example() {
+    fn an_error_has_an_example() {
         for (text, words) in [
             (
                 "lo",
@@ -182,8 +182,8 @@ mod tests {
             ),
             ("=1Gbit", "no interface \"\""),
         ] {
-            let told = parsed(&[text]).unwrap_err();
-            assert!(told.contains(words), "{text}: {told}");
+            let error = parsed(&[text]).unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
         }
         let twice = parsed(&["lo=1Gbit", "lo=2Gbit"]).unwrap_err();
         assert!(twice.contains("lo already has a speed"), "{twice}");

@@ -59,17 +59,17 @@ fn a_stall_shows_in_the_events_on_time_and_in_the_latency() {
     let stages = "{warm-up: 200 ms, hold: 2500 ms}";
     site.write("s.yaml", &scenario(1, stages, "{constant: 1k/s}", stall));
     let output = site.run(&["run", "s.yaml", "--out", "out"]);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     let words = "kgauge: fault at 1 s, all nodes: produce requests stalled for 600 ms";
-    assert!(said.contains(words), "{said}");
+    assert!(stderr.contains(words), "{stderr}");
     let found = faults(&site.path("out"));
     let stall = "node 1: produce requests stalled for 600 ms";
     let [(from_ns, true, set), (to_ns, false, lifted), ..] = &found[..] else {
         panic!("{found:?}")
     };
     assert_eq!(set, stall, "{found:?}");
-    // A request is in flight a partition at least when it begins, and what the nodes counted is told.
+    // The end of the stall reports what the nodes counted: at least one request per partition was in flight.
     let counted = lifted.strip_prefix(stall).unwrap_or_default();
     assert!(
         counted.starts_with("; ") && counted.ends_with(" records"),
@@ -219,11 +219,11 @@ fn what_a_target_cannot_have_is_refused_before_anything_starts() {
         ("127.0.0.1:9", "only into clusters that it started"),
     ] {
         let output = site.run(&["run", "s.yaml", "--out", "out", "--target", target]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(
-            said.contains(words) && said.contains("node 1: crash"),
-            "{said}"
+            stderr.contains(words) && stderr.contains("node 1: crash"),
+            "{stderr}"
         );
         assert!(!site.path("out").exists());
     }

@@ -1,4 +1,4 @@
-//! What bad input gets: its own clear error with the cure, exit status 3, and nothing left.
+//! Bad input gets its own clear error with a fix and exit status 3, and leaves nothing behind.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::site::{Site, text};
 use crate::{NEWEST, kafka, kgauge, processes};
 
-/// Runs on a target with other surroundings; gives status and words.
+/// Runs on a target with other environment variables. Returns the exit status and stderr.
 fn run(site: &Site, target: &str, environment: &[(&str, &str)]) -> (Option<i32>, String) {
     let mut command = kgauge(
         site,
@@ -27,29 +27,29 @@ fn program(path: &Path, script: &str) {
 }
 
 #[test]
-fn a_missing_or_a_wrong_java_is_said() {
+fn a_missing_or_a_wrong_java_is_refused() {
     let site = Site::new();
-    let (status, said) = run(
+    let (status, stderr) = run(
         &site,
         "kafka:4.3.1",
         &[("PATH", "/nowhere"), ("JAVA_HOME", "")],
     );
-    assert_eq!(status, Some(3), "{said}");
+    assert_eq!(status, Some(3), "{stderr}");
     assert!(
-        said.contains("needs Java, but none was found in PATH"),
-        "{said}"
+        stderr.contains("needs Java, but none was found in PATH"),
+        "{stderr}"
     );
-    assert!(said.contains("install a JDK"), "{said}");
+    assert!(stderr.contains("install a JDK"), "{stderr}");
     let home = site.path("jdk");
     program(
         &home.join("bin/java"),
         "echo 'openjdk version \"11.0.2\"' >&2",
     );
     let java = [("JAVA_HOME", home.to_str().unwrap())];
-    let (status, said) = run(&site, "kafka:4.3.1", &java);
-    assert_eq!(status, Some(3), "{said}");
-    assert!(said.contains("4.3.1 needs Java 17 or newer"), "{said}");
-    assert!(said.contains("is Java 11"), "{said}");
+    let (status, stderr) = run(&site, "kafka:4.3.1", &java);
+    assert_eq!(status, Some(3), "{stderr}");
+    assert!(stderr.contains("4.3.1 needs Java 17 or newer"), "{stderr}");
+    assert!(stderr.contains("is Java 11"), "{stderr}");
 }
 
 #[test]
@@ -66,70 +66,70 @@ fn no_maven_and_an_unknown_release_and_no_network_are_told_apart() {
             &[("PATH", bin), ("JAVA_HOME", ""), ("XDG_CACHE_HOME", cache)],
         )
     };
-    let (status, said) = only(&site, "kafka:4.3.1");
-    assert_eq!(status, Some(3), "{said}");
+    let (status, stderr) = only(&site, "kafka:4.3.1");
+    assert_eq!(status, Some(3), "{stderr}");
     assert!(
-        said.contains("is not in the cache, and there is no Maven"),
-        "{said}"
+        stderr.contains("is not in the cache, and there is no Maven"),
+        "{stderr}"
     );
-    assert!(said.contains("--kafka-home"), "{said}");
+    assert!(stderr.contains("--kafka-home"), "{stderr}");
     // What Maven says of a release that is not there, and without a network.
     let missing =
         "echo '[ERROR] Could not find artifact org.apache.kafka:kafka_2.13:jar:9.9.9 in x'; exit 1";
     program(&bin.join("mvn"), missing);
-    let (status, said) = only(&site, "kafka:9.9.9");
-    assert_eq!(status, Some(3), "{said}");
-    assert!(said.contains("Maven has no Apache Kafka 9.9.9"), "{said}");
+    let (status, stderr) = only(&site, "kafka:9.9.9");
+    assert_eq!(status, Some(3), "{stderr}");
+    assert!(stderr.contains("Maven has no Apache Kafka 9.9.9"), "{stderr}");
     let offline = "echo '[ERROR] Could not transfer artifact x from y: Unknown host y'; exit 1";
     program(&bin.join("mvn"), offline);
-    let (status, said) = only(&site, "kafka:4.3.1");
-    assert_eq!(status, Some(3), "{said}");
-    assert!(said.contains("Maven cannot reach a repository"), "{said}");
+    let (status, stderr) = only(&site, "kafka:4.3.1");
+    assert_eq!(status, Some(3), "{stderr}");
+    assert!(stderr.contains("Maven cannot reach a repository"), "{stderr}");
 }
 
 #[test]
 fn a_target_without_release_or_with_a_slip_is_bad_input() {
     let site = Site::new();
-    let (status, said) = run(&site, "kafka", &[]);
-    assert_eq!(status, Some(2), "{said}");
+    let (status, stderr) = run(&site, "kafka", &[]);
+    assert_eq!(status, Some(2), "{stderr}");
     assert!(
-        said.contains("the target does not name an Apache Kafka release"),
-        "{said}"
+        stderr.contains("the target does not name an Apache Kafka release"),
+        "{stderr}"
     );
-    let (status, said) = run(&site, "kafka:4.3.1,broker=3", &[]);
-    assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("did you mean brokers?"), "{said}");
+    let (status, stderr) = run(&site, "kafka:4.3.1,broker=3", &[]);
+    assert_eq!(status, Some(2), "{stderr}");
+    assert!(stderr.contains("did you mean brokers?"), "{stderr}");
 }
 
 #[test]
 #[ignore = "real Kafka"]
-fn a_setting_that_the_broker_refuses_or_does_not_know_is_said() {
+fn a_setting_that_the_broker_refuses_or_does_not_know_is_named() {
     let site = Site::new();
-    let (status, said) = run(&site, &kafka(NEWEST, "heap=512M,num.io.threads=none"), &[]);
-    assert_eq!(status, Some(3), "{said}");
-    assert!(said.contains("num.io.threads"), "{said}");
+    let (status, stderr) = run(&site, &kafka(NEWEST, "heap=512M,num.io.threads=none"), &[]);
+    assert_eq!(status, Some(3), "{stderr}");
+    assert!(stderr.contains("num.io.threads"), "{stderr}");
     // Where there is no storage to be formatted the broker itself ends.
-    let (status, said) = run(&site, &kafka("1.0.2", "heap=512M,num.io.threads=none"), &[]);
-    assert_eq!(status, Some(3), "{said}");
-    assert!(said.contains("broker 1 exited"), "{said}");
+    let (status, stderr) = run(&site, &kafka("1.0.2", "heap=512M,num.io.threads=none"), &[]);
+    assert_eq!(status, Some(3), "{stderr}");
+    assert!(stderr.contains("broker 1 exited"), "{stderr}");
     // The log that it names is there to be read, although there is no run folder.
-    let (_, rest) = said.split_once("the last lines of ").unwrap();
+    let (_, rest) = stderr.split_once("the last lines of ").unwrap();
     let log = std::path::PathBuf::from(rest.split(":\n").next().unwrap());
     assert!(fs::read_to_string(&log).unwrap().contains("num.io.threads"));
     fs::remove_dir_all(log.parent().unwrap()).unwrap();
-    let (status, said) = run(&site, &kafka(NEWEST, "heap=512M,num.io.treads=4"), &[]);
-    assert_eq!(status, Some(3), "{said}");
-    assert!(said.contains("did you mean num.io.threads?"), "{said}");
+    let (status, stderr) = run(&site, &kafka(NEWEST, "heap=512M,num.io.treads=4"), &[]);
+    assert_eq!(status, Some(3), "{stderr}");
+    assert!(stderr.contains("did you mean num.io.threads?"), "{stderr}");
 }
 
 #[test]
 #[ignore = "real Kafka"]
-fn too_little_memory_is_said_before_anything_starts() {
+fn too_little_memory_is_refused_before_anything_starts() {
     let site = Site::new();
-    let (status, said) = run(&site, "kafka:4.3.1,brokers=9,heap=900G", &[]);
-    assert_eq!(status, Some(3), "{said}");
-    assert!(said.contains("MiB are available"), "{said}");
-    assert!(said.contains("smaller heap"), "{said}");
+    let (status, stderr) = run(&site, "kafka:4.3.1,brokers=9,heap=900G", &[]);
+    assert_eq!(status, Some(3), "{stderr}");
+    assert!(stderr.contains("MiB are available"), "{stderr}");
+    assert!(stderr.contains("smaller heap"), "{stderr}");
 }
 
 #[test]

@@ -182,7 +182,7 @@ impl Follower {
         }
     }
 
-    /// Hears what has been said so far.
+    /// Reads the events so far.
     fn hear(&mut self) {
         while let Ok(line) = self.lines.recv_timeout(Duration::from_millis(20)) {
             let Ok(event) = serde_json::from_str::<serde_json::Value>(&line) else {
@@ -300,7 +300,7 @@ fn members_share_a_group_with_kafkas_own_by_every_assignor_and_protocol() {
 
 #[test]
 #[ignore = "real Kafka"]
-fn a_run_reads_by_the_new_protocol_and_where_there_is_none_that_is_said() {
+fn a_run_reads_by_the_new_protocol_and_is_refused_where_there_is_none() {
     let site = Site::new();
     let scenario = "\
 kgauge: 1

@@ -50,7 +50,7 @@ fn flow_of(trial: &Value) -> &Value {
     &trial["flows"][0]
 }
 
-/// At full speed the hold of so few would be over before anybody has looked at the CPU of processes.
+/// At full speed, the hold of so few records would end before the CPU time of processes is sampled.
 const SHORT: u64 = 30_000;
 
 fn check_written(target: &str, (shape, count): (&str, u64), drivers: &[&str]) -> Site {
@@ -65,8 +65,8 @@ fn check_written(target: &str, (shape, count): (&str, u64), drivers: &[&str]) ->
         call.extend(["--driver", driver]);
     }
     let output = kgauge(&site, &call).output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     let summary = json(&site.path("out/summary.json"));
     let trials = summary["trials"].as_array().unwrap();
     assert_eq!(trials.len(), drivers.len());
@@ -105,7 +105,7 @@ fn every_client_writes_what_it_is_fed() {
         assert!(factor.is_some_and(|factor| factor > 0.0), "{compared:#}");
     }
     let report = std::fs::read_to_string(site.path("out/report.html")).unwrap();
-    assert!(report.contains("kafka-clients 3.9.1 on Java"), "it is told");
+    assert!(report.contains("kafka-clients 3.9.1 on Java"));
     assert_eq!(crate::processes(&site), [0; 0]);
 }
 
@@ -140,10 +140,10 @@ fn what_a_release_has_not_is_refused_by_name() {
     let output = kgauge(&site, &[&call[..], &asked].concat())
         .output()
         .unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
     let words = "kafka-clients 2.8.2 has no partitioner.ignore.keys";
-    assert!(said.contains(words), "{said}");
+    assert!(stderr.contains(words), "{stderr}");
 }
 
 /// A run in the middle of its hold, and the process of its driver.
@@ -206,9 +206,9 @@ fn a_driver_that_is_killed_fails_the_run_in_words() {
         let (child, pid) = middle(&site, driver);
         kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
         let output = child.wait_with_output().unwrap();
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("exited (signal 9)"), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains("exited (signal 9)"), "{stderr}");
         assert!(site.path("out/report.html").exists());
     }
 }

@@ -57,10 +57,10 @@ fn after_kill_9_cluster_down_ends_what_is_left() {
     child.wait().unwrap();
     assert_eq!(processes(&site).len(), 2, "the brokers live on");
     let status = kgauge(&site, &["cluster", "status"]).output().unwrap();
-    let said = text(&status.stdout);
+    let stdout = text(&status.stdout);
     assert!(
-        said.contains("left behind by a kgauge that has exited"),
-        "{said}"
+        stdout.contains("left behind by a kgauge that has exited"),
+        "{stdout}"
     );
     let down = kgauge(&site, &["cluster", "down"]).output().unwrap();
     assert_eq!(down.status.code(), Some(0), "{}", text(&down.stderr));
@@ -80,11 +80,11 @@ fn a_broker_that_dies_ends_the_run_with_its_last_words() {
     let victim = i32::try_from(brokers[0]).unwrap();
     kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL).unwrap();
     let output = child.wait_with_output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(
-        said.contains("exited (signal 9); the last lines of"),
-        "{said}"
+        stderr.contains("exited (signal 9); the last lines of"),
+        "{stderr}"
     );
     assert_eq!(processes(&site), [0; 0]);
     assert!(site.path("out/report.html").exists());
@@ -197,11 +197,11 @@ fn a_cluster_of_which_a_broker_dies_leaves_its_logs_and_tells_where() {
     let victim = i32::try_from(processes(&site)[0]).unwrap();
     kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL).unwrap();
     let output = cluster.wait_with_output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
     let kept = left(&site).pop().unwrap();
     let words = format!("its logs are kept in {}", kept.display());
-    assert!(said.contains(&words), "{said}");
+    assert!(stderr.contains(&words), "{stderr}");
     assert!(kept.join("target-logs/broker-1.log").exists());
     assert!(!kept.join("data").exists(), "only the logs");
 }

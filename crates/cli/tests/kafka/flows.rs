@@ -27,8 +27,8 @@ fn check_transactions(version: &str, length: &str, at_least: u64) {
     let target = kafka(version, "heap=512M");
     let call = ["run", "t.yaml", "--out", "out", "--target", &target];
     let output = kgauge(&site, &call).output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{version}: {said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{version}: {stderr}");
     let trial = &json(&site.path("out/summary.json"))["trials"][0];
     let counted = &trial["counted"][0];
     assert_eq!(counted["acked"], 6_000);

@@ -52,12 +52,12 @@ fn cache() -> PathBuf {
 
 /// Processes whose command line names the site's folder.
 fn processes(site: &Site) -> Vec<u32> {
-    let wanted = site.dir.path().to_str().unwrap().to_owned();
+    let dir = site.dir.path().to_str().unwrap().to_owned();
     let entries = std::fs::read_dir("/proc").unwrap();
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let names = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains(&wanted)
+        String::from_utf8_lossy(&line).contains(&dir)
     };
     pids.filter(names).collect()
 }

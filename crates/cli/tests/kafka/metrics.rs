@@ -7,8 +7,8 @@ use crate::{NEWEST, kafka, kgauge};
 
 const SCENARIO: &str = "\
 kgauge: 1
-name: told
-question: What do brokers tell?
+name: metrics
+question: Which metrics do brokers report?
 topic: {partitions: 3}
 flows:
   - {name: writers, kind: produce, shape: {constant: 1k/s}, records: 3000, record: {size: 100 B}}
@@ -114,13 +114,13 @@ fn the_oldest_release_tells_its_metrics() {
 
 #[test]
 #[ignore = "real Kafka"]
-fn who_wants_nobody_asked_has_that_and_it_is_said() {
+fn brokers_are_not_asked_when_metrics_are_off_and_the_evidence_names_the_reason() {
     let (_site, evidence) = run(NEWEST, ",metrics=off", &["--no-wire-evidence"]);
     assert!(evidence.iter().all(|one| one["evidence"] != "broker"));
     assert!(evidence.iter().all(|one| one["subject"] != "cluster"));
     assert!(evidence.iter().any(|one| one["evidence"] == "client"));
-    let said = evidence
+    let not_seen = evidence
         .iter()
         .find(|one| one["evidence"] == "not-seen" && one["what"] == "metrics of the brokers");
-    assert_eq!(said.unwrap()["why"], "the target sets metrics=off");
+    assert_eq!(not_seen.unwrap()["why"], "the target sets metrics=off");
 }

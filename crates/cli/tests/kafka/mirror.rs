@@ -68,8 +68,8 @@ fn mirror_maker_brings_every_record_from_one_kafka_to_another() {
     let target = kafka(NEWEST, "heap=512M");
     let call = ["run", "mirror.yaml", "--out", "out", "--target", &target];
     let output = kgauge(&site, &call).output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     let flow = mirror_of(&site);
     check_whole(&flow);
     assert!(flow["mirror"]["replicator_cores"]["mean"].as_f64().unwrap() > 0.0);
@@ -96,10 +96,10 @@ fn a_replicator_that_dies_ends_the_run_in_words_and_ctrl_c_leaves_nothing() {
             false => kill_process(Pid::from_child(&child), Signal::INT).unwrap(),
         }
         let output = child.wait_with_output().unwrap();
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{stderr}");
         if kills_maker {
-            assert!(said.contains("MirrorMaker exited (signal 9)"), "{said}");
+            assert!(stderr.contains("MirrorMaker exited (signal 9)"), "{stderr}");
         }
         assert_eq!(processes(&site), [0; 0]);
     }
@@ -110,15 +110,15 @@ struct Cluster(Child, String);
 
 impl Cluster {
     fn start(site: &Site, name: &str) -> Cluster {
-        let said = site.path(name);
+        let file = site.path(name);
         let child = kgauge(site, &["cluster", "up", "embedded:1"])
-            .stdout(fs::File::create(&said).unwrap())
+            .stdout(fs::File::create(&file).unwrap())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        wait_for(&said);
-        let said = fs::read_to_string(&said).unwrap();
-        let servers = said.trim().strip_prefix("bootstrap.servers=").unwrap();
+        wait_for(&file);
+        let stdout = fs::read_to_string(&file).unwrap();
+        let servers = stdout.trim().strip_prefix("bootstrap.servers=").unwrap();
         Cluster(child, servers.to_owned())
     }
 }
@@ -205,19 +205,19 @@ fn a_replicator_that_the_user_runs_is_measured_between_clusters_that_are_there()
         "--destination",
         &destination.1,
     ];
-    let begun = Instant::now();
+    let start = Instant::now();
     let output = kgauge(&site, &[&call[..], &own].concat()).output().unwrap();
-    let said = text(&output.stderr);
+    let stderr = text(&output.stderr);
     assert_eq!(
         output.status.code(),
         Some(0),
-        "{:?}: {said}",
-        begun.elapsed()
+        "{:?}: {stderr}",
+        start.elapsed()
     );
-    assert!(begun.elapsed() < Duration::from_secs(240));
+    assert!(start.elapsed() < Duration::from_secs(240));
     check_whole(&mirror_of(&site));
     assert!(
-        said.contains("at the destination: kgauge deletes only what it created"),
-        "{said}"
+        stderr.contains("at the destination: kgauge deletes only what it created"),
+        "{stderr}"
     );
 }

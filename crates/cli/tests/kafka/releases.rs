@@ -34,8 +34,8 @@ fn check(version: &str) -> Value {
     let target = kafka(version, "heap=512M,num.io.threads=3");
     let call = ["run", "codecs.yaml", "--out", "out", "--target", &target];
     let output = kgauge(&site, &call).output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{version}: {said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{version}: {stderr}");
     let summary = json(&site.path("out/summary.json"));
     let trials = summary["trials"].as_array().unwrap();
     assert_eq!(trials.len(), 4);
@@ -78,7 +78,7 @@ fn kafka_0_8_2_2() {
 #[ignore = "real Kafka"]
 fn kafka_0_10_1_0() {
     let target = check("0.10.1.0");
-    // Not asked for by name it is left out, and said.
+    // The default is idempotence. This release lacks it, so kgauge drops it and adds a note.
     let note = target["notes"][0].as_str().unwrap();
     assert!(note.contains("no idempotent producers"), "{target}");
 }
@@ -129,11 +129,11 @@ fn what_an_old_release_cannot_do_is_refused_before_anything_is_made() {
     let output = kgauge(&site, &[&call[..], &asked].concat())
         .output()
         .unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(
-        said.contains("enable.idempotence needs Kafka 0.11 or newer"),
-        "{said}"
+        stderr.contains("enable.idempotence needs Kafka 0.11 or newer"),
+        "{stderr}"
     );
     assert!(!site.path("out").exists());
 }
@@ -148,8 +148,8 @@ fn two_releases_stand_side_by_side() {
     let output = kgauge(&site, &[&call[..], &targets].concat())
         .output()
         .unwrap();
-    let (said, table) = (text(&output.stderr), text(&output.stdout));
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let (stderr, table) = (text(&output.stderr), text(&output.stdout));
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(
         table.contains("Kafka 1.0.2") && table.contains("Kafka 4.3.1"),
         "{table}"

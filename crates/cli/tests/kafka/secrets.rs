@@ -58,7 +58,7 @@ fn secrets(conf: &Path) -> BTreeSet<String> {
 fn check(security: &str, version: &str, at_least: usize) {
     let site = Site::new();
     let target = kafka(version, &format!("heap=512M,security={security}"));
-    // Two seconds, in which everything is looked at.
+    // A run of two seconds, in which the test searches everything.
     let rate = "writers.shape.constant=400/s";
     let call = [
         "run",

@@ -1,5 +1,5 @@
-//! Every kind of security: who has the key is let in, who has not is told why. mTLS and SCRAM-SHA-512 over TLS are let
-//! in where their secrets are looked for.
+//! Every kind of security: a client with the right key gets in, others get the reason. `secrets.rs` covers mTLS and
+//! SCRAM-SHA-512 over TLS.
 
 use std::fs;
 use std::process::Child;
@@ -83,14 +83,14 @@ impl Serving {
         }
     }
 
-    /// What a run with these properties says. It must fail as the target's fault.
+    /// The stderr of a run with these properties. The run must fail with the target's exit status.
     fn refused(&self, site: &Site, properties: &str) -> String {
         site.write("wrong.properties", properties);
         let call = ["run", "tiny.yaml", "--yes", "--target", "wrong.properties"];
         let output = kgauge(site, &call).output().unwrap();
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{said}");
-        said
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{stderr}");
+        stderr
     }
 }
 
@@ -129,10 +129,10 @@ fn a_wrong_password_an_unknown_authority_and_a_wrong_name_are_refused_in_words()
     let at = right.find("password=\"").unwrap() + "password=\"".len();
     let mut password = right.clone();
     password.replace_range(at..at + 8, "00000000");
-    let said = serving.refused(&site, &password);
+    let stderr = serving.refused(&site, &password);
     assert!(
-        said.contains("refuses the login") || said.contains("password"),
-        "{said}"
+        stderr.contains("refuses the login") || stderr.contains("password"),
+        "{stderr}"
     );
 
     // The authority of another cluster.
@@ -151,10 +151,10 @@ fn a_wrong_password_an_unknown_authority_and_a_wrong_name_are_refused_in_words()
         .clone()
         .find(|line| line.starts_with("ssl.truststore.location"))
         .unwrap();
-    let said = serving.refused(&site, &changed(right, "ssl.truststore.location", authority));
+    let stderr = serving.refused(&site, &changed(right, "ssl.truststore.location", authority));
     assert!(
-        said.contains("signed by a CA that is not trusted"),
-        "{said}"
+        stderr.contains("signed by a CA that is not trusted"),
+        "{stderr}"
     );
 
     // The same address, written as one that the certificate does not name.
@@ -162,6 +162,6 @@ fn a_wrong_password_an_unknown_authority_and_a_wrong_name_are_refused_in_words()
         .lines()
         .find_map(|line| line.strip_prefix("bootstrap.servers=127.0.0.1:"));
     let elsewhere = format!("bootstrap.servers=[::ffff:127.0.0.1]:{}", port.unwrap());
-    let said = serving.refused(&site, &changed(right, "bootstrap.servers", &elsewhere));
-    assert!(said.contains("certificate"), "{said}");
+    let stderr = serving.refused(&site, &changed(right, "bootstrap.servers", &elsewhere));
+    assert!(stderr.contains("certificate"), "{stderr}");
 }

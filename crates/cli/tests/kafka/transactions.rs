@@ -34,25 +34,25 @@ fn run(version: &str, more: &str, text_of: &str) -> (serde_json::Value, i32, Str
     let call = ["run", "t.yaml", "--out", "out", "--target", &target];
     let output = kgauge(&site, &call).output().unwrap();
     let events = fs::read_to_string(site.path("out/events.jsonl")).unwrap_or_default();
-    let said = text(&output.stderr);
+    let stderr = text(&output.stderr);
     let trial = json(&site.path("out/summary.json"))["trials"][0].clone();
     (
         trial,
         output.status.code().unwrap(),
-        format!("{said}{events}"),
+        format!("{stderr}{events}"),
     )
 }
 
 /// Every record is accounted for: read back, or aborted with its transaction, and the brokers have as
 /// many.
-fn check_exact(trial: &serde_json::Value, said: &str) -> (u64, u64) {
+fn check_exact(trial: &serde_json::Value, log: &str) -> (u64, u64) {
     let all = &trial["flows"][0]["records_all_stages"];
     let count = |name: &str| all[name].as_u64().unwrap_or(0);
-    assert_eq!(count("unresolved"), 0, "{all} {said}");
+    assert_eq!(count("unresolved"), 0, "{all} {log}");
     assert_eq!(
         count("acked"),
         count("echoed") + count("aborted"),
-        "{all} {said}"
+        "{all} {log}"
     );
     assert_eq!(
         trial["counted"][0]["agrees"], true,
@@ -77,10 +77,10 @@ fn check_aborted(version: &str) {
         + "    shape: {constant: 400/s}\n    record: {size: {uniform: {from: 100 B, to: 940 B}}}\n    \
            settings: {batch.size: 1, linger.ms: 0}\n    transaction: 50\n\
            stages: {warm-up: 0 s, hold: 6 s}\nrepeats: 1\n";
-    let (trial, status, said) = run(version, "heap=512M", &flow);
-    assert_eq!(status, 1, "sends have failed: {said}");
+    let (trial, status, log) = run(version, "heap=512M", &flow);
+    assert_eq!(status, 1, "sends have failed: {log}");
     check_spoken(&trial, version);
-    let (committed, aborted) = check_exact(&trial, &said);
+    let (committed, aborted) = check_exact(&trial, &log);
     assert!(committed > 0 && aborted > 0, "{committed} {aborted}");
     // 2,400 records in transactions of 50, and of those that were cut short more.
     assert!(committed + aborted >= 48, "{committed} {aborted}");
@@ -104,10 +104,10 @@ fn check_echo(version: &str) {
     let flow = echo("topic: {partitions: 3}\n")
         + "    shape: {constant: 1k/s}\n    record: {size: 100 B}\n    transaction: 100 ms\n\
            stages: {warm-up: 1 s, hold: 4 s}\nrepeats: 1\n";
-    let (trial, status, said) = run(version, "heap=512M", &flow);
-    assert_eq!(status, 0, "{said}");
+    let (trial, status, log) = run(version, "heap=512M", &flow);
+    assert_eq!(status, 0, "{log}");
     check_spoken(&trial, version);
-    let (committed, aborted) = check_exact(&trial, &said);
+    let (committed, aborted) = check_exact(&trial, &log);
     assert!(committed >= 20 && aborted == 0, "{committed} {aborted}");
     let times = &trial["flows"][0]["latencies"];
     let mean = |kind: &str| times[kind]["mean_ns"].as_f64().unwrap();
@@ -143,14 +143,14 @@ fn check_timeouts(version: &str) {
         "target: {{config: {{{property}}}}}\ntopic: {{partitions: 2}}\n"
     )) + "    shape: {constant: 200/s}\n    record: {size: 100 B}\n    transaction: 3 s\n    \
          settings: {transaction.timeout.ms: 1000}\nstages: {warm-up: 0 s, hold: 8 s}\nrepeats: 1\n";
-    let (trial, status, said) = run(version, "heap=512M", &flow);
-    assert_eq!(status, 1, "sends have failed: {said}");
-    let (_, aborted) = check_exact(&trial, &said);
+    let (trial, status, log) = run(version, "heap=512M", &flow);
+    assert_eq!(status, 1, "sends have failed: {log}");
+    let (_, aborted) = check_exact(&trial, &log);
     assert!(
         aborted >= 4,
-        "two producers, one after the other: {aborted} {said}"
+        "two producers, one after the other: {aborted} {log}"
     );
-    assert!(!said.contains("another active producer"), "{said}");
+    assert!(!log.contains("another active producer"), "{log}");
 }
 
 #[test]
@@ -179,14 +179,14 @@ fn check_fenced(version: &str) {
         flow("one"),
         flow("two")
     );
-    let (trial, status, said) = run(version, "heap=512M", &scenario);
-    assert_ne!(status, 0, "{said}");
+    let (trial, status, log) = run(version, "heap=512M", &scenario);
+    assert_ne!(status, 0, "{log}");
     let words = "one: transactional.id same: another active producer with this id has fenced this \
                  one";
-    assert!(said.contains(words), "{said}");
+    assert!(log.contains(words), "{log}");
     assert!(
-        !said.contains("two: transactional.id same: another"),
-        "{said}"
+        !log.contains("two: transactional.id same: another"),
+        "{log}"
     );
     let two = &trial["flows"][1]["records_all_stages"];
     assert!(
@@ -223,11 +223,11 @@ fn when_a_broker_with_coordinators_and_leaders_is_killed_everything_is_accounted
         + "    shape: {constant: 600/s}\n    record: {size: 100 B}\n    transaction: 100 ms\n\
            faults: [{at: 3 s, node: 2, kill: true, restart-after: 5 s}]\n\
            stages: {warm-up: 1 s, hold: 15 s, drain: 60 s}\nrepeats: 1\n";
-    let (trial, status, said) = run(NEWEST, "heap=384M,brokers=3", &flow);
-    assert_eq!(status, 0, "nothing fails: {said}");
-    let (committed, _) = check_exact(&trial, &said);
+    let (trial, status, log) = run(NEWEST, "heap=384M,brokers=3", &flow);
+    assert_eq!(status, 0, "nothing fails: {log}");
+    let (committed, _) = check_exact(&trial, &log);
     assert!(committed >= 50, "{committed}");
-    assert!(said.contains("node 2: kill"), "{said}");
+    assert!(log.contains("node 2: kill"), "{log}");
 }
 
 /// Where a topic ends, and up to where readers of what is committed may read.
@@ -320,15 +320,15 @@ fn check_ctrl_c(version: &str) {
     let output = child.wait_with_output().unwrap();
     assert_ne!(output.status.code(), Some(0), "{}", text(&output.stderr));
     // Its timeout is a minute; nobody waits for it.
-    let begun = Instant::now();
+    let start = Instant::now();
     until("readers may read on", || {
         let (end, stable) = ends(&mut cluster, "orders");
         end == stable && end > 200
     });
     assert!(
-        begun.elapsed() < Duration::from_secs(20),
+        start.elapsed() < Duration::from_secs(20),
         "{:?}",
-        begun.elapsed()
+        start.elapsed()
     );
 }
 

@@ -54,14 +54,14 @@ fn lines(site: &Site, file: &str) -> Vec<Value> {
 }
 
 /// The lines of the cluster, of one kind.
-fn told(site: &Site, kind: &str) -> Vec<Value> {
+fn cluster_evidence(site: &Site, kind: &str) -> Vec<Value> {
     let lines = lines(site, "evidence.jsonl").into_iter();
     lines
         .filter(|line| line["subject"] == "cluster" && line["evidence"] == kind)
         .collect()
 }
 
-/// `is_old`: before groups (0.9), and before brokers told the sizes of logs (1.0).
+/// `is_old`: before groups (0.9), and before brokers reported the sizes of logs (1.0).
 fn check_calm(version: &str, is_old: bool) {
     let tells_sizes = !is_old;
     // ZooKeeper is a process too.
@@ -74,7 +74,7 @@ fn check_calm(version: &str, is_old: bool) {
     let scenario = scenario.replace("brokers: 3", &format!("brokers: {brokers}"));
     let scenario = scenario.replace("replication: 3", &format!("replication: {brokers}"));
     let site = run(&scenario, &target);
-    let topic = told(&site, "topic");
+    let topic = cluster_evidence(&site, "topic");
     assert!(topic.len() >= 2, "{version}: {topic:?}");
     let last = topic.last().unwrap();
     assert_eq!(
@@ -86,7 +86,7 @@ fn check_calm(version: &str, is_old: bool) {
     let (readable, end) = (readable.as_u64().unwrap(), end.as_u64().unwrap());
     assert!(readable > 0 && end >= readable, "{version}: {last}");
     // The followers on each broker tell where their logs end, in every release.
-    let replicas = told(&site, "replicas");
+    let replicas = cluster_evidence(&site, "replicas");
     for broker in replicas.iter().rev().take(brokers.into()) {
         assert!(broker["lag_records"].is_u64(), "{version}: {broker}");
         assert_eq!(
@@ -95,8 +95,8 @@ fn check_calm(version: &str, is_old: bool) {
             "{version}: {broker}"
         );
     }
-    assert_eq!(told(&site, "group").is_empty(), is_old, "{version}");
-    let not_seen = told(&site, "not-seen");
+    assert_eq!(cluster_evidence(&site, "group").is_empty(), is_old, "{version}");
+    let not_seen = cluster_evidence(&site, "not-seen");
     assert_eq!(not_seen.is_empty(), tells_sizes, "{version}: {not_seen:?}");
     let summary = std::fs::read_to_string(site.path("out/summary.json")).unwrap();
     assert!(!summary.contains("under-replicated"), "{version}");
@@ -104,19 +104,19 @@ fn check_calm(version: &str, is_old: bool) {
 
 #[test]
 #[ignore = "real Kafka"]
-fn followers_groups_and_sizes_are_told_by_the_newest_release() {
+fn the_newest_release_reports_followers_groups_and_sizes() {
     check_calm(NEWEST, false);
 }
 
 #[test]
 #[ignore = "real Kafka"]
-fn followers_groups_and_sizes_are_told_by_1_0_2() {
+fn release_1_0_2_reports_followers_groups_and_sizes() {
     check_calm("1.0.2", false);
 }
 
 #[test]
 #[ignore = "real Kafka"]
-fn release_0_8_2_2_tells_all_but_sizes_and_that_is_said() {
+fn release_0_8_2_2_reports_all_but_sizes_and_the_evidence_names_the_gap() {
     check_calm("0.8.2.2", true);
 }
 
@@ -126,7 +126,7 @@ fn a_broker_that_dies_is_seen_in_leaders_and_replicas() {
     // Half of the time that a dead broker is waited for by default.
     let session = "brokers=3,heap=384M,broker.session.timeout.ms=4500";
     let site = run(KILLED, &kafka(NEWEST, session));
-    let topic = told(&site, "topic");
+    let topic = cluster_evidence(&site, "topic");
     assert_eq!(topic[0]["under_replicated"], 0, "{topic:?}");
     assert_eq!(topic.last().unwrap()["under_replicated"], 3, "{topic:?}");
     let events = lines(&site, "events.jsonl").into_iter();

@@ -9,30 +9,30 @@ const LINE: &str = "10000000 records sent, 107101.928906 records/sec (102.14 MB/
                     max latency, 3 ms 50th, 585 ms 95th, 689 ms 99th, 710 ms 99.9th.\n";
 
 #[test]
-fn a_contradiction_is_told_with_its_place_and_exit_status_1() {
+fn a_contradiction_is_reported_with_its_place_and_exit_status_1() {
     let site = Site::new();
     site.write(
         "notes.md",
         &format!("# Results\n\nOur best run:\n\n    {LINE}"),
     );
     let output = site.run(&["audit", "notes.md"]);
-    let told = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let stdout = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{stdout}");
     assert!(
-        told.contains("contradiction  notes.md:5\n  The mean latency is 598.85 ms, but"),
-        "{told}"
+        stdout.contains("contradiction  notes.md:5\n  The mean latency is 598.85 ms, but"),
+        "{stdout}"
     );
     assert!(
-        told.lines().all(|line| line.chars().count() <= 80),
-        "{told}"
+        stdout.lines().all(|line| line.chars().count() <= 80),
+        "{stdout}"
     );
     let output = site.run(&["audit", "notes.md", "--json", "--buffer-memory", "64MiB"]);
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let audit: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
-        (&told["summaries"], &told["contradictions"]),
+        (&audit["summaries"], &audit["contradictions"]),
         (&1.into(), &1.into())
     );
-    let checks = told["findings"]
+    let checks = audit["findings"]
         .as_array()
         .unwrap()
         .iter()

@@ -8,9 +8,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::site::{Site, children, json, text, wait_for};
 
-/// An embedded cluster that serves as somebody's.
+/// A running `kgauge cluster up`. Dropping it ends the process, so that a failed test leaves nothing running.
 pub(crate) struct Somebodys {
-    process: Child,
+    pub(crate) process: Child,
     pub(crate) servers: String,
 }
 
@@ -19,17 +19,19 @@ impl Somebodys {
         Self::of(site.start(&[&["cluster", "up"], arguments].concat()))
     }
 
-    /// One that a process serves, once it does.
-    pub(crate) fn of(mut process: Child) -> Self {
+    /// Waits until a process, whose stdout is a pipe, serves.
+    pub(crate) fn of(process: Child) -> Self {
+        let mut cluster = Self {
+            process,
+            servers: String::new(),
+        };
         let mut first = String::new();
-        BufReader::new(process.stdout.take().unwrap())
+        BufReader::new(cluster.process.stdout.take().unwrap())
             .read_line(&mut first)
             .unwrap();
-        let servers = first.trim().strip_prefix("bootstrap.servers=").unwrap();
-        Self {
-            servers: servers.to_owned(),
-            process,
-        }
+        let servers = first.trim().strip_prefix("bootstrap.servers=");
+        cluster.servers = servers.unwrap_or_else(|| panic!("{first:?}")).to_owned();
+        cluster
     }
 
     pub(crate) fn end(mut self) -> Option<i32> {
@@ -39,7 +41,6 @@ impl Somebodys {
 }
 
 impl Drop for Somebodys {
-    /// A test that fails leaves nothing running.
     fn drop(&mut self) {
         if let Ok(None) = self.process.try_wait() {
             let _ = kill_process(Pid::from_child(&self.process), Signal::INT);
@@ -54,14 +55,14 @@ fn a_cluster_serves_a_run_and_ends_at_ctrl_c() {
     let cluster = Somebodys::start(&site, &["embedded:2", "--data", "data"]);
     let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "1", "--yes"];
     let output = site.run(&[&call[..], &["--target", &cluster.servers]].concat());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("would do the following to an existing cluster"));
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("would do the following to an existing cluster"));
     assert!(
-        said.contains("topics   1 to create; partitions up to 2, replicas up to 1"),
-        "{said}"
+        stderr.contains("topics   1 to create; partitions up to 2, replicas up to 1"),
+        "{stderr}"
     );
-    assert!(said.contains("rate     up to 800 records/s"), "{said}");
+    assert!(stderr.contains("rate     up to 800 records/s"), "{stderr}");
     assert_eq!(cluster.end(), Some(0));
     assert!(site.path("data").exists(), "--data keeps it");
 }
@@ -118,7 +119,7 @@ fn kafkas_own_server_properties_start_a_cluster() {
 }
 
 #[test]
-fn clients_are_told_the_advertised_host() {
+fn clients_get_the_advertised_host() {
     let site = Site::new();
     let listen = ["--listen", "127.0.0.2", "--advertise", "localhost"];
     let cluster = Somebodys::start(&site, &[&["embedded:2"], &listen[..]].concat());
@@ -137,16 +138,16 @@ fn nobody_s_cluster_is_touched_unasked() {
     let cluster = Somebodys::start(&site, &[]);
     let target = ["--out", "out", "--target", &cluster.servers];
     let output = site.run(&[&["run", "tiny.yaml"], &target[..]].concat());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("use --yes to confirm"), "{said}");
-    assert!(said.contains("names    kgauge-"), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("use --yes to confirm"), "{stderr}");
+    assert!(stderr.contains("names    kgauge-"), "{stderr}");
     assert!(!site.path("out").exists(), "nothing began");
     let setting = ["--yes", "--set", "broker.num.partitions=77"];
     let output = site.run(&[&["run", "tiny.yaml"], &target[..], &setting].concat());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("num.partitions is 1, expected 77"), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("num.partitions is 1, expected 77"), "{stderr}");
     cluster.end();
 }
 
@@ -166,8 +167,8 @@ fn a_topic_that_is_there_is_used_only_when_it_is_named_and_stays() {
         "--keep",
     ];
     let output = site.run(&[&keep, &target[..]].concat());
-    let said = text(&output.stderr);
-    let kept = said
+    let stderr = text(&output.stderr);
+    let kept = stderr
         .lines()
         .find_map(|line| line.strip_prefix("kgauge: kept topic "));
     let topic = kept.unwrap().to_owned();
@@ -180,11 +181,11 @@ fn a_topic_that_is_there_is_used_only_when_it_is_named_and_stays() {
         &topic,
     ];
     let output = site.run(&[&call, &target[..]].concat());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(
-        said.contains(&format!("none; it writes to {topic}")),
-        "{said}"
+        stderr.contains(&format!("none; it writes to {topic}")),
+        "{stderr}"
     );
     let summary = json(&site.path("second/summary.json"));
     for repeat in summary["trials"][0]["counted"].as_array().unwrap() {
@@ -206,18 +207,18 @@ fn a_topic_that_is_there_is_used_only_when_it_is_named_and_stays() {
         &topic,
     ];
     let output = site.run(&[&call, &target[..]].concat());
-    let said = text(&output.stderr);
+    let stderr = text(&output.stderr);
     assert!(
-        said.contains("has 2 partitions, but the trial wants 3"),
-        "{said}"
+        stderr.contains("has 2 partitions, but the trial wants 3"),
+        "{stderr}"
     );
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
     let call = ["run", "tiny.yaml", "--allow-existing", "nobodys"];
     let output = site.run(&[&call, &target[..]].concat());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("topic nobodys does not exist"), "{said}");
-    assert!(said.contains("--allow-existing TOPIC"), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("topic nobodys does not exist"), "{stderr}");
+    assert!(stderr.contains("--allow-existing TOPIC"), "{stderr}");
     assert!(
         output.stdout.is_empty(),
         "no report of a run that never began"
@@ -275,11 +276,10 @@ fn a_cluster_that_dies_ends_the_run_after_its_drain_with_status_3_and_what_is_le
     let site = Site::new();
     let (run, _cluster) = outlives(&site);
     let output = run.wait_with_output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    let said_while_it_ran = "broker 1 (127.0.0.1:";
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
     for words in [
-        said_while_it_ran,
+        "broker 1 (127.0.0.1:",
         "(connections fail); 2 of 2 partitions have no leader. Waiting up to",
         "(drain 1 s); Ctrl-C stops now.",
         "no partition has a leader that answers",
@@ -288,9 +288,9 @@ fn a_cluster_that_dies_ends_the_run_after_its_drain_with_status_3_and_what_is_le
         "kgauge kafka-topics --bootstrap-server 127.0.0.1:",
         " --delete --topic 'kgauge-",
     ] {
-        assert!(said.contains(words), "{words:?} is not in {said}");
+        assert!(stderr.contains(words), "{words:?} is not in {stderr}");
     }
-    assert!(!said.contains("within 0.0 s"), "{said}");
+    assert!(!stderr.contains("within 0.0 s"), "{stderr}");
     let outages = outages_of(&site);
     assert_eq!(outages.len(), 1, "{outages:?}");
     assert_eq!(outages[0]["broker"], 1);
@@ -313,7 +313,7 @@ fn ctrl_c_ends_a_run_on_a_dead_cluster_at_once() {
     }
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();
     let output = run.wait_with_output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains(" --delete --topic 'kgauge-"), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains(" --delete --topic 'kgauge-"), "{stderr}");
 }

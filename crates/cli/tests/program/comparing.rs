@@ -15,13 +15,13 @@ fn a_run_on_several_targets_ends_with_one_table_of_them() {
         "embedded:2,num.partitions=3",
     ];
     let output = site.run(&[&call[..], &targets].concat());
-    let (said, table) = (text(&output.stderr), text(&output.stdout));
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let (stderr, table) = (text(&output.stderr), text(&output.stdout));
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(table.contains("x baseline"), "{table}");
     assert!(table.contains("comparison.html"), "{table}");
     let folders = ["out/1-embedded", "out/2-embedded-2-num.partitions-3"];
     let seeds = folders.map(|folder| {
-        assert!(site.path(folder).join("report.html").exists(), "{said}");
+        assert!(site.path(folder).join("report.html").exists(), "{stderr}");
         json(&site.path(folder).join("plan.json"))["seed"].clone()
     });
     assert_eq!(seeds[0], seeds[1], "the same records on each target");
@@ -60,20 +60,20 @@ fn a_comparison_can_end_a_build() {
         (output.status.code(), text(&output.stderr))
     };
     for allowed in [&["10%"][..], &["10"], &["0.1"], &["10 %"]] {
-        let (status, said) = compare(&[&["--fail-if-worse"], allowed].concat());
-        assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains("kgauge: gate inconclusive"), "{said}");
-        assert!(said.contains("use --repeat 5"), "{said}");
+        let (status, stderr) = compare(&[&["--fail-if-worse"], allowed].concat());
+        assert_eq!(status, Some(2), "{stderr}");
+        assert!(stderr.contains("kgauge: gate inconclusive"), "{stderr}");
+        assert!(stderr.contains("use --repeat 5"), "{stderr}");
     }
-    let (status, said) = compare(&["--fail-if-worse=10%", "--metric", "loss"]);
-    assert_eq!(status, Some(0), "{said}");
+    let (status, stderr) = compare(&["--fail-if-worse=10%", "--metric", "loss"]);
+    assert_eq!(status, Some(0), "{stderr}");
     assert!(
-        said.contains("0 records lost, 0 records in the baseline"),
-        "{said}"
+        stderr.contains("0 records lost, 0 records in the baseline"),
+        "{stderr}"
     );
     assert!(
-        said.contains("kgauge: gate passed: 1 figure judged"),
-        "{said}"
+        stderr.contains("kgauge: gate passed: 1 figure judged"),
+        "{stderr}"
     );
     for (arguments, words) in [
         (&["--fail-if-worse=150%"][..], "above 0 and below 100"),
@@ -82,9 +82,9 @@ fn a_comparison_can_end_a_build() {
         (&["--fail-if-worse=5%", "--metric", "p98"], "unknown figure"),
         (&["--metric", "p99"], "--fail-if-worse"),
     ] {
-        let (status, said) = compare(arguments);
-        assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains(words), "{arguments:?}: {said}");
+        let (status, stderr) = compare(arguments);
+        assert_eq!(status, Some(2), "{stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
     }
 }
 
@@ -119,9 +119,9 @@ fn a_target_that_fails_does_not_end_the_others() {
     let call = ["run", "tiny.yaml", "--repeat", "1", "--out", "out", "--yes"];
     let targets = ["--target", &address, "--target", "embedded"];
     let output = site.run(&[&call[..], &targets].concat());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("only one target was measured"), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("only one target was measured"), "{stderr}");
     assert!(text(&output.stdout).contains("not Apache Kafka"));
     assert!(site.path("out/2-embedded/report.html").exists());
 }
@@ -155,25 +155,25 @@ fn several_runs_make_a_side_and_a_run_by_itself_gets_what_is_assumed() {
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
     };
-    let said = |comparison: &serde_json::Value| {
+    let spread_text = |comparison: &serde_json::Value| {
         let words = &comparison["method"]["between_runs"]["words"];
         words.as_str().unwrap().to_owned()
     };
     let sides = compared(&["a1", "a2", "--with", "b1", "b2"]);
     assert_eq!(sides["runs"].as_array().unwrap().len(), 2);
     assert_eq!(sides["runs"][1]["further"][0]["folder"], "b2");
-    assert!(said(&sides).contains("is measured"), "{}", said(&sides));
+    assert!(spread_text(&sides).contains("is measured"), "{}", spread_text(&sides));
     // Each `--with` is a side.
     let three = compared(&["a1", "--with", "a2", "--with", "b1", "b2"]);
     assert_eq!(three["runs"].as_array().unwrap().len(), 3);
-    let usual = said(&compared(&["a1", "b1"]));
+    let usual = spread_text(&compared(&["a1", "b1"]));
     assert!(
         usual.starts_with("Back-to-back runs differ slightly"),
         "{usual}"
     );
-    let own = said(&compared(&["a1", "b1", "--between-runs", "7"]));
+    let own = spread_text(&compared(&["a1", "b1", "--between-runs", "7"]));
     assert!(own.contains("assumed spread between runs is 7 %"), "{own}");
-    let none = said(&compared(&["a1", "b1", "--between-runs=0"]));
+    let none = spread_text(&compared(&["a1", "b1", "--between-runs=0"]));
     assert!(
         none.starts_with("No spread between runs is assumed"),
         "{none}"
@@ -205,8 +205,8 @@ fn several_runs_make_a_side_and_a_run_by_itself_gets_what_is_assumed() {
         (&["a1", "--with"], "--with"),
     ] {
         let output = site.run(&[&["compare"], arguments].concat());
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains(words), "{arguments:?}: {said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
     }
 }

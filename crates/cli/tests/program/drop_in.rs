@@ -15,8 +15,8 @@ fn call(site: &Site, servers: &str, line: &str) -> Output {
 
 #[track_caller]
 fn good(output: &Output) -> String {
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     text(&output.stdout)
 }
 
@@ -109,7 +109,7 @@ fn a_topic_is_made_filled_read_and_deleted_by_the_names_of_kafkas_tools() {
 }
 
 #[test]
-fn every_record_of_the_verifiable_producer_is_told_and_read_once() {
+fn every_record_of_the_verifiable_producer_is_printed_and_read_once() {
     let site = Site::new();
     let cluster = Somebodys::start(&site, &[]);
     let run = |line: &str| call(&site, &cluster.servers, line);
@@ -120,19 +120,19 @@ fn every_record_of_the_verifiable_producer_is_told_and_read_once() {
         "kafka-verifiable-producer --bootstrap-server SERVERS --topic v \
                           --max-messages 30 --repeating-keys 3",
     ));
-    let told: Vec<serde_json::Value> = sent
+    let events: Vec<serde_json::Value> = sent
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert_eq!(told.len(), 33);
-    assert_eq!(told[1]["name"], "producer_send_success");
+    assert_eq!(events.len(), 33);
+    assert_eq!(events[1]["name"], "producer_send_success");
     assert_eq!(
-        (&told[2]["key"], &told[2]["value"]),
+        (&events[2]["key"], &events[2]["value"]),
         (&"1".into(), &"1".into())
     );
-    assert_eq!(told[30]["offset"], 29);
+    assert_eq!(events[30]["offset"], 29);
     assert_eq!(
-        (&told[32]["sent"], &told[32]["acked"]),
+        (&events[32]["sent"], &events[32]["acked"]),
         (&30.into(), &30.into())
     );
 
@@ -146,8 +146,8 @@ fn every_record_of_the_verifiable_producer_is_told_and_read_once() {
         .filter(|event| event["name"] == "record_data")
         .map(|event| event["value"].as_str().unwrap().to_owned())
         .collect();
-    let wanted: Vec<String> = (0..20).map(|value| value.to_string()).collect();
-    assert_eq!(values, wanted);
+    let expected: Vec<String> = (0..20).map(|value| value.to_string()).collect();
+    assert_eq!(values, expected);
     // The next one of the group goes on where it stood.
     let rest = good(&run(
         "kafka-verifiable-consumer --bootstrap-server SERVERS --topic v \
@@ -242,27 +242,27 @@ fn mistakes_and_failed_sends_end_with_their_status() {
             text(&output.stderr),
         )
     };
-    let (code, out, said) = status(
+    let (code, out, stderr) = status(
         "kafka-producer-perf-test --num-records 1 --record-size 1 \
                                     --throughput 1 --bootstrap-server SERVERS",
     );
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert!(
-        said.contains("kafka-producer-perf-test: error: argument --topic is required"),
-        "{said}"
+        stderr.contains("kafka-producer-perf-test: error: argument --topic is required"),
+        "{stderr}"
     );
-    let (code, out, said) = status("kafka-consumer-perf-test --nope");
+    let (code, out, stderr) = status("kafka-consumer-perf-test --nope");
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert!(
-        said.starts_with("nope is not a recognized option\n"),
-        "{said}"
+        stderr.starts_with("nope is not a recognized option\n"),
+        "{stderr}"
     );
-    let (code, _, said) = status(
+    let (code, _, stderr) = status(
         "kafka-producer-perf-test --topic t --num-records 1 --record-size 1 \
                                   --throughput 1 --bootstrap-server SERVERS",
     );
     assert_eq!(code, Some(1));
-    assert!(said.contains("refused"), "nobody is there: {said}");
+    assert!(stderr.contains("refused"), "nobody is there: {stderr}");
     let (code, help, _) = status("kafka-producer-perf-test");
     assert_eq!(code, Some(0), "argparse4j's help is a result");
     assert!(help.contains("--payload-monotonic"), "{help}");

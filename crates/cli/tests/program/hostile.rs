@@ -47,9 +47,9 @@ fn hostile(host: Option<&'static str>) -> Address {
 }
 
 fn refused(asked: &Asked) -> Vec<u8> {
-    let wanted = asked.message::<CreateTopicsRequest<'_>>();
+    let request = asked.message::<CreateTopicsRequest<'_>>();
     asked.answer(&CreateTopicsResponse {
-        topics: wanted
+        topics: request
             .topics
             .iter()
             .map(|topic| CreatableTopicResult {
@@ -63,15 +63,15 @@ fn refused(asked: &Asked) -> Vec<u8> {
     })
 }
 
-/// What a command says on both streams, which must hold `word` and nothing that a terminal obeys.
+/// Checks that stdout and stderr of a command contain `word`, no control character and no forged line.
 fn check_harmless(arguments: &[&str], status: i32, word: &str) {
     let output = Site::new().run(arguments);
-    let said = text(&output.stdout) + &text(&output.stderr);
-    assert_eq!(output.status.code(), Some(status), "{said:?}");
-    assert!(said.contains(word), "{said:?}");
+    let terminal_output = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{terminal_output:?}");
+    assert!(terminal_output.contains(word), "{terminal_output:?}");
     let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
-    assert!(!said.contains(obeyed), "{said:?}");
-    assert!(!said.contains("\nkgauge: all good"), "{said:?}");
+    assert!(!terminal_output.contains(obeyed), "{terminal_output:?}");
+    assert!(!terminal_output.contains("\nkgauge: all good"), "{terminal_output:?}");
 }
 
 #[test]

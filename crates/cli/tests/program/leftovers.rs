@@ -1,7 +1,6 @@
 //! What clusters leave behind when somebody kills processes, and who removes it.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
+use crate::clusters::Somebodys;
 use crate::site::{Site, children, text};
 
 /// A site whose temporary and state folders are its own.
@@ -37,20 +37,13 @@ impl Place {
     }
 
     /// A secured cluster that serves, and the process of its nodes.
-    fn up(&self) -> (Child, Pid) {
+    fn up(&self) -> (Somebodys, Pid) {
         let mut command = self.command(&["cluster", "up", "embedded,security=tls"]);
-        let mut kgauge = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut first = String::new();
-        let mut said = BufReader::new(kgauge.stdout.take().unwrap());
-        said.read_line(&mut first).unwrap();
-        assert!(first.starts_with("bootstrap.servers="), "{first}");
-        let nodes = children(kgauge.id());
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let cluster = Somebodys::of(command.spawn().unwrap());
+        let nodes = children(cluster.process.id());
         assert_eq!(nodes.len(), 1);
-        (kgauge, Pid::from_raw(nodes[0]).unwrap())
+        (cluster, Pid::from_raw(nodes[0]).unwrap())
     }
 
     /// What lies in the temporary folder, and in the one for records and keys.
@@ -71,7 +64,7 @@ fn names_in(dir: &Path) -> Vec<String> {
 #[test]
 fn what_killed_processes_left_is_listed_and_removed() {
     let place = Place::new();
-    let (mut kgauge, nodes) = place.up();
+    let (mut cluster, nodes) = place.up();
     let held = text(&place.run(&["cluster", "status"]).stdout);
     assert!(
         held.contains("embedded, not Apache Kafka, 1 process, used by"),
@@ -84,11 +77,11 @@ fn what_killed_processes_left_is_listed_and_removed() {
         "somebody holds it"
     );
     // One that is stopped cannot clean up after the other.
-    let own = Pid::from_child(&kgauge);
+    let own = Pid::from_child(&cluster.process);
     kill_process(own, Signal::STOP).unwrap();
     kill_process(nodes, Signal::KILL).unwrap();
     kill_process(own, Signal::KILL).unwrap();
-    kgauge.wait().unwrap();
+    cluster.process.wait().unwrap();
     assert_eq!(place.left().len(), 3, "{:?}", place.left());
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
@@ -111,9 +104,9 @@ fn what_killed_processes_left_is_listed_and_removed() {
 #[test]
 fn nothing_is_left_of_a_cluster_whose_kgauge_was_killed() {
     let place = Place::new();
-    let (mut kgauge, _) = place.up();
-    kgauge.kill().unwrap();
-    kgauge.wait().unwrap();
+    let (mut cluster, _) = place.up();
+    cluster.process.kill().unwrap();
+    cluster.process.wait().unwrap();
     let deadline = Instant::now() + Duration::from_secs(30);
     while !place.left().is_empty() {
         assert!(Instant::now() < deadline, "{:?}", place.left());
@@ -129,30 +122,24 @@ fn a_cluster_that_may_open_no_more_files_still_cleans_up() {
         "ulimit -n 40 && exec \"$0\" cluster up embedded:3,security=tls",
     ];
     let mut command = Command::new("sh");
-    let mut kgauge = command
+    command
         .args(limited)
         .arg(env!("CARGO_BIN_EXE_kgauge"))
         .env("TMPDIR", place.site.path("tmp"))
         .env("XDG_STATE_HOME", place.site.path("state"))
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut first = String::new();
-    let mut said = BufReader::new(kgauge.stdout.take().unwrap());
-    said.read_line(&mut first).unwrap();
-    let servers = first.trim().strip_prefix("bootstrap.servers=").unwrap();
-    let servers: Vec<&str> = servers.split(',').collect();
+        .stderr(Stdio::null());
+    let cluster = Somebodys::of(command.spawn().unwrap());
+    let servers: Vec<&str> = cluster.servers.split(',').collect();
     let connections: Vec<TcpStream> = (0..100)
         .map(|index| TcpStream::connect(servers[index % servers.len()]).unwrap())
         .collect();
-    let nodes = children(kgauge.id())[0];
+    let nodes = children(cluster.process.id())[0];
     let open = || fs::read_dir(format!("/proc/{nodes}/fd")).unwrap().count();
     while open() < 39 {
         std::thread::yield_now();
     }
-    kill_process(Pid::from_child(&kgauge), Signal::INT).unwrap();
-    assert_eq!(kgauge.wait().unwrap().code(), Some(0));
+    assert_eq!(cluster.end(), Some(0));
     assert!(place.left().is_empty(), "{:?}", place.left());
     drop(connections);
 }
@@ -160,9 +147,8 @@ fn a_cluster_that_may_open_no_more_files_still_cleans_up() {
 #[test]
 fn nothing_is_left_of_a_cluster_that_ends_in_order() {
     let place = Place::new();
-    let (mut kgauge, _) = place.up();
-    kill_process(Pid::from_child(&kgauge), Signal::INT).unwrap();
-    assert_eq!(kgauge.wait().unwrap().code(), Some(0));
+    let (cluster, _) = place.up();
+    assert_eq!(cluster.end(), Some(0));
     assert!(place.left().is_empty(), "{:?}", place.left());
 }
 
@@ -205,13 +191,13 @@ fn of_several_clusters_none_is_ended_unless_it_is_named() {
     let place = Place::new();
     let mut clusters = ["one", "two", "three"].map(|name| Detached::new(&place, name));
     let refused = place.run(&["cluster", "down"]);
-    let said = text(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{said}");
+    let stderr = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
     for words in [
         "3 clusters are running; name those to stop, or pass --all",
         "\n  two  Apache Kafka 4.3.1",
     ] {
-        assert!(said.contains(words), "{said}");
+        assert!(stderr.contains(words), "{stderr}");
     }
     assert!(clusters.iter_mut().all(Detached::runs));
     let ended = place.run(&["cluster", "down", "two"]);

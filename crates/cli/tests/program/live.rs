@@ -28,11 +28,11 @@ impl Watched {
         call.extend(["--serve", "0"]);
         let mut run = site.start(&call);
         let mut stderr = BufReader::new(run.stderr.take().unwrap());
-        let mut said = String::new();
+        let mut messages = String::new();
         let address = loop {
-            let read = stderr.read_line(&mut said).unwrap();
-            assert!(read > 0, "it ended without an address: {said}");
-            if let Some((_, rest)) = said.split_once("watch the run at http://") {
+            let read = stderr.read_line(&mut messages).unwrap();
+            assert!(read > 0, "it ended without an address: {messages}");
+            if let Some((_, rest)) = messages.split_once("watch the run at http://") {
                 break rest.split('/').next().unwrap().to_owned();
             }
         };
@@ -60,28 +60,28 @@ impl Watched {
         self.say(format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address).as_bytes())
     }
 
-    /// Asks for the part that changes until it says this.
-    fn until(&self, wanted: &str) -> String {
+    /// Asks for the part that changes until it contains this.
+    fn until(&self, expected: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let part = self.get("/live.html").body;
-            if part.contains(wanted) {
+            if part.contains(expected) {
                 return part;
             }
-            assert!(Instant::now() < deadline, "{wanted} does not come: {part}");
+            assert!(Instant::now() < deadline, "{expected} does not come: {part}");
             std::thread::yield_now();
         }
     }
 
-    /// Stops it, and gives status, what it printed and what it said.
+    /// Waits for its end, after Ctrl-C if `signal` is set. Returns its exit status, stdout and stderr.
     fn end(mut self, signal: bool) -> (Option<i32>, String, String) {
         if signal {
             kill_process(Pid::from_child(&self.run), Signal::INT).unwrap();
         }
-        let mut said = String::new();
-        self.stderr.read_to_string(&mut said).unwrap();
+        let mut stderr = String::new();
+        self.stderr.read_to_string(&mut stderr).unwrap();
         let output = self.run.wait_with_output().unwrap();
-        (output.status.code(), text(&output.stdout), said)
+        (output.status.code(), text(&output.stdout), stderr)
     }
 }
 
@@ -171,8 +171,8 @@ fn the_numbers_of_a_run_are_those_of_its_summary() {
     assert!(over.contains("reports/1"), "{over}");
     let report = watched.get("/reports/1");
     let after = numbers(&watched.get("/metrics").body);
-    let (status, table, said) = watched.end(false);
-    assert_eq!(status, Some(0), "{said}");
+    let (status, table, stderr) = watched.end(false);
+    assert_eq!(status, Some(0), "{stderr}");
     assert!(
         table.contains("report.html"),
         "the table is printed as ever"
@@ -237,7 +237,7 @@ fn a_run_is_watched_as_it_goes_and_names_stay_text() {
     let watched = Watched::start(&site, &["named.yaml", "--out", "out"]);
     // Charts come with the first second of which all is known.
     let part = watched.until("id=\"trial-1-throughput\"");
-    for wanted in [
+    for expected in [
         "id=\"now\"",
         "data-phase=\"load\"",
         "id=\"stage-progress\"",
@@ -248,7 +248,7 @@ fn a_run_is_watched_as_it_goes_and_names_stay_text() {
         "hold, ",
         "&lt;script&gt;&amp;&quot;",
     ] {
-        assert!(part.contains(wanted), "{wanted}: {part}");
+        assert!(part.contains(expected), "{expected}: {part}");
     }
     let page = watched.get("/");
     assert_eq!(page.status, 200);
@@ -294,8 +294,8 @@ fn a_run_is_watched_as_it_goes_and_names_stay_text() {
     }
     assert_eq!(same.body, "");
     // A user who stops waits for no viewer.
-    let (status, _, said) = watched.end(true);
-    assert_eq!(status, Some(130), "{said}");
+    let (status, _, stderr) = watched.end(true);
+    assert_eq!(status, Some(130), "{stderr}");
 }
 
 /// A hundred at once: each is answered or sent away, and later ones are served again.
@@ -380,8 +380,8 @@ fn nobody_hangs_or_ends_the_server() {
         assert_eq!(answer.header("X-Content-Type-Options"), Some("nosniff"));
     }
     many_at_once(&watched, idle);
-    let (status, _, said) = watched.end(true);
-    assert_eq!(status, Some(130), "{said}");
+    let (status, _, stderr) = watched.end(true);
+    assert_eq!(status, Some(130), "{stderr}");
 }
 
 #[test]
@@ -399,7 +399,7 @@ fn who_says_nothing_is_sent_away() {
 }
 
 #[test]
-fn a_port_in_use_is_told_before_anything_is_started() {
+fn a_port_in_use_is_refused_before_anything_is_started() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let call = ["run", "tiny.yaml", "--serve", address.as_str()];
@@ -434,8 +434,8 @@ fn several_targets_are_watched_one_after_the_other() {
         acked.map(|(_, value)| *value).collect::<Vec<_>>(),
         [800.0, 800.0]
     );
-    let (status, _, said) = watched.end(false);
-    assert_eq!(status, Some(0), "{said}");
+    let (status, _, stderr) = watched.end(false);
+    assert_eq!(status, Some(0), "{stderr}");
 }
 
 #[test]
@@ -443,12 +443,12 @@ fn a_run_that_goes_on_shows_what_was_done_before() {
     let site = Site::new();
     let first = Watched::start(&site, &["tiny.yaml", "--out", "half", "--repeat", "8"]);
     first.until("id=\"complete\"");
-    let (status, _, said) = first.end(true);
-    assert_eq!(status, Some(130), "{said}");
+    let (status, _, stderr) = first.end(true);
+    assert_eq!(status, Some(130), "{stderr}");
     let again = Watched::start(&site, &["--resume", "half"]);
     let part = again.until("id=\"complete\"");
     assert!(part.contains("class=\"ended\""), "{part}");
     again.until("data-phase=\"over\"");
-    let (status, _, said) = again.end(false);
-    assert_eq!(status, Some(0), "{said}");
+    let (status, _, stderr) = again.end(false);
+    assert_eq!(status, Some(0), "{stderr}");
 }

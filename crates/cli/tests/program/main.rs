@@ -34,11 +34,11 @@ use site::{Site, TINY, check_refused, json, text, wait_for};
 fn a_run_ends_with_a_table_a_summary_and_a_report() {
     let site = Site::new();
     let output = site.run(&["run", "tiny.yaml", "--out", "out", "--seed", "42"]);
-    let (said, table) = (text(&output.stderr), text(&output.stdout));
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let (stderr, table) = (text(&output.stderr), text(&output.stdout));
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(table.contains("not Apache Kafka"), "{table}");
     assert!(table.contains("report.html"), "{table}");
-    assert!(said.contains("seed 42"), "{said}");
+    assert!(stderr.contains("seed 42"), "{stderr}");
     let summary = json(&site.path("out/summary.json"));
     let counted = summary["trials"][0]["counted"].as_array().unwrap();
     assert_eq!(counted.len(), 2);
@@ -74,8 +74,8 @@ fn a_ceiling_is_measured_for_the_flows_that_are_asked_for() {
     }
     let output = site.run(&call);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let rows = told["rows"].as_array().unwrap();
+    let ceilings: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = ceilings["rows"].as_array().unwrap();
     let number = |row: &Value, key: &str| row[key].as_f64().unwrap();
     let written = rows.iter().filter(|row| row["flow"] == "writers");
     let mut count = 0;
@@ -147,7 +147,7 @@ fn all_mistakes_of_a_scenario_are_shown_at_once() {
         .replace("size: 100 B", "size: 100");
     site.write("wrong.yaml", &wrong);
     let output = site.run(&["run", "wrong.yaml"]);
-    let said = text(&output.stderr);
+    let stderr = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
     for word in [
         "wrong.yaml:3:1",
@@ -155,11 +155,11 @@ fn all_mistakes_of_a_scenario_are_shown_at_once() {
         "has no unit",
         "100 B",
     ] {
-        assert!(said.contains(word), "{word:?} is missing in {said}");
+        assert!(stderr.contains(word), "{word:?} is missing in {stderr}");
     }
     assert!(
         !site.path("kgauge-runs").exists(),
-        "nothing is begun for a wrong scenario"
+        "a wrong scenario has no run folder"
     );
 }
 

@@ -8,8 +8,8 @@ use crate::site::{Site, text};
 
 const REPLICATED: &str = "\
 kgauge: 1
-name: told
-question: What do nodes tell?
+name: metrics
+question: Which metrics do nodes report?
 target: {brokers: 3}
 topic: {partitions: 3, replication: 3}
 flows:
@@ -85,14 +85,14 @@ fn each_node_tells_what_it_has_counted_and_together_it_is_what_was_sent() {
 }
 
 #[test]
-fn who_wants_no_metrics_has_none_and_it_is_said() {
+fn metrics_off_collects_none_and_the_evidence_names_the_reason() {
     let site = Site::new();
     let evidence = run(&site, "counted.yaml", &["--target", "embedded,metrics=off"]);
     assert!(looks(&evidence).is_empty());
-    let said = evidence
+    let not_seen = evidence
         .iter()
         .find(|one| one["evidence"] == "not-seen" && one["what"] == "metrics of the brokers");
-    assert_eq!(said.unwrap()["why"], "the target sets metrics=off");
+    assert_eq!(not_seen.unwrap()["why"], "the target sets metrics=off");
 }
 
 #[test]
@@ -109,8 +109,8 @@ fn nodes_that_are_down_or_stand_still_are_missed_in_words_and_hold_up_nobody() {
     let looks = looks(&evidence);
     let why = |node: u64| {
         let what = format!("metrics of broker {node}");
-        let said = evidence.iter().find(|one| one["what"] == what.as_str());
-        said.map(|one| one["why"].as_str().unwrap().to_owned())
+        let not_seen = evidence.iter().find(|one| one["what"] == what.as_str());
+        not_seen.map(|one| one["why"].as_str().unwrap().to_owned())
     };
     assert_eq!(why(1), None);
     let (still, down) = (why(2).unwrap(), why(3).unwrap());

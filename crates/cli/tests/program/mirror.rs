@@ -14,33 +14,33 @@ stages: {warm-up: 0 s, hold: 1 s}
 repeats: 1
 ";
 
-/// What is said of a call that is refused.
+/// The stderr of a run that is refused.
 fn refused(call: &[&str]) -> String {
     let site = Site::new();
     site.write("mirror.yaml", MIRROR);
     let output = site.run(&[&["run"], call].concat());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{call:?}: {said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{call:?}: {stderr}");
     assert!(!site.path("kgauge-runs").exists(), "{call:?}");
-    said
+    stderr
 }
 
 #[test]
 fn a_second_cluster_is_asked_for_where_kgauge_cannot_start_it() {
-    let said = refused(&["mirror.yaml", "--target", "127.0.0.1:9", "--yes"]);
-    assert!(said.contains("--destination TARGET"), "{said}");
+    let stderr = refused(&["mirror.yaml", "--target", "127.0.0.1:9", "--yes"]);
+    assert!(stderr.contains("--destination TARGET"), "{stderr}");
 }
 
 #[test]
 fn a_second_cluster_that_nothing_is_copied_to_is_refused() {
-    let said = refused(&["tiny.yaml", "--destination", "embedded"]);
+    let stderr = refused(&["tiny.yaml", "--destination", "embedded"]);
     assert!(
-        said.contains("none of the scenarios has a mirror"),
-        "{said}"
+        stderr.contains("none of the scenarios has a mirror"),
+        "{stderr}"
     );
     let none = ["--set", "target.mirror.replicator=none"];
-    let said = refused(&[&["mirror.yaml"], &none[..]].concat());
-    assert!(said.contains("nothing would copy"), "{said}");
+    let stderr = refused(&[&["mirror.yaml"], &none[..]].concat());
+    assert!(stderr.contains("nothing would copy"), "{stderr}");
 }
 
 #[test]
@@ -52,9 +52,9 @@ fn mirror_maker_is_not_let_loose_on_somebodys_cluster() {
         "--destination",
         "127.0.0.1:10",
     ];
-    let said = refused(&[&["mirror.yaml"], &there[..]].concat());
-    assert!(said.contains("its own topics"), "{said}");
-    assert!(said.contains("target.mirror.replicator=none"), "{said}");
-    let said = refused(&["mirror.yaml", "--destination", "embeded"]);
-    assert!(said.contains("did you mean embedded?"), "{said}");
+    let stderr = refused(&[&["mirror.yaml"], &there[..]].concat());
+    assert!(stderr.contains("its own topics"), "{stderr}");
+    assert!(stderr.contains("target.mirror.replicator=none"), "{stderr}");
+    let stderr = refused(&["mirror.yaml", "--destination", "embeded"]);
+    assert!(stderr.contains("did you mean embedded?"), "{stderr}");
 }

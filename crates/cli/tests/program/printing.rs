@@ -48,11 +48,11 @@ fn without_stdout(site: &Site, arguments: &[&str], broken: Broken) -> (Option<i3
 }
 
 fn check_full(site: &Site, arguments: &[&str], status: i32) {
-    let (code, said) = without_stdout(site, arguments, Broken::Disk);
-    assert_eq!(code, Some(status), "{arguments:?}: {said}");
+    let (code, stderr) = without_stdout(site, arguments, Broken::Disk);
+    assert_eq!(code, Some(status), "{arguments:?}: {stderr}");
     let words = "kgauge: error: cannot write to stdout: No space left on device";
-    assert!(said.contains(words), "{arguments:?}: {said}");
-    assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+    assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+    assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
 }
 
 #[test]
@@ -73,9 +73,9 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
         &["kafka-topics", "--version"],
     ];
     for call in calls {
-        let (code, said) = without_stdout(&site, call, Broken::Pipe);
-        assert_eq!(code, Some(0), "{call:?}: {said}");
-        assert!(!said.contains("error"), "{call:?}: {said}");
+        let (code, stderr) = without_stdout(&site, call, Broken::Pipe);
+        assert_eq!(code, Some(0), "{call:?}: {stderr}");
+        assert!(!stderr.contains("error"), "{call:?}: {stderr}");
     }
 }
 
@@ -83,8 +83,8 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
 fn a_run_whose_reader_is_gone_ends_as_it_would_have() {
     let site = Site::new();
     let call = ["run", "counted.yaml", "--out", "good"];
-    let (code, said) = without_stdout(&site, &call, Broken::Pipe);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, stderr) = without_stdout(&site, &call, Broken::Pipe);
+    assert_eq!(code, Some(0), "{stderr}");
     assert_eq!(json(&site.path("good/run.json"))["status"], "complete");
     // A gate must not open because nobody read the table.
     site.write(
@@ -92,8 +92,8 @@ fn a_run_whose_reader_is_gone_ends_as_it_would_have() {
         &format!("{COUNTED}goals: [writers.throughput >= 1G/s]\n"),
     );
     let call = ["run", "missed.yaml", "--out", "missed"];
-    let (code, said) = without_stdout(&site, &call, Broken::Pipe);
-    assert_eq!(code, Some(1), "{said}");
+    let (code, stderr) = without_stdout(&site, &call, Broken::Pipe);
+    assert_eq!(code, Some(1), "{stderr}");
 }
 
 #[test]
@@ -193,14 +193,14 @@ fn a_signal_ends_clusters_and_tools_although_stderr_takes_nothing() {
         .args(["1000000000", "--record-size", "10", "--throughput", "100"])
         .args(["--reporting-interval", "100"])
         .args(["--bootstrap-server", &cluster.servers])
-        .stdout(File::create(site.path("said")).unwrap())
+        .stdout(File::create(site.path("stdout")).unwrap())
         .stderr(Broken::Disk.stream());
     let mut tool = command.spawn().unwrap();
-    wait_for(&site.path("said"));
+    wait_for(&site.path("stdout"));
     kill_process(Pid::from_child(&tool), Signal::TERM).unwrap();
     tool.wait().unwrap();
-    let said = read_to_string(site.path("said")).unwrap();
-    assert!(said.contains("99th"), "the totals were printed: {said}");
+    let stdout = read_to_string(site.path("stdout")).unwrap();
+    assert!(stdout.contains("99th"), "the totals were printed: {stdout}");
     assert_eq!(cluster.end(), Some(0));
 }
 
@@ -213,8 +213,8 @@ fn every_error_has_the_same_prefix() {
         &["report", "nowhere"],
     ] {
         check_refused(call, 2, &["kgauge: error: "]);
-        let said = text(&Site::new().run(call).stderr);
-        assert!(said.starts_with("kgauge: error: "), "{said}");
+        let stderr = text(&Site::new().run(call).stderr);
+        assert!(stderr.starts_with("kgauge: error: "), "{stderr}");
     }
 }
 
@@ -227,8 +227,8 @@ fn a_folder_whose_name_is_not_utf_8_is_refused() {
         &["cluster", "up", "--data"],
     ] {
         let output = site.command(call).arg(name).output().unwrap();
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("is not UTF-8; choose another one"), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("is not UTF-8; choose another one"), "{stderr}");
     }
 }

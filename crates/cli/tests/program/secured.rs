@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{Site, json, text, wait_for};
+use crate::site::{Site, children, json, text, wait_for};
 
 /// The program with a place of its own for secrets and temporary files.
 fn kgauge(site: &Site, arguments: &[&str]) -> Command {
@@ -47,18 +47,6 @@ fn until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// The processes whose parent is this one.
-fn children(parent: u32) -> Vec<u32> {
-    let entries = fs::read_dir("/proc").unwrap();
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    let is_child = |pid: &u32| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let rest = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
-        rest.split(' ').nth(1) == Some(parent.to_string().as_str())
-    };
-    pids.filter(is_child).collect()
-}
-
 /// A cluster that serves.
 struct Serving {
     process: Child,
@@ -87,7 +75,7 @@ impl Serving {
         }
     }
 
-    /// What it says on stderr until its end, and its status.
+    /// Ends it. Returns its stderr and exit status.
     fn end(mut self) -> (String, Option<i32>) {
         kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
         self.wait()
@@ -95,10 +83,10 @@ impl Serving {
 
     fn wait(&mut self) -> (String, Option<i32>) {
         let status = self.process.wait().unwrap();
-        let mut said = String::new();
-        let stderr = self.process.stderr.as_mut().unwrap();
-        std::io::Read::read_to_string(stderr, &mut said).unwrap();
-        (said, status.code())
+        let mut stderr = String::new();
+        let pipe = self.process.stderr.as_mut().unwrap();
+        std::io::Read::read_to_string(pipe, &mut stderr).unwrap();
+        (stderr, status.code())
     }
 }
 
@@ -125,8 +113,8 @@ fn a_run_works_by_every_kind_of_security() {
         let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "1"];
         let call = [&call[..], &["--target", &target]].concat();
         let output = kgauge(&site, &call).output().unwrap();
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{security}: {said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{security}: {stderr}");
         let trial = json(&site.path("out/summary.json"))["trials"][0].clone();
         assert_eq!(trial["counted"][0]["acked"], 800, "{security}");
         assert_eq!(trial["counted"][0]["on_broker"], 800, "{security}");
@@ -174,7 +162,7 @@ fn no_secret_of_an_embedded_cluster_is_seen_anywhere() {
         };
         let clusters = children(child.id());
         assert_eq!(clusters.len(), 1, "the embedded cluster is a process");
-        for pid in [child.id(), clusters[0]] {
+        for pid in [child.id().to_string(), clusters[0].to_string()] {
             for file in ["cmdline", "environ"] {
                 let path = format!("/proc/{pid}/{file}");
                 shows(&path, &fs::read(&path).unwrap());
@@ -209,8 +197,8 @@ fn clients_of_a_secured_cluster_need_its_properties() {
         let output = output.unwrap();
         (output.status.code(), text(&output.stderr))
     };
-    let (status, said) = run(&cluster.properties);
-    assert_eq!(status, Some(0), "{said}");
+    let (status, stderr) = run(&cluster.properties);
+    assert_eq!(status, Some(0), "{stderr}");
 
     let right = fs::read_to_string(&cluster.properties).unwrap();
     assert!(right.starts_with(&format!("bootstrap.servers={}\n", cluster.servers)));
@@ -218,17 +206,17 @@ fn clients_of_a_secured_cluster_need_its_properties() {
     let mut wrong = right.clone();
     wrong.replace_range(at..at + 8, "00000000");
     site.write("wrong.properties", &wrong);
-    let (status, said) = run("wrong.properties");
-    assert_eq!(status, Some(3), "{said}");
-    assert!(said.contains("the credentials were not accepted"), "{said}");
+    let (status, stderr) = run("wrong.properties");
+    assert_eq!(status, Some(3), "{stderr}");
+    assert!(stderr.contains("the credentials were not accepted"), "{stderr}");
 
-    let (status, said) = run(&cluster.servers);
-    assert_eq!(status, Some(3), "without TLS: {said}");
+    let (status, stderr) = run(&cluster.servers);
+    assert_eq!(status, Some(3), "without TLS: {stderr}");
 
     let private = Path::new(&cluster.properties).parent().unwrap().to_owned();
     assert!(private.join("librdkafka.properties").exists());
-    let (said, status) = cluster.end();
-    assert_eq!(status, Some(0), "{said}");
+    let (stderr, status) = cluster.end();
+    assert_eq!(status, Some(0), "{stderr}");
     assert!(!private.exists());
     assert!(is_empty(&site.path("tmp")), "nothing is left");
 }
@@ -250,36 +238,35 @@ fn after_kill_9_neither_secrets_nor_processes_are_left() {
 }
 
 #[test]
-fn after_a_bad_end_the_place_of_the_logs_is_told() {
+fn after_a_bad_end_the_error_names_the_folder_of_the_logs() {
     let site = Site::new();
     let mut cluster = Serving::start(&site, "embedded:2");
     let child = children(cluster.process.id())[0];
-    // Something that the child has said, for otherwise there is nothing to keep.
+    // kgauge keeps logs only if one of them is not empty.
     let folder = fs::read_dir(site.path("tmp")).unwrap().next().unwrap();
     let log = folder.unwrap().path().join("target.log");
     assert!(log.exists());
     fs::write(&log, "last words\n").unwrap();
-    let pid = Pid::from_raw(i32::try_from(child).unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
-    let (said, status) = cluster.wait();
-    assert_eq!(status, Some(3), "{said}");
+    kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
+    let (stderr, status) = cluster.wait();
+    assert_eq!(status, Some(3), "{stderr}");
     let place = log.parent().unwrap().display().to_string();
     assert!(
-        said.contains(&format!("its logs are kept in {place}")),
-        "{said}"
+        stderr.contains(&format!("its logs are kept in {place}")),
+        "{stderr}"
     );
     assert_eq!(fs::read_to_string(&log).unwrap(), "last words\n");
     assert!(!log.with_file_name("data").exists(), "only the logs");
 }
 
 #[test]
-fn the_flush_policy_of_an_option_is_what_an_ack_is_said_to_mean() {
+fn the_flush_policy_of_an_option_is_in_the_meaning_of_an_ack() {
     let site = Site::new();
     let flush = |out: &str, target: &str, more: &[&str]| {
         let call = ["run", "counted.yaml", "--out", out, "--target", target];
         let output = kgauge(&site, &[&call[..], more].concat()).output().unwrap();
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{target}: {said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{target}: {stderr}");
         let summary = json(&site.path(out).join("summary.json"));
         let meaning = &summary["trials"][0]["flows"][0]["ack"];
         let words = meaning["flush"].as_str();

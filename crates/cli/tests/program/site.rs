@@ -98,12 +98,12 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 pub(crate) fn check_refused(arguments: &[&str], status: i32, words: &[&str]) {
     let site = Site::new();
     let output = site.run(arguments);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {stderr}");
     for word in words {
         assert!(
-            said.contains(word),
-            "{arguments:?} does not say {word:?}: {said}"
+            stderr.contains(word),
+            "{arguments:?} does not say {word:?}: {stderr}"
         );
     }
     assert!(

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::site::{Site, check_refused, json, text};
 
 #[test]
-fn a_speed_that_is_none_is_told_with_an_example_before_anything_starts() {
+fn a_wrong_speed_is_refused_with_an_example_before_anything_starts() {
     let with = |speed| ["run", "tiny.yaml", "--network-speed", speed];
     let wrong = [
         (
@@ -47,12 +47,12 @@ fn a_speed_that_was_given_is_in_the_folder_and_its_use_in_the_report() {
     let lines = lines
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let told: Vec<Value> = lines
+    let speeds: Vec<Value> = lines
         .filter(|line| line["evidence"] == "network-speed" && line["interface"] == "lo")
         .collect();
-    assert_eq!(told.len(), 1, "once a repeat: {told:?}");
-    assert_eq!(told[0]["bits_per_s"], 1_000_000);
-    assert_eq!(told[0]["told_by"], "user");
+    assert_eq!(speeds.len(), 1, "once a repeat: {speeds:?}");
+    assert_eq!(speeds[0]["bits_per_s"], 1_000_000);
+    assert_eq!(speeds[0]["told_by"], "user");
     let page = fs::read_to_string(site.path("out/report.html")).unwrap();
     assert!(page.contains("<strong>Network utilisation</strong>"));
     let head = json(&site.path("out/run.json"));

@@ -17,7 +17,7 @@ fn varied(site: &Site, repeats: u32, vary: &str) {
 /// Trial name -> (repeats measured, repeats planned, why not).
 fn trials(summary: &Value) -> BTreeMap<String, (u64, u64, Option<String>)> {
     let trials = summary["trials"].as_array().unwrap().iter();
-    let told = trials.map(|trial| {
+    let entries = trials.map(|trial| {
         let name = trial["name"].as_str().unwrap().to_owned();
         let count = |key: &str| trial[key].as_u64().unwrap();
         let why = trial["not_measured"].as_str().map(str::to_owned);
@@ -26,7 +26,7 @@ fn trials(summary: &Value) -> BTreeMap<String, (u64, u64, Option<String>)> {
             (count("repeats_measured"), count("repeats_planned"), why),
         )
     });
-    told.collect()
+    entries.collect()
 }
 
 fn events(site: &Site, dir: &str, kind: &str) -> Vec<Value> {
@@ -48,9 +48,9 @@ fn a_trial_that_fails_does_not_end_the_run() {
     );
     varied(&site, 2, &vary);
     let output = site.run(&["run", "varied.yaml", "--out", "out", "--seed", "1"]);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("1 of 3 trials failed"), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("1 of 3 trials failed"), "{stderr}");
     let found = trials(&json(&site.path("out/summary.json")));
     assert_eq!(found["good"], (2, 2, None));
     assert_eq!(found["fair"], (2, 2, None));
@@ -60,9 +60,9 @@ fn a_trial_that_fails_does_not_end_the_run() {
 
     // What failed is what is left to do.
     let again = site.run(&["run", "--resume", "out"]);
-    let said = text(&again.stderr);
-    assert_eq!(again.status.code(), Some(3), "{said}");
-    assert!(said.contains("1 trial, 2 repeats left to do"), "{said}");
+    let stderr = text(&again.stderr);
+    assert_eq!(again.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("1 trial, 2 repeats left to do"), "{stderr}");
     let found = trials(&json(&site.path("out/summary.json")));
     let why = found["bad"].2.clone().unwrap();
     assert!(why.contains("min.insync.replicas"), "{why}");
@@ -97,8 +97,8 @@ fn a_cluster_that_dies_takes_no_other_trial_with_it() {
     };
     kill_process(Pid::from_raw(*cluster).unwrap(), Signal::KILL).unwrap();
     let output = run.wait_with_output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
     let found = trials(&json(&site.path("out/summary.json")));
     let failed = found.values().filter(|(_, _, why)| why.is_some()).count();
     let whole = found
@@ -106,7 +106,7 @@ fn a_cluster_that_dies_takes_no_other_trial_with_it() {
         .filter(|(measured, ..)| *measured == 2)
         .count();
     assert_eq!((failed, whole), (1, 2), "{found:?}");
-    assert_eq!(events(&site, "out", "cluster-started").len(), 1, "{said}");
+    assert_eq!(events(&site, "out", "cluster-started").len(), 1, "{stderr}");
 }
 
 #[test]
@@ -116,16 +116,16 @@ fn trials_get_the_clusters_that_they_want() {
                 broker.log.segment.bytes: [1048576]\n";
     varied(&site, 1, vary);
     let output = site.run(&["run", "varied.yaml", "--out", "out", "--seed", "3"]);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     // The embedded cluster has no network threads to set.
-    assert!(said.contains("skipped 2 trials of counted"), "{said}");
+    assert!(stderr.contains("skipped 2 trials of counted"), "{stderr}");
     let found = trials(&json(&site.path("out/summary.json")));
     assert_eq!(found.len(), 6);
     for (name, (measured, planned, why)) in found {
-        let wanted = u64::from(!name.contains("num.network.threads"));
-        assert_eq!((measured, planned), (wanted, wanted), "{name}");
-        assert_eq!(why.is_some(), wanted == 0, "{name}");
+        let expected = u64::from(!name.contains("num.network.threads"));
+        assert_eq!((measured, planned), (expected, expected), "{name}");
+        assert_eq!(why.is_some(), expected == 0, "{name}");
     }
     // Four kinds of clusters: three more than the first.
     let started = events(&site, "out", "cluster-started");
@@ -139,9 +139,9 @@ fn an_existing_cluster_is_not_asked_to_be_another() {
     let site = Site::new();
     varied(&site, 1, "  target.brokers: [1, 3]\n");
     let output = site.run(&["run", "varied.yaml", "--target", "127.0.0.1:9", "--yes"]);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("need different clusters"), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("need different clusters"), "{stderr}");
 }
 
 #[test]
@@ -203,8 +203,8 @@ fn an_interrupted_run_goes_on_to_the_same_results() {
     );
     let nothing = site.run(&more);
     assert_eq!(nothing.status.code(), Some(2));
-    let said = text(&nothing.stderr);
-    assert!(said.contains("there is nothing left to do"), "{said}");
+    let stderr = text(&nothing.stderr);
+    assert!(stderr.contains("there is nothing left to do"), "{stderr}");
 }
 
 /// Folders of repeats in the order in which they began.
@@ -218,16 +218,16 @@ fn order(site: &Site, dir: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_cannot_go_on_is_told() {
+fn a_run_that_cannot_be_resumed_is_refused() {
     let site = Site::new();
     fs::create_dir(site.path("empty")).unwrap();
     for (dir, words) in [("empty", "holds no run"), ("nowhere", "holds no run")] {
         let output = site.run(&["run", "--resume", dir]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(
-            said.contains(words) || said.contains("cannot read"),
-            "{said}"
+            stderr.contains(words) || stderr.contains("cannot read"),
+            "{stderr}"
         );
     }
     let both = site.run(&["run", "tiny.yaml", "--resume", "empty"]);
@@ -257,11 +257,11 @@ fn a_run_goes_on_with_its_own_kind_of_cluster_only() {
     let before = fs::read(site.path("out/run.json")).unwrap();
     let other = ["run", "--resume", "out", "--target", "embedded:2"];
     let output = site.run(&other);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(
-        said.contains("made on embedded, and the target is embedded:2"),
-        "{said}"
+        stderr.contains("made on embedded, and the target is embedded:2"),
+        "{stderr}"
     );
     let (before, after) = (
         serde_json::from_slice::<Value>(&before).unwrap(),
@@ -286,9 +286,9 @@ fn a_trial_that_is_left_out_demands_nothing() {
     let vary = "  one-at-a-time:\n    broker.num.network.threads: [8]\ngoals: [writers.throughput >= 1/s]\n";
     varied(&site, 1, vary);
     let output = site.run(&["run", "varied.yaml", "--out", "out"]);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("skipped 1 trial of counted"), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("skipped 1 trial of counted"), "{stderr}");
 }
 
 #[test]
@@ -322,21 +322,21 @@ fn security_is_varied_like_anything_else() {
         "  target.security: [plaintext, scram-sha-256+tls]\n",
     );
     let output = site.run(&["run", "varied.yaml", "--out", "out"]);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     let found = trials(&json(&site.path("out/summary.json")));
     assert_eq!(found.len(), 2);
     assert!(
         found.values().all(|(measured, ..)| *measured == 1),
         "{found:?}"
     );
-    assert_eq!(events(&site, "out", "cluster-started").len(), 1, "{said}");
+    assert_eq!(events(&site, "out", "cluster-started").len(), 1, "{stderr}");
     // The target's own word is not overruled.
     let call = ["run", "varied.yaml", "--target", "embedded,security=mtls"];
     let refused = site.run(&call);
-    let said = text(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{said}");
-    assert!(said.contains("sets security"), "{said}");
+    let stderr = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("sets security"), "{stderr}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Cluster {
         let request = fetch_request(version, group, topic, partitions);
         let reply = connection.call_between(&request, version..=version, limit)?;
         let answer = reply.decode()?;
-        let (code, told) = read_offsets(&answer, topic);
+        let (code, offsets) = read_offsets(&answer, topic);
         if !code.is_none() {
             return Err(ClusterError::Refused {
                 api: ApiKey::OffsetFetch,
@@ -31,11 +31,10 @@ impl Cluster {
                 message: None,
             });
         }
-        let of = |partition: &i32| {
-            let told = told.iter().find(|told| told.0 == *partition)?;
-            let is_told = ErrorCode::from(told.2).is_none() && told.1 >= 0;
-            is_told.then_some(told.1)
+        let committed = |partition: &i32| {
+            let &(_, offset, error_code) = offsets.iter().find(|entry| entry.0 == *partition)?;
+            (ErrorCode::from(error_code).is_none() && offset >= 0).then_some(offset)
         };
-        Ok(partitions.iter().map(of).collect())
+        Ok(partitions.iter().map(committed).collect())
     }
 }

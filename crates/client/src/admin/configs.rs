@@ -221,7 +221,7 @@ impl Cluster {
         let mut entries: Vec<ConfigEntry> = result
             .configs
             .iter()
-            .map(|told| entry(told, version))
+            .map(|config| entry(config, version))
             .collect();
         entries.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(entries)
@@ -265,9 +265,9 @@ impl Cluster {
     }
 }
 
-fn entry(told: &DescribeConfigsResourceResult<'_>, version: i16) -> ConfigEntry {
-    let source = match told.config_source {
-        _ if version == 0 && told.is_default => ConfigSource::Default,
+fn entry(config: &DescribeConfigsResourceResult<'_>, version: i16) -> ConfigEntry {
+    let source = match config.config_source {
+        _ if version == 0 && config.is_default => ConfigSource::Default,
         _ if version == 0 => ConfigSource::Other,
         1 => ConfigSource::Topic,
         2 => ConfigSource::DynamicBroker,
@@ -277,9 +277,9 @@ fn entry(told: &DescribeConfigsResourceResult<'_>, version: i16) -> ConfigEntry 
         _ => ConfigSource::Other,
     };
     ConfigEntry {
-        name: told.name.to_string(),
-        value: told.value.as_ref().map(ToString::to_string),
+        name: config.name.to_string(),
+        value: config.value.as_ref().map(ToString::to_string),
         source,
-        is_sensitive: told.is_sensitive,
+        is_sensitive: config.is_sensitive,
     }
 }

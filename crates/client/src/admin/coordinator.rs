@@ -79,7 +79,11 @@ impl Cluster {
 
 fn coordinator_id(answer: &FindCoordinatorResponse<'_>) -> Result<i32, ClusterError> {
     let (node_id, code, message) = match answer.coordinators.first() {
-        Some(told) => (told.node_id, told.error_code, &told.error_message),
+        Some(coordinator) => (
+            coordinator.node_id,
+            coordinator.error_code,
+            &coordinator.error_message,
+        ),
         None => (answer.node_id, answer.error_code, &answer.error_message),
     };
     match ErrorCode::from(code) {

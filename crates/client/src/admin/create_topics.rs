@@ -212,7 +212,7 @@ impl Cluster {
     }
 
     fn await_leaders(&mut self, topic: &TopicSpec) -> Result<(), CreateTopicError> {
-        let wanted = usize::try_from(topic.partitions).ok();
+        let expected = usize::try_from(topic.partitions).ok();
         self.await_everywhere(&topic.name, SilentBroker::Wait, |found| {
             let Some(found) = found else {
                 return Err("the topic, which it does not list".to_owned());
@@ -224,7 +224,7 @@ impl Cluster {
                 ));
             }
             // -1 partitions means the broker's own default, which is unknown here.
-            if wanted.is_some_and(|wanted| wanted != found.partitions.len()) {
+            if expected.is_some_and(|count| count != found.partitions.len()) {
                 return Err(format!("{} of its partitions", found.partitions.len()));
             }
             Ok(())

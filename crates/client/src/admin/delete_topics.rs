@@ -148,8 +148,10 @@ impl Cluster {
             .call_between(&request, version..=version, limit)
             .map_err(|error| failed(error.into()))?;
         let answer = reply.decode().map_err(|error| failed(error.into()))?;
-        let told = |name: &Option<std::borrow::Cow<'_, str>>| name.as_deref() == Some(topic);
-        let result = answer.responses.iter().find(|result| told(&result.name));
+        let result = answer
+            .responses
+            .iter()
+            .find(|result| result.name.as_deref() == Some(topic));
         let result = result.ok_or_else(|| DeleteTopicError::Unanswered { topic: name() })?;
         match ErrorCode::from(result.error_code) {
             ErrorCode::None | ErrorCode::UnknownTopicOrPartition => Ok(()),

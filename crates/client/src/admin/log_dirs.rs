@@ -116,7 +116,7 @@ impl Cluster {
             let partitions = self
                 .metadata()
                 .topic(topic)
-                .map_or(&[][..], |told| &told.partitions);
+                .map_or(&[][..], |known| &known.partitions);
             let indices = partitions.iter().map(|partition| partition.index).collect();
             all.push(DescribableLogDirTopic {
                 topic: topic.to_owned().into(),
@@ -127,9 +127,9 @@ impl Cluster {
     }
 }
 
-fn log_dir(told: &DescribeLogDirsResult<'_>) -> LogDir {
+fn log_dir(result: &DescribeLogDirsResult<'_>) -> LogDir {
     let mut partitions = Vec::new();
-    for topic in &told.topics {
+    for topic in &result.topics {
         partitions.extend(topic.partitions.iter().map(|partition| LogDirPartition {
             topic: topic.name.to_string(),
             partition: partition.partition_index,
@@ -138,11 +138,11 @@ fn log_dir(told: &DescribeLogDirsResult<'_>) -> LogDir {
         }));
     }
     LogDir {
-        path: told.log_dir.to_string(),
-        error: ErrorCode::from(told.error_code),
+        path: result.log_dir.to_string(),
+        error: ErrorCode::from(result.error_code),
         // -1 means "unknown".
-        total_bytes: u64::try_from(told.total_bytes).ok(),
-        usable_bytes: u64::try_from(told.usable_bytes).ok(),
+        total_bytes: u64::try_from(result.total_bytes).ok(),
+        usable_bytes: u64::try_from(result.usable_bytes).ok(),
         partitions,
     }
 }

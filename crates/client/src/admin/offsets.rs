@@ -141,7 +141,7 @@ impl Cluster {
         }
         for (broker_id, partitions) in by_leader {
             let limit = self.request_limit(deadline);
-            let wanted = |&(partition, leader): &(i32, Leader)| ListOffsetsPartition {
+            let query = |&(partition, leader): &(i32, Leader)| ListOffsetsPartition {
                 partition_index: partition,
                 current_leader_epoch: leader.epoch.unwrap_or(-1),
                 timestamp: at.timestamp(),
@@ -152,7 +152,7 @@ impl Cluster {
                 replica_id: -1,
                 topics: vec![ListOffsetsTopic {
                     name: topic.into(),
-                    partitions: partitions.iter().map(wanted).collect(),
+                    partitions: partitions.iter().map(query).collect(),
                 }],
                 timeout_ms: i32::try_from(limit.as_millis()).unwrap_or(i32::MAX),
                 ..ListOffsetsRequest::default()
@@ -162,11 +162,13 @@ impl Cluster {
                 .call_between(&request, ListOffsetsRequest::VERSIONS, limit)
                 .map_err(ClusterError::from)?;
             let answer = reply.decode().map_err(ClusterError::from)?;
-            let told = answer.topics.iter().find(|told| told.name == topic);
-            let told = told.map_or(&[][..], |told| told.partitions.as_slice());
+            let of_topic = answer.topics.iter().find(|one| one.name == topic);
+            let responses = of_topic.map_or(&[][..], |one| one.partitions.as_slice());
             for (partition, _) in partitions {
-                let told = told.iter().find(|told| told.partition_index == partition);
-                found.insert(partition, offset(topic, partition, told)?);
+                let response = responses
+                    .iter()
+                    .find(|one| one.partition_index == partition);
+                found.insert(partition, offset(topic, partition, response)?);
             }
         }
         Ok(())
@@ -176,24 +178,28 @@ impl Cluster {
 fn offset(
     topic: &str,
     partition: i32,
-    told: Option<&ListOffsetsPartitionResponse>,
+    response: Option<&ListOffsetsPartitionResponse>,
 ) -> Result<i64, OffsetsError> {
     let topic = || topic.to_owned();
-    let told = told.ok_or_else(|| OffsetsError::Unanswered {
+    let response = response.ok_or_else(|| OffsetsError::Unanswered {
         topic: topic(),
         partition,
     })?;
-    match ErrorCode::from(told.error_code) {
+    response_offset(response).map_err(|code| OffsetsError::Partition {
+        topic: topic(),
+        partition,
+        code,
+    })
+}
+
+/// The offset in a partition's response, or the broker's error.
+pub(super) fn response_offset(response: &ListOffsetsPartitionResponse) -> Result<i64, ErrorCode> {
+    match ErrorCode::from(response.error_code) {
         // Version 0 returns a list, newest first.
-        ErrorCode::None => Ok(told
-            .old_style_offsets
-            .first()
-            .copied()
-            .unwrap_or(told.offset)),
-        code => Err(OffsetsError::Partition {
-            topic: topic(),
-            partition,
-            code,
-        }),
+        ErrorCode::None => {
+            let newest = response.old_style_offsets.first().copied();
+            Ok(newest.unwrap_or(response.offset))
+        }
+        code => Err(code),
     }
 }

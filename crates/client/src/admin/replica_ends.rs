@@ -2,8 +2,11 @@
 
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::ListOffsetsRequest;
-use kgauge_wire::messages::list_offsets::{ListOffsetsPartition, ListOffsetsTopic};
+use kgauge_wire::messages::list_offsets::{
+    ListOffsetsPartition, ListOffsetsPartitionResponse, ListOffsetsTopic,
+};
 
+use super::offsets::response_offset;
 use crate::cluster::{Cluster, ClusterError};
 
 /// The kind of end.
@@ -45,7 +48,7 @@ impl Cluster {
         partitions: &[i32],
         of: EndOf,
     ) -> Result<Vec<ReplicaEnd>, ClusterError> {
-        let wanted = |&partition_index: &i32| ListOffsetsPartition {
+        let query = |&partition_index: &i32| ListOffsetsPartition {
             partition_index,
             current_leader_epoch: -1,
             timestamp: -1,
@@ -56,28 +59,21 @@ impl Cluster {
             replica_id: of.replica_id(),
             topics: vec![ListOffsetsTopic {
                 name: topic.into(),
-                partitions: partitions.iter().map(wanted).collect(),
+                partitions: partitions.iter().map(query).collect(),
             }],
             timeout_ms: i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX),
             ..ListOffsetsRequest::default()
         };
         let reply = self.call(broker_id, &request)?;
         let answer = reply.decode()?;
-        let told = answer.topics.iter().filter(|told| told.name == topic);
-        let told = told.flat_map(|told| &told.partitions);
-        let told = told.filter(|told| partitions.contains(&told.partition_index));
-        Ok(told
-            .map(|told| ReplicaEnd {
-                partition: told.partition_index,
-                end: match ErrorCode::from(told.error_code) {
-                    // Version 0 returns a list, newest first.
-                    ErrorCode::None => {
-                        let newest = told.old_style_offsets.first().copied();
-                        Ok(newest.unwrap_or(told.offset))
-                    }
-                    code => Err(code),
-                },
-            })
-            .collect())
+        let topics = answer.topics.iter().filter(|one| one.name == topic);
+        let responses = topics
+            .flat_map(|one| &one.partitions)
+            .filter(|response| partitions.contains(&response.partition_index));
+        let end = |response: &ListOffsetsPartitionResponse| ReplicaEnd {
+            partition: response.partition_index,
+            end: response_offset(response),
+        };
+        Ok(responses.map(end).collect())
     }
 }

@@ -158,13 +158,9 @@ impl ClusterError {
             ClusterError::GaveUp { first, .. } => first.next(),
             ClusterError::Call(error) if error.is_transient() => Next::Refresh,
             ClusterError::NoServer { attempts } => {
-                match attempts
+                if attempts
                     .iter()
-                    .all(|attempt| attempt.next() == Next::GiveUp)
-                {
-                    true => Next::GiveUp,
-                    false => Next::Retry,
-                }
+                    .all(|attempt| attempt.next() == Next::GiveUp) { Next::GiveUp } else { Next::Retry }
             }
             ClusterError::UnknownBroker { .. }
             | ClusterError::NoBroker

@@ -70,7 +70,7 @@ impl Cluster {
         deadline: Instant,
         mut attempt: impl FnMut(&mut Cluster, Instant) -> Result<T, FailedAttempt<E>>,
     ) -> Result<T, E> {
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut first = None;
         let mut retry = Retry {
             deadline,
@@ -88,7 +88,7 @@ impl Cluster {
                 let mut last = failed.error;
                 if Instant::now() >= retry.deadline && !self.interrupt.is_raised() {
                     let first = first.as_mut().and_then(E::cluster_error);
-                    name_first(&mut last, first, operation, begun);
+                    name_first(&mut last, first, operation, start);
                 }
                 return Err(last);
             }
@@ -117,7 +117,7 @@ fn name_first<E: OperationError>(
     last: &mut E,
     first: Option<&mut ClusterError>,
     operation: &'static str,
-    begun: Instant,
+    start: Instant,
 ) {
     let Some(last) = last.cluster_error() else {
         return;
@@ -133,7 +133,7 @@ fn name_first<E: OperationError>(
     };
     *last = ClusterError::GaveUp {
         operation,
-        waited: begun.elapsed(),
+        waited: start.elapsed(),
         first,
     };
 }

@@ -203,13 +203,13 @@ pub fn role(key: &str) -> Option<KeyRole> {
 
 /// The known key that was probably meant.
 pub(super) fn nearest(key: &str) -> Option<&'static str> {
-    let wanted: Vec<char> = key.to_lowercase().replace('_', ".").chars().collect();
+    let letters: Vec<char> = key.to_lowercase().replace('_', ".").chars().collect();
     // Up to a third of the letters may differ.
-    let distance_max = (wanted.len() / 3).clamp(1, 6);
+    let distance_max = (letters.len() / 3).clamp(1, 6);
     ROLES
         .iter()
         .flat_map(|(_, keys)| keys.iter())
-        .map(|&known| (edit_distance(&wanted, known), known))
+        .map(|&known| (edit_distance(&letters, known), known))
         .filter(|&(distance, _)| distance <= distance_max)
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, known)| known)

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_escapes_are_told_without_their_text() {
+    fn broken_escapes_are_reported_without_their_text() {
         let (entries, mistakes) = parse(b"good=1\nbad=\\u12g4\nhalf=\\ud83d!\nlast=2");
         assert_eq!(entries.len(), 2);
         assert_eq!(mistakes.iter().map(|m| m.line).collect::<Vec<_>>(), [2, 3]);

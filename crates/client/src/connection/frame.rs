@@ -113,9 +113,9 @@ fn read_sized(
     let mut body = Vec::new();
     while body.len() < body_bytes {
         let step = (body_bytes - body.len()).min(READ_STEP_BYTES);
-        let wanted = body.len() + step;
+        let target_bytes = body.len() + step;
         body.reserve(step);
-        if let Err(error) = fill(stream, &mut body, wanted, patience) {
+        if let Err(error) = fill(stream, &mut body, target_bytes, patience) {
             return Err(match error {
                 FrameIoError::Closed { received } => FrameIoError::Closed {
                     received: [head, received].concat(),
@@ -130,16 +130,16 @@ fn read_sized(
     Ok(body)
 }
 
-/// Reads until `bytes` holds `wanted`.
+/// Reads until the length of `bytes` is `target_bytes`.
 fn fill(
     stream: &mut Channel,
     bytes: &mut Vec<u8>,
-    wanted: usize,
+    target_bytes: usize,
     patience: Patience<'_>,
 ) -> Result<(), FrameIoError> {
     let mut filled = bytes.len();
-    bytes.resize(wanted, 0);
-    while filled < wanted {
+    bytes.resize(target_bytes, 0);
+    while filled < target_bytes {
         let wait = patience.slice(&bytes[..filled]);
         let read = wait.and_then(|wait| {
             stream

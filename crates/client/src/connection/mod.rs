@@ -37,7 +37,7 @@ use handshake::Peer;
 /// How long before its end a session is no longer used.
 const SESSION_MARGIN: Duration = Duration::from_secs(1);
 
-/// A blocking connection whose broker has said which requests it knows.
+/// A blocking connection to a broker whose API versions are known.
 ///
 /// After an error that leaves the stream in doubt (a timeout, a wrong correlation id, a broken
 /// frame) it [is broken](Connection::is_broken) and every further call fails.

@@ -1,8 +1,8 @@
 //! Brokers that do not know ApiVersions: Kafka before 0.10. 0.8 closes the connection on it, 0.9.0
 //! leaves it unanswered for ever (seen with 0.8.2.2 and 0.9.0.1; also of ApiVersions 0).
 //!
-//! Such a broker is told by what it does answer: Metadata version 0, which every broker of that age
-//! has, and ListGroups, which came with 0.9. What it knows beside that stands in the tables here.
+//! The client recognises such a broker by the requests that it answers: Metadata version 0, which all of them support,
+//! and ListGroups, which 0.9 added. The tables below list its other requests.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use kgauge_wire::messages::{
 use super::{ApiVersions, Connection, handshake};
 
 /// What 0.8.2 knows, as (key, lowest, highest). Source: `kafka.api.RequestKeys` and the version checks
-/// of its requests. 0.8.0 and 0.8.1 are not told apart from it: they lack FindCoordinator, and LZ4.
+/// of its requests. 0.8.0 and 0.8.1 are taken for 0.8.2, although they lack FindCoordinator and LZ4.
 const KAFKA_0_8_2: &[(i16, i16, i16)] = &[
     (0, 0, 0),  // Produce
     (1, 0, 0),  // Fetch
@@ -73,10 +73,7 @@ pub(super) fn recognise(
     }
     let took = start.elapsed();
     let start = Instant::now();
-    let age = match answers_list_groups(&mut open()?, halfway(start, deadline)) {
-        true => Age::Kafka09,
-        false => Age::Kafka08,
-    };
+    let age = if answers_list_groups(&mut open()?, halfway(start, deadline)) { Age::Kafka09 } else { Age::Kafka08 };
     let patience = CONFIRMATION.max(took.saturating_mul(8));
     let until = deadline.min(Instant::now() + patience);
     match handshake::ask(&mut open()?, 0, until) {

@@ -35,7 +35,7 @@ const JOINS: i32 = 0;
 const LEAVES: i32 = -1;
 const LEAVES_FOR_A_WHILE: i32 = -2;
 
-/// How often a member beats before its broker has said it: Kafka's default of
+/// The heartbeat interval until the coordinator sets one: Kafka's default of
 /// `group.consumer.heartbeat.interval.ms`.
 const BEAT_DEFAULT: Duration = Duration::from_secs(5);
 
@@ -61,9 +61,10 @@ pub struct ConsumerMember {
     remote_assignor: Option<String>,
     interval: Duration,
     names: BTreeMap<Uuid, String>,
-    /// What it has, and whether the coordinator has heard so.
+    /// The partitions that it has.
     owned: Vec<Owned>,
-    is_told: bool,
+    /// Whether a heartbeat has reported `owned` to the coordinator.
+    is_reported: bool,
     /// What was given to it and cannot be read yet for want of a name.
     nameless: Option<Vec<Given>>,
     /// The next heartbeat tells everything: it is the first, or it is not known whether the last
@@ -86,7 +87,7 @@ impl ConsumerMember {
             interval: BEAT_DEFAULT,
             names: BTreeMap::new(),
             owned: Vec::new(),
-            is_told: true,
+            is_reported: true,
             nameless: None,
             is_full: true,
         }
@@ -128,7 +129,7 @@ impl ConsumerMember {
             })
         });
         self.owned = owned.collect();
-        self.is_told = false;
+        self.is_reported = false;
     }
 
     /// Joins, or says that it is there; hears what it is to read.
@@ -202,10 +203,7 @@ impl ConsumerMember {
             return Ok(());
         }
         let is_static = self.inner.settings.instance_id.is_some();
-        let epoch = match comes_back && is_static {
-            true => LEAVES_FOR_A_WHILE,
-            false => LEAVES,
-        };
+        let epoch = if comes_back && is_static { LEAVES_FOR_A_WHILE } else { LEAVES };
         let answer = self.beat(epoch)?;
         self.lose();
         match ErrorCode::from(answer.code) {
@@ -221,7 +219,7 @@ impl ConsumerMember {
     fn lose(&mut self) {
         self.inner.generation = JOINS;
         self.owned.clear();
-        self.is_told = true;
+        self.is_reported = true;
         self.nameless = None;
         self.is_full = true;
     }
@@ -279,27 +277,21 @@ impl ConsumerMember {
         let (settings, member_id) = (inner.settings.clone(), inner.member_id.clone());
         let (stays, joins) = (epoch >= JOINS, epoch == JOINS);
         let is_full = stays && (self.is_full || joins);
-        let owned = match joins {
-            true => Vec::new(),
-            false => self.owned.clone(),
-        };
-        let tells = stays && (is_full || !self.is_told);
+        let owned = if joins { Vec::new() } else { self.owned.clone() };
+        let reports_owned = stays && (is_full || !self.is_reported);
         let topics = settings.topics.iter().map(|topic| topic.as_str().into());
         let request = ConsumerGroupHeartbeatRequest {
             group_id: settings.group.as_str().into(),
             member_id: member_id.as_str().into(),
             member_epoch: epoch,
             instance_id: settings.instance_id.as_deref().map(Into::into),
-            rebalance_timeout_ms: match is_full {
-                true => millis(settings.rebalance_timeout),
-                false => -1,
-            },
+            rebalance_timeout_ms: if is_full { millis(settings.rebalance_timeout) } else { -1 },
             subscribed_topic_names: is_full.then(|| topics.collect()),
             server_assignor: match &self.remote_assignor {
                 Some(name) if is_full => Some(name.as_str().into()),
                 _ => None,
             },
-            topic_partitions: tells.then_some(owned),
+            topic_partitions: reports_owned.then_some(owned),
             ..ConsumerGroupHeartbeatRequest::default()
         };
         let config = inner.coordinator.cluster.config();
@@ -308,8 +300,8 @@ impl ConsumerMember {
         let answer = reply
             .decode()
             .map_err(|e| inner.coordinator.failed(e.into()))?;
-        if tells && answer.error_code == 0 {
-            self.is_told = true;
+        if reports_owned && answer.error_code == 0 {
+            self.is_reported = true;
         }
         Ok(Answer::of(answer))
     }

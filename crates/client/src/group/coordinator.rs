@@ -1,4 +1,4 @@
-//! The way to the group's coordinator: looked up, connected to, and looked up again when it moves.
+//! The connection to the group's coordinator. The client looks up the coordinator, and does so again when it moves.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -65,7 +65,7 @@ impl Coordinator {
         }
     }
 
-    /// One exchange. After an error that leaves the coordinator in doubt it is looked up again.
+    /// One request and its response. After an error the next call looks up the coordinator again.
     pub(super) fn call<'a, R: Request<'a>>(
         &mut self,
         request: &R,

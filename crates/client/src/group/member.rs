@@ -264,40 +264,36 @@ impl GroupMember {
             return Err(GroupError::NoStaticMembers { group });
         }
         let (settings, member_id) = (Arc::clone(&self.settings), self.member_id.clone());
-        let session_timeout = match version >= JOIN_WITH_REBALANCE_TIMEOUT {
-            false if settings.session_timeout == SESSION_DEFAULT => SESSION_DEFAULT_OLD,
-            _ => settings.session_timeout,
+        let is_old = version < JOIN_WITH_REBALANCE_TIMEOUT;
+        let session_timeout = if is_old && settings.session_timeout == SESSION_DEFAULT {
+            SESSION_DEFAULT_OLD
+        } else {
+            settings.session_timeout
         };
         let wish = Wish {
             topics: settings.topics.clone(),
             owned: self.owned.clone(),
             generation: self.owned_since,
         };
-        let told = |assignor: &Assignor| protocol::subscription(&wish, *assignor);
-        let wishes: Vec<Vec<u8>> = settings.assignors.iter().map(told).collect();
-        let protocols = settings.assignors.iter().zip(&wishes);
+        let subscription = |assignor: &Assignor| protocol::subscription(&wish, *assignor);
+        let subscriptions: Vec<Vec<u8>> = settings.assignors.iter().map(subscription).collect();
+        let protocols = settings.assignors.iter().zip(&subscriptions);
         let request = JoinGroupRequest {
             group_id: settings.group.as_str().into(),
             session_timeout_ms: millis(session_timeout),
-            rebalance_timeout_ms: match version >= JOIN_WITH_REBALANCE_TIMEOUT {
-                true => millis(self.settings.rebalance_timeout),
-                false => JoinGroupRequest::default().rebalance_timeout_ms,
-            },
+            rebalance_timeout_ms: if is_old { JoinGroupRequest::default().rebalance_timeout_ms } else { millis(self.settings.rebalance_timeout) },
             member_id: member_id.as_str().into(),
             group_instance_id: instance_id(&settings, true),
             protocol_type: PROTOCOL_TYPE.into(),
             protocols: protocols
-                .map(|(assignor, wish)| JoinGroupRequestProtocol {
+                .map(|(assignor, subscription)| JoinGroupRequestProtocol {
                     name: assignor.name().into(),
-                    metadata: wish.as_slice().into(),
+                    metadata: subscription.as_slice().into(),
                 })
                 .collect(),
             reason: None,
         };
-        let patience = match version >= JOIN_WITH_REBALANCE_TIMEOUT {
-            true => self.settings.rebalance_timeout,
-            false => session_timeout,
-        };
+        let patience = if is_old { session_timeout } else { self.settings.rebalance_timeout };
         let config = self.coordinator.cluster.config();
         let limit = config.request_timeout.max(patience + JOIN_MARGIN);
         let reply = self.coordinator.call(&request, version, limit)?;
@@ -338,10 +334,7 @@ impl GroupMember {
         self.member_id = joined.member_id.to_string();
         self.generation = joined.generation_id;
         let is_leader = joined.leader == joined.member_id;
-        let dealt = match is_leader && !joined.skip_assignment {
-            true => self.deal(joined, assignor)?,
-            false => BTreeMap::new(),
-        };
+        let dealt = if is_leader && !joined.skip_assignment { self.deal(joined, assignor)? } else { BTreeMap::new() };
         let versions = SyncGroupRequest::VERSIONS;
         let version = self.coordinator.version(ApiKey::SyncGroup, versions)?;
         let names_protocol = version >= SYNC_WITH_PROTOCOL;

@@ -119,14 +119,15 @@ impl GroupMember {
         let answer = reply
             .decode()
             .map_err(|e| self.coordinator.failed(e.into()))?;
-        let answered = answer.topics.iter().filter(|told| told.name == topic);
-        let answered = answered.flat_map(|told| &told.partitions);
+        let topics = answer.topics.iter().filter(|one| one.name == topic);
+        let responses = topics.flat_map(|one| &one.partitions);
         for &(index, _) in offsets {
-            let Some(told) = answered.clone().find(|told| told.partition_index == index) else {
+            let response = responses.clone().find(|one| one.partition_index == index);
+            let Some(response) = response else {
                 let what = format!("it does not mention the commit of {topic}-{index}");
                 return Err(self.coordinator.nonsense(what));
             };
-            let code = ErrorCode::from(told.error_code);
+            let code = ErrorCode::from(response.error_code);
             if !code.is_none() {
                 return self.commit_refused(topic, index, code);
             }
@@ -180,14 +181,15 @@ impl GroupMember {
         let answer = reply
             .decode()
             .map_err(|e| self.coordinator.failed(e.into()))?;
-        let (code, told) = read_offsets(&answer, topic);
+        let (code, offsets) = read_offsets(&answer, topic);
         if !code.is_none() {
             let error = self.coordinator.refused(ApiKey::OffsetFetch, code);
             return self.maybe_again(code, error);
         }
         let mut committed = Vec::new();
         for &partition in partitions {
-            let Some(&(_, offset, code)) = told.iter().find(|told| told.0 == partition) else {
+            let entry = offsets.iter().find(|entry| entry.0 == partition);
+            let Some(&(_, offset, code)) = entry else {
                 let what = format!("it does not mention the offset of {topic}-{partition}");
                 return Err(self.coordinator.nonsense(what));
             };
@@ -218,10 +220,7 @@ impl GroupMember {
         if code.refreshes_coordinator() || code == ErrorCode::RequestTimedOut {
             self.coordinator.forget();
         }
-        match code.is_retriable() || code.refreshes_coordinator() {
-            true => Ok(Outcome::Again(error)),
-            false => Err(error),
-        }
+        if code.is_retriable() || code.refreshes_coordinator() { Ok(Outcome::Again(error)) } else { Err(error) }
     }
 }
 
@@ -259,13 +258,13 @@ pub(crate) fn read_offsets(
     topic: &str,
 ) -> (ErrorCode, Vec<(i32, i64, i16)>) {
     if let Some(group) = answer.groups.first() {
-        let of_topic = group.topics.iter().filter(|told| told.name == topic);
-        let told = of_topic.flat_map(|told| &told.partitions);
-        let told = told.map(|told| (told.partition_index, told.committed_offset, told.error_code));
-        return (ErrorCode::from(group.error_code), told.collect());
+        let topics = group.topics.iter().filter(|one| one.name == topic);
+        let partitions = topics.flat_map(|one| &one.partitions);
+        let offsets = partitions.map(|one| (one.partition_index, one.committed_offset, one.error_code));
+        return (ErrorCode::from(group.error_code), offsets.collect());
     }
-    let of_topic = answer.topics.iter().filter(|told| told.name == topic);
-    let told = of_topic.flat_map(|told| &told.partitions);
-    let told = told.map(|told| (told.partition_index, told.committed_offset, told.error_code));
-    (ErrorCode::from(answer.error_code), told.collect())
+    let topics = answer.topics.iter().filter(|one| one.name == topic);
+    let partitions = topics.flat_map(|one| &one.partitions);
+    let offsets = partitions.map(|one| (one.partition_index, one.committed_offset, one.error_code));
+    (ErrorCode::from(answer.error_code), offsets.collect())
 }

@@ -86,21 +86,23 @@ fn user_data(wish: &Wish, assignor: Assignor) -> Option<Vec<u8>> {
 pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Wish, DecodeError> {
     let message: ConsumerProtocolSubscription<'_> = read(bytes)?;
     let topics = message.topics.iter().map(ToString::to_string).collect();
-    let told = message.user_data.as_deref().unwrap_or_default();
+    let user_data = message.user_data.as_deref().unwrap_or_default();
     let (owned, generation) = match assignor {
         Assignor::Range | Assignor::RoundRobin => (Partitions::new(), -1),
-        // What cannot be read was somebody's own: then nothing is known, as with Kafka's assignor.
-        Assignor::Sticky => previous(told).unwrap_or((Partitions::new(), -1)),
+        // Other clients may write user data of their own. If it is unreadable, nothing is known, as in Kafka's assignor.
+        Assignor::Sticky => previous(user_data).unwrap_or((Partitions::new(), -1)),
         Assignor::CooperativeSticky => {
             let mut owned = Partitions::new();
             for topic in &message.owned_partitions {
                 let of_topic = owned.entry(topic.topic.to_string()).or_default();
                 of_topic.extend(&topic.partitions);
             }
-            let told = told.first_chunk().map(|bytes| i32::from_be_bytes(*bytes));
             let generation = match message.generation_id {
                 0.. => message.generation_id,
-                _ => told.unwrap_or(-1),
+                // Before version 2 only the user data contain it.
+                _ => user_data
+                    .first_chunk()
+                    .map_or(-1, |bytes| i32::from_be_bytes(*bytes)),
             };
             (owned, generation)
         }
@@ -128,10 +130,7 @@ fn previous(bytes: &[u8]) -> Result<(Partitions, i32), DecodeError> {
     for (topic, partitions) in topics {
         owned.entry(topic).or_default().extend(partitions);
     }
-    let generation = match reader.is_empty() {
-        true => -1,
-        false => reader.read_i32()?,
-    };
+    let generation = if reader.is_empty() { -1 } else { reader.read_i32()? };
     Ok((owned, generation))
 }
 
@@ -190,10 +189,7 @@ mod tests {
         let has = !owned.is_empty();
         Wish {
             topics: vec!["ab".to_owned()],
-            owned: match has {
-                true => Partitions::from([(owned.to_owned(), vec![0, 3])]),
-                false => Partitions::new(),
-            },
+            owned: if has { Partitions::from([(owned.to_owned(), vec![0, 3])]) } else { Partitions::new() },
             generation: if has { 5 } else { -1 },
         }
     }
@@ -227,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_a_sticky_member_had_is_read_without_a_generation_and_junk_is_nothing() {
-        let told = |user_data: &[u8]| {
+        let decode = |user_data: &[u8]| {
             let mut bytes = b"\x00\x00\x00\x00\x00\x01\x00\x02ab".to_vec();
             bytes.extend((user_data.len() as i32).to_be_bytes());
             bytes.extend(user_data);
@@ -238,13 +234,13 @@ mod tests {
             generation: -1,
             ..wish("ab")
         };
-        assert_eq!(told(old), expected);
+        assert_eq!(decode(old), expected);
         for junk in [
             &b"x"[..],
             b"\x7f\xff\xff\xff",
             b"\x00\x00\x00\x01\x00\x02ab\x7f\xff\xff\xff",
         ] {
-            assert_eq!(told(junk), wish(""));
+            assert_eq!(decode(junk), wish(""));
         }
     }
 

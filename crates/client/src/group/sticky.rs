@@ -83,13 +83,10 @@ fn within_quota(held: &mut [BTreeSet<TopicAndPartition<'_>>], all: usize) {
     let least = all / held.len().max(1);
     let mut extra = all % held.len().max(1);
     for parts in held {
-        let quota = match parts.len() > least && extra > 0 {
-            true => {
+        let quota = if parts.len() > least && extra > 0 {
                 extra -= 1;
                 least + 1
-            }
-            false => least,
-        };
+            } else { least };
         while parts.len() > quota {
             parts.pop_last();
         }

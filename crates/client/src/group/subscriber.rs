@@ -21,7 +21,7 @@ pub struct Subscriber {
 }
 
 pub(super) fn wants(member: &Subscriber, topic: &str) -> bool {
-    member.topics.iter().any(|wanted| wanted == topic)
+    member.topics.iter().any(|name| name == topic)
 }
 
 pub(super) fn give(

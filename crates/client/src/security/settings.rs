@@ -40,10 +40,7 @@ pub(crate) fn read(
         notes: Vec::new(),
     };
     for setting in settings {
-        let used = match setting.key.starts_with("ssl.") {
-            true => protocol.has_tls(),
-            false => protocol.has_sasl(),
-        };
+        let used = if setting.key.starts_with("ssl.") { protocol.has_tls() } else { protocol.has_sasl() };
         if used {
             draft.values.insert(setting.key.clone(), setting);
         } else {
@@ -221,8 +218,8 @@ impl SecurityDraft {
             format!("{:?}", suite.suite()).replace("TLS13_", "TLS_")
         };
         let known: Vec<String> = provider.cipher_suites.iter().map(name).collect();
-        let wanted: Vec<&str> = text.expose().split(',').map(str::trim).collect();
-        if let Some(at) = wanted
+        let requested: Vec<&str> = text.expose().split(',').map(str::trim).collect();
+        if let Some(at) = requested
             .iter()
             .position(|one| !known.iter().any(|name| name == one))
         {
@@ -234,7 +231,7 @@ impl SecurityDraft {
             return provider;
         }
         let suites = &mut provider.cipher_suites;
-        suites.retain(|suite| wanted.contains(&name(suite).as_str()));
+        suites.retain(|suite| requested.contains(&name(suite).as_str()));
         provider
     }
 

@@ -1,4 +1,4 @@
-//! Trust and key stores: PEM, PKCS12 or JKS, told apart by their content.
+//! Trust and key stores: PEM, PKCS12 or JKS, distinguished by their content.
 
 use std::path::Path;
 
@@ -34,12 +34,12 @@ enum Kind {
 pub(super) fn read(path: &str) -> Result<Vec<u8>, StoreMistake> {
     const CURE: &str = "correct the path, or make the file readable";
     let path = Path::new(path);
-    let told = |error: std::io::Error| (format!("cannot be read: {error}"), CURE);
-    let facts = std::fs::metadata(path).map_err(told)?;
+    let unreadable = |error: std::io::Error| (format!("cannot be read: {error}"), CURE);
+    let facts = std::fs::metadata(path).map_err(unreadable)?;
     if !facts.is_file() || facts.len() > STORE_BYTES_MAX {
         return Err(("is not a file of at most 16 MiB".to_owned(), CURE));
     }
-    std::fs::read(path).map_err(told)
+    std::fs::read(path).map_err(unreadable)
 }
 
 fn kind(bytes: &[u8]) -> Result<Kind, StoreMistake> {
@@ -122,7 +122,7 @@ fn stored_identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<KeyPair, St
     }
 }
 
-/// A key and a chain that stand in the settings themselves, or in one PEM file.
+/// A key and its chain from the settings themselves or from one PEM file.
 pub(super) fn pem_identity(
     key: &[u8],
     chain: &[u8],
@@ -130,9 +130,9 @@ pub(super) fn pem_identity(
 ) -> Result<KeyPair, StoreMistake> {
     const CURE: &str = "write the key (PKCS#8) and its certificates in PEM, and its password as \
                         ssl.key.password";
-    let told = |what: &str| (what.to_owned(), CURE);
-    let certificates = pem::certificates(chain).map_err(told)?;
-    let key = pem::key(key, password).map_err(told)?;
+    let mistake = |what: &str| (what.to_owned(), CURE);
+    let certificates = pem::certificates(chain).map_err(mistake)?;
+    let key = pem::key(key, password).map_err(mistake)?;
     let key = ec_key::completed(key, certificates.first());
     Ok((certificates, key))
 }

@@ -301,12 +301,12 @@ fn certificate_words(error: &CertificateError) -> (String, &'static str) {
     }
 }
 
-/// `localhost` of `DnsName("localhost")`, which is how webpki tells a certificate's names.
-fn bare_name(told: &str) -> &str {
-    let inner = told
+/// `localhost` of `DnsName("localhost")`, which is how webpki prints a certificate's names.
+fn bare_name(name: &str) -> &str {
+    let inner = name
         .split_once('(')
         .and_then(|(_, rest)| rest.strip_suffix(')'));
-    inner.map_or(told, |inner| inner.trim_matches('"'))
+    inner.map_or(name, |inner| inner.trim_matches('"'))
 }
 
 fn alert_words(alert: AlertDescription) -> (String, &'static str) {

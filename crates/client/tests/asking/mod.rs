@@ -16,7 +16,7 @@ fn topic(name: &str) -> TopicSpec {
     }
 }
 
-pub(crate) fn a_topic_is_made_looked_at_and_deleted(cluster: &mut Cluster) {
+pub(crate) fn a_topic_is_created_described_and_deleted(cluster: &mut Cluster) {
     let topic = topic("life");
     cluster.create_topic(&topic).unwrap();
     let again = cluster.create_topic(&topic).unwrap_err();
@@ -60,7 +60,7 @@ pub(crate) fn producer_ids_are_handed_out(cluster: &mut Cluster) {
     assert!(second.id > first.id && first.epoch == 0);
 }
 
-pub(crate) fn settings_sizes_and_groups_are_told(cluster: &mut Cluster) {
+pub(crate) fn settings_sizes_and_groups_are_reported(cluster: &mut Cluster) {
     let topic = topic("facts");
     cluster.create_topic(&topic).unwrap();
     let settings = cluster
@@ -115,7 +115,7 @@ pub(crate) fn settings_sizes_and_groups_are_told(cluster: &mut Cluster) {
     cluster.delete_topic(&topic.name).unwrap();
 }
 
-/// On three brokers: every replica tells the end of its own log, leaders what may be read, and brokers their sizes.
+/// On three brokers: every replica reports the end of its log, leaders the high watermark, and brokers their log sizes.
 pub(crate) fn each_replica_tells_where_it_ends(cluster: &mut Cluster) {
     let topic = TopicSpec {
         replication_factor: 3,
@@ -134,9 +134,9 @@ pub(crate) fn each_replica_tells_where_it_ends(cluster: &mut Cluster) {
         let ends = cluster
             .replica_ends(broker, &topic.name, &all, EndOf::Log)
             .unwrap();
-        let told: Vec<_> = ends.iter().map(|one| (one.partition, one.end)).collect();
+        let log_ends: Vec<_> = ends.iter().map(|one| (one.partition, one.end)).collect();
         assert_eq!(
-            told,
+            log_ends,
             [(0, Ok(0)), (1, Ok(0)), (2, Ok(0))],
             "broker {broker}"
         );

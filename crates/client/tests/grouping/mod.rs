@@ -54,7 +54,7 @@ impl Place {
     /// Members that join, beat, and join again until all are in one generation; what each got, by
     /// first partition.
     pub(crate) fn gather(&self, members: Vec<GroupMember>) -> Vec<(GroupMember, Vec<i32>)> {
-        let wanted = members.len();
+        let count = members.len();
         let seen = Mutex::new(BTreeMap::new());
         let settle = &|index: usize, mut member: GroupMember| {
             let mut assignment = member.join().unwrap();
@@ -64,9 +64,9 @@ impl Place {
                     seen.insert(index, (assignment.generation, assignment.members));
                     let mut all = seen.values();
                     let same = all.all(|(generation, _)| *generation == assignment.generation);
-                    same && seen.values().any(|(_, members)| *members == Some(wanted))
+                    same && seen.values().any(|(_, members)| *members == Some(count))
                 };
-                if settled && seen.lock().unwrap().len() == wanted {
+                if settled && seen.lock().unwrap().len() == count {
                     return (member, self.of(&assignment));
                 }
                 match member.heartbeat().unwrap() {
@@ -115,8 +115,8 @@ pub(crate) fn one_member_reads_all_and_commits(config: &ClientConfig) {
     let topic = place.name.as_str();
     assert_eq!(member.committed(topic, &[0, 5]).unwrap(), [None, None]);
     member.commit(topic, &[(0, 7), (5, 0)]).unwrap();
-    let told = member.committed(topic, &[5, 1, 0]).unwrap();
-    assert_eq!(told, [Some(0), None, Some(7)]);
+    let committed = member.committed(topic, &[5, 1, 0]).unwrap();
+    assert_eq!(committed, [Some(0), None, Some(7)]);
     member.leave().unwrap();
     assert_eq!(member.member_id(), "", "it has left");
     member.leave().unwrap();
@@ -139,8 +139,8 @@ pub(crate) fn three_members_share_and_take_over(config: &ClientConfig) {
     let mut gathered = place.gather(members);
     let parts: Vec<&[i32]> = gathered.iter().map(|(_, part)| part.as_slice()).collect();
     assert_eq!(parts, [[0, 1, 2], [3, 4, 5]]);
-    let told = gathered[0].0.committed(&place.name, &[0, 1]).unwrap();
-    assert_eq!(told, [Some(42), None]);
+    let committed = gathered[0].0.committed(&place.name, &[0, 1]).unwrap();
+    assert_eq!(committed, [Some(42), None]);
     for (member, _) in &mut gathered {
         member.leave().unwrap();
     }
@@ -170,7 +170,7 @@ pub(crate) fn members_agree_on_what_both_know(config: &ClientConfig) {
     place.end();
 }
 
-pub(crate) fn whoever_was_forgotten_is_told(config: &ClientConfig) {
+pub(crate) fn a_forgotten_member_is_notified(config: &ClientConfig) {
     let place = Place::new(config, "forgotten");
     let mut member = place.member(place.settings());
     member.join().unwrap();

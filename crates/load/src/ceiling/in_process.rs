@@ -186,15 +186,15 @@ fn measured(
 ) -> ThreadShare {
     let start_ns = ns(setup.warm_up);
     let end_ns = start_ns + ns(setup.hold);
-    let mut begun = None;
+    let mut baseline = None;
     loop {
         let now_ns = clock.now_ns();
         let (records, logical_bytes) = turn(now_ns);
-        if now_ns >= start_ns && begun.is_none() {
-            begun = Some((records, logical_bytes, thread_cpu_ns()));
+        if now_ns >= start_ns && baseline.is_none() {
+            baseline = Some((records, logical_bytes, thread_cpu_ns()));
         }
         if now_ns >= end_ns || setup.interrupt.is_raised() {
-            let (from, from_bytes, from_cpu_ns) = begun.unwrap_or_default();
+            let (from, from_bytes, from_cpu_ns) = baseline.unwrap_or_default();
             return ThreadShare {
                 records: records - from,
                 logical_bytes: logical_bytes - from_bytes,

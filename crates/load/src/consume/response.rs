@@ -199,13 +199,13 @@ mod tests {
                 .collect();
             assert_eq!(summary[0], (2, 0, 70, b"batches".as_slice()));
             let (stable, aborted) = (parts[0].last_stable_offset, &parts[0].aborted);
-            let wanted = AbortedRange {
+            let expected = AbortedRange {
                 producer_id: 1,
                 first_offset: 5,
             };
             match version {
                 ..=3 => assert_eq!((stable, aborted.len()), (-1, 0)),
-                _ => assert_eq!((stable, aborted.as_slice()), (60, [wanted].as_slice())),
+                _ => assert_eq!((stable, aborted.as_slice()), (60, [expected].as_slice())),
             }
             assert_eq!(
                 (summary[1].0, summary[1].1, summary[1].3),

@@ -43,7 +43,7 @@ pub(crate) struct DriverChild {
     driver: String,
     child: Child,
     stdin: Option<ChildStdin>,
-    said: FrameReader,
+    frames: FrameReader,
     tail: Tail,
     started_ns: i64,
     has_ended: bool,
@@ -81,7 +81,7 @@ impl DriverChild {
         let mut started = Self {
             child,
             stdin: Some(stdin),
-            said: FrameReader::new(stdout),
+            frames: FrameReader::new(stdout),
             tail: Tail::start(stderr).map_err(system)?,
             driver: driver.clone(),
             started_ns,
@@ -118,14 +118,14 @@ impl DriverChild {
             if Instant::now() >= deadline {
                 return Err(self.silent(BEGIN_MAX));
             }
-            let arrived = self.said.fill(LOOK).map_err(|error| self.system(error))?;
+            let arrived = self.frames.fill(LOOK).map_err(|error| self.system(error))?;
             loop {
-                let said = match self.said.next() {
-                    Ok(Some(said)) => said,
+                let frame = match self.frames.next() {
+                    Ok(Some(frame)) => frame,
                     Ok(None) => break,
                     Err(what) => return Err(DriverError::Nonsense { driver, what }),
                 };
-                match said {
+                match frame {
                     DriverFrame::Ready { now_ns, client } => {
                         // Its clock must be this machine's: all latencies are differences between both.
                         let here = self.started_ns..=monotonic_ns();
@@ -159,7 +159,7 @@ impl DriverChild {
 
     /// Its standard output.
     pub(super) fn frames(&mut self) -> &mut FrameReader {
-        &mut self.said
+        &mut self.frames
     }
 
     /// It ended unexpectedly.
@@ -319,9 +319,9 @@ impl FrameReader {
     /// The next complete frame.
     pub(super) fn next(&mut self) -> Result<Option<DriverFrame<'_>>, String> {
         let found = frames::read(&self.buffer[self.from..self.to])?;
-        Ok(found.map(|(said, bytes)| {
+        Ok(found.map(|(frame, bytes)| {
             self.from += bytes;
-            said
+            frame
         }))
     }
 }

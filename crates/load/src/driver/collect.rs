@@ -88,7 +88,7 @@ pub(crate) struct DrivenRun {
     has_stopped: bool,
     has_ended: bool,
     cpu: HoldCpu,
-    told: Totals,
+    last_totals: Totals,
     outcome: DrivenOutcome,
 }
 
@@ -167,7 +167,7 @@ impl DrivenRun {
             has_stopped: false,
             has_ended: false,
             cpu: HoldCpu::new(hold_start_ns),
-            told: Totals::default(),
+            last_totals: Totals::default(),
             outcome: DrivenOutcome::default(),
         })
     }
@@ -222,8 +222,8 @@ impl DrivenRun {
         if self.shared.interrupt.is_raised() {
             self.drain_end_ns = self.drain_end_ns.min(now_ns + STOP_NS);
         }
-        self.shared.live[self.flow].add(&self.told, &self.outcome.totals);
-        self.told = self.outcome.totals;
+        self.shared.live[self.flow].add(&self.last_totals, &self.outcome.totals);
+        self.last_totals = self.outcome.totals;
         if now_ns >= self.next_tick_ns {
             self.next_tick_ns = now_ns + self.shared.tick_ns;
             self.recorder.tick();
@@ -237,13 +237,13 @@ impl DrivenRun {
         let origin_ns = self.origin_ns;
         let since = |at_ns: i64| u64::try_from(at_ns.saturating_sub(origin_ns)).unwrap_or(0);
         loop {
-            let said = match self.child.frames().next() {
-                Ok(Some(said)) => said,
+            let frame = match self.child.frames().next() {
+                Ok(Some(frame)) => frame,
                 Ok(None) => return Ok(()),
                 Err(what) => return Err(self.child.nonsense(what)),
             };
             self.heard_ns = now_ns;
-            match said {
+            match frame {
                 DriverFrame::Outcomes(outcomes) => {
                     let mut accounts = Accounts {
                         recorder: &mut self.recorder,
@@ -319,7 +319,7 @@ impl DrivenRun {
         }
         self.cpu.end();
         self.outcome.feeding_cpu_ns += self.cpu.hold_ns();
-        self.shared.live[self.flow].add(&self.told, &self.outcome.totals);
+        self.shared.live[self.flow].add(&self.last_totals, &self.outcome.totals);
         self.outcome.pace = self.recorder.finish();
         self.shared.note_shipped(self.thread, u64::MAX);
         self.outcome.flow = self.flow;

@@ -37,8 +37,7 @@ pub(crate) fn payload_for(
     seed: u64,
 ) -> Result<CalibratedPayload, PayloadError> {
     let plan = &flow.record;
-    let wanted = plan.compressibility.filter(|wanted| *wanted > 1.0);
-    let Some(wanted) = wanted else {
+    let Some(requested_ratio) = plan.compressibility.filter(|ratio| *ratio > 1.0) else {
         let payload = Payload::new(plan, seed, POOL_BYTES, 1.0)?;
         return Ok(CalibratedPayload {
             payload,
@@ -48,9 +47,9 @@ pub(crate) fn payload_for(
     let search = Search {
         plan,
         seed,
-        wanted,
+        requested_ratio,
         compression: with_codec(flow.settings.compression),
-        batch_bytes: (f64::from(flow.settings.batch_bytes) * wanted / CAUTION) as usize,
+        batch_bytes: (f64::from(flow.settings.batch_bytes) * requested_ratio / CAUTION) as usize,
     };
     search.run()
 }
@@ -76,7 +75,7 @@ enum End {
 struct Search<'a> {
     plan: &'a RecordPlan,
     seed: u64,
-    wanted: f64,
+    requested_ratio: f64,
     compression: Compression,
     /// Uncompressed bytes of a full batch.
     batch_bytes: usize,
@@ -88,9 +87,9 @@ impl Search<'_> {
         let compressor = crate::settings::compressor(self.compression).map_err(failed)?;
         let mut compressor = compressor.unwrap_or_default();
         // Bounds of the random part, each with compressed ÷ uncompressed bytes minus the requested value.
-        let aim = 1.0 / self.wanted;
+        let aim = 1.0 / self.requested_ratio;
         let least = self.at(0.0, &mut compressor)?;
-        if least.1 / self.wanted < 1.0 {
+        if least.1 / self.requested_ratio < 1.0 {
             return self.least(least);
         }
         let (mut low, mut high) = ((0.0, 1.0 / least.1 - aim), (1.0, 1.0 - aim));
@@ -140,16 +139,16 @@ impl Search<'_> {
     }
 
     fn missed(&self, ratio: f64) -> PayloadError {
-        let wanted = self.wanted;
+        let requested = self.requested_ratio;
         PayloadError(format!(
-            "compressibility {wanted} cannot be reached: batches of unique records like these \
+            "compressibility {requested} cannot be reached: batches of unique records like these \
              shrink {ratio:.2} times; change their size, or set that compressibility"
         ))
     }
 
     /// Relative deviation from the requested ratio.
     fn off(&self, ratio: f64) -> f64 {
-        (ratio / self.wanted - 1.0).abs()
+        (ratio / self.requested_ratio - 1.0).abs()
     }
 
     /// The records with this random part, and the ratio of their batches.
@@ -219,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn every_codec_shrinks_batches_as_far_as_it_is_asked_to() {
+    fn every_codec_shrinks_batches_to_the_requested_ratio() {
         use CompressionCodec::{Gzip, Lz4, Snappy, Zstd};
         let sizes = SizePlan::Uniform {
             from: 50,
             to: 3_000,
         };
         for codec in [Gzip, Snappy, Lz4, Zstd] {
-            for (wanted, record) in [
+            for (compressibility, record) in [
                 (1.5, RecordPlan::of_values(100)),
                 (4.0, RecordPlan::of_values(1_000)),
                 (8.0, RecordPlan::of_values(20_000)),
@@ -239,14 +238,14 @@ mod tests {
                 ),
             ] {
                 let record = RecordPlan {
-                    compressibility: Some(wanted),
+                    compressibility: Some(compressibility),
                     ..record
                 };
                 let made = payload_for(&flow(codec, record, 16_384), 7);
                 let ratio = made.unwrap().ratio.unwrap();
                 assert!(
-                    (ratio / wanted - 1.0).abs() <= 0.04,
-                    "{codec:?} {wanted}: {ratio}"
+                    (ratio / compressibility - 1.0).abs() <= 0.04,
+                    "{codec:?} {compressibility}: {ratio}"
                 );
             }
         }

@@ -31,8 +31,8 @@ impl FileValues {
             (from, from + record.len())
         };
         let records = RecordFile::split(&bytes, &plan.delimiter);
-        let wanted = usize::try_from(plan.records).unwrap_or(usize::MAX);
-        let cuts: Vec<(usize, usize)> = records.into_iter().take(wanted).map(cut).collect();
+        let count = usize::try_from(plan.records).unwrap_or(usize::MAX);
+        let cuts: Vec<(usize, usize)> = records.into_iter().take(count).map(cut).collect();
         match cuts.is_empty() {
             true => Err(PayloadError(format!("{path} holds no record"))),
             false => Ok(Self {
@@ -74,8 +74,8 @@ mod tests {
         };
         let values = FileValues::read(&plan).unwrap();
         let all: Vec<&[u8]> = (0..5).map(|number| values.value(number, 1)).collect();
-        let wanted: [&[u8]; 5] = [b"one", b"two", b"", b"four", b"one"];
-        assert_eq!(all, wanted);
+        let expected: [&[u8]; 5] = [b"one", b"two", b"", b"four", b"one"];
+        assert_eq!(all, expected);
         plan.at_random = true;
         let values = FileValues::read(&plan).unwrap();
         let picked: std::collections::BTreeSet<&[u8]> =

@@ -79,16 +79,13 @@ impl Times {
     pub(crate) fn each(&self) -> impl Iterator<Item = (SendRun, &[u64])> {
         let mut rest = self.intended_ns.as_slice();
         self.handed.iter().map(move |handed| {
-            let wanted = match handed.is_immediate {
-                true => 0,
-                false => (handed.records as usize).min(rest.len()),
-            };
-            let (own, others) = rest.split_at(wanted);
-            rest = others;
-            match handed.is_immediate {
-                true => (*handed, std::slice::from_ref(&handed.sent_ns)),
-                false => (*handed, own),
+            if handed.is_immediate {
+                return (*handed, std::slice::from_ref(&handed.sent_ns));
             }
+            let count = (handed.records as usize).min(rest.len());
+            let (own, others) = rest.split_at(count);
+            rest = others;
+            (*handed, own)
         })
     }
 
@@ -251,26 +248,26 @@ mod tests {
     }
 
     #[test]
-    fn records_are_told_by_when_they_were_handed_over_and_intended() {
+    fn records_are_grouped_by_send_time_and_intended_time() {
         let mut times = Times::default();
         times.add_immediate(5, 2, 200);
         times.add_immediate(5, 1, 50);
         times.add_due(&[6, 7], 9, 20);
         times.add_due(&[8], 9, 10);
         times.add_immediate(9, 1, 1);
-        let told: Vec<(u64, u32, u64, Vec<u64>)> = times
+        let groups: Vec<(u64, u32, u64, Vec<u64>)> = times
             .each()
             .map(|(one, intended)| {
                 let (sent, records, bytes) = (one.sent_ns, one.records, one.logical_bytes);
                 (sent, records, bytes, intended.to_vec())
             })
             .collect();
-        let wanted = [
+        let expected = [
             (5, 3, 250, vec![5]),
             (9, 3, 30, vec![6, 7, 8]),
             (9, 1, 1, vec![9]),
         ];
-        assert_eq!(told, wanted);
+        assert_eq!(groups, expected);
         let mut all = Vec::new();
         times.each_intended(|intended_ns, records| all.push((intended_ns, records)));
         assert_eq!(all, [(5, 3), (6, 1), (7, 1), (8, 1), (9, 1)]);

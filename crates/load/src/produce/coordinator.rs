@@ -407,8 +407,8 @@ impl Body {
     }
 
     fn begin_anew(&mut self, why: String) {
-        let begun = self.producer.init();
-        self.aborted(why, begun);
+        let identity = self.producer.init();
+        self.aborted(why, identity);
     }
 
     fn aborted(&mut self, why: String, next: Result<ProducerId, TransactionError>) {

@@ -158,11 +158,11 @@ impl Producer {
         }
         let version = self.links[link].version();
         let (mut frame, correlation_id) = self.links[link].new_frame();
-        let begun = self
+        let result = self
             .head
             .begin(&mut frame, version, correlation_id, picked.len());
         debug_assert!(
-            begun.is_ok(),
+            result.is_ok(),
             "topic and client id were checked before the run"
         );
         let (mut records, partitions) = (0, &mut self.partitions);

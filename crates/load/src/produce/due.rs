@@ -82,19 +82,19 @@ mod tests {
     fn records_come_in_order_however_they_are_taken() {
         let mut due = due();
         let mut taken = Vec::new();
-        for (end_ns, wanted) in [
+        for (end_ns, count) in [
             (3_500, 2),
             (3_500, 9),
             (200_000, 40),
             (150_000, 200),
             (200_000, 1),
         ] {
-            let some: Vec<u64> = due.before(end_ns).iter().copied().take(wanted).collect();
+            let some: Vec<u64> = due.before(end_ns).iter().copied().take(count).collect();
             due.advance(some.len());
             taken.extend(some);
         }
-        let wanted: Vec<u64> = (0..taken.len() as u64).map(|n| n * 1_000).collect();
-        assert_eq!(taken, wanted);
+        let expected: Vec<u64> = (0..taken.len() as u64).map(|n| n * 1_000).collect();
+        assert_eq!(taken, expected);
         assert_eq!(due.peek_ns(), taken.len() as u64 * 1_000);
         due.advance(1);
         assert_eq!(due.peek_ns(), taken.len() as u64 * 1_000 + 1_000);

@@ -48,10 +48,10 @@ impl RecordTimes<'_> {
 }
 
 impl Producer {
-    /// Puts up to `wanted` records with these intended times, or now, into batches; returns how many fit.
+    /// Puts up to `count` records with these intended times, or now, into batches; returns how many fit.
     ///
     /// A record that does not fit is generated again later: it is a function of its number.
-    pub(super) fn take_whole(&mut self, wanted: u32, moments: RecordTimes<'_>) -> u32 {
+    pub(super) fn take_whole(&mut self, count: u32, moments: RecordTimes<'_>) -> u32 {
         // All are put back: taking them costs less than counting references.
         let Some(payload) = self.whole.take() else {
             return 0;
@@ -59,11 +59,11 @@ impl Producer {
         let mut draft = std::mem::take(&mut self.draft);
         let mut block = self.key_block.take();
         let mut taken = 0;
-        while taken < wanted {
+        while taken < count {
             let rest = moments.after(taken);
             if let Some(block) = &mut block {
-                taken += self.take_block(block, &payload, (wanted - taken) as usize, &rest);
-                if taken == wanted {
+                taken += self.take_block(block, &payload, (count - taken) as usize, &rest);
+                if taken == count {
                     break;
                 }
             }

@@ -61,10 +61,10 @@ impl Producer {
         let was_blocked = self.blocked_since_ns.is_some();
         while turn_left > 0 && now_ns < self.hold_end_ns {
             let in_hold = now_ns >= self.hold_start_ns;
-            let allowed = if in_hold { self.records_left } else { u64::MAX };
-            let allowed = allowed.min(self.transaction_room());
-            let wanted = u64::from(turn_left.min(CLOCK_RECORDS)).min(allowed) as u32;
-            let taken = self.take(wanted, None, now_ns, clock);
+            let records_left = if in_hold { self.records_left } else { u64::MAX };
+            let allowed = records_left.min(self.transaction_room());
+            let count = u64::from(turn_left.min(CLOCK_RECORDS)).min(allowed) as u32;
+            let taken = self.take(count, None, now_ns, clock);
             if taken > 0 {
                 self.note_unblocked(now_ns, recorder);
                 self.totals.scheduled += u64::from(taken);
@@ -76,11 +76,11 @@ impl Producer {
                     self.records_left -= u64::from(taken);
                 }
             }
-            if taken < wanted {
+            if taken < count {
                 self.note_blocked(now_ns, was_blocked);
                 return;
             }
-            if allowed == u64::from(wanted) {
+            if allowed == u64::from(count) {
                 break;
             }
             turn_left -= taken;
@@ -110,14 +110,14 @@ impl Producer {
                 self.skip_next(first_ns, recorder);
                 continue;
             }
-            let most = (turn_left / self.payload.record_bytes()).max(1) as u64;
-            let most = most.min(allowed);
-            let wanted = usize::try_from(most).map_or(times.len(), |most| most.min(times.len()));
-            run[..wanted].copy_from_slice(&times[..wanted]);
-            let run = &run[..wanted];
-            let taken = self.take(wanted as u32, Some(run), now_ns, clock) as usize;
+            let turn_records = (turn_left / self.payload.record_bytes()).max(1) as u64;
+            let most = turn_records.min(allowed);
+            let count = usize::try_from(most).map_or(times.len(), |most| most.min(times.len()));
+            run[..count].copy_from_slice(&times[..count]);
+            let run = &run[..count];
+            let taken = self.take(count as u32, Some(run), now_ns, clock) as usize;
             self.note_taken(&run[..taken], now_ns, recorder);
-            if taken < wanted {
+            if taken < count {
                 self.note_blocked(now_ns, was_blocked);
                 return;
             }
@@ -221,12 +221,12 @@ impl Producer {
         }
     }
 
-    /// Puts up to `wanted` records with these intended times, or now, into batches; returns how many fit.
-    fn take(&mut self, wanted: u32, intended: Option<&[u64]>, sent_ns: u64, clock: &Clock) -> u32 {
+    /// Puts up to `count` records with these intended times, or now, into batches; returns how many fit.
+    fn take(&mut self, count: u32, intended: Option<&[u64]>, sent_ns: u64, clock: &Clock) -> u32 {
         let timestamp_ms = clock.unix_ms(sent_ns);
         if self.whole.is_some() {
             return self.take_whole(
-                wanted,
+                count,
                 RecordTimes {
                     intended,
                     sent_ns,
@@ -235,11 +235,11 @@ impl Producer {
             );
         }
         let mut taken = 0;
-        while taken < wanted {
+        while taken < count {
             let run = if self.choice.changes_each_record() {
                 1
             } else {
-                wanted - taken
+                count - taken
             };
             let partition = self.choice.current();
             let value_bytes = self.payload.value_bytes();
@@ -273,7 +273,7 @@ impl Producer {
     }
 
     /// Appends records to an open batch until it is full: the innermost loop of the generator.
-    fn append(&mut self, place: u32, wanted: u32, timestamp_ms: i64) -> u32 {
+    fn append(&mut self, place: u32, count: u32, timestamp_ms: i64) -> u32 {
         let value_bytes = self.payload.value_bytes();
         let batch_bytes_max = self.flow.settings.batch_bytes as usize;
         let ratio = self.ratio();
@@ -287,8 +287,8 @@ impl Producer {
             payload: &self.payload,
         };
         let appended = match &mut self.pool[place].encoder {
-            RecordsEncoder::Batch(batch) => filling.fill(batch, wanted),
-            RecordsEncoder::Set(set) => filling.fill(set, wanted),
+            RecordsEncoder::Batch(batch) => filling.fill(batch, count),
+            RecordsEncoder::Set(set) => filling.fill(set, count),
         };
         self.next_record = filling.next_record;
         appended
@@ -404,12 +404,12 @@ struct BatchFiller<'a> {
 }
 
 impl BatchFiller<'_> {
-    /// Appends up to `wanted` records, until the batch is full; returns how many.
-    fn fill<E: TakeRecords>(&mut self, encoder: &mut E, wanted: u32) -> u32 {
+    /// Appends up to `limit` records, until the batch is full; returns how many.
+    fn fill<E: TakeRecords>(&mut self, encoder: &mut E, limit: u32) -> u32 {
         let (value_bytes, batch_bytes_max) = (self.value_bytes, self.batch_bytes_max);
         let delta_ms = self.timestamp_ms - encoder.base_ms();
         let (mut appended, mut record, mut size_changes_at) = (0, 0, encoder.count());
-        while appended < wanted {
+        while appended < limit {
             if encoder.count() >= size_changes_at {
                 record = encoder.next_bytes(self.timestamp_ms, value_bytes);
                 size_changes_at = next_longer_delta(encoder.count());

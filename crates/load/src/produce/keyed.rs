@@ -107,13 +107,13 @@ impl KeyBlock {
 }
 
 impl Producer {
-    /// Puts up to `wanted` records of a block into open batches; returns how many. The next record finds its batch full
+    /// Puts up to `count` records of a block into open batches; returns how many. The next record finds its batch full
     /// or missing, or starts a new block: it must be appended separately.
     pub(super) fn take_block(
         &mut self,
         block: &mut KeyBlock,
         payload: &Payload,
-        wanted: usize,
+        count: usize,
         moments: &RecordTimes<'_>,
     ) -> u32 {
         let n = self.next_record;
@@ -122,7 +122,7 @@ impl Producer {
             block.make(payload, n, |n| member.record_number(n));
         }
         let from = (n - block.first) as usize;
-        let end = self.chain(block, from, (from + wanted).min(AHEAD));
+        let end = self.chain(block, from, (from + count).min(AHEAD));
         let mut chained = std::mem::take(&mut block.chained);
         for partition in chained.drain(..) {
             let chain = std::mem::take(&mut block.chains[partition as usize]);

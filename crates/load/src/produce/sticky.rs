@@ -306,8 +306,8 @@ mod tests {
         };
         let mut choice = PartitionChoice::new(&settings, 3, None, 9);
         let batches = drawn(&mut choice, &standing(&partitions), 80_000);
-        for (count, wanted) in batches.iter().zip([10_000_u32, 30_000, 40_000]) {
-            assert!(count.abs_diff(wanted) < 800, "{batches:?}");
+        for (count, expected) in batches.iter().zip([10_000_u32, 30_000, 40_000]) {
+            assert!(count.abs_diff(expected) < 800, "{batches:?}");
         }
         let stuck = PartitionLoads {
             stuck_since_ns: &[u64::MAX, 100],

@@ -1,6 +1,5 @@
 //! One HTTP request, limited in time and size.
 
-use std::fmt::Write;
 use std::io;
 
 use ureq::{Agent, RequestBuilder};
@@ -12,7 +11,7 @@ use super::url::MetricsUrl;
 /// metrics.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
 /// The part of a refused response that is shown.
-const SAID_CHARS_MAX: usize = 80;
+const EXCERPT_CHARS_MAX: usize = 80;
 
 /// Keeps its connection between requests.
 #[derive(Debug)]
@@ -65,10 +64,7 @@ fn read(
     let mut response = answered.map_err(words)?;
     let status = response.status();
     // The beginning is enough to recognise the problem.
-    let limit = match status.is_success() {
-        true => ANSWER_BYTES_MAX,
-        false => 1 << 10,
-    };
+    let limit = if status.is_success() { ANSWER_BYTES_MAX } else { 1 << 10 };
     let body = response.body_mut().with_config().limit(limit).read_to_vec();
     match (status.as_u16(), body) {
         (200..300, body) => body.map_err(words),
@@ -81,22 +77,17 @@ fn read(
     }
 }
 
-/// The beginning of a response, escaped.
+/// The beginning of a response as the end of a sentence; control characters become blanks. Empty for an empty response.
 pub(crate) fn text(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
-    let mut said = String::new();
-    for c in text.trim().chars().take(SAID_CHARS_MAX) {
-        match c.is_control() {
-            true => said.push(' '),
-            false => said.push(c),
-        }
+    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    let start = text.trim().chars().take(EXCERPT_CHARS_MAX);
+    let excerpt: String = start.map(printable).collect();
+    if excerpt.is_empty() {
+        excerpt
+    } else {
+        format!(": {excerpt}")
     }
-    let mut words = String::new();
-    if !said.is_empty() {
-        // Writing into a string cannot fail.
-        let _ = write!(words, ": {said}");
-    }
-    words
 }
 
 /// The library's message may contain the address.

@@ -60,10 +60,7 @@ impl Beans {
             let Some(Value::Object(value)) = answer.remove("value") else {
                 continue;
             };
-            match asked.contains('*') {
-                true => beans.add_all(value),
-                false => drop(beans.of.insert(asked, value)),
-            }
+            if asked.contains('*') { beans.add_all(value); } else { beans.of.insert(asked, value); }
         }
         match refusal {
             Some(words) if beans.of.is_empty() => Err(words.to_owned()),

@@ -54,10 +54,7 @@ pub struct MissedBroker {
 
 /// Why samples are missing, as text.
 pub(crate) fn lost(lost: u64, looks: u64, why: &str) -> String {
-    match lost == looks {
-        true => why.to_owned(),
-        false => format!("{lost} of {looks} scrapes failed: {why}"),
-    }
+    if lost == looks { why.to_owned() } else { format!("{lost} of {looks} scrapes failed: {why}") }
 }
 
 /// A slower sample is dropped: it would not belong to any particular time.

@@ -88,7 +88,7 @@ impl Exposition {
                 let mut words = comment.split_whitespace();
                 if (words.next(), words.nth(1)) == (Some("TYPE"), Some("gauge")) {
                     let name = comment.split_whitespace().nth(1).unwrap_or_default();
-                    if is_wanted(name) {
+                    if is_used(name) {
                         metrics.gauges.push(name.to_ascii_lowercase());
                     }
                 }
@@ -96,7 +96,7 @@ impl Exposition {
             }
             let (name, sample) = sample(line).ok_or_else(strange)?;
             lines += 1;
-            if is_wanted(name) {
+            if is_used(name) {
                 let known = metrics.of.entry(name.to_ascii_lowercase());
                 known.or_default().push(sample);
             }
@@ -198,8 +198,8 @@ impl Sample {
 
     /// Whether it describes the whole broker, or the requested part.
     fn is_whole(&self, key: Option<(&str, &str)>) -> bool {
-        let is_asked = |label: &str| key.is_some_and(|(wanted, _)| wanted == label);
-        let others = PARTS.iter().filter(|part| !is_asked(part));
+        let is_requested = |label: &str| key.is_some_and(|(requested, _)| requested == label);
+        let others = PARTS.iter().filter(|part| !is_requested(part));
         self.has(key)
             && others
                 .into_iter()
@@ -207,13 +207,15 @@ impl Sample {
     }
 }
 
-/// Other lines are skipped without a copy.
-fn is_wanted(name: &str) -> bool {
-    let begins = |wanted: &str| {
-        name.get(..wanted.len())
-            .is_some_and(|is| is.eq_ignore_ascii_case(wanted))
+/// Whether kgauge uses metrics with such a name. Other lines are skipped without a copy.
+fn is_used(name: &str) -> bool {
+    let has_prefix = |prefix: &str| {
+        name.get(..prefix.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     };
-    ["kafka_", "jvm_", "process_start"].into_iter().any(begins)
+    ["kafka_", "jvm_", "process_start"]
+        .into_iter()
+        .any(has_prefix)
 }
 
 /// `name{label="value",...} 1.5 [time]`.
@@ -222,7 +224,7 @@ fn sample(line: &str) -> Option<(&str, Sample)> {
     let end = line.find(|c: char| !is_name(c)).filter(|end| *end > 0)?;
     let (name, rest) = line.split_at(end);
     let (labels, rest) = match rest.trim_start().strip_prefix('{') {
-        Some(rest) => labels(rest, is_wanted(name))?,
+        Some(rest) => labels(rest, is_used(name))?,
         None => (BTreeMap::new(), rest),
     };
     let value = rest.split_whitespace().next()?.parse().ok()?;

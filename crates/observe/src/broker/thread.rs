@@ -85,22 +85,22 @@ impl BrokerThread {
             missing: Vec::new(),
             cpu_ns: 0,
         }));
-        let told = Arc::clone(&shared);
+        let thread_shared = Arc::clone(&shared);
         std::thread::Builder::new()
             .name("metrics".to_owned())
             .spawn(move || {
                 // Dropped at the end in any case.
                 let _ending = ending;
                 loop {
-                    ask(&mut *source, &now_ns, &told);
-                    let rest = lock(&told).tally.rest();
+                    ask(&mut *source, &now_ns, &thread_shared);
+                    let rest = lock(&thread_shared).tally.rest();
                     let due_ns = (now_ns() / every_ns + rest).saturating_mul(every_ns);
                     if waits_until(due_ns, &now_ns, &stopped) {
                         continue;
                     }
                     // A source that does not answer gets no last request.
-                    if !lock(&told).tally.is_lost {
-                        ask(&mut *source, &now_ns, &told);
+                    if !lock(&thread_shared).tally.is_lost {
+                        ask(&mut *source, &now_ns, &thread_shared);
                     }
                     return;
                 }
@@ -273,8 +273,8 @@ mod tests {
             asked,
             answer: answers,
         });
-        let (told, seen) = channel();
-        let sink = move |one| told.send(one).unwrap();
+        let (sender, seen) = channel();
+        let sink = move |one| sender.send(one).unwrap();
         let every = Duration::from_secs(1);
         let thread = BrokerThread::start(source, every, || 7, sink).unwrap();
         (thread, was_asked, answer, seen)
@@ -293,9 +293,9 @@ mod tests {
         was_asked.recv().unwrap();
         // The source never answers, so nothing may wait for it.
         thread.request_end().wait(Instant::now(), &|| 90_000_007);
-        let told = not_seen(&seen).unwrap();
-        assert_eq!(told.what, "metrics of broker 1");
-        assert_eq!(told.why, "no answer within 90 ms, and then the run ended");
+        let missing = not_seen(&seen).unwrap();
+        assert_eq!(missing.what, "metrics of broker 1");
+        assert_eq!(missing.why, "no answer within 90 ms, and then the run ended");
         // A later answer has no effect: the sink is gone.
         answer.send(()).unwrap();
         assert!(seen.recv().is_err());

@@ -64,10 +64,7 @@ impl FromStr for MetricsUrl {
             user_info,
             host: host.to_ascii_lowercase(),
             port: port.to_owned(),
-            path: match path.starts_with('/') {
-                true => path.to_owned(),
-                false => format!("/{path}"),
-            },
+            path: if path.starts_with('/') { path.to_owned() } else { format!("/{path}") },
         })
     }
 }

@@ -70,9 +70,9 @@ impl WireWatcher {
                 let mut asker = TopicPoller::new(watch, raised.clone());
                 let mut pace = PollPace::default();
                 loop {
-                    let begun_ns = now_ns();
+                    let start_ns = now_ns();
                     let waited_ns = asker.sample(&now_ns, &mut sink);
-                    let due_ns = pace.next_ns(begun_ns, now_ns(), waited_ns);
+                    let due_ns = pace.next_ns(start_ns, now_ns(), waited_ns);
                     loop {
                         let left_ns = due_ns.saturating_sub(now_ns());
                         if left_ns == 0 && !raised.is_raised() {

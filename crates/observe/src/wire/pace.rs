@@ -12,8 +12,8 @@ const APART_NS_MAX: u64 = 10 * SECOND_NS;
 /// The time of the next sample, and the longest pause so far.
 #[derive(Debug, Default)]
 pub(super) struct PollPace {
-    /// The first sample connects to each broker, so its duration does not predict the others.
-    has_begun: bool,
+    /// Whether a sample was taken. The first one connects to each broker, so its duration does not predict the others.
+    has_sampled: bool,
     slowest_ns: u64,
     apart_ns_max: u64,
 }
@@ -22,18 +22,19 @@ impl PollPace {
     /// The time of the next sample, a whole second of the run's clock, after a sample that began and ended at these
     /// times. `waited_ns` of it was spent on brokers that did not answer; those are paused, so this time does not
     /// count.
-    pub(super) fn next_ns(&mut self, begun_ns: u64, ended_ns: u64, waited_ns: u64) -> u64 {
-        let took_ns = match std::mem::replace(&mut self.has_begun, true) {
-            true => ended_ns.saturating_sub(begun_ns).saturating_sub(waited_ns),
-            false => 0,
+    pub(super) fn next_ns(&mut self, start_ns: u64, end_ns: u64, waited_ns: u64) -> u64 {
+        let took_ns = if std::mem::replace(&mut self.has_sampled, true) {
+            end_ns.saturating_sub(start_ns).saturating_sub(waited_ns)
+        } else {
+            0
         };
         let apart_ns = took_ns
             .saturating_mul(PARTS)
             .clamp(1, APART_NS_MAX.max(took_ns));
-        let earliest_ns = begun_ns.saturating_add(apart_ns).max(ended_ns);
+        let earliest_ns = start_ns.saturating_add(apart_ns).max(end_ns);
         let due_ns = earliest_ns.div_ceil(SECOND_NS).saturating_mul(SECOND_NS);
         self.slowest_ns = self.slowest_ns.max(took_ns);
-        self.apart_ns_max = self.apart_ns_max.max(due_ns.saturating_sub(begun_ns));
+        self.apart_ns_max = self.apart_ns_max.max(due_ns.saturating_sub(start_ns));
         due_ns
     }
 
@@ -62,37 +63,37 @@ mod tests {
         let mut pace = PollPace::default();
         // The first sample connects.
         assert_eq!(pace.next_ns(7 * MS_NS, 900 * MS_NS, 0), SECOND_NS);
-        let begun_ns = SECOND_NS;
+        let start_ns = SECOND_NS;
         assert_eq!(
-            pace.next_ns(begun_ns, begun_ns + 20 * MS_NS, 0),
+            pace.next_ns(start_ns, start_ns + 20 * MS_NS, 0),
             2 * SECOND_NS
         );
         // Half a second is the maximum for one sample per second.
         assert_eq!(
-            pace.next_ns(begun_ns, begun_ns + 500 * MS_NS, 0),
+            pace.next_ns(start_ns, start_ns + 500 * MS_NS, 0),
             2 * SECOND_NS
         );
         assert_eq!(pace.note(), None);
         assert_eq!(
-            pace.next_ns(begun_ns, begun_ns + 1_900 * MS_NS, 0),
-            begun_ns + 4 * SECOND_NS
+            pace.next_ns(start_ns, start_ns + 1_900 * MS_NS, 0),
+            start_ns + 4 * SECOND_NS
         );
         let note = pace.note().unwrap();
         assert!(note.contains("up to 4 s apart"), "{note}");
         assert!(note.contains("took up to 1.9 s"), "{note}");
         // Of three seconds, all but 20 ms were spent on a dead broker.
         assert_eq!(
-            pace.next_ns(begun_ns, begun_ns + 3_020 * MS_NS, 3_000 * MS_NS),
-            begun_ns + 4 * SECOND_NS
+            pace.next_ns(start_ns, start_ns + 3_020 * MS_NS, 3_000 * MS_NS),
+            start_ns + 4 * SECOND_NS
         );
         // Ten seconds are the limit, unless the sample itself took longer.
         assert_eq!(
-            pace.next_ns(begun_ns, begun_ns + 8 * SECOND_NS, 0),
-            begun_ns + 10 * SECOND_NS
+            pace.next_ns(start_ns, start_ns + 8 * SECOND_NS, 0),
+            start_ns + 10 * SECOND_NS
         );
         assert_eq!(
-            pace.next_ns(begun_ns, begun_ns + 30 * SECOND_NS, 0),
-            begun_ns + 30 * SECOND_NS
+            pace.next_ns(start_ns, start_ns + 30 * SECOND_NS, 0),
+            start_ns + 30 * SECOND_NS
         );
     }
 }

@@ -79,7 +79,7 @@ pub(super) struct TopicPoller {
 #[derive(Default)]
 struct PollReplies {
     /// When the last broker answered: all lines of the sample have this time.
-    told_ns: u64,
+    answered_ns: u64,
     /// Time spent on brokers that did not answer.
     waited_ns: u64,
     /// High watermarks, by partition.
@@ -114,14 +114,14 @@ impl TopicPoller {
 
     /// Takes a sample. A cancelled sample writes nothing. Returns the time spent on brokers that did not answer.
     pub(super) fn sample(&mut self, now_ns: &impl Fn() -> u64, sink: Sink<'_>) -> u64 {
-        let begun_ns = now_ns();
+        let start_ns = now_ns();
         let found = self.partitions();
         let mut look = PollReplies {
-            told_ns: now_ns(),
+            answered_ns: now_ns(),
             ..PollReplies::default()
         };
         // Another broker was polled when the first one did not answer.
-        let asked_ns = look.told_ns.saturating_sub(begun_ns);
+        let asked_ns = look.answered_ns.saturating_sub(start_ns);
         let answer_ns = u64::try_from(ANSWER_MAX.as_nanos()).unwrap_or(u64::MAX);
         if asked_ns >= answer_ns || found.is_none() {
             look.waited_ns = asked_ns;
@@ -133,7 +133,7 @@ impl TopicPoller {
             let replicas = self.replicas.entry(partition.index).or_default();
             replicas.extend(&partition.replicas);
         }
-        self.report_changes(look.told_ns, &partitions, sink);
+        self.report_changes(look.answered_ns, &partitions, sink);
         self.ends.begin();
         let all: BTreeSet<i32> = self.replicas.values().flatten().copied().collect();
         for broker in all {
@@ -145,10 +145,10 @@ impl TopicPoller {
         }
         self.looks += 1;
         let ended_ns = now_ns();
-        let at_ns = look.told_ns;
-        let first_ns = self.span_ns.map_or(begun_ns, |(first_ns, _)| first_ns);
+        let at_ns = look.answered_ns;
+        let first_ns = self.span_ns.map_or(start_ns, |(first_ns, _)| first_ns);
         self.span_ns = Some((first_ns, ended_ns));
-        let topic = self.topic_look(&partitions, &look, ended_ns.saturating_sub(begun_ns));
+        let topic = self.topic_look(&partitions, &look, ended_ns.saturating_sub(start_ns));
         self.write(at_ns, None, EvidenceKind::Topic(topic), sink);
         let brokers: BTreeSet<i32> = self.replicas.values().flatten().copied().collect();
         for broker in brokers {
@@ -254,7 +254,7 @@ impl TopicPoller {
         );
         match asked {
             Ok(()) => {
-                look.told_ns = now_ns();
+                look.answered_ns = now_ns();
                 self.resting.answered(&broker);
             }
             Err(()) => {
@@ -345,8 +345,10 @@ impl TopicPoller {
         let in_sync =
             |partition: &Partition| PartitionState::new(None, &partition.isr).in_sync.len();
         let planned = usize::from(self.watch.replication_factor);
-        let wanted = |partition: &Partition| partition.replicas.len().max(planned);
-        let short = partitions.iter().filter(|one| in_sync(one) < wanted(one));
+        let expected = |partition: &Partition| partition.replicas.len().max(planned);
+        let short = partitions
+            .iter()
+            .filter(|one| in_sync(one) < expected(one));
         let leaderless = partitions.iter().filter(|one| one.leader_id.is_none());
         let readable = partitions.iter().map(|one| {
             let end = look.readable.get(&one.index)?;
@@ -362,7 +364,7 @@ impl TopicPoller {
         TopicSample {
             topic: self.watch.topic.clone(),
             partitions: count(partitions.len()),
-            replicas: count(partitions.iter().map(wanted).sum()),
+            replicas: count(partitions.iter().map(expected).sum()),
             in_sync: count(partitions.iter().map(in_sync).sum()),
             under_replicated: count(short.count()),
             leaderless: count(leaderless.count()),
@@ -482,22 +484,22 @@ fn ask(
 ) -> Result<(), ()> {
     // High watermarks before log ends: otherwise a growing log would have more readable records than records.
     if !led.is_empty() {
-        let told = cluster.replica_ends(broker, topic, led, EndOf::Readable);
-        for told in told.map_err(|_| ())? {
-            if let Ok(end) = told.end {
-                look.readable.insert(told.partition, end);
+        let leader_ends = cluster.replica_ends(broker, topic, led, EndOf::Readable);
+        for replica in leader_ends.map_err(|_| ())? {
+            if let Ok(end) = replica.end {
+                look.readable.insert(replica.partition, end);
             }
         }
     }
     if !followers.is_given_up {
         let asked_ns = now_ns();
         match cluster.replica_ends(broker, topic, here, EndOf::Log) {
-            Ok(told) => {
+            Ok(replica_ends) => {
                 // The broker read its log sizes at some time in between.
                 let at_ns = asked_ns.midpoint(now_ns());
-                for told in told {
-                    let partition = told.partition;
-                    match told.end {
+                for replica in replica_ends {
+                    let partition = replica.partition;
+                    match replica.end {
                         Ok(offset) => {
                             followers.is_answered |= !led.contains(&partition);
                             ends.record_end(

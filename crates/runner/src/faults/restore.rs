@@ -17,7 +17,7 @@ use crate::session::Session;
 /// fetches what it missed.
 const WHOLE_MAX: Duration = Duration::from_secs(120);
 
-/// How often it is looked at.
+/// The pause between two checks of the cluster.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Where Kafka keeps committed offsets; its replicas count too.
@@ -49,9 +49,9 @@ pub(crate) fn restore(
         return Ok(());
     }
     session.report(&Activity::Recovering);
-    let begun = Instant::now();
+    let start = Instant::now();
     let healed = session.target.instruct(&Instruction::Restore);
-    healed.map_err(|words| not_whole(begun, &words))?;
+    healed.map_err(|words| not_whole(start, &words))?;
     loop {
         let missing = match missing_nodes(session)? {
             None => missing_replicas(session, topic),
@@ -61,28 +61,28 @@ pub(crate) fn restore(
         if session.stopping.is_wanted() {
             return Ok(());
         }
-        if begun.elapsed() >= WHOLE_MAX {
-            return Err(not_whole(begun, &missing));
+        if start.elapsed() >= WHOLE_MAX {
+            return Err(not_whole(start, &missing));
         }
         std::thread::sleep(LOOK);
     }
     session.target_processes = processes::own(session.target.processes());
-    let waited = begun.elapsed().as_secs_f64();
+    let waited = start.elapsed().as_secs_f64();
     let text = format!("all nodes are up and all replicas in sync, after {waited:.1} s");
     log.note(over(text, None, Vec::new(), NodesReport::default()));
     Ok(())
 }
 
-fn not_whole(begun: Instant, words: &str) -> RunError {
-    let waited = begun.elapsed().as_secs_f64();
+fn not_whole(start: Instant, words: &str) -> RunError {
+    let waited = start.elapsed().as_secs_f64();
     let words = format!("the cluster has not recovered {waited:.0} s after the faults: {words}");
     RunError::cluster(words)
 }
 
 /// Which nodes do not run, in words.
 fn missing_nodes(session: &Session<'_>) -> Result<Option<String>, RunError> {
-    let looked = session.target.instruct(&Instruction::Sample);
-    let done = looked.map_err(RunError::cluster)?;
+    let sample = session.target.instruct(&Instruction::Sample);
+    let done = sample.map_err(RunError::cluster)?;
     let down = done.nodes.iter().filter(|node| node.state != NodeState::Up);
     let down: Vec<String> = down.map(|node| node.node.to_string()).collect();
     Ok((!down.is_empty()).then(|| format!("node {} is not up", down.join(" and "))))

@@ -323,16 +323,16 @@ fn uniform() -> ValueKind<DelayPlan> {
 }
 
 fn quantiles(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<DelayPlan> {
-    let wanted = "quantiles with times: `{p0: 1 ms, p50: 3 ms, p100: 9 ms}`";
+    let expected = "quantiles with times: `{p0: 1 ms, p50: 3 ms, p100: 9 ms}`";
     let Value::Map(entries) = &node.value else {
-        reader.wrong_type(node, wanted);
+        reader.wrong_type(node, expected);
         return None;
     };
     let mut points: Vec<(u32, u64)> = Vec::new();
     for entry in entries {
         let Some(part) = parts_in_million(&entry.key) else {
             let what = format!("`{}` is not a quantile", shorten(&entry.key));
-            return reader.refuse(entry.place, what, format!("write {wanted}"));
+            return reader.refuse(entry.place, what, format!("write {expected}"));
         };
         let step = format!(".{}", entry.key);
         let ns = reader.inside(&step, |reader| reader.time_ns(&entry.node, 0..=DAY_NS))?;

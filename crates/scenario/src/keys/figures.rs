@@ -45,7 +45,7 @@ pub(crate) struct PublishedForTrial {
 impl PublishedForTrial {
     /// Whether it was published for a trial with these factors.
     pub(crate) fn belongs_to(&self, factors: &[(String, String)]) -> bool {
-        self.factors.iter().all(|wanted| factors.contains(wanted))
+        self.factors.iter().all(|factor| factors.contains(factor))
     }
 }
 
@@ -98,14 +98,14 @@ fn goal(reader: &mut ValueReader<'_>, place: SourceLocation, text: String) -> Op
     let found = signs
         .into_iter()
         .find_map(|(sign, comparison)| Some((text.split_once(sign)?, comparison)));
-    let Some(((name, wanted), comparison)) = found else {
+    let Some(((name, bound), comparison)) = found else {
         let what = format!("`{}` is not a goal", shorten(&text));
         let cure = "write a figure, one of < <= >= >, and a value: \
                     `writers.latency.p99 <= 20 ms`";
         return reader.refuse(place, what, cure);
     };
     let figure = figure(reader, place, name.trim())?;
-    let value = value(reader, place, &figure, wanted.trim())?;
+    let value = value(reader, place, &figure, bound.trim())?;
     Some(Goal {
         figure,
         comparison,
@@ -164,13 +164,13 @@ fn trial(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Vec<(String, S
             reader.problem(entry.place, what, "use a path listed in `vary`");
             continue;
         };
-        let wanted = entry.node.describe();
-        if !values.contains(&wanted) {
-            let what = format!("`{path}` is never {}", shorten(&wanted));
+        let factor_value = entry.node.describe();
+        if !values.contains(&factor_value) {
+            let what = format!("`{path}` is never {}", shorten(&factor_value));
             let cure = format!("write one of: {}", shorten(&values.join(", ")));
             reader.problem(entry.node.place, what, cure);
         }
-        trial.push((entry.key.clone(), wanted));
+        trial.push((entry.key.clone(), factor_value));
     }
     Some(trial)
 }

@@ -178,8 +178,8 @@ fn is_legal(c: char) -> bool {
 struct Foreign {
     /// What they are, for the guide.
     name: &'static str,
-    /// What is expected, for error messages.
-    wanted: &'static str,
+    /// How to write them, for error messages.
+    form: &'static str,
     /// One of them.
     one: &'static str,
     /// How a secret can be avoided.
@@ -190,7 +190,7 @@ struct Foreign {
 
 const BROKER_SETTINGS: Foreign = Foreign {
     name: "Kafka's broker settings",
-    wanted: "broker settings, such as `{num.io.threads: 4}`",
+    form: "broker settings, such as `{num.io.threads: 4}`",
     one: "broker setting",
     secret_cure: "let kgauge create it: `--target kafka:VERSION,security=...`",
     is_ours: |_| false,
@@ -198,7 +198,7 @@ const BROKER_SETTINGS: Foreign = Foreign {
 
 const MIRROR_SETTINGS: Foreign = Foreign {
     name: "properties of MirrorMaker 2",
-    wanted: "properties of MirrorMaker 2, such as `{tasks.max: 4}`",
+    form: "properties of MirrorMaker 2, such as `{tasks.max: 4}`",
     one: "property of MirrorMaker 2",
     secret_cure: "remove it; kgauge configures MirrorMaker's access to the clusters",
     is_ours: |key| {
@@ -223,7 +223,7 @@ fn read_settings(
     foreign: &Foreign,
 ) -> Option<BTreeMap<String, String>> {
     let Value::Map(entries) = &node.value else {
-        reader.wrong_type(node, foreign.wanted);
+        reader.wrong_type(node, foreign.form);
         return None;
     };
     let mut config = BTreeMap::new();

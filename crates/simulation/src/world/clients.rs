@@ -422,7 +422,7 @@ impl Client {
     }
 
     fn violation(&self, code: &str) -> Violation {
-        Violation::Told {
+        Violation::UnexpectedError {
             partition: self.partition,
             code: code.to_owned(),
         }

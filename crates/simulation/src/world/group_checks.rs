@@ -1,10 +1,10 @@
 //! The invariants of a consumer group, whatever happens to its members and coordinators.
 //!
 //! * A partition is owned by one member in a generation.
-//! * Generations only rise: whoever asks after a generation was complete is told of no assignment of an
+//! * Generations only rise: whoever asks after a generation was complete gets no assignment of an
 //!   older one. (A coordinator that does not know yet that it is none may let members join, as Kafka's
 //!   does; it cannot assign.)
-//! * An acknowledged commit is never lost: whoever asks later is told this offset, or a later one.
+//! * An acknowledged commit is never lost: whoever asks later gets this offset, or a later one.
 //! * A member of an old generation commits nothing once a newer one is complete.
 
 use std::collections::BTreeMap;
@@ -103,7 +103,7 @@ impl GroupChecks {
     ) -> Result<(), Violation> {
         match floors.get(&partition) {
             Some(floor) if offset < *floor => broken(format!(
-                "partition {partition}: offset {floor} was committed, and {offset} is told"
+                "partition {partition}: offset {floor} was committed, but {offset} was fetched"
             )),
             _ => Ok(()),
         }

@@ -251,9 +251,9 @@ impl Members {
         let Some(asked) = self.members[index].asked.take() else {
             return Ok(());
         };
-        let told = self.take(index, asked, &bytes[4..])?;
+        let code = self.take(index, asked, &bytes[4..])?;
         let member = &mut self.members[index];
-        match told {
+        match code {
             ErrorCode::None => {}
             ErrorCode::MemberIdRequired => {}
             ErrorCode::RebalanceInProgress => member.stage = Stage::Outside,
@@ -325,7 +325,7 @@ impl Members {
             MemberRequest::Commit(newest, offsets) => {
                 let answer = read::<OffsetCommitRequest<'_>>(bytes, 7)?;
                 let codes = answer.topics.iter().flat_map(|topic| &topic.partitions);
-                let failed = codes.map(|told| told.error_code).find(|code| *code != 0);
+                let failed = codes.map(|partition| partition.error_code).find(|code| *code != 0);
                 if failed.is_none() {
                     self.checks.committed(member.generation, newest, &offsets)?;
                 }
@@ -333,7 +333,7 @@ impl Members {
             }
             MemberRequest::Leave => {
                 read::<LeaveGroupRequest<'_>>(bytes, 3)?;
-                // Whatever it said: this member is no more.
+                // This member is gone, whatever the answer.
                 ErrorCode::UnknownMemberId.as_i16()
             }
         };

@@ -62,11 +62,11 @@ impl DriverBuild<'_> {
         fs::create_dir(&partial).map_err(DriverBuildError::file(&partial))?;
         let source = partial.join(file);
         fs::write(&source, text).map_err(DriverBuildError::file(&source))?;
-        let ran = run(self.compiler, &self.arguments, &partial, interrupt)?;
-        if !ran.is_good || !partial.join(self.product).is_file() {
+        let result = run(self.compiler, &self.arguments, &partial, interrupt)?;
+        if !result.is_good || !partial.join(self.product).is_file() {
             return Err(DriverBuildError::Compiler {
                 program: self.compiler.to_owned(),
-                said: ran.said,
+                output: result.output,
             });
         }
         fetch::remove(&dir).map_err(of_cache)?;
@@ -83,11 +83,11 @@ fn of_cache(error: KafkaError) -> DriverBuildError {
     }
 }
 
-/// The result of a process.
-struct Ran {
+/// The result of a compiler's process.
+struct CompilerResult {
     is_good: bool,
     /// The beginning of its output.
-    said: String,
+    output: String,
 }
 
 /// Runs a compiler in a folder to its end.
@@ -96,7 +96,7 @@ fn run(
     arguments: &[OsString],
     dir: &Path,
     interrupt: &Interrupt,
-) -> Result<Ran, DriverBuildError> {
+) -> Result<CompilerResult, DriverBuildError> {
     // Into a file, so that nobody has to read a pipe meanwhile.
     let path = dir.join("build.log");
     let log = fs::File::create(&path).map_err(DriverBuildError::file(&path))?;
@@ -120,16 +120,16 @@ fn run(
             None => std::thread::sleep(LOOK),
         }
     };
-    Ok(Ran {
+    Ok(CompilerResult {
         is_good: status.success(),
-        said: first_lines(&fs::read(&path).unwrap_or_default()),
+        output: first_lines(&fs::read(&path).unwrap_or_default()),
     })
 }
 
 /// Enough of a program's output to recognise the problem.
-pub(super) fn first_lines(said: &[u8]) -> String {
+pub(super) fn first_lines(output: &[u8]) -> String {
     const LINES_MAX: usize = 12;
-    let text = String::from_utf8_lossy(said);
+    let text = String::from_utf8_lossy(output);
     let lines: Vec<&str> = text.lines().take(LINES_MAX).collect();
     lines.join("\n")
 }

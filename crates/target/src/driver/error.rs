@@ -34,18 +34,18 @@ pub enum DriverBuildError {
     #[error("driver java: {}", fetch_words(.0))]
     Fetch(KafkaError),
     /// The compiler failed.
-    #[error("cannot build the driver's program: {} reports:\n{said}", program.display())]
+    #[error("cannot build the driver's program: {} reports:\n{output}", program.display())]
     Compiler {
         /// The compiler.
         program: PathBuf,
         /// Its output.
-        said: String,
+        output: String,
     },
     /// There is no librdkafka.
-    #[error("driver librdkafka: cannot open the library: {said}")]
+    #[error("driver librdkafka: cannot open the library: {message}")]
     NoLibrdkafka {
         /// The loader's message.
-        said: String,
+        message: String,
     },
     /// A file or process failed.
     #[error("{}: {error}", path.display())]

@@ -158,16 +158,17 @@ fn librdkafka(
     };
     let program = build.made(setup, interrupt)?.join(C_PROGRAM);
     // It prints the library's version, if there is one: better now than during a run.
-    let tried = Command::new(&program).arg("--version").output();
-    let tried = tried.map_err(DriverBuildError::file(&program))?;
-    match tried.status.success() {
-        true => Ok(DriverCommand {
+    let output = Command::new(&program).arg("--version").output();
+    let output = output.map_err(DriverBuildError::file(&program))?;
+    if output.status.success() {
+        Ok(DriverCommand {
             program,
             arguments: Vec::new(),
-        }),
-        false => Err(DriverBuildError::NoLibrdkafka {
-            said: first_lines(&[tried.stdout, tried.stderr].concat()),
-        }),
+        })
+    } else {
+        Err(DriverBuildError::NoLibrdkafka {
+            message: first_lines(&[output.stdout, output.stderr].concat()),
+        })
     }
 }
 

@@ -263,18 +263,22 @@ impl Instrument {
 }
 
 impl Instrument {
-    /// What each node has counted. Nobody waits for a node.
+    /// Each node's counters, without waiting for a node.
     fn count(&self) -> Done {
-        let told = |node: NodeId| {
+        let report = |node: NodeId| {
             let number = u16::try_from(node.0).unwrap_or(0);
-            let told = match self.paused.contains(&number) {
-                true => Err("it stands still".to_owned()),
-                false => self.cluster.counts(node).map_err(words),
+            let counts = if self.paused.contains(&number) {
+                Err("it stands still".to_owned())
+            } else {
+                self.cluster.counts(node).map_err(words)
             };
-            NodeReport { node: number, told }
+            NodeReport {
+                node: number,
+                counts,
+            }
         };
         Done {
-            counts: self.cluster.node_ids().map(told).collect(),
+            counts: self.cluster.node_ids().map(report).collect(),
             ..Done::default()
         }
     }

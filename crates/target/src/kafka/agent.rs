@@ -53,7 +53,7 @@ pub(crate) enum Agent {
 }
 
 impl Agent {
-    /// Downloads the agent, unless it is cached or not wanted. A run continues without it; the download is tried once.
+    /// Downloads the agent if it is requested and not cached. A run continues without it; the download is tried once.
     ///
     /// # Errors
     /// Only if the user stopped it.
@@ -196,14 +196,14 @@ mod tests {
         let java = dir.path().join("java");
         let script = format!("sleep 600 & echo $! > {}; wait", java.display());
         let setup = with_maven(dir.path(), &script);
-        let begun = Instant::now();
-        let said = why(&setup, Duration::from_secs(1));
-        assert!(begun.elapsed() < Duration::from_secs(300));
+        let start = Instant::now();
+        let reason = why(&setup, Duration::from_secs(1));
+        assert!(start.elapsed() < Duration::from_secs(300));
         assert!(
-            said.ends_with("is unavailable: Maven did not download it within 1 s"),
-            "{said}"
+            reason.ends_with("is unavailable: Maven did not download it within 1 s"),
+            "{reason}"
         );
-        assert_eq!(why(&setup, Duration::from_secs(600)), said);
+        assert_eq!(why(&setup, Duration::from_secs(600)), reason);
         // On a busy machine it was ended before it started.
         let lines = |file: &str| fs::read_to_string(dir.path().join(file)).unwrap_or_default();
         assert!(lines("calls").lines().count() <= 1);
@@ -219,9 +219,9 @@ mod tests {
     fn a_failure_is_remembered_until_the_agent_is_there() {
         let dir = tempfile::tempdir().unwrap();
         let setup = with_maven(dir.path(), "echo '[ERROR] no'; exit 1");
-        let said = why(&setup, Duration::from_secs(600));
-        assert!(said.ends_with("Maven failed"), "{said}");
-        assert_eq!(why(&setup, Duration::from_secs(600)), said);
+        let reason = why(&setup, Duration::from_secs(600));
+        assert!(reason.ends_with("Maven failed"), "{reason}");
+        assert_eq!(why(&setup, Duration::from_secs(600)), reason);
         let calls = fs::read_to_string(dir.path().join("calls")).unwrap();
         assert_eq!(calls.lines().count(), 1);
         let libs = dir.path().join("cache/jolokia/1.7.2/libs");

@@ -139,11 +139,11 @@ impl KafkaTarget {
     pub(crate) fn settings_written(
         &self,
         id: i32,
-        wanted: impl Fn(&str) -> bool,
+        filter: impl Fn(&str) -> bool,
     ) -> BTreeMap<String, String> {
         let written = u16::try_from(id).ok().and_then(|id| self.written.get(&id));
         let mut settings = written.cloned().unwrap_or_default();
-        settings.retain(|key, _| wanted(key));
+        settings.retain(|key, _| filter(key));
         settings
     }
 
@@ -174,8 +174,8 @@ impl KafkaTarget {
             .iter()
             .map(|node| node.is_broker.then_some(i32::from(node.id)));
         let roles = roles.chain(std::iter::repeat(None));
-        let all = self.processes.iter().zip(roles);
-        let told = all
+        let processes = self.processes.iter().zip(roles);
+        let running = processes
             .filter(|(process, _)| !process.is_stopped)
             .map(|(process, broker)| {
                 let name = || TargetRole::Other(process.start.role.clone());
@@ -184,7 +184,7 @@ impl KafkaTarget {
                     role: broker.map_or_else(name, TargetRole::Broker),
                 }
             });
-        told.collect()
+        running.collect()
     }
 
     /// The tool for creating topics, for releases that cannot do it over the wire.
@@ -240,16 +240,16 @@ impl KafkaTarget {
         self.keep_record()?;
         let running: Vec<bool> = self.processes.iter().map(|one| !one.is_stopped).collect();
         let brokers = self.nodes.iter().zip(running);
-        let wanted = brokers
+        let expected = brokers
             .filter(|(node, running)| node.is_broker && *running)
             .count();
-        let begun = Instant::now();
+        let started_at = Instant::now();
         let port = self.nodes.get(index).map_or(0, |node| node.inner_port);
-        while ready::brokers_known(port, self.is_modern()) < Some(wanted) {
+        while ready::brokers_known(port, self.is_modern()) < Some(expected) {
             match self.check() {
                 // ZooKeeper keeps a killed broker's registration until its session ends.
                 Err(error)
-                    if is_still_registered(&error) && begun.elapsed() < self.setup.time_limit =>
+                    if is_still_registered(&error) && started_at.elapsed() < self.setup.time_limit =>
                 {
                     if let Some(process) = self.processes.get_mut(index) {
                         let started = KafkaProcess::start(process.start.clone())?;
@@ -259,8 +259,8 @@ impl KafkaTarget {
                 }
                 checked => checked?,
             }
-            if begun.elapsed() >= self.setup.time_limit {
-                return Err(self.timed_out(index, "did not register again", begun));
+            if started_at.elapsed() >= self.setup.time_limit {
+                return Err(self.timed_out(index, "did not register again", started_at));
             }
             std::thread::sleep(LOOK);
         }
@@ -288,7 +288,7 @@ impl KafkaTarget {
         })
     }
 
-    pub(crate) fn timed_out(&self, index: usize, what: &str, begun: Instant) -> KafkaError {
+    pub(crate) fn timed_out(&self, index: usize, what: &str, started_at: Instant) -> KafkaError {
         let start = self.processes.get(index).map(|process| &process.start);
         let log_file = start
             .map(|start| start.log_file.clone())
@@ -296,7 +296,7 @@ impl KafkaTarget {
         let role = start.map_or("a process", |start| &start.role);
         KafkaError::TimedOut {
             what: format!("{role} {what}"),
-            waited: begun.elapsed(),
+            waited: started_at.elapsed(),
             log: crate::log_tail::log_lines(&log_file),
             log_file,
         }

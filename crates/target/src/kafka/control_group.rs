@@ -50,14 +50,15 @@ impl ControlGroup {
             ("memory", bounds.memory_bytes.is_some()),
             ("cpu", bounds.milli_cores.is_some()),
         ];
-        let wanted = hierarchies.iter().filter(|(_, is_wanted)| *is_wanted);
-        let old: Vec<PathBuf> = wanted
+        let controllers = hierarchies.iter().filter(|(_, is_limited)| *is_limited);
+        let old: Vec<PathBuf> = controllers
             .map(|(controller, _)| root.join(controller))
             .collect();
         let is_old = old.iter().any(|parent| parent.is_dir());
-        let dirs = match is_old {
-            true => old.iter().map(|parent| parent.join(&name)).collect(),
-            false => vec![root.join(&name)],
+        let dirs = if is_old {
+            old.iter().map(|parent| parent.join(&name)).collect()
+        } else {
+            vec![root.join(&name)]
         };
         ControlGroup {
             root: root.to_owned(),

@@ -36,16 +36,16 @@ pub(crate) fn put(
 
 /// Brokers learn of a user one by one: returns when all of them accept it.
 fn wait_until_let_in(target: &KafkaTarget, interrupt: &Interrupt) -> Result<(), KafkaError> {
-    let begun = Instant::now();
+    let start = Instant::now();
     for address in &target.config.bootstrap_servers {
         loop {
             let limit = target.config.connection_setup_timeout;
             match Connection::connect_within(address, &target.config, limit, interrupt) {
                 Ok(_) => break,
                 Err(_) if interrupt.is_raised() => return Err(KafkaError::Interrupted),
-                Err(error) if begun.elapsed() >= LET_IN_MAX => {
+                Err(error) if start.elapsed() >= LET_IN_MAX => {
                     return Err(KafkaError::Credentials {
-                        said: error.to_string(),
+                        reason: error.to_string(),
                     });
                 }
                 Err(_) => std::thread::sleep(LOOK),
@@ -63,7 +63,7 @@ fn by_wire(
     interrupt: &Interrupt,
 ) -> Result<(), KafkaError> {
     let refused = |error: kgauge_client::ClusterError| KafkaError::Credentials {
-        said: error.to_string(),
+        reason: error.to_string(),
     };
     let brokers = target.nodes.iter().filter(|node| node.is_broker);
     let servers: Vec<String> = brokers
@@ -131,17 +131,17 @@ fn by_tool(
         role: "the tool for users".to_owned(),
         error,
     })?;
-    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    match output.status.success() && !said.contains("Error while executing") {
-        true => Ok(()),
-        false => Err(KafkaError::Credentials {
-            // Its output may quote its arguments.
-            said: said
-                .replace(password, "(hidden)")
-                .lines()
-                .take(4)
-                .collect::<Vec<_>>()
-                .join("\n"),
-        }),
+    let tool_output = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    if output.status.success() && !tool_output.contains("Error while executing") {
+        return Ok(());
     }
+    Err(KafkaError::Credentials {
+        // The tool may quote its arguments.
+        reason: tool_output
+            .replace(password, "(hidden)")
+            .lines()
+            .take(4)
+            .collect::<Vec<_>>()
+            .join("\n"),
+    })
 }

@@ -19,12 +19,12 @@ pub enum KafkaError {
         looked_at: Option<PathBuf>,
     },
     /// Java's version is unknown.
-    #[error("{} does not report its Java version{}", path.display(), words(said))]
+    #[error("{} does not report its Java version{}", path.display(), words(output))]
     StrangeJava {
         /// The program.
         path: PathBuf,
         /// Its output.
-        said: String,
+        output: String,
     },
     /// The release needs another Java.
     #[error("Apache Kafka {release} needs Java {needed}; {} is Java {found}", path.display())]
@@ -45,31 +45,31 @@ pub enum KafkaError {
         release: Version,
     },
     /// Maven does not find the release.
-    #[error("Maven has no Apache Kafka {release}{}", words(said))]
+    #[error("Maven has no Apache Kafka {release}{}", words(output))]
     NoSuchRelease {
         /// The release.
         release: Version,
         /// Maven's output.
-        said: String,
+        output: String,
     },
     /// The repository cannot be reached.
     #[error(
         "Apache Kafka {release} is not in the cache, and Maven cannot reach a repository{}",
-        words(said)
+        words(output)
     )]
     Offline {
         /// The release.
         release: Version,
         /// Maven's output.
-        said: String,
+        output: String,
     },
     /// Maven failed.
-    #[error("Maven cannot fetch Apache Kafka {release}{}", words(said))]
+    #[error("Maven cannot fetch Apache Kafka {release}{}", words(output))]
     Maven {
         /// The release.
         release: Version,
         /// Maven's output.
-        said: String,
+        output: String,
     },
     /// Maven took too long.
     #[error("Maven did not download Apache Kafka {release} within {} s", limit.as_secs_f64())]
@@ -125,12 +125,12 @@ pub enum KafkaError {
         error: io::Error,
     },
     /// A node's storage cannot be formatted.
-    #[error("cannot format the storage of {role}{}", words(said))]
+    #[error("cannot format the storage of {role}{}", words(output))]
     Format {
         /// The node.
         role: String,
         /// The tool's output.
-        said: String,
+        output: String,
     },
     /// A process ended.
     #[error("{role} exited ({status}){}", log_words(log, log_file))]
@@ -170,16 +170,16 @@ pub enum KafkaError {
         meant: Option<String>,
     },
     /// The release's topic tool failed.
-    #[error("the release's own topic tool failed{}", words(said))]
+    #[error("the release's own topic tool failed{}", words(output))]
     TopicTool {
         /// Its output.
-        said: String,
+        output: String,
     },
     /// The user for clients cannot be created.
-    #[error("the cluster rejects the user created for this run{}", words(said))]
+    #[error("the cluster rejects the user created for this run{}", words(reason))]
     Credentials {
         /// Why.
-        said: String,
+        reason: String,
     },
     /// There is no such broker.
     #[error("there is no broker {id}; brokers are 1 to {brokers}")]
@@ -277,10 +277,10 @@ fn place(java_home: &Option<PathBuf>) -> String {
     }
 }
 
-fn words(said: &str) -> String {
-    match said.trim() {
+fn words(output: &str) -> String {
+    match output.trim() {
         "" => String::new(),
-        said => format!(":\n{said}"),
+        output => format!(":\n{output}"),
     }
 }
 

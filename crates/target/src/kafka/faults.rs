@@ -72,14 +72,14 @@ impl KafkaTarget {
         let modern = self.is_modern();
         let brokers = || self.nodes.iter().zip(&self.processes);
         let awake = |process: &KafkaProcess| !process.is_stopped && !process.is_paused;
-        let wanted = brokers()
+        let expected = brokers()
             .filter(|(node, process)| node.is_broker && awake(process))
             .count();
         let registered: Vec<usize> = brokers()
             .enumerate()
             .filter(|(_, (_, process))| process.is_starting && awake(process))
             .filter(|(_, (node, _))| {
-                ready::brokers_known_at_once(node.inner_port, modern) >= Some(wanted)
+                ready::brokers_known_at_once(node.inner_port, modern) >= Some(expected)
             })
             .map(|(index, _)| index)
             .collect();

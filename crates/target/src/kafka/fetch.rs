@@ -121,7 +121,7 @@ pub struct MavenRequest<'a> {
     pub artifacts: Vec<Artifact>,
     /// The jar that proves a complete download.
     pub proof: String,
-    /// How the user is told about the download.
+    /// The message that announces the download to the user.
     pub remark: String,
 }
 
@@ -141,10 +141,10 @@ pub(crate) fn fetch_within(
     interrupt: &Interrupt,
     limit: Option<Duration>,
 ) -> Result<PathBuf, KafkaError> {
-    let begun = Instant::now();
+    let start = Instant::now();
     let go_on = || match limit {
         _ if interrupt.is_raised() => Err(KafkaError::Interrupted),
-        Some(limit) if begun.elapsed() >= limit => Err(KafkaError::Late {
+        Some(limit) if start.elapsed() >= limit => Err(KafkaError::Late {
             release: order.version.clone(),
             limit,
         }),
@@ -172,7 +172,7 @@ pub(crate) fn fetch_within(
     if !partial.join(&order.proof).is_file() {
         return Err(KafkaError::Maven {
             release: release(),
-            said: format!("it did not download {}", order.proof),
+            output: format!("it did not download {}", order.proof),
         });
     }
     remove(&libs)?;
@@ -181,7 +181,7 @@ pub(crate) fn fetch_within(
 }
 
 /// The jars of an unpacked release: of `libs` in it.
-pub(crate) fn home(home: &Path, wanted: Option<&Version>) -> Result<Jars, KafkaError> {
+pub(crate) fn home(home: &Path, requested: Option<&Version>) -> Result<Jars, KafkaError> {
     let wrong = |what: String| KafkaError::Home {
         path: home.to_owned(),
         what,
@@ -199,11 +199,11 @@ pub(crate) fn home(home: &Path, wanted: Option<&Version>) -> Result<Jars, KafkaE
         [] => return Err(wrong("there is no kafka_*.jar in libs".to_owned())),
         _ => return Err(wrong("there are several releases in libs".to_owned())),
     };
-    if let Some(wanted) = wanted
-        && *wanted != found
+    if let Some(requested) = requested
+        && *requested != found
     {
         return Err(wrong(format!(
-            "it is {found}, but the target says {wanted}"
+            "it is {found}, but the target says {requested}"
         )));
     }
     let dir = fs::canonicalize(&dir).map_err(KafkaError::file(&dir))?;
@@ -320,7 +320,7 @@ fn failure(version: &Version, text: &str) -> KafkaError {
         .filter(|line| line.contains("ERROR") && !line.trim_end().ends_with("[ERROR]"))
         .take(LINES_MAX)
         .collect();
-    let said: String = errors
+    let output: String = errors
         .join("\n")
         .chars()
         .filter(|c| *c == '\n' || !c.is_control())
@@ -339,11 +339,11 @@ fn failure(version: &Version, text: &str) -> KafkaError {
         "offline mode",
         "Temporary failure",
     ]) {
-        KafkaError::Offline { release, said }
+        KafkaError::Offline { release, output }
     } else if has(&["Could not find artifact", "was not found in"]) {
-        KafkaError::NoSuchRelease { release, said }
+        KafkaError::NoSuchRelease { release, output }
     } else {
-        KafkaError::Maven { release, said }
+        KafkaError::Maven { release, output }
     }
 }
 
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn an_unpacked_release_names_itself_by_its_jar() {
         let dir = tempfile::tempdir().unwrap();
-        let wrong = |wanted: Option<&Version>| home(dir.path(), wanted).unwrap_err().to_string();
+        let wrong = |requested: Option<&Version>| home(dir.path(), requested).unwrap_err().to_string();
         assert!(wrong(None).contains("libs: "));
         fs::create_dir(dir.path().join("libs")).unwrap();
         assert!(wrong(None).contains("no kafka_*.jar"));
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn mavens_failures_are_told_apart() {
+    fn mavens_failures_are_classified() {
         let release: Version = "9.9.9".parse().unwrap();
         let missing = "[ERROR] Failed: Could not find artifact org.apache.kafka:kafka_2.13:jar:9.9.9 in central";
         assert!(matches!(
@@ -411,6 +411,6 @@ mod tests {
             KafkaError::Offline { .. }
         ));
         let other = failure(&release, "[ERROR] Checksum validation failed");
-        assert!(matches!(&other, KafkaError::Maven { said, .. } if said.contains("Checksum")));
+        assert!(matches!(&other, KafkaError::Maven { output, .. } if output.contains("Checksum")));
     }
 }

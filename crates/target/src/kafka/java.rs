@@ -32,9 +32,9 @@ pub(crate) fn find(setup: &KafkaSetup) -> Result<Java, KafkaError> {
         role: path.display().to_string(),
         error,
     })?;
-    // Java prints it on stderr.
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    match version(&said) {
+    // Java prints its version on stderr.
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    match version(&stderr) {
         Some((version, feature)) => Ok(Java {
             path,
             feature,
@@ -42,7 +42,7 @@ pub(crate) fn find(setup: &KafkaSetup) -> Result<Java, KafkaError> {
         }),
         None => Err(KafkaError::StrangeJava {
             path,
-            said: said.chars().take(400).collect(),
+            output: stderr.chars().take(400).collect(),
         }),
     }
 }
@@ -63,8 +63,8 @@ pub(crate) fn check(java: &Java, release: &KafkaDistribution) -> Result<(), Kafk
 }
 
 /// Version and feature release from `openjdk version "17.0.15" 2025-04-15`; `1.8.0_402` is 8.
-fn version(said: &str) -> Option<(String, u32)> {
-    let (_, rest) = said.split_once(" version \"")?;
+fn version(text: &str) -> Option<(String, u32)> {
+    let (_, rest) = text.split_once(" version \"")?;
     let (version, _) = rest.split_once('"')?;
     let mut numbers = version.split(['.', '_', '-', '+']);
     let first: u32 = numbers.next()?.parse().ok()?;
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn all_ages_of_java_say_their_version() {
-        let feature = |said: &str| version(said).map(|(_, feature)| feature);
+        let feature = |text: &str| version(text).map(|(_, feature)| feature);
         assert_eq!(
             feature("openjdk version \"17.0.15\" 2025-04-15\n"),
             Some(17)

@@ -182,10 +182,10 @@ impl Launch<'_> {
         if output.status.success() {
             return Ok(());
         }
-        let said = [output.stdout, output.stderr].concat();
+        let bytes = [output.stdout, output.stderr].concat();
         Err(KafkaError::Format {
             role: role.to_owned(),
-            said: decisive(&String::from_utf8_lossy(&said)),
+            output: decisive(&String::from_utf8_lossy(&bytes)),
         })
     }
 
@@ -216,9 +216,9 @@ fn available_mib() -> Option<u64> {
 }
 
 /// The lines of a Java program's output that describe an error.
-fn decisive(said: &str) -> String {
+fn decisive(text: &str) -> String {
     let is_frame = |line: &str| line.trim_start().starts_with("at ") || line.trim().is_empty();
-    let lines: Vec<&str> = said
+    let lines: Vec<&str> = text
         .lines()
         .filter(|line| !is_frame(line))
         .take(6)

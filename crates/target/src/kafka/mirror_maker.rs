@@ -231,9 +231,9 @@ fn servers(config: &ClientConfig) -> String {
 fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
     let source = setup.prefix.unwrap_or(SOURCE);
     let way = format!("{source}->{DESTINATION}");
-    let mut wanted: BTreeMap<String, String> = BTreeMap::new();
+    let mut entries: BTreeMap<String, String> = BTreeMap::new();
     let mut set = |key: String, value: &str| {
-        wanted.insert(key, value.to_owned());
+        entries.insert(key, value.to_owned());
     };
     set("clusters".to_owned(), &format!("{source}, {DESTINATION}"));
     set(
@@ -285,14 +285,14 @@ fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
         let text = fs::read_to_string(file).map_err(KafkaError::file(file))?;
         let lines = text.lines().filter_map(|line| line.split_once('='));
         for (key, value) in lines.filter(|(key, _)| *key != "bootstrap.servers") {
-            wanted.insert(format!("{name}.{}", key.trim()), value.trim().to_owned());
+            entries.insert(format!("{name}.{}", key.trim()), value.trim().to_owned());
         }
     }
     // In such a file a backslash escapes the next character.
     let settings = setup.settings.iter();
-    wanted.extend(settings.map(|(key, value)| (key.clone(), value.replace('\\', "\\\\"))));
+    entries.extend(settings.map(|(key, value)| (key.clone(), value.replace('\\', "\\\\"))));
     let mut text = String::new();
-    for (key, value) in wanted {
+    for (key, value) in entries {
         // Writing to a text does not fail.
         let _ = writeln!(text, "{key}={value}");
     }

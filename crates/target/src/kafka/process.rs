@@ -147,9 +147,9 @@ impl KafkaProcess {
         self.wait_for_state(|state| state != "T");
     }
 
-    fn wait_for_state(&self, wanted: impl Fn(&str) -> bool) {
+    fn wait_for_state(&self, is_reached: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + STATE_MAX;
-        while state(self.id.pid).is_some_and(|state| !wanted(&state)) && Instant::now() < deadline {
+        while state(self.id.pid).is_some_and(|state| !is_reached(&state)) && Instant::now() < deadline {
             std::thread::sleep(LOOK);
         }
     }

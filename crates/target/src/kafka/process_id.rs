@@ -51,8 +51,8 @@ impl ProcessId {
 
 /// Processes whose command line contains this folder.
 pub(crate) fn of_folder(dir: &Path) -> Vec<ProcessId> {
-    let mut wanted = dir.as_os_str().as_encoded_bytes().to_vec();
-    wanted.push(b'/');
+    let mut folder = dir.as_os_str().as_encoded_bytes().to_vec();
+    folder.push(b'/');
     let own = std::process::id();
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -65,7 +65,7 @@ pub(crate) fn of_folder(dir: &Path) -> Vec<ProcessId> {
         let mut arguments = line.split(|byte| *byte == 0);
         // Only Java: an editor with a file of the folder must not match.
         let is_java = arguments.next().is_some_and(|name| name.ends_with(b"java"));
-        is_java && line.windows(wanted.len()).any(|window| window == wanted)
+        is_java && line.windows(folder.len()).any(|window| window == folder)
     };
     pids.filter(names).filter_map(ProcessId::of).collect()
 }

@@ -143,17 +143,17 @@ mod tests {
     fn a_thread_is_known_by_its_name_while_it_runs() {
         let pid = std::process::id();
         assert!(!has_thread(pid, "SomeWriter:"));
-        let (wait, waits) = std::sync::mpsc::channel::<()>();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (stop_sender, stop_receiver) = std::sync::mpsc::channel::<()>();
+        let (start_sender, start_receiver) = std::sync::mpsc::channel();
         let body = move || {
-            let _ = tell.send(());
-            let _ = waits.recv();
+            let _ = start_sender.send(());
+            let _ = stop_receiver.recv();
         };
         let thread = std::thread::Builder::new().name("SomeWriter:0".to_owned());
         let thread = thread.spawn(body).unwrap();
-        told.recv().unwrap();
+        start_receiver.recv().unwrap();
         assert!(has_thread(pid, "SomeWriter:"));
-        drop(wait);
+        drop(stop_sender);
         thread.join().unwrap();
         assert!(!has_thread(u32::MAX, "SomeWriter:"));
     }

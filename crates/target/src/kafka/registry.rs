@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(
             down.logs,
             Some(record.log_dir.clone()),
-            "nobody wanted that end"
+            "the logs of an orphaned cluster are kept"
         );
         assert!(!reaped.join().unwrap().success());
         assert_eq!(record.state(), ClusterState::Dead);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn who_holds_a_cluster_and_who_left_it_is_told_apart() {
+    fn held_detached_and_dead_clusters_are_distinguished() {
         let dir = tempfile::tempdir().unwrap();
         let mut child = sleeper();
         let mut record = record(dir.path(), ProcessId::own(), &child);

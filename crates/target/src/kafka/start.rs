@@ -230,10 +230,10 @@ fn config(
     servers: &[String],
     path: &mut Option<PathBuf>,
 ) -> Result<ClientConfig, KafkaError> {
-    if launch.secured.told.java.is_empty() {
+    if launch.secured.client_settings.java.is_empty() {
         return Ok(credentials::plain_config(servers));
     }
-    let file = client_settings::write(launch.conf_dir, &servers.join(","), &launch.secured.told)
+    let file = client_settings::write(launch.conf_dir, &servers.join(","), &launch.secured.client_settings)
         .map_err(KafkaError::file(launch.conf_dir))?;
     *path = Some(file.clone());
     ClientConfig::from_properties_file(&file).map_err(|error| KafkaError::File {
@@ -324,9 +324,9 @@ fn run_all(
     zookeeper_port: Option<u16>,
     interrupt: &Interrupt,
 ) -> Result<(), KafkaError> {
-    let begun = Instant::now();
+    let started_at = Instant::now();
     let zookeeper = match zookeeper_port {
-        Some(port) => Some(run_zookeeper(launch, target, port, begun, interrupt)?),
+        Some(port) => Some(run_zookeeper(launch, target, port, started_at, interrupt)?),
         None => None,
     };
     for (node, config) in target.nodes.clone().iter().zip(configs) {
@@ -349,14 +349,14 @@ fn run_all(
     }
     target.processes.extend(zookeeper);
     target.keep_record()?;
-    wait(target, begun, interrupt)
+    wait(target, started_at, interrupt)
 }
 
 fn run_zookeeper(
     launch: &Launch<'_>,
     target: &KafkaTarget,
     port: u16,
-    begun: Instant,
+    started_at: Instant,
     interrupt: &Interrupt,
 ) -> Result<KafkaProcess, KafkaError> {
     let data = std::path::absolute(target.setup.data_dir.join("zookeeper"));
@@ -366,9 +366,9 @@ fn run_zookeeper(
     let mut process = KafkaProcess::start(launch.zookeeper(&config))?;
     while !(ready::zookeeper_works(process.id.pid) && ready::is_open(port)) {
         process.check()?;
-        sample_again(&target.setup, begun, interrupt, || KafkaError::TimedOut {
+        sample_again(&target.setup, started_at, interrupt, || KafkaError::TimedOut {
             what: "ZooKeeper did not open its port".to_owned(),
-            waited: begun.elapsed(),
+            waited: started_at.elapsed(),
             log: crate::log_tail::log_lines(&process.start.log_file),
             log_file: process.start.log_file.clone(),
         })?;
@@ -379,14 +379,14 @@ fn run_zookeeper(
 /// Waits briefly, unless the user wants to stop or the time is over.
 fn sample_again(
     setup: &KafkaSetup,
-    begun: Instant,
+    started_at: Instant,
     interrupt: &Interrupt,
     timed_out: impl FnOnce() -> KafkaError,
 ) -> Result<(), KafkaError> {
     if interrupt.is_raised() {
         return Err(KafkaError::Interrupted);
     }
-    if begun.elapsed() >= setup.time_limit {
+    if started_at.elapsed() >= setup.time_limit {
         return Err(timed_out());
     }
     std::thread::sleep(LOOK);
@@ -394,7 +394,7 @@ fn sample_again(
 }
 
 /// Waits until every broker's port is open, and then until each knows all of them.
-fn wait(target: &mut KafkaTarget, begun: Instant, interrupt: &Interrupt) -> Result<(), KafkaError> {
+fn wait(target: &mut KafkaTarget, started_at: Instant, interrupt: &Interrupt) -> Result<(), KafkaError> {
     let brokers: Vec<(usize, u16)> = target
         .nodes
         .iter()
@@ -403,26 +403,26 @@ fn wait(target: &mut KafkaTarget, begun: Instant, interrupt: &Interrupt) -> Resu
         .map(|(index, node)| (index, node.inner_port))
         .collect();
     let modern = target.is_modern();
-    let wanted = brokers.len();
+    let expected = brokers.len();
     for &(index, port) in &brokers {
         while !ready::is_open(port) {
             target.check()?;
-            let timed_out = || target.timed_out(index, "did not open its port", begun);
-            sample_again(&target.setup, begun, interrupt, timed_out)?;
+            let timed_out = || target.timed_out(index, "did not open its port", started_at);
+            sample_again(&target.setup, started_at, interrupt, timed_out)?;
         }
     }
-    target.started.ports_open = begun.elapsed();
+    target.started.ports_open = started_at.elapsed();
     if !target.jars.release.version.is_at_least(&[0, 9]) {
-        first_topic(target, begun, interrupt)?;
+        first_topic(target, started_at, interrupt)?;
     }
     for &(index, port) in &brokers {
-        while ready::brokers_known(port, modern) != Some(wanted) {
+        while ready::brokers_known(port, modern) != Some(expected) {
             target.check()?;
-            let timed_out = || target.timed_out(index, "does not list all brokers", begun);
-            sample_again(&target.setup, begun, interrupt, timed_out)?;
+            let timed_out = || target.timed_out(index, "does not list all brokers", started_at);
+            sample_again(&target.setup, started_at, interrupt, timed_out)?;
         }
     }
-    target.started.serves = begun.elapsed();
+    target.started.serves = started_at.elapsed();
     Ok(())
 }
 
@@ -430,7 +430,7 @@ fn wait(target: &mut KafkaTarget, begun: Instant, interrupt: &Interrupt) -> Resu
 /// broker. An empty topic is therefore created and kept.
 fn first_topic(
     target: &KafkaTarget,
-    begun: Instant,
+    started_at: Instant,
     interrupt: &Interrupt,
 ) -> Result<(), KafkaError> {
     let Some(tool) = &target.topic_tool else {
@@ -444,7 +444,7 @@ fn first_topic(
     };
     // It fails until all brokers are registered.
     while let Err(error) = tool.create(&topic) {
-        sample_again(&target.setup, begun, interrupt, || error)?;
+        sample_again(&target.setup, started_at, interrupt, || error)?;
     }
     Ok(())
 }

@@ -54,15 +54,15 @@ impl TopicTool {
             role: "the topic tool".to_owned(),
             error,
         })?;
-        let said = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8_lossy(&said).into_owned();
+        let bytes = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&bytes);
         // 0.8 prints the error and exits with 0.
-        match output.status.success() && !said.contains("Error while executing") {
-            true => Ok(()),
-            false => Err(KafkaError::TopicTool {
-                said: said.lines().take(4).collect::<Vec<_>>().join("\n"),
-            }),
+        if output.status.success() && !text.contains("Error while executing") {
+            return Ok(());
         }
+        Err(KafkaError::TopicTool {
+            output: text.lines().take(4).collect::<Vec<_>>().join("\n"),
+        })
     }
 }
 

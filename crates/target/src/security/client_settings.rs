@@ -24,49 +24,49 @@ pub(crate) struct ClientSettings {
 
 impl std::fmt::Debug for ClientSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Told").finish_non_exhaustive()
+        f.debug_struct("ClientSettings").finish_non_exhaustive()
     }
 }
 
 impl ClientSettings {
     /// For files in `dir`, and with this password if the kind needs one.
     pub(crate) fn of(kind: SecurityKind, dir: &Path, password: &str) -> ClientSettings {
-        let mut told = ClientSettings::default();
+        let mut settings = ClientSettings::default();
         if kind == SecurityKind::Plaintext {
-            return told;
+            return settings;
         }
         let path = |name: &str| dir.join(name).display().to_string();
         let protocol = format!("security.protocol={}\n", kind.protocol());
-        told.java.push_str(&protocol);
-        told.librdkafka.push_str(&protocol);
+        settings.java.push_str(&protocol);
+        settings.librdkafka.push_str(&protocol);
         if kind.has_tls() {
             let authority = path(AUTHORITY);
-            told.java.push_str(&format!(
+            settings.java.push_str(&format!(
                 "ssl.truststore.type=PEM\nssl.truststore.location={authority}\n"
             ));
-            told.librdkafka
+            settings.librdkafka
                 .push_str(&format!("ssl.ca.location={authority}\n"));
         }
         if kind == SecurityKind::Mtls {
             let own = path(CLIENT);
-            told.java.push_str(&format!(
+            settings.java.push_str(&format!(
                 "ssl.keystore.type=PEM\nssl.keystore.location={own}\n"
             ));
-            told.librdkafka.push_str(&format!(
+            settings.librdkafka.push_str(&format!(
                 "ssl.certificate.location={own}\nssl.key.location={own}\n"
             ));
         }
         if let Some(mechanism) = kind.mechanism() {
             let (name, module) = (mechanism.name(), login_module(mechanism));
-            told.java.push_str(&format!(
+            settings.java.push_str(&format!(
                 "sasl.mechanism={name}\nsasl.jaas.config={module} required username=\"{USER}\" \
                  password=\"{password}\";\n"
             ));
-            told.librdkafka.push_str(&format!(
+            settings.librdkafka.push_str(&format!(
                 "sasl.mechanism={name}\nsasl.username={USER}\nsasl.password={password}\n"
             ));
         }
-        told
+        settings
     }
 }
 
@@ -83,17 +83,17 @@ pub(crate) fn login_module(mechanism: SaslMechanism) -> &'static str {
 pub(crate) fn write(
     dir: &Path,
     servers: &str,
-    told: &ClientSettings,
+    settings: &ClientSettings,
 ) -> std::io::Result<std::path::PathBuf> {
     let with_servers = |text: &str| format!("bootstrap.servers={servers}\n{text}");
     super::private::write(
         dir,
         "librdkafka.properties",
-        with_servers(&told.librdkafka).as_bytes(),
+        with_servers(&settings.librdkafka).as_bytes(),
     )?;
     super::private::write(
         dir,
         "client.properties",
-        with_servers(&told.java).as_bytes(),
+        with_servers(&settings.java).as_bytes(),
     )
 }

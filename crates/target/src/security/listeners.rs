@@ -56,7 +56,7 @@ pub(crate) struct MadeForEmbedded {
     /// For the child.
     pub(crate) listeners: Listeners,
     /// For clients.
-    pub(crate) told: ClientSettings,
+    pub(crate) client_settings: ClientSettings,
 }
 
 impl MadeForEmbedded {
@@ -84,7 +84,7 @@ impl MadeForEmbedded {
             }
         }
         let password = random_password().map_err(random)?;
-        let told = ClientSettings::of(kind, dir, &password);
+        let client_settings = ClientSettings::of(kind, dir, &password);
         let sasl = kind.mechanism().map(|mechanism| Login {
             mechanism: mechanism.name().to_owned(),
             user: USER.to_owned(),
@@ -96,7 +96,7 @@ impl MadeForEmbedded {
             tls,
             sasl,
         };
-        Ok(MadeForEmbedded { listeners, told })
+        Ok(MadeForEmbedded { listeners, client_settings })
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
             assert_eq!(security.protocol.name(), kind.protocol());
             assert_eq!(security.tls.is_some(), kind.has_tls());
             assert_eq!(security.sasl.is_some(), kind.mechanism().is_some());
-            let file = super::super::client_settings::write(dir.path(), "127.0.0.1:1", &made.told)
+            let file = super::super::client_settings::write(dir.path(), "127.0.0.1:1", &made.client_settings)
                 .unwrap();
             let config = ClientConfig::from_properties_file(&file);
             assert!(config.is_ok(), "{written}: {:?}", config.err());
@@ -162,20 +162,20 @@ mod tests {
     fn nothing_secret_is_in_debug_output() {
         let dir = tempfile::tempdir().unwrap();
         let made = made("scram-sha-512+tls", dir.path());
-        let said = format!("{made:?} {:?}", made.listeners.security().unwrap());
+        let debug_output = format!("{made:?} {:?}", made.listeners.security().unwrap());
         let login = made.listeners.sasl.clone().unwrap();
-        assert!(!said.contains(&login.password), "{said}");
-        assert!(!said.contains("PRIVATE KEY"), "{said}");
+        assert!(!debug_output.contains(&login.password), "{debug_output}");
+        assert!(!debug_output.contains("PRIVATE KEY"), "{debug_output}");
     }
 
     #[test]
-    fn librdkafka_is_told_the_same_under_its_own_names() {
+    fn librdkafka_gets_the_same_settings_under_its_own_names() {
         let dir = tempfile::tempdir().unwrap();
         let made = made("scram-sha-256+tls", dir.path());
         let password = made.listeners.sasl.unwrap().password;
         let authority = dir.path().join("ca.pem");
         assert_eq!(
-            made.told.librdkafka,
+            made.client_settings.librdkafka,
             format!(
                 "security.protocol=SASL_SSL\nssl.ca.location={}\nsasl.mechanism=SCRAM-SHA-256\n\
                  sasl.username=kgauge\nsasl.password={password}\n",

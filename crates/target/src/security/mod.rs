@@ -36,7 +36,7 @@ pub(crate) struct SecurityFiles {
     /// The brokers' JAAS configuration, one of the files.
     pub(crate) jaas: Option<PathBuf>,
     /// The clients' settings; empty without security.
-    pub(crate) told: ClientSettings,
+    pub(crate) client_settings: ClientSettings,
     /// The SCRAM user to create once the cluster runs: mechanism and password.
     pub(crate) scram: Option<(ScramMechanism, String)>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct SecurityFiles {
 /// Never prints a secret.
 impl std::fmt::Debug for SecurityFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Secured").finish_non_exhaustive()
+        f.debug_struct("SecurityFiles").finish_non_exhaustive()
     }
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn make(
             .map_err(|words| trouble(release, words))?;
     }
     let password = new_password()?;
-    secured.told = ClientSettings::of(kind, dir, &password);
+    secured.client_settings = ClientSettings::of(kind, dir, &password);
     if let Some(mechanism) = kind.mechanism() {
         add_sasl(&mut secured, mechanism, password, dir);
     }
@@ -189,7 +189,7 @@ mod tests {
         let names = |secured: &SecurityFiles| -> Vec<&str> {
             secured.files.iter().map(|(name, _)| *name).collect()
         };
-        assert!(made("plaintext", "0.8.2.2").unwrap().told.java.is_empty());
+        assert!(made("plaintext", "0.8.2.2").unwrap().client_settings.java.is_empty());
         assert_eq!(
             names(&made("tls", "4.3.1").unwrap()),
             ["broker.jks", "ca.pem"]
@@ -205,8 +205,8 @@ mod tests {
         assert_eq!(scram.broker["sasl.enabled.mechanisms"], "SCRAM-SHA-512");
         let (_, password) = scram.scram.clone().unwrap();
         assert_eq!(password.len(), 64);
-        assert!(scram.told.java.contains(&password));
-        assert_eq!(format!("{scram:?}"), "Secured { .. }");
+        assert!(scram.client_settings.java.contains(&password));
+        assert_eq!(format!("{scram:?}"), "SecurityFiles { .. }");
     }
 
     #[test]
@@ -225,14 +225,14 @@ mod tests {
             for (name, content) in &secured.files {
                 std::fs::write(dir.path().join(name), content).unwrap();
             }
-            let text = format!("bootstrap.servers=127.0.0.1:1\n{}", secured.told.java);
+            let text = format!("bootstrap.servers=127.0.0.1:1\n{}", secured.client_settings.java);
             let config = ClientConfig::from_properties_text(&text, "made");
             assert!(config.is_ok(), "{written}: {:?}", config.err());
         }
     }
 
     #[test]
-    fn what_a_release_has_not_is_said() {
+    fn an_unsupported_kind_of_security_names_the_release_it_needs() {
         let words = |written: &str, version: &str| made(written, version).unwrap_err().to_string();
         assert!(words("tls", "0.8.2.2").contains("TLS needs Kafka 0.9"));
         assert!(words("sasl-plain", "0.9.0.1").contains("0.10.0 or newer"));

@@ -7,12 +7,12 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DecodeError {
     /// The bytes end before the field does.
-    #[error("{what}: {wanted} bytes wanted, {remaining} remain")]
+    #[error("{what}: {required} bytes required, {remaining} remain")]
     Truncated {
         /// The field that was being read.
         what: &'static str,
         /// Bytes that the field needs.
-        wanted: usize,
+        required: usize,
         /// Bytes that are left.
         remaining: usize,
     },

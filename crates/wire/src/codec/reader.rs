@@ -318,10 +318,10 @@ impl<'a> Reader<'a> {
     }
 
     #[cold]
-    fn truncated(&self, wanted: usize) -> DecodeError {
+    fn truncated(&self, required: usize) -> DecodeError {
         DecodeError::Truncated {
             what: self.what,
-            wanted,
+            required,
             remaining: self.remaining(),
         }
     }

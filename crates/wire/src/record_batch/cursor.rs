@@ -47,7 +47,7 @@ impl<'a> Cursor<'a> {
                 Ok(taken)
             }
             None => Err(RecordError::LengthBeyondEnd {
-                said: count,
+                length: count,
                 present: self.rest.len(),
             }),
         }

@@ -12,10 +12,10 @@ pub enum BatchError {
         bytes: usize,
     },
     /// The length field says more than there is.
-    #[error("the batch says it has {said} bytes but only {present} are there")]
+    #[error("the batch says it has {length} bytes but only {present} are there")]
     Incomplete {
         /// Bytes of the whole batch by its length field.
-        said: usize,
+        length: usize,
         /// Bytes that were there.
         present: usize,
     },
@@ -96,10 +96,10 @@ pub enum RecordError {
     #[error("has the length {0}")]
     NegativeLength(i32),
     /// A length beyond the bytes that remain.
-    #[error("says {said} bytes follow but only {present} do")]
+    #[error("says {length} bytes follow but only {present} do")]
     LengthBeyondEnd {
         /// The length field.
-        said: usize,
+        length: usize,
         /// Bytes that were there.
         present: usize,
     },

@@ -18,10 +18,10 @@ impl<'a> Batch<'a> {
     /// Reads the batch that `bytes` begin with. What follows it is left alone.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, BatchError> {
         let header = BatchHeader::parse(bytes)?;
-        let said = header.batch_bytes();
-        let Some(bytes) = bytes.get(..said) else {
+        let length = header.batch_bytes();
+        let Some(bytes) = bytes.get(..length) else {
             return Err(BatchError::Incomplete {
-                said,
+                length,
                 present: bytes.len(),
             });
         };

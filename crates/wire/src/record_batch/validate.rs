@@ -99,7 +99,7 @@ fn check_producer(header: &BatchHeader) -> Result<(), BatchRejection> {
 /// How many records an uncompressed section holds, by their lengths alone: some nanoseconds a record.
 ///
 /// `None` when the last one does not end where the section does, or a length is negative or no varint.
-/// What is inside of a record is not looked at.
+/// It does not check what is inside of a record.
 pub fn count_records(section: &[u8]) -> Option<u32> {
     let (mut rest, mut count) = (section, 0_u32);
     while !rest.is_empty() {

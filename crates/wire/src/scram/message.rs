@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// A message that breaks the rules. Clients are not told what is wrong with it.
+/// A message that breaks the rules. Clients do not learn what is wrong with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MalformedScram;
 

@@ -175,7 +175,7 @@ fn a_tagged_field_must_fill_its_size() {
         refused,
         Err(DecodeError::Truncated {
             what,
-            wanted: 8,
+            required: 8,
             remaining: 7
         })
     );
@@ -186,7 +186,7 @@ fn errors_say_what_was_read_and_what_was_there() {
     let error = HeartbeatResponse::decode_exact(&[0, 0, 0, 1, 0], 1).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "HeartbeatResponse.ErrorCode: 2 bytes wanted, 1 remain"
+        "HeartbeatResponse.ErrorCode: 2 bytes required, 1 remain"
     );
     let error = MetadataRequest::decode_exact(&[0x7f, 0, 0, 0, 0, 0], 1).unwrap_err();
     let text =

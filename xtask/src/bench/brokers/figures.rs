@@ -9,8 +9,8 @@ use super::super::figures::BenchSpread;
 use super::load::Cost;
 use super::{CASES, Case};
 
-/// Fetching is wanted to cost no more.
-const WANTED_READ_NS: f64 = 20.0;
+/// The goal for the CPU cost per fetched record.
+const GOAL_READ_NS: f64 = 20.0;
 
 /// One run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,13 +46,13 @@ pub(super) fn summary(measured: &[BrokerRun], plan: BenchPlan) -> String {
             "max",
             "records/s"
         );
-        let wanted = format!(
-            "wanted: at most {:.0} ns, {:.0} times",
-            case.wanted_ns, case.wanted_times
+        let goal = format!(
+            "goal: at most {:.0} ns, {:.0} times",
+            case.goal_ns, case.goal_times
         );
-        part(&mut out, &of_case, "written", |run| run.produced, &wanted);
-        let wanted = format!("wanted: at most {WANTED_READ_NS:.0} ns");
-        part(&mut out, &of_case, "read", |run| run.consumed, &wanted);
+        part(&mut out, &of_case, "written", |run| run.produced, &goal);
+        let goal = format!("goal: at most {GOAL_READ_NS:.0} ns");
+        part(&mut out, &of_case, "read", |run| run.consumed, &goal);
     }
     out
 }
@@ -73,13 +73,7 @@ pub(super) fn raw(measured: &[BrokerRun], records: u64) -> String {
     out
 }
 
-fn part(
-    out: &mut String,
-    runs: &[BrokerRun],
-    what: &str,
-    of: fn(&BrokerRun) -> Cost,
-    wanted: &str,
-) {
+fn part(out: &mut String, runs: &[BrokerRun], what: &str, of: fn(&BrokerRun) -> Cost, goal: &str) {
     let mut medians = Vec::new();
     for (name, is_embedded) in [("embedded", true), ("Apache Kafka", false)] {
         let costs = || {
@@ -105,7 +99,7 @@ fn part(
         let times = kafka / embedded;
         let _ = writeln!(
             out,
-            "  Apache Kafka spends {times:.1} times as much ({wanted})"
+            "  Apache Kafka spends {times:.1} times as much ({goal})"
         );
     }
 }
@@ -137,7 +131,7 @@ mod tests {
         ];
         let text = summary(&runs, BenchPlan::QUICK);
         assert!(
-            text.contains("Apache Kafka spends 4.0 times as much (wanted: at most 80 ns, 3 times)")
+            text.contains("Apache Kafka spends 4.0 times as much (goal: at most 80 ns, 3 times)")
         );
         let raw = raw(&runs, 9);
         assert!(raw.contains("\n1,1,kafka,read,9,1,900.0\n"), "{raw}");

@@ -1,5 +1,5 @@
-//! The load: kgauge's engine in a process of its own, which waits at gates while the brokers are looked
-//! at.
+//! The load: kgauge's engine in a separate process, which waits at gates while the CPU time of the brokers
+//! is read.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -57,15 +57,15 @@ impl Loader {
             .context("the load could not be started")?;
         let mut started = LoadProcess(child);
         let mut gates = started.0.stdin.take().context("it has no stdin")?;
-        let said = started.0.stdout.take().context("it has no stdout")?;
-        let mut said = BufReader::new(said);
+        let stdout = started.0.stdout.take().context("it has no stdout")?;
+        let mut lines = BufReader::new(stdout);
         let mut costs = Vec::new();
         for part in ["produce", "consume"] {
-            let words = line(&mut said)?;
+            let words = line(&mut lines)?;
             ensure!(words == format!("before {part}"), "the load says {words:?}");
             let before = served.cpu()?;
             writeln!(gates)?;
-            let words = line(&mut said)?;
+            let words = line(&mut lines)?;
             let spent = served.cpu()?.saturating_sub(before);
             let seconds = words.strip_prefix(&format!("after {part} "));
             let seconds = seconds.with_context(|| format!("the load says {words:?}"))?;

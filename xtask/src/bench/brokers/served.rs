@@ -63,9 +63,9 @@ impl ServedCluster {
     pub(super) fn end(self) -> Result<()> {
         self.background.running.signal(Signal::INT)?;
         let ended = self.background.running.wait(END_MAX)?;
-        let said = || self.background.text();
-        let status = ended.with_context(|| format!("{} still runs\n{}", self.target, said()))?;
-        let words = || format!("{} ended with {status}\n{}", self.target, said());
+        let output = || self.background.text();
+        let status = ended.with_context(|| format!("{} still runs\n{}", self.target, output()))?;
+        let words = || format!("{} ended with {status}\n{}", self.target, output());
         ensure!(status.success(), words());
         Ok(())
     }

@@ -78,11 +78,11 @@ fn idle(served: &ServedCluster) -> Result<(f64, f64)> {
 
 fn call(program: &Path, arguments: &[&str]) -> Result<String> {
     let output = Command::new(program).args(arguments).output()?;
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     ensure!(
         output.status.success(),
-        "{said}{}",
+        "{stdout}{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    Ok(said.trim_end().to_owned())
+    Ok(stdout.trim_end().to_owned())
 }

@@ -91,9 +91,9 @@ fn client(traffic: Traffic) -> Result<()> {
             .stdout(Stdio::piped())
             .spawn()?,
     );
-    let said = server.0.stdout.take().context("no stdout")?;
+    let stdout = server.0.stdout.take().context("no stdout")?;
     let mut port = String::new();
-    BufReader::new(said).read_line(&mut port)?;
+    BufReader::new(stdout).read_line(&mut port)?;
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port.trim().parse()?))?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(Duration::from_secs(30)))?;
@@ -134,8 +134,8 @@ fn server(request_bytes: usize, answer_bytes: usize, busy: Duration) -> Result<(
         }
         while there >= request_bytes {
             there -= request_bytes;
-            let begun = Instant::now();
-            while begun.elapsed() < busy {
+            let start = Instant::now();
+            while start.elapsed() < busy {
                 std::hint::spin_loop();
             }
             stream.write_all(&answer)?;

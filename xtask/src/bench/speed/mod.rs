@@ -160,7 +160,7 @@ fn table(measured: &SpeedFigures) -> String {
             rows::KGAUGE,
             figure(least, ours, most, row.unit)
         );
-        for &(who, wanted) in row.times {
+        for &(who, goal) in row.times {
             let Some((least, theirs, most)) = measured.of(row.name, who) else {
                 continue;
             };
@@ -168,11 +168,11 @@ fn table(measured: &SpeedFigures) -> String {
                 true => ours / theirs,
                 false => theirs / ours,
             };
-            let asked = match (wanted, times >= wanted) {
+            let asked = match (goal, times >= goal) {
                 // Nothing is asked: the figure says what there is to reach.
                 (0.0, _) => format!("{:.1} times less", ours / theirs),
-                (_, true) => format!("{wanted} times: {times:.1}, held"),
-                _ => format!("{wanted} times: {times:.1}, MISSED"),
+                (_, true) => format!("{goal} times: {times:.1}, held"),
+                _ => format!("{goal} times: {times:.1}, MISSED"),
             };
             let _ = writeln!(
                 text,

@@ -53,7 +53,7 @@ pub(super) struct PeerPrograms<'a> {
 }
 
 impl<'a> PeerPrograms<'a> {
-    /// Builds what has to be built; what cannot be is told, and left out.
+    /// Builds the programs that need it. A program that cannot be built is reported and left out.
     pub(super) fn new(engine: &'a Path, tools: &'a Tools<'a>, folder: &'a Path) -> Result<Self> {
         let mut peers = PeerPrograms {
             engine,
@@ -101,22 +101,22 @@ impl<'a> PeerPrograms<'a> {
         fs::write(&path, scenario)?;
         let mut command = Command::new(self.engine);
         command.arg(&self.tools.servers).arg(&path);
-        let (said, cpu) = timed(Job::new("kgauge's engine".to_owned(), command, TIME_MAX))?;
-        let told = said.stdout.lines().last().unwrap_or_default();
-        let told: Value =
-            serde_json::from_str(told).with_context(|| format!("it said {:?}", said.stdout))?;
-        let number = |name: &str| told[name].as_u64().unwrap_or(0);
+        let (finished, cpu) = timed(Job::new("kgauge's engine".to_owned(), command, TIME_MAX))?;
+        let line = finished.stdout.lines().last().unwrap_or_default();
+        let report: Value = serde_json::from_str(line)
+            .with_context(|| format!("it printed {:?}", finished.stdout))?;
+        let number = |name: &str| report[name].as_u64().unwrap_or(0);
         let (acked, on_broker) = (number("acked"), number("on_broker"));
         ensure!(
             acked <= on_broker && number("skipped") == 0,
-            "not all went well: {told}"
+            "not all went well: {report}"
         );
         let ran = PeerRun {
             records: number("records"),
-            seconds: told["seconds"].as_f64().unwrap_or(0.0),
+            seconds: report["seconds"].as_f64().unwrap_or(0.0),
             cpu,
         };
-        Ok((ran, told))
+        Ok((ran, report))
     }
 
     /// The small program on franz-go; `None` if it could not be built.
@@ -154,16 +154,16 @@ impl<'a> PeerPrograms<'a> {
         command
             .arg(load.keys.to_string())
             .arg(load.rate.to_string());
-        let (said, cpu) = timed(Job::new(name.to_owned(), command, TIME_MAX))?;
+        let (finished, cpu) = timed(Job::new(name.to_owned(), command, TIME_MAX))?;
         self.tools.delete(TOPIC)?.run()?.success()?;
-        let told: Value = serde_json::from_str(said.stdout.trim())
-            .with_context(|| format!("{name} said {:?}", said.stdout))?;
-        if told["acked"] != load.records {
-            bail!("{name}: not all was acked: {told}");
+        let report: Value = serde_json::from_str(finished.stdout.trim())
+            .with_context(|| format!("{name} printed {:?}", finished.stdout))?;
+        if report["acked"] != load.records {
+            bail!("{name}: not all was acked: {report}");
         }
         Ok(Some(PeerRun {
             records: load.records,
-            seconds: told["seconds"].as_f64().unwrap_or(0.0),
+            seconds: report["seconds"].as_f64().unwrap_or(0.0),
             cpu,
         }))
     }
@@ -205,14 +205,14 @@ impl<'a> PeerPrograms<'a> {
         arguments.extend(settings.iter().map(String::as_str));
         let mut job = self.tools.call(KafkaScript::PRODUCER_PERF, &arguments)?;
         job.time_max = TIME_MAX;
-        let (said, cpu) = timed(job)?;
-        let sent = output::sent(&said.stdout)?;
+        let (finished, cpu) = timed(job)?;
+        let sent = output::sent(&finished.stdout)?;
         self.tools.delete(TOPIC)?.run()?.success()?;
         ensure!(
             sent.records == load.records,
             "{}{}",
-            said.stdout,
-            said.stderr
+            finished.stdout,
+            finished.stderr
         );
         Ok(PeerRun {
             records: sent.records,
@@ -234,10 +234,10 @@ impl<'a> PeerPrograms<'a> {
         ];
         let mut job = self.tools.call(KafkaScript::CONSUMER_PERF, &arguments)?;
         job.time_max = TIME_MAX;
-        let (said, cpu) = timed(job)?;
+        let (finished, cpu) = timed(job)?;
         Ok(PeerRun {
-            records: output::consumed(&said.stdout)?,
-            seconds: output::fetch_seconds(&said.stdout)?,
+            records: output::consumed(&finished.stdout)?,
+            seconds: output::fetch_seconds(&finished.stdout)?,
             cpu,
         })
     }

@@ -193,8 +193,8 @@ fn reading(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) -> 
     let start = peers.kafka_consumer(topic, START_RECORDS)?.cpu;
     for round in 1..=plan.rounds {
         // The preload is the same process's: only the load's own CPU counts here.
-        let (ran, told) = peers.engine(&read(plan.records))?;
-        let cpu_ns = told["cpu_ns"].as_f64().unwrap_or(f64::NAN);
+        let (ran, report) = peers.engine(&read(plan.records))?;
+        let cpu_ns = report["cpu_ns"].as_f64().unwrap_or(f64::NAN);
         to.add(READ, KGAUGE, round, cpu_ns / ran.records.max(1) as f64);
         let theirs = peers.kafka_consumer(topic, plan.records)?;
         let spent = theirs.cpu.saturating_sub(start);
@@ -214,8 +214,8 @@ fn singles(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) -> 
          0}}}}\nstages: {{warm-up: 0 s, hold: none}}\n"
     );
     for round in 1..=plan.rounds {
-        let (_, told) = peers.engine(&text)?;
-        let number = |name: &str| told[name].as_f64().unwrap_or(f64::NAN);
+        let (_, report) = peers.engine(&text)?;
+        let number = |name: &str| report[name].as_f64().unwrap_or(f64::NAN);
         to.add(
             SINGLE,
             KGAUGE,
@@ -268,8 +268,8 @@ fn lateness(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) ->
              shape: {{constant: {rate}/s}}, record: {{size: 100 B}}}}\nstages: {{warm-up: 1 s, hold: 4 s}}\n"
         );
         for round in 1..=plan.rounds {
-            let (_, told) = peers.engine(&text)?;
-            let p99_ns = told["lag_p99_ns"].as_f64().unwrap_or(f64::NAN);
+            let (_, report) = peers.engine(&text)?;
+            let p99_ns = report["lag_p99_ns"].as_f64().unwrap_or(f64::NAN);
             to.add(name, KGAUGE, round, p99_ns / 1e3);
         }
     }
@@ -277,8 +277,9 @@ fn lateness(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) ->
 }
 
 fn memory(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) -> Result<()> {
-    let mib =
-        |told: &serde_json::Value| told["memory_bytes"].as_f64().unwrap_or(f64::NAN) / 1_048_576.0;
+    let mib = |report: &serde_json::Value| {
+        report["memory_bytes"].as_f64().unwrap_or(f64::NAN) / 1_048_576.0
+    };
     let few = BenchLoad {
         records: 1_000_000,
         ..PLAIN
@@ -301,8 +302,8 @@ fn memory(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) -> R
             &format!("buffer.memory: {BUFFER_BYTES}, "),
             "buffer.memory: 4194304, ",
         );
-    let (_, told) = peers.engine(&crowd)?;
-    to.add(MEMORY, KGAUGE, 1, mib(&told));
+    let (_, report) = peers.engine(&crowd)?;
+    to.add(MEMORY, KGAUGE, 1, mib(&report));
     Ok(())
 }
 

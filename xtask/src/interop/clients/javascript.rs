@@ -39,7 +39,7 @@ pub(super) fn install(log: &mut Transcript, folder: &Path) -> Result<Client> {
         log.run(job("npm ci", fetch))?;
         now_installed(folder, &list)?;
     }
-    // Modules are looked for beside the program, so it goes to where they are.
+    // Node resolves modules from the folder of the program, so the program is copied to theirs.
     for name in PROGRAM {
         copy(name, &from, folder)?;
     }

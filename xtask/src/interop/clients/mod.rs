@@ -115,14 +115,14 @@ fn note(checks: &mut Checks, column: InteropClient, finished: &FinishedJob) {
     for action in actions_of(column) {
         let name = Name::of(column, action);
         match report.of(action) {
-            Some(told) => match &told.outcome {
-                ActionOutcome::Done => checks.record(name, Ok(told.detail.clone()), told.took),
-                ActionOutcome::Failed => checks.record(name, Err(told.detail.clone()), told.took),
-                ActionOutcome::Skipped => checks.skip(name, &told.detail),
+            Some(entry) => match &entry.outcome {
+                ActionOutcome::Done => checks.record(name, Ok(entry.detail.clone()), entry.took),
+                ActionOutcome::Failed => checks.record(name, Err(entry.detail.clone()), entry.took),
+                ActionOutcome::Skipped => checks.skip(name, &entry.detail),
             },
             None => {
                 let why = sound.as_ref().err().map_or("", String::as_str);
-                let words = format!("its program said nothing of it; {why}");
+                let words = format!("its program did not report it; {why}");
                 let words = words.trim_end_matches("; ").to_owned();
                 checks.record(name, Err(words), Duration::ZERO);
             }
@@ -137,9 +137,9 @@ fn source(name: &str) -> PathBuf {
 
 /// What a program prints when it is asked for its version; none when it is not in PATH.
 fn version(program: &str, argument: &str) -> Option<String> {
-    let said = Command::new(program).arg(argument).output().ok()?;
-    let text = String::from_utf8_lossy(&said.stdout).trim().to_owned();
-    said.status.success().then_some(text)
+    let output = Command::new(program).arg(argument).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(text)
 }
 
 /// Copies one file, so that an installer writes nothing beside our own.
@@ -152,9 +152,9 @@ fn copy(name: &str, from: &Path, to: &Path) -> Result<()> {
 
 /// True when the same list of packages was installed into `folder` to the end.
 fn is_installed(folder: &Path, list: &Path) -> Result<bool> {
-    let wanted = fs::read(list).with_context(|| format!("cannot read {}", list.display()))?;
+    let expected = fs::read(list).with_context(|| format!("cannot read {}", list.display()))?;
     let there = fs::read(folder.join(INSTALLED)).unwrap_or_default();
-    Ok(there == wanted)
+    Ok(there == expected)
 }
 
 /// Notes that it was.

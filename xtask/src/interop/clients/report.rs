@@ -29,7 +29,7 @@ pub(super) enum ActionOutcome {
     Skipped,
 }
 
-/// What was told about an action.
+/// A program's report on one action.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ActionReport {
     action: Action,
@@ -39,10 +39,10 @@ pub(super) struct ActionReport {
     pub(super) took: Duration,
 }
 
-/// All that a program told.
+/// The full report of a program.
 #[derive(Debug)]
 pub(super) struct ClientReport {
-    told: Vec<ActionReport>,
+    entries: Vec<ActionReport>,
     /// The first line that says nothing.
     amiss: Option<String>,
 }
@@ -50,12 +50,12 @@ pub(super) struct ClientReport {
 impl ClientReport {
     pub(super) fn read(stdout: &str) -> ClientReport {
         let mut report = ClientReport {
-            told: Vec::new(),
+            entries: Vec::new(),
             amiss: None,
         };
         for line in stdout.lines().filter(|line| !line.trim().is_empty()) {
             match parse_report(line) {
-                Ok(told) => report.told.push(told),
+                Ok(entry) => report.entries.push(entry),
                 Err(error) => {
                     let words = format!("{error:#} in {line:?}");
                     report.amiss.get_or_insert(words);
@@ -65,10 +65,10 @@ impl ClientReport {
         report
     }
 
-    /// What was told about this action; when more than once, the worst of it.
+    /// The entry of this action. Of several entries, a failed one.
     pub(super) fn of(&self, action: Action) -> Option<&ActionReport> {
-        let here = || self.told.iter().filter(|told| told.action == action);
-        let failed = here().find(|told| told.outcome == ActionOutcome::Failed);
+        let here = || self.entries.iter().filter(|entry| entry.action == action);
+        let failed = here().find(|entry| entry.outcome == ActionOutcome::Failed);
         failed.or_else(|| here().next())
     }
 
@@ -79,9 +79,9 @@ impl ClientReport {
             return Err(amiss.clone());
         }
         let failed = self
-            .told
+            .entries
             .iter()
-            .any(|told| told.outcome == ActionOutcome::Failed);
+            .any(|entry| entry.outcome == ActionOutcome::Failed);
         let code = finished.status.map(|status| status.code());
         match (code, failed) {
             (Some(Some(0)), false) | (Some(Some(1)), true) => Ok(()),
@@ -141,8 +141,8 @@ mod tests {
 {"action": "log directories", "skipped": "no call for it"}"#,
         );
         let seen = |action| {
-            let told = report.of(action).unwrap();
-            (told.outcome, told.detail.as_str(), told.took)
+            let entry = report.of(action).unwrap();
+            (entry.outcome, entry.detail.as_str(), entry.took)
         };
         let took = Duration::from_millis(1_500);
         assert_eq!(

@@ -24,7 +24,7 @@ use trouble::Hogs;
 /// No run takes longer.
 const RUN_MAX: Duration = Duration::from_secs(240);
 
-/// Every trouble that is wanted, so many runs each.
+/// Runs every selected trouble `trials` times.
 pub(super) fn run(
     trials: usize,
     is_wanted: impl Fn(&str) -> bool,
@@ -87,7 +87,7 @@ fn one(cell: &BlameCell, name: &str, kgauge: &Kgauge<'_>) -> Result<BlameVerdict
     blamed(&out).with_context(|| run.text())
 }
 
-/// What is done once the hold has begun. Processes that take the machine go on until they are dropped.
+/// Waits for the hold stage and causes the trouble. Processes that take the machine run until they are dropped.
 fn disturb(
     place: Disturbance,
     run: &Background,

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// Who can be to blame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BlamedParty {
-    /// Nothing limited it, or nothing is said for sure.
+    /// Nothing limited it, or the verdict is uncertain.
     Nobody,
     /// kgauge itself.
     Generator,
@@ -25,9 +25,9 @@ pub(super) struct BlameVerdict {
     /// The bottleneck's word and party.
     pub(super) word: String,
     limit: BlamedParty,
-    /// Whether the generator is said to be late or the limit.
+    /// Whether the verdict names the generator as late, or as the limit.
     accuses_generator: bool,
-    /// Whose doing the lateness is said to be.
+    /// The party that caused the lateness, by the verdict.
     lateness: BlamedParty,
     pub(super) sentence: String,
 }

@@ -59,7 +59,7 @@ impl Table {
             .all(|row| row.count("WRONG") == 0 && row.errors.is_empty())
     }
 
-    /// Nothing was wanted of it.
+    /// No trouble was selected.
     pub(in crate::matrix) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

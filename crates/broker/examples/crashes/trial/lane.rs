@@ -81,7 +81,7 @@ struct Work<'a> {
 }
 
 impl Lane {
-    /// Produces until told to end, and then until everything is acknowledged.
+    /// Produces until `ending` is set, and then until everything is acknowledged.
     pub(super) fn run(self, notes: &Notes, ending: &AtomicBool) -> Result<(), Failure> {
         let mut work = Work {
             lane: &self,

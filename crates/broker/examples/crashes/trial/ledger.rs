@@ -22,7 +22,7 @@ pub(crate) enum Note {
         first: u64,
         /// How many.
         count: u64,
-        /// Where the first one is said to be.
+        /// The acknowledged place of the first one.
         place: Place,
     },
     /// An answer that says neither yes nor "again".
@@ -49,7 +49,7 @@ struct Stream {
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
     acked: Option<(i32, i64)>,
-    /// Whether it stands where it was said to be.
+    /// Whether it stands at its acknowledged place.
     in_place: bool,
     found: u16,
 }
@@ -69,7 +69,7 @@ pub(crate) struct Reckoning {
     pub(crate) doubled: u64,
     /// Found after a later record of the same producer, in the same partition.
     pub(crate) disordered: u64,
-    /// Acknowledged and found, but not at the offset that was told.
+    /// Acknowledged and found, but not at the acknowledged offset.
     pub(crate) misplaced: u64,
     /// Found, but written by nobody.
     pub(crate) strange: u64,
@@ -84,7 +84,7 @@ pub(crate) struct Reckoning {
 /// What the settings promise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Promise {
-    /// Every acknowledged record once, in order, where it was said to be.
+    /// Every acknowledged record once, in order, at its acknowledged offset.
     Exact,
     /// Nothing but sound logs; what is lost and doubled is counted.
     Counted,
@@ -101,7 +101,7 @@ impl Reckoning {
             (self.lost, "acknowledged records lost"),
             (self.doubled, "records doubled"),
             (self.disordered, "records out of order"),
-            (self.misplaced, "records not at the offset that was told"),
+            (self.misplaced, "records not at their acknowledged offset"),
         ];
         let exact = exact.into_iter().filter(|_| promise == Promise::Exact);
         let counts = always

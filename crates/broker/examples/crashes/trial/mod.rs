@@ -103,7 +103,7 @@ pub(crate) fn run(plan: &Plan, dir: &Path, tell: &mut dyn FnMut(&str)) -> Result
     })?;
 
     let ending = AtomicBool::new(false);
-    let (notes, told) = mpsc::channel();
+    let (notes, receiver) = mpsc::channel();
     let mut ledger = Ledger::new(plan.partitions);
     let crashes = thread::scope(|scope| -> Result<Crashes, Failure> {
         // However this ends, the producers must not be waited for in vain.
@@ -129,7 +129,7 @@ pub(crate) fn run(plan: &Plan, dir: &Path, tell: &mut dyn FnMut(&str)) -> Result
         ending.store(true, Ordering::Release);
         let until = Instant::now() + DRAIN_MAX;
         // The notes end when the last producer has ended.
-        while let Ok(note) = told.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        while let Ok(note) = receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
             ledger.note(note);
         }
         for producer in producers {

@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::ledger::{Note, Place, parse};
 use super::{Acks, Failure, Notes, TOPIC};
 
-/// How often it is looked whether the program is to end.
-const LOOK: Duration = Duration::from_millis(50);
+/// Time between two checks whether the program is to end.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A program that runs. It is ended when this goes.
 pub(super) struct Outside {
@@ -60,7 +60,7 @@ impl Outside {
                         // The program is not waited for yet, so the number is still its own.
                         return kill_process(pid, Signal::TERM).is_ok();
                     }
-                    thread::sleep(LOOK);
+                    thread::sleep(CHECK_INTERVAL);
                 }
                 false
             });

@@ -36,16 +36,16 @@ pub(super) fn read(
         let before = offset;
         let reply = connection.call_version(&request(topic, partition, offset), FETCH_VERSION)?;
         let answer = reply.decode()?;
-        let told = &answer
+        let response = &answer
             .responses
             .first()
             .ok_or("an answer without topic")?
             .partitions[0];
-        let code = ErrorCode::from_i16(told.error_code);
+        let code = ErrorCode::from_i16(response.error_code);
         if !code.is_none() {
             return Err(format!("partition {partition} at offset {offset}: {code}").into());
         }
-        for batch in batches(told.records.as_deref().unwrap_or_default()) {
+        for batch in batches(response.records.as_deref().unwrap_or_default()) {
             let batch = batch?;
             batch.validate_crc()?;
             for record in batch.records(&mut decompressor, &mut scratch, INFLATED_BYTES_MAX)? {

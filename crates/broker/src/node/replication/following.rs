@@ -37,8 +37,8 @@ struct Fetcher {
     partitions: BTreeSet<PartitionId>,
     /// Partitions whose position the leader does not know.
     changed: BTreeSet<PartitionId>,
-    /// The last one that was told while there were more.
-    told_last: Option<PartitionId>,
+    /// The last partition of the newest fetch that had no room for all of `changed`.
+    round_end: Option<PartitionId>,
     forgotten: Vec<PartitionId>,
     /// The fetch that is on its way, and when its answer is late.
     awaited: Option<(u64, TimerId)>,
@@ -47,17 +47,17 @@ struct Fetcher {
 }
 
 impl Fetcher {
-    /// Takes some of the partitions whose position is to be told, going round: those that change all the
-    /// time shall not keep the others waiting.
+    /// Takes some of the partitions whose position the leader does not know, in turns: those that change
+    /// all the time must not keep the others waiting.
     fn take_changed(&mut self, count_max: usize) -> BTreeSet<PartitionId> {
         if self.changed.len() <= count_max {
             return std::mem::take(&mut self.changed);
         }
-        let after = self.told_last.map_or(Bound::Unbounded, Bound::Excluded);
+        let after = self.round_end.map_or(Bound::Unbounded, Bound::Excluded);
         let behind = self.changed.range((after, Bound::Unbounded));
         let round = behind.chain(&self.changed).take(count_max);
         let taken: Vec<PartitionId> = round.copied().collect();
-        self.told_last = taken.last().copied();
+        self.round_end = taken.last().copied();
         let taken = BTreeSet::from_iter(taken);
         self.changed.retain(|id| !taken.contains(id));
         taken
@@ -360,15 +360,15 @@ mod tests {
         };
         let mut fetcher = Fetcher::default();
         fetcher.changed.extend((0..10).map(id));
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for _ in 0..4 {
             let taken = fetcher.take_changed(3);
             assert!(taken.len() <= 3);
-            told.extend(taken);
+            reported.extend(taken);
             // These have always news.
             fetcher.changed.extend((0..3).map(id));
         }
-        assert_eq!(told.len(), 10);
+        assert_eq!(reported.len(), 10);
         while !fetcher.changed.is_empty() {
             assert!(fetcher.take_changed(3).len() <= 3);
         }

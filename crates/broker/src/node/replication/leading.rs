@@ -27,25 +27,25 @@ pub(crate) struct LeaderState {
 /// How far one follower is, as its leader knows.
 #[derive(Debug, Default)]
 pub(crate) struct FollowerProgress {
-    /// Where its log ends; `None` until it has said so in this epoch, with a log that is the
+    /// Where its log ends; `None` until it has reported that in this epoch, with a log that is the
     /// beginning of this one.
     pub(crate) end_offset: Option<i64>,
-    /// Where it stands by its own account, and the epoch of its last batch.
+    /// The log end that it reported, matching or not, and the epoch of its last batch.
     pub(crate) position: Option<(i64, Option<i32>)>,
-    /// In which life of the node it said so.
+    /// The life of the node that reported `position`.
     position_epoch: u64,
     pub(crate) log_start_offset: i64,
-    /// Which life of the node said so.
+    /// The life of the node that reported `end_offset`.
     pub(crate) node_epoch: u64,
     /// When it last had everything that the leader had; `None` for not yet in this epoch.
     caught_up_ns: Option<u64>,
-    /// When it said last where it stands, and where the leader's log ended then.
+    /// When it last reported `end_offset`, and where the leader's log ended then.
     fetched_ns: u64,
     end_at_fetch: i64,
-    /// It was sent something that changes its position, and has not said where it is now.
+    /// It was sent something that changes its position, and has not reported the new one.
     pub(crate) unreported: bool,
-    /// The high watermark and log start that it was told.
-    pub(crate) told: Option<(i64, i64)>,
+    /// The high watermark and log start that it was last sent.
+    pub(crate) sent_offsets: Option<(i64, i64)>,
 }
 
 impl FollowerProgress {
@@ -58,7 +58,7 @@ impl FollowerProgress {
                 position: before.position,
                 position_epoch: before.position_epoch,
                 unreported: before.unreported,
-                told: before.told,
+                sent_offsets: before.sent_offsets,
                 ..Self::default()
             };
         }
@@ -87,8 +87,8 @@ impl LeaderState {
         leading
     }
 
-    /// Takes over what the controller has decided. What followers said in an earlier life counts no
-    /// more.
+    /// Takes over what the controller has decided. What followers reported in an earlier life no
+    /// longer counts.
     pub(crate) fn follow(
         &mut self,
         partition: &PartitionImage,
@@ -182,7 +182,7 @@ impl LeaderState {
 
     /// Where the high watermark may stand: at the smallest end of all members, of those on their
     /// way in, and of followers that keep up and will be members soon. `None` while too few are in
-    /// sync, or one has not said where it is.
+    /// sync, or one has not reported its log end.
     pub(crate) fn watermark(&self, now: Now, log_end: i64, lag_ms: i64) -> Option<i64> {
         if !self.has_enough_in_sync() {
             return None;
@@ -268,12 +268,12 @@ impl LeaderState {
             .fold(own_start, i64::min)
     }
 
-    /// A follower in the ISR that can serve a reader at `offset` and fulfils `wanted`; of several
-    /// the one that is furthest.
+    /// A follower in the ISR that can serve a reader at `offset` and that `is_eligible`; of several
+    /// the one with the highest log end.
     pub(crate) fn reader_replica(
         &self,
         offset: i64,
-        wanted: impl Fn(NodeId) -> bool,
+        is_eligible: impl Fn(NodeId) -> bool,
     ) -> Option<NodeId> {
         self.followers
             .iter()
@@ -281,7 +281,7 @@ impl LeaderState {
                 let end = progress.end_offset.unwrap_or(-1);
                 self.isr.contains(node)
                     && (progress.log_start_offset..=end).contains(&offset)
-                    && wanted(**node)
+                    && is_eligible(**node)
             })
             .max_by_key(|(_, progress)| progress.end_offset)
             .map(|(node, _)| *node)

@@ -86,13 +86,13 @@ impl BrokerNode {
         let ReplicaRole::Leading(leading) = &mut replica.role else {
             return;
         };
-        let Some(wanted) = leading.watermark(now, replica.log.log_end_offset(), lag_ms) else {
+        let Some(target) = leading.watermark(now, replica.log.log_end_offset(), lag_ms) else {
             return;
         };
-        if wanted <= replica.log.high_watermark() {
+        if target <= replica.log.high_watermark() {
             return;
         }
-        let reached = replica.log.set_high_watermark(wanted);
+        let reached = replica.log.set_high_watermark(target);
         let bytes = leading.passed(reached);
         if !leading.followers.is_empty() {
             self.sessions.note(id);

@@ -147,7 +147,7 @@ impl BrokerNode {
         }
     }
 
-    /// Forgets what a follower said in a life that is over. If it is still there, it must say
+    /// Forgets what a follower reported in a life that is over. If it is still up, it must report
     /// everything again.
     pub(in crate::node) fn end_session(&mut self, follower: NodeId) {
         let Some(session) = self.sessions.open.remove(&follower) else {
@@ -165,7 +165,7 @@ impl BrokerNode {
         }
     }
 
-    /// A follower has said where it stands with one partition.
+    /// Takes the position that a follower reports for one partition.
     fn position(&mut self, now: Now, from: NodeId, position: FollowerPosition) {
         let id = position.partition;
         let Some(session) = self.sessions.open.get_mut(&from) else {
@@ -375,10 +375,10 @@ fn news(
         }
     }
     let offsets = (high_watermark, log_start_offset);
-    if batches.is_none() && progress.told == Some(offsets) {
+    if batches.is_none() && progress.sent_offsets == Some(offsets) {
         return Ok(None);
     }
-    progress.told = Some(offsets);
+    progress.sent_offsets = Some(offsets);
     progress.unreported = batches.is_some();
     Ok(Some(News::Records {
         batches,

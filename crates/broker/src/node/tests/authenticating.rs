@@ -86,8 +86,8 @@ fn before_a_client_is_let_in_only_versions_are_told() {
     let mut bench = bench(SecurityProtocol::SaslPlaintext);
     let connection = bench.connect();
     bench.send(connection, &ApiVersionsRequest::default());
-    let told = bench.answer::<ApiVersionsRequest<'static>>(connection);
-    assert_eq!(told.unwrap().error_code, 0);
+    let versions = bench.answer::<ApiVersionsRequest<'static>>(connection);
+    assert_eq!(versions.unwrap().error_code, 0);
     bench.send(connection, &MetadataRequest::default());
     assert!(is_closed(
         &bench,

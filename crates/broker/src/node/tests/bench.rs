@@ -292,7 +292,7 @@ impl Bench {
         Some(partitions.remove(0))
     }
 
-    /// Lets a client leave, with all answers that it has not looked at.
+    /// Disconnects a client and drops the answers that it has not read.
     pub(crate) fn forget(&mut self, connection: ConnectionId) {
         self.node.closed(connection);
         self.answers.remove(&connection);

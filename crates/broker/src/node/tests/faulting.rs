@@ -240,7 +240,7 @@ fn a_node_tells_what_a_fault_has_struck() {
     assert_eq!(lift(ONE), (3, 15));
     assert_eq!(lift(second), (1, 5), "over before it was lifted");
     assert_eq!(lift(FaultId(3)), (0, 0));
-    assert_eq!(lift(ONE), (0, 0), "told once");
+    assert_eq!(lift(ONE), (0, 0), "reported once");
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn answer(bench: &mut Bench, from: ConnectionId) -> Option<FetchResponse<'static
 }
 
 /// The error and the number of records of the only partition.
-fn told(response: &FetchResponse<'_>) -> (ErrorCode, i64) {
+fn outcome(response: &FetchResponse<'_>) -> (ErrorCode, i64) {
     let partition = &response.responses[0].partitions[0];
     let bytes = partition.records.as_deref().unwrap_or_default();
     let records: i64 = batches(bytes)
@@ -66,7 +66,7 @@ fn what_is_there_is_given_at_once() {
     bench.fill("t", 3);
     let connection = send(&mut bench, &fetch(0, 1, 500));
     let response = answer(&mut bench, connection).unwrap();
-    assert_eq!(told(&response), (ErrorCode::None, 3));
+    assert_eq!(outcome(&response), (ErrorCode::None, 3));
     let partition = &response.responses[0].partitions[0];
     assert_eq!(
         (partition.high_watermark, partition.last_stable_offset),
@@ -86,7 +86,7 @@ fn a_fetch_waits_for_its_bytes_and_no_longer() {
     assert_eq!(answer(&mut bench, connection), None, "a byte is missing");
     bench.fill("t", 3);
     assert_eq!(
-        told(&answer(&mut bench, connection).unwrap()),
+        outcome(&answer(&mut bench, connection).unwrap()),
         (ErrorCode::None, 6)
     );
     bench.pass_ms(1000);
@@ -104,13 +104,13 @@ fn a_fetch_is_answered_with_what_is_there_when_its_time_is_over() {
     assert_eq!(answer(&mut bench, empty), None);
     bench.pass_ms(1);
     assert_eq!(
-        told(&answer(&mut bench, empty).unwrap()),
+        outcome(&answer(&mut bench, empty).unwrap()),
         (ErrorCode::None, 0)
     );
     assert_eq!(answer(&mut bench, little), None);
     bench.pass_ms(200);
     assert_eq!(
-        told(&answer(&mut bench, little).unwrap()),
+        outcome(&answer(&mut bench, little).unwrap()),
         (ErrorCode::None, 3)
     );
 }
@@ -121,17 +121,17 @@ fn errors_do_not_wait() {
     bench.create("t", &[]);
     let beyond = send(&mut bench, &fetch(1, 1, 500));
     let response = answer(&mut bench, beyond).unwrap();
-    assert_eq!(told(&response), (ErrorCode::OffsetOutOfRange, 0));
+    assert_eq!(outcome(&response), (ErrorCode::OffsetOutOfRange, 0));
     let mut request = fetch(0, 1, 500);
     request.topics[0].topic = Str::Borrowed("nobody");
     let unknown = send(&mut bench, &request);
     let response = answer(&mut bench, unknown).unwrap();
-    assert_eq!(told(&response), (ErrorCode::UnknownTopicOrPartition, 0));
+    assert_eq!(outcome(&response), (ErrorCode::UnknownTopicOrPartition, 0));
     let mut request = fetch(0, 1, 500);
     request.topics[0].partitions[0].current_leader_epoch = 5;
     let ahead = send(&mut bench, &request);
     let response = answer(&mut bench, ahead).unwrap();
-    assert_eq!(told(&response), (ErrorCode::UnknownLeaderEpoch, 0));
+    assert_eq!(outcome(&response), (ErrorCode::UnknownLeaderEpoch, 0));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_topic_that_is_deleted_ends_the_wait() {
         ..Default::default()
     });
     let response = answer(&mut bench, connection).unwrap();
-    assert_eq!(told(&response), (ErrorCode::UnknownTopicOrPartition, 0));
+    assert_eq!(outcome(&response), (ErrorCode::UnknownTopicOrPartition, 0));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_fetch_that_waits_holds_back_the_answers_behind_it() {
     assert_eq!(answer(&mut bench, connection), None);
     bench.fill("t", 1);
     assert_eq!(
-        told(&answer(&mut bench, connection).unwrap()),
+        outcome(&answer(&mut bench, connection).unwrap()),
         (ErrorCode::None, 1)
     );
     assert!(

@@ -121,14 +121,14 @@ fn committed(bench: &mut Bench) -> Vec<(String, i32, i64)> {
     let topics = &answer.groups[0].topics;
     let mut all = Vec::new();
     for topic in topics {
-        let told = |p: &kgauge_wire::messages::offset_fetch::OffsetFetchResponsePartitions<'_>| {
+        let entry = |p: &kgauge_wire::messages::offset_fetch::OffsetFetchResponsePartitions<'_>| {
             (
                 topic.name.to_string(),
                 p.partition_index,
                 p.committed_offset,
             )
         };
-        all.extend(topic.partitions.iter().map(told));
+        all.extend(topic.partitions.iter().map(entry));
     }
     all
 }

@@ -25,17 +25,17 @@ fn api_versions_tells_the_table() {
     let mut bench = Bench::new();
     let answer = bench.ask(&ApiVersionsRequest::default());
     assert_eq!(answer.error_code, 0);
-    for told in &answer.api_keys {
-        let api = ApiKey::from_i16(told.api_key).unwrap();
+    for entry in &answer.api_keys {
+        let api = ApiKey::from_i16(entry.api_key).unwrap();
         let versions = crate::handlers::served_versions(api).unwrap();
-        assert_eq!(told.max_version, *versions.end(), "{api}");
+        assert_eq!(entry.max_version, *versions.end(), "{api}");
         // Produce is announced from 0, for librdkafka's sake.
         let min = if api == ApiKey::Produce {
             0
         } else {
             *versions.start()
         };
-        assert_eq!(told.min_version, min, "{api}");
+        assert_eq!(entry.min_version, min, "{api}");
     }
     assert_eq!(answer.api_keys.len(), crate::handlers::SERVED.len());
     assert!(!is_served(ApiKey::ListTransactions) && !is_served(ApiKey::EndTxn));

@@ -85,8 +85,8 @@ fn a_topic_stores_batches_in_its_own_codec() {
             for _ in 0..2 {
                 // The second one is a repetition.
                 let answer = bench.produce(connection, "t", 1, &batch).unwrap();
-                let told = (answer.error_code, answer.base_offset);
-                assert_eq!(told, (0, i64::from(sequence)), "{name} of {sent}");
+                let result = (answer.error_code, answer.base_offset);
+                assert_eq!(result, (0, i64::from(sequence)), "{name} of {sent}");
             }
             sequence += 3;
         }

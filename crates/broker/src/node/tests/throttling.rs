@@ -1,4 +1,4 @@
-//! Client quotas: set, told, kept and taken back.
+//! Client quotas: set, described, enforced and removed.
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
@@ -34,7 +34,7 @@ fn set(bench: &mut Bench, kind: &'static str, key: &'static str, rate: Option<f6
     ErrorCode::from_i16(answer.entries[0].error_code)
 }
 
-fn told(bench: &mut Bench) -> Vec<(String, f64)> {
+fn describe(bench: &mut Bench) -> Vec<(String, f64)> {
     let request = DescribeClientQuotasRequest {
         components: vec![ComponentData {
             entity_type: Str::Borrowed("client-id"),
@@ -60,7 +60,7 @@ fn a_producer_beyond_its_quota_is_told_and_left_waiting() {
         set(&mut bench, "client-id", "producer_byte_rate", Some(500.0)),
         ok
     );
-    assert_eq!(told(&mut bench), [("producer_byte_rate".to_owned(), 500.0)]);
+    assert_eq!(describe(&mut bench), [("producer_byte_rate".to_owned(), 500.0)]);
     let records = batch(1_700_000_000_000, 10, &ProducerState::NONE);
     let client = bench.connect();
     let mut sent = 0;
@@ -85,7 +85,7 @@ fn a_producer_beyond_its_quota_is_told_and_left_waiting() {
     bench.pass_ms(throttle_ms + 1);
     assert!(!bench.node.is_full(client));
     assert_eq!(set(&mut bench, "client-id", "producer_byte_rate", None), ok);
-    assert_eq!(told(&mut bench), []);
+    assert_eq!(describe(&mut bench), []);
     bench.send_version(client, 12, &produce_request("t", -1, &records));
     let answer = bench
         .answer_version::<ProduceRequest<'static>>(client, 12)

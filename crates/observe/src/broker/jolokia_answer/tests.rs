@@ -67,7 +67,7 @@ fn before_any_request_the_mean_is_no_number_and_the_sum_is_0() {
 }
 
 #[test]
-fn network_threads_are_told_by_listener_without_those_of_a_controller() {
+fn network_threads_are_listed_by_listener_without_those_of_a_controller() {
     let pattern = "kafka.server:listener=*,networkProcessor=*,type=socket-server-metrics";
     let thread = |listener: &str, processor: u8, waits: &str| {
         format!(
@@ -208,7 +208,7 @@ fn collectors_are_added_and_the_broker_is_known_by_its_id() {
 }
 
 #[test]
-fn junk_is_told_in_words() {
+fn junk_is_reported() {
     let error = |text: &str| Beans::parse(text.as_bytes()).unwrap_err();
     assert_eq!(
         error("<html>\u{7}no"),

@@ -184,7 +184,7 @@ fn labels_may_have_anything_in_quotes() {
 }
 
 #[test]
-fn junk_is_told_in_words_and_strange_numbers_are_left_out() {
+fn junk_is_reported_and_strange_numbers_are_left_out() {
     let error = |text: &str| Exposition::parse(text.as_bytes()).unwrap_err();
     for text in [
         "",
