@@ -70,8 +70,8 @@ pub fn make(dir: &Path) -> io::Result<()> {
         trial: 0,
         repeat: 0,
     };
-    let begun = folder.begin_repeat(key).map_err(io::Error::other)?;
-    let mut recorder = Recorder::new(0, StageBorders::closed(0, 2_000_000_000), begun.sink());
+    let repeat = folder.begin_repeat(key).map_err(io::Error::other)?;
+    let mut recorder = Recorder::new(0, StageBorders::closed(0, 2_000_000_000), repeat.sink());
     for number in 0..400_u64 {
         let at = number * 5_000_000;
         recorder.scheduled(at, 1);
@@ -89,7 +89,7 @@ pub fn make(dir: &Path) -> io::Result<()> {
         replication: None,
         outcome: RepeatOutcome::Complete,
     };
-    begun.finish(&record).map_err(io::Error::other)?;
+    repeat.finish(&record).map_err(io::Error::other)?;
     folder
         .end(RunStatus::Complete, None, started + 3_000)
         .map_err(io::Error::other)?;

@@ -43,7 +43,9 @@ impl AuditedLine {
         };
         self.nearby.as_ref().filter(|context| {
             let sizes = context.record_bytes.zip(line.record_bytes());
-            sizes.is_none_or(|(configured, measured)| (measured / configured as f64 - 1.0).abs() < 0.03)
+            sizes.is_none_or(|(configured, measured)| {
+                (measured / configured as f64 - 1.0).abs() < 0.03
+            })
         })
     }
 

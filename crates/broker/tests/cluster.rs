@@ -217,7 +217,10 @@ fn requests_in_pieces_and_across_reads_are_put_together() {
     for base_offset in [0, 900] {
         let answer = client.receive::<ProduceRequest<'static>>(12);
         let response = &answer.responses[0].partition_responses[0];
-        assert_eq!((response.error_code, response.base_offset), (0, base_offset));
+        assert_eq!(
+            (response.error_code, response.base_offset),
+            (0, base_offset)
+        );
     }
 }
 

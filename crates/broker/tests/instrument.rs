@@ -73,7 +73,10 @@ fn a_full_disk_stops_the_node_and_it_comes_back_when_there_is_room() {
     };
     assert_eq!(stopped.node, Some(ONE));
     assert!(stopped.words.contains("No space left"), "{stopped}");
-    assert!(running.cluster.failures().is_empty(), "the fault was injected");
+    assert!(
+        running.cluster.failures().is_empty(),
+        "the fault was injected"
+    );
     running.cluster.free_disk(ONE).unwrap();
     running.cluster.restart_node(ONE).unwrap();
     let mut client = wait_for_leader(address);

@@ -407,12 +407,24 @@ fn an_offset_is_shown_when_every_replica_has_it_and_not_before() {
     wait_until_served(&three, &mut client);
     let mut other = three.client(coordinator);
     other.send(9, &fetch_offsets(false));
-    assert_eq!(receive_offset(&mut other), Some(5), "the commits are on their way");
+    assert_eq!(
+        receive_offset(&mut other),
+        Some(5),
+        "the commits are on their way"
+    );
     three.cluster.resume_node(frozen).unwrap();
     assert_eq!(commit_answer(&mut client), 0);
     assert_eq!(commit_answer(&mut client), 0);
-    assert_eq!(receive_offset(&mut client), Some(5), "as it was when it was asked");
-    assert_eq!(receive_offset(&mut client), Some(7), "the newest, when replicated");
+    assert_eq!(
+        receive_offset(&mut client),
+        Some(5),
+        "as it was when it was asked"
+    );
+    assert_eq!(
+        receive_offset(&mut client),
+        Some(7),
+        "the newest, when replicated"
+    );
     client.receive::<CreateTopicsRequest<'static>>(7);
     client.send(9, &fetch_offsets(false));
     assert_eq!(receive_offset(&mut client), Some(7));

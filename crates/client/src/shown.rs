@@ -7,7 +7,11 @@ const CHARS_MAX: usize = 300;
 pub fn shown(text: &str) -> String {
     let mut shown = String::new();
     for character in text.chars().take(CHARS_MAX) {
-        if character.is_control() { shown.extend(character.escape_default()) } else { shown.push(character) }
+        if character.is_control() {
+            shown.extend(character.escape_default())
+        } else {
+            shown.push(character)
+        }
     }
     shown
 }

@@ -62,7 +62,12 @@ impl TransactionKind {
         let knows = |api, version: i16| versions.highest_common(api, version..=version).is_some();
         if is_agreed
             && knows(ApiKey::EndTxn, END_WITH_EPOCH)
-            && knows(ApiKey::Produce, PRODUCE_THAT_ADDS) { Self::Second } else { Self::First }
+            && knows(ApiKey::Produce, PRODUCE_THAT_ADDS)
+        {
+            Self::Second
+        } else {
+            Self::First
+        }
     }
 
     fn end_versions(self) -> RangeInclusive<i16> {
@@ -259,7 +264,11 @@ impl TransactionalProducer {
                 version.map_err(ClusterError::from)
             });
             let version = version.map_err(|error| this.failed(error))?;
-            let as_whom = if version >= INIT_WITH_IDENTITY { as_whom } else { NOBODY };
+            let as_whom = if version >= INIT_WITH_IDENTITY {
+                as_whom
+            } else {
+                NOBODY
+            };
             let request = InitProducerIdRequest {
                 transactional_id: Some(this.id.clone().into()),
                 transaction_timeout_ms: this.timeout_ms,

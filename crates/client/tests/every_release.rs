@@ -127,7 +127,11 @@ fn settings_and_room(given: &Given, cluster: &mut Cluster) {
         Ok(dirs) => {
             assert!(given.has(&[1]) && !dirs.is_empty(), "{version}");
             let is_room_known = dirs.iter().all(|dir| dir.usable_bytes.is_some());
-            assert_eq!(is_room_known, given.has(&[3, 3]), "{version}: free room (KIP-827)");
+            assert_eq!(
+                is_room_known,
+                given.has(&[3, 3]),
+                "{version}: free room (KIP-827)"
+            );
         }
         Err(error) => {
             assert!(is_unsupported(&error.error), "{version}: {error}");

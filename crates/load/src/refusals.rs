@@ -222,7 +222,10 @@ mod tests {
         let fixed = refusals_for("group.instance.id: fixed", &old);
         assert!(fixed[0].contains("needs Kafka 2.3"), "{fixed:?}");
         let consumer_protocol = refusals_for("group.protocol: consumer", &old);
-        assert!(consumer_protocol[0].contains("needs Kafka 4.0"), "{consumer_protocol:?}");
+        assert!(
+            consumer_protocol[0].contains("needs Kafka 4.0"),
+            "{consumer_protocol:?}"
+        );
         let new = ApiVersions::from_ranges([(1, 0, 4), (11, 0, 9), (68, 0, 1)]);
         assert_eq!(refusals_for("group.protocol: consumer", &new), [""; 0]);
     }

@@ -387,8 +387,15 @@ impl LoadThreads {
         }
         // They follow the workers among the threads that ship slices.
         let driven = (workers_count..).zip(load.driven);
-        let driven =
-            driven.map(|(thread, one)| drive(one, (shared, thread), stages, borders, completion_sender.clone()));
+        let driven = driven.map(|(thread, one)| {
+            drive(
+                one,
+                (shared, thread),
+                stages,
+                borders,
+                completion_sender.clone(),
+            )
+        });
         Ok(Self {
             workers,
             driven: driven.collect::<std::io::Result<_>>()?,

@@ -329,7 +329,10 @@ fn a_cluster_without_the_new_protocol_is_named() {
         message.contains("does not support group.protocol=consumer"),
         "{message}"
     );
-    assert!(message.contains("write group.protocol: classic"), "{message}");
+    assert!(
+        message.contains("write group.protocol: classic"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -50,7 +50,11 @@ fn is_partition_of(name: &str, disk: &str) -> bool {
     let Some(rest) = name.strip_prefix(disk).filter(|_| !disk.is_empty()) else {
         return false;
     };
-    let number = if disk.ends_with(|letter: char| letter.is_ascii_digit()) { rest.strip_prefix('p') } else { Some(rest) };
+    let number = if disk.ends_with(|letter: char| letter.is_ascii_digit()) {
+        rest.strip_prefix('p')
+    } else {
+        Some(rest)
+    };
     number.is_some_and(|number| {
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     })

@@ -201,10 +201,14 @@ fn failed(pid: u32, path: &Path, error: io::Error) -> ProcessError {
     // A process that ends while its file is read gives ESRCH.
     let gone = error.kind() == io::ErrorKind::NotFound
         || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error());
-    if gone { ProcessError::Gone { pid } } else { ProcessError::Unreadable {
+    if gone {
+        ProcessError::Gone { pid }
+    } else {
+        ProcessError::Unreadable {
             path: path.to_owned(),
             error,
-        } }
+        }
+    }
 }
 
 /// The fields of a `stat` file that are used here.

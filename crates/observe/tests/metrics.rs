@@ -177,7 +177,8 @@ fn an_endpoint_that_never_answers_makes_nobody_late() {
     });
     let missing = missing.unwrap();
     assert!(
-        missing.what
+        missing
+            .what
             .starts_with("metrics of broker 2 (http://127.0.0.1:"),
         "{}",
         missing.what

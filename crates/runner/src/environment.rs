@@ -99,7 +99,12 @@ fn flushes_that_differ(facts: &TargetFacts) -> Vec<String> {
         let mut values: Vec<&str> = facts
             .brokers
             .iter()
-            .map(|broker| broker.settings.get(name).map_or("not reported", String::as_str))
+            .map(|broker| {
+                broker
+                    .settings
+                    .get(name)
+                    .map_or("not reported", String::as_str)
+            })
             .collect();
         values.dedup();
         (values.len() > 1).then(|| {

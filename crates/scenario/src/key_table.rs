@@ -211,7 +211,10 @@ mod tests {
         for rank in [1, 2, 3, 10, 100, 1_000] {
             let expected = draws as f64 / (rank as f64 * 7.485_470_860_550_345);
             let off = (counts[rank - 1] - expected).abs();
-            assert!(off < 5.0 * expected.sqrt(), "rank {rank}: {off} off {expected}");
+            assert!(
+                off < 5.0 * expected.sqrt(),
+                "rank {rank}: {off} off {expected}"
+            );
         }
         assert_eq!(counts.iter().sum::<f64>(), draws as f64);
     }

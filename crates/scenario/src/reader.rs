@@ -500,7 +500,11 @@ impl<'s> ValueReader<'s> {
             Value::List(_) => "a list".to_owned(),
             Value::Map(_) => "a map".to_owned(),
         };
-        self.problem(node.place, format!("found {is}"), format!("write {expected}"));
+        self.problem(
+            node.place,
+            format!("found {is}"),
+            format!("write {expected}"),
+        );
     }
 }
 

@@ -136,7 +136,10 @@ fn the_replicated_scenarios_differ_as_the_authors_command_lines_do() {
         let (acks, batch_bytes) = (flow.settings.acks, flow.settings.batch_bytes);
         (trial.topic.replication, flow.producers, acks, batch_bytes)
     };
-    assert_eq!(settings_of("async-replication"), (3, 1, Acks::Leader, 8_196));
+    assert_eq!(
+        settings_of("async-replication"),
+        (3, 1, Acks::Leader, 8_196)
+    );
     assert_eq!(settings_of("sync-replication"), (3, 1, Acks::All, 64_000));
     assert_eq!(settings_of("three-producers"), (3, 3, Acks::Leader, 8_196));
 }

@@ -21,7 +21,10 @@ pub struct ConfigureError {
 impl TargetSpec {
     /// Adds broker settings, for example those of scenarios. The target's own text takes precedence. An existing
     /// cluster accepts none: the caller must check that it has them.
-    pub fn configure(&mut self, requested: &BTreeMap<String, String>) -> Result<(), ConfigureError> {
+    pub fn configure(
+        &mut self,
+        requested: &BTreeMap<String, String>,
+    ) -> Result<(), ConfigureError> {
         let settings = match self {
             TargetSpec::Embedded(spec) => {
                 for (key, value) in requested {

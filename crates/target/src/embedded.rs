@@ -81,12 +81,13 @@ impl SecuredParts {
     /// Writes the clients' settings for these addresses.
     fn connection_settings(&mut self, servers: &str) -> Result<ClientConfig, EmbeddedError> {
         let dir = self.dir.path();
-        let file = client_settings::write(dir, servers, &self.made.client_settings).map_err(|error| {
-            EmbeddedError::File {
-                path: dir.to_owned(),
-                error,
-            }
-        })?;
+        let file =
+            client_settings::write(dir, servers, &self.made.client_settings).map_err(|error| {
+                EmbeddedError::File {
+                    path: dir.to_owned(),
+                    error,
+                }
+            })?;
         let config = ClientConfig::from_properties_file(&file).map_err(EmbeddedError::Addresses)?;
         self.client_properties = Some(file);
         Ok(config)

@@ -430,7 +430,8 @@ fn nodes_report_their_counts(dir: &Path) {
     guard.create(&mut cluster, &wish("x")).unwrap();
     let leaders = |target: &mut Target| -> u64 {
         let reports = target.counts(LIMIT).unwrap();
-        reports.iter()
+        reports
+            .iter()
             .map(|one| one.counts.as_ref().map_or(0, |counts| counts.leaders))
             .sum()
     };

@@ -33,7 +33,10 @@ fn wait_for_brokers(cluster: &mut Cluster, expected: usize) {
         if seen.as_ref().is_ok_and(|count| *count == expected) {
             return;
         }
-        assert!(Instant::now() < deadline, "{seen:?} brokers, not {expected}");
+        assert!(
+            Instant::now() < deadline,
+            "{seen:?} brokers, not {expected}"
+        );
         std::thread::yield_now();
     }
 }

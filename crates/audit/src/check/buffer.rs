@@ -51,7 +51,9 @@ fn words(line: &AuditedLine, summary: &ProducerLine, options: &Options) -> Optio
     let limit = context
         .and_then(|context| context.throughput)
         .filter(|limit| *limit > 0.0);
-    if limit.is_some_and(|limit| summary.records_per_s > LIMITED * limit) || summary.mib_per_s <= 0.0 {
+    if limit.is_some_and(|limit| summary.records_per_s > LIMITED * limit)
+        || summary.mib_per_s <= 0.0
+    {
         return None;
     }
     let given = options.buffer_bytes.map(|bytes| (bytes, "--buffer-memory"));

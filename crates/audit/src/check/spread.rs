@@ -51,7 +51,10 @@ fn goes_on(
 }
 
 fn finding(group: &[(&AuditedLine, &ProducerLine)]) -> Option<Finding> {
-    let rates: Vec<f64> = group.iter().map(|(_, summary)| summary.records_per_s).collect();
+    let rates: Vec<f64> = group
+        .iter()
+        .map(|(_, summary)| summary.records_per_s)
+        .collect();
     let spread = Spread::of(&rates)?;
     let interval = spread.ci95?;
     let part = (interval.high - interval.low) / 2.0 / spread.mean;

@@ -148,8 +148,15 @@ fn topics_of(metadata: &[u8]) -> Option<Vec<String>> {
     let mut reader = Reader::new(metadata);
     let version = reader.read_i16().ok()?;
     let known = *ConsumerProtocolSubscription::VERSIONS.end();
-    let subscription = ConsumerProtocolSubscription::decode(&mut reader, version.min(known)).ok()?;
-    Some(subscription.topics.iter().map(ToString::to_string).collect())
+    let subscription =
+        ConsumerProtocolSubscription::decode(&mut reader, version.min(known)).ok()?;
+    Some(
+        subscription
+            .topics
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+    )
 }
 
 /// Takes back offsets, in the log and in memory.

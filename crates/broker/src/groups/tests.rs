@@ -145,7 +145,9 @@ impl Bench {
         let mut stored = 0;
         for effect in self.effects.drain(..) {
             match effect {
-                Effect::Sync(waiter, result) => answers.push((waiter, result.map(|s| s.assignment))),
+                Effect::Sync(waiter, result) => {
+                    answers.push((waiter, result.map(|s| s.assignment)))
+                }
                 Effect::Store => stored += 1,
                 Effect::Join(..) => panic!("nobody read the answer to a join"),
             }

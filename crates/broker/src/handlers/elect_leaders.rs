@@ -62,10 +62,7 @@ pub(super) fn handle(
         partitions: partitions.clone(),
         all: request.topic_partitions.is_none(),
     };
-    let request = ControllerRequest::ElectLeaders {
-        kind,
-        partitions,
-    };
+    let request = ControllerRequest::ElectLeaders { kind, partitions };
     node.ask(
         call.now,
         request,

@@ -88,7 +88,11 @@ fn answer(
     let code = topics.as_ref().err().copied().unwrap_or(ErrorCode::None);
     OffsetFetchResponseGroup {
         group_id: Str::Owned(group.group_id.to_string()),
-        topics: topics.unwrap_or_default().into_iter().map(grouped).collect(),
+        topics: topics
+            .unwrap_or_default()
+            .into_iter()
+            .map(grouped)
+            .collect(),
         error_code: code.as_i16(),
     }
 }
@@ -162,13 +166,15 @@ fn many(
     let Some(topics) = &group.topics else {
         let mut all = everything(entry, view);
         if by_id {
-            all.retain_mut(|topic_offsets| match node.image.topic(&topic_offsets.name) {
-                Some(topic) => {
-                    topic_offsets.id = topic.id;
-                    true
-                }
-                None => false,
-            });
+            all.retain_mut(
+                |topic_offsets| match node.image.topic(&topic_offsets.name) {
+                    Some(topic) => {
+                        topic_offsets.id = topic.id;
+                        true
+                    }
+                    None => false,
+                },
+            );
         }
         return Ok(all);
     };

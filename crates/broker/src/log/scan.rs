@@ -83,9 +83,7 @@ impl HeaderScan {
         let needed_end = (self.position + HEADER_BYTES as u64).min(self.end);
         if self.position < self.chunk_start || needed_end > chunk_end {
             let len = (self.end - self.position).min(CHUNK_BYTES as u64) as usize;
-            self.chunk_len = self
-                .file
-                .read_at(&mut self.chunk[..len], self.position)?;
+            self.chunk_len = self.file.read_at(&mut self.chunk[..len], self.position)?;
             self.chunk_start = self.position;
         }
         let start = (self.position - self.chunk_start) as usize;

@@ -78,7 +78,8 @@ impl StorageError {
 
     /// Fewer bytes in a file than its user relies on.
     pub(crate) fn short_read(path: &Path, position: u64, expected: usize, got: usize) -> Self {
-        let words = format!("the file ends early: {got} of {expected} bytes at position {position}");
+        let words =
+            format!("the file ends early: {got} of {expected} bytes at position {position}");
         Self::new(
             Operation::Read,
             path,

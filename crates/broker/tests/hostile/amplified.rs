@@ -148,7 +148,11 @@ fn a_partition_whose_offset_is_wanted_twice_is_refused() {
     let answer = client.ask(7, &request);
     let invalid = ErrorCode::InvalidRequest.as_i16();
     let refused = answer.topics[0].partitions.iter();
-    assert!(refused.clone().all(|partition| partition.error_code == invalid));
+    assert!(
+        refused
+            .clone()
+            .all(|partition| partition.error_code == invalid)
+    );
     assert_eq!(refused.count(), 50_000);
     // The other partition is none of its business.
     let unknown = ErrorCode::UnknownTopicOrPartition.as_i16();

@@ -149,7 +149,10 @@ fn a_request_that_comes_in_many_small_records_is_put_together() {
     for round in 0..3 {
         let answer = client.receive::<ProduceRequest<'static>>(12, 64);
         let response = &answer.responses[0].partition_responses[0];
-        assert_eq!((response.error_code, response.base_offset), (0, round * 200));
+        assert_eq!(
+            (response.error_code, response.base_offset),
+            (0, round * 200)
+        );
     }
     assert_eq!(count(&fetch(&mut connection, 0)), 600);
 }

@@ -197,7 +197,8 @@ fn versions_are_told_to_everybody_and_nothing_else() {
     let mut client = Client::connect(secured.handle.addresses()[0]);
     let versions = client.ask(3, &ApiVersionsRequest::default());
     assert!(
-        versions.api_keys
+        versions
+            .api_keys
             .iter()
             .any(|api| api.api_key == 17 && api.max_version == 1)
     );

@@ -79,12 +79,18 @@ fn no_maven_and_an_unknown_release_and_no_network_are_told_apart() {
     program(&bin.join("mvn"), missing);
     let (status, stderr) = only(&site, "kafka:9.9.9");
     assert_eq!(status, Some(3), "{stderr}");
-    assert!(stderr.contains("Maven has no Apache Kafka 9.9.9"), "{stderr}");
+    assert!(
+        stderr.contains("Maven has no Apache Kafka 9.9.9"),
+        "{stderr}"
+    );
     let offline = "echo '[ERROR] Could not transfer artifact x from y: Unknown host y'; exit 1";
     program(&bin.join("mvn"), offline);
     let (status, stderr) = only(&site, "kafka:4.3.1");
     assert_eq!(status, Some(3), "{stderr}");
-    assert!(stderr.contains("Maven cannot reach a repository"), "{stderr}");
+    assert!(
+        stderr.contains("Maven cannot reach a repository"),
+        "{stderr}"
+    );
 }
 
 #[test]

@@ -95,7 +95,11 @@ fn check_calm(version: &str, is_old: bool) {
             "{version}: {broker}"
         );
     }
-    assert_eq!(cluster_evidence(&site, "group").is_empty(), is_old, "{version}");
+    assert_eq!(
+        cluster_evidence(&site, "group").is_empty(),
+        is_old,
+        "{version}"
+    );
     let not_seen = cluster_evidence(&site, "not-seen");
     assert_eq!(not_seen.is_empty(), tells_sizes, "{version}: {not_seen:?}");
     let summary = std::fs::read_to_string(site.path("out/summary.json")).unwrap();

@@ -147,7 +147,10 @@ fn nobody_s_cluster_is_touched_unasked() {
     let output = site.run(&[&["run", "tiny.yaml"], &target[..], &setting].concat());
     let stderr = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("num.partitions is 1, expected 77"), "{stderr}");
+    assert!(
+        stderr.contains("num.partitions is 1, expected 77"),
+        "{stderr}"
+    );
     cluster.end();
 }
 

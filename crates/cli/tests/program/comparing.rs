@@ -162,7 +162,11 @@ fn several_runs_make_a_side_and_a_run_by_itself_gets_what_is_assumed() {
     let sides = compared(&["a1", "a2", "--with", "b1", "b2"]);
     assert_eq!(sides["runs"].as_array().unwrap().len(), 2);
     assert_eq!(sides["runs"][1]["further"][0]["folder"], "b2");
-    assert!(spread_text(&sides).contains("is measured"), "{}", spread_text(&sides));
+    assert!(
+        spread_text(&sides).contains("is measured"),
+        "{}",
+        spread_text(&sides)
+    );
     // Each `--with` is a side.
     let three = compared(&["a1", "--with", "a2", "--with", "b1", "b2"]);
     assert_eq!(three["runs"].as_array().unwrap().len(), 3);

@@ -71,7 +71,10 @@ fn check_harmless(arguments: &[&str], status: i32, word: &str) {
     assert!(terminal_output.contains(word), "{terminal_output:?}");
     let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
     assert!(!terminal_output.contains(obeyed), "{terminal_output:?}");
-    assert!(!terminal_output.contains("\nkgauge: all good"), "{terminal_output:?}");
+    assert!(
+        !terminal_output.contains("\nkgauge: all good"),
+        "{terminal_output:?}"
+    );
 }
 
 #[test]

@@ -68,7 +68,10 @@ impl Watched {
             if part.contains(expected) {
                 return part;
             }
-            assert!(Instant::now() < deadline, "{expected} does not come: {part}");
+            assert!(
+                Instant::now() < deadline,
+                "{expected} does not come: {part}"
+            );
             std::thread::yield_now();
         }
     }

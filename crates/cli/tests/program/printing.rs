@@ -229,6 +229,9 @@ fn a_folder_whose_name_is_not_utf_8_is_refused() {
         let output = site.command(call).arg(name).output().unwrap();
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{stderr}");
-        assert!(stderr.contains("is not UTF-8; choose another one"), "{stderr}");
+        assert!(
+            stderr.contains("is not UTF-8; choose another one"),
+            "{stderr}"
+        );
     }
 }

@@ -208,7 +208,10 @@ fn clients_of_a_secured_cluster_need_its_properties() {
     site.write("wrong.properties", &wrong);
     let (status, stderr) = run("wrong.properties");
     assert_eq!(status, Some(3), "{stderr}");
-    assert!(stderr.contains("the credentials were not accepted"), "{stderr}");
+    assert!(
+        stderr.contains("the credentials were not accepted"),
+        "{stderr}"
+    );
 
     let (status, stderr) = run(&cluster.servers);
     assert_eq!(status, Some(3), "without TLS: {stderr}");

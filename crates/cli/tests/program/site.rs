@@ -99,7 +99,11 @@ pub(crate) fn check_refused(arguments: &[&str], status: i32, words: &[&str]) {
     let site = Site::new();
     let output = site.run(arguments);
     let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {stderr}");
+    assert_eq!(
+        output.status.code(),
+        Some(status),
+        "{arguments:?}: {stderr}"
+    );
     for word in words {
         assert!(
             stderr.contains(word),

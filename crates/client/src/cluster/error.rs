@@ -160,7 +160,12 @@ impl ClusterError {
             ClusterError::NoServer { attempts } => {
                 if attempts
                     .iter()
-                    .all(|attempt| attempt.next() == Next::GiveUp) { Next::GiveUp } else { Next::Retry }
+                    .all(|attempt| attempt.next() == Next::GiveUp)
+                {
+                    Next::GiveUp
+                } else {
+                    Next::Retry
+                }
             }
             ClusterError::UnknownBroker { .. }
             | ClusterError::NoBroker

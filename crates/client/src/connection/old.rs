@@ -73,7 +73,11 @@ pub(super) fn recognise(
     }
     let took = start.elapsed();
     let start = Instant::now();
-    let age = if answers_list_groups(&mut open()?, halfway(start, deadline)) { Age::Kafka09 } else { Age::Kafka08 };
+    let age = if answers_list_groups(&mut open()?, halfway(start, deadline)) {
+        Age::Kafka09
+    } else {
+        Age::Kafka08
+    };
     let patience = CONFIRMATION.max(took.saturating_mul(8));
     let until = deadline.min(Instant::now() + patience);
     match handshake::ask(&mut open()?, 0, until) {

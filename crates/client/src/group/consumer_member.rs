@@ -203,7 +203,11 @@ impl ConsumerMember {
             return Ok(());
         }
         let is_static = self.inner.settings.instance_id.is_some();
-        let epoch = if comes_back && is_static { LEAVES_FOR_A_WHILE } else { LEAVES };
+        let epoch = if comes_back && is_static {
+            LEAVES_FOR_A_WHILE
+        } else {
+            LEAVES
+        };
         let answer = self.beat(epoch)?;
         self.lose();
         match ErrorCode::from(answer.code) {
@@ -277,7 +281,11 @@ impl ConsumerMember {
         let (settings, member_id) = (inner.settings.clone(), inner.member_id.clone());
         let (stays, joins) = (epoch >= JOINS, epoch == JOINS);
         let is_full = stays && (self.is_full || joins);
-        let owned = if joins { Vec::new() } else { self.owned.clone() };
+        let owned = if joins {
+            Vec::new()
+        } else {
+            self.owned.clone()
+        };
         let reports_owned = stays && (is_full || !self.is_reported);
         let topics = settings.topics.iter().map(|topic| topic.as_str().into());
         let request = ConsumerGroupHeartbeatRequest {
@@ -285,7 +293,11 @@ impl ConsumerMember {
             member_id: member_id.as_str().into(),
             member_epoch: epoch,
             instance_id: settings.instance_id.as_deref().map(Into::into),
-            rebalance_timeout_ms: if is_full { millis(settings.rebalance_timeout) } else { -1 },
+            rebalance_timeout_ms: if is_full {
+                millis(settings.rebalance_timeout)
+            } else {
+                -1
+            },
             subscribed_topic_names: is_full.then(|| topics.collect()),
             server_assignor: match &self.remote_assignor {
                 Some(name) if is_full => Some(name.as_str().into()),

@@ -281,7 +281,11 @@ impl GroupMember {
         let request = JoinGroupRequest {
             group_id: settings.group.as_str().into(),
             session_timeout_ms: millis(session_timeout),
-            rebalance_timeout_ms: if is_old { JoinGroupRequest::default().rebalance_timeout_ms } else { millis(self.settings.rebalance_timeout) },
+            rebalance_timeout_ms: if is_old {
+                JoinGroupRequest::default().rebalance_timeout_ms
+            } else {
+                millis(self.settings.rebalance_timeout)
+            },
             member_id: member_id.as_str().into(),
             group_instance_id: instance_id(&settings, true),
             protocol_type: PROTOCOL_TYPE.into(),
@@ -293,7 +297,11 @@ impl GroupMember {
                 .collect(),
             reason: None,
         };
-        let patience = if is_old { session_timeout } else { self.settings.rebalance_timeout };
+        let patience = if is_old {
+            session_timeout
+        } else {
+            self.settings.rebalance_timeout
+        };
         let config = self.coordinator.cluster.config();
         let limit = config.request_timeout.max(patience + JOIN_MARGIN);
         let reply = self.coordinator.call(&request, version, limit)?;
@@ -334,7 +342,11 @@ impl GroupMember {
         self.member_id = joined.member_id.to_string();
         self.generation = joined.generation_id;
         let is_leader = joined.leader == joined.member_id;
-        let dealt = if is_leader && !joined.skip_assignment { self.deal(joined, assignor)? } else { BTreeMap::new() };
+        let dealt = if is_leader && !joined.skip_assignment {
+            self.deal(joined, assignor)?
+        } else {
+            BTreeMap::new()
+        };
         let versions = SyncGroupRequest::VERSIONS;
         let version = self.coordinator.version(ApiKey::SyncGroup, versions)?;
         let names_protocol = version >= SYNC_WITH_PROTOCOL;

@@ -220,7 +220,11 @@ impl GroupMember {
         if code.refreshes_coordinator() || code == ErrorCode::RequestTimedOut {
             self.coordinator.forget();
         }
-        if code.is_retriable() || code.refreshes_coordinator() { Ok(Outcome::Again(error)) } else { Err(error) }
+        if code.is_retriable() || code.refreshes_coordinator() {
+            Ok(Outcome::Again(error))
+        } else {
+            Err(error)
+        }
     }
 }
 
@@ -260,7 +264,8 @@ pub(crate) fn read_offsets(
     if let Some(group) = answer.groups.first() {
         let topics = group.topics.iter().filter(|one| one.name == topic);
         let partitions = topics.flat_map(|one| &one.partitions);
-        let offsets = partitions.map(|one| (one.partition_index, one.committed_offset, one.error_code));
+        let offsets =
+            partitions.map(|one| (one.partition_index, one.committed_offset, one.error_code));
         return (ErrorCode::from(group.error_code), offsets.collect());
     }
     let topics = answer.topics.iter().filter(|one| one.name == topic);

@@ -130,7 +130,11 @@ fn previous(bytes: &[u8]) -> Result<(Partitions, i32), DecodeError> {
     for (topic, partitions) in topics {
         owned.entry(topic).or_default().extend(partitions);
     }
-    let generation = if reader.is_empty() { -1 } else { reader.read_i32()? };
+    let generation = if reader.is_empty() {
+        -1
+    } else {
+        reader.read_i32()?
+    };
     Ok((owned, generation))
 }
 
@@ -189,7 +193,11 @@ mod tests {
         let has = !owned.is_empty();
         Wish {
             topics: vec!["ab".to_owned()],
-            owned: if has { Partitions::from([(owned.to_owned(), vec![0, 3])]) } else { Partitions::new() },
+            owned: if has {
+                Partitions::from([(owned.to_owned(), vec![0, 3])])
+            } else {
+                Partitions::new()
+            },
             generation: if has { 5 } else { -1 },
         }
     }

@@ -84,9 +84,11 @@ fn within_quota(held: &mut [BTreeSet<TopicAndPartition<'_>>], all: usize) {
     let mut extra = all % held.len().max(1);
     for parts in held {
         let quota = if parts.len() > least && extra > 0 {
-                extra -= 1;
-                least + 1
-            } else { least };
+            extra -= 1;
+            least + 1
+        } else {
+            least
+        };
         while parts.len() > quota {
             parts.pop_last();
         }

@@ -61,7 +61,13 @@ impl Channel {
             let step = (channel.tcp.set_read_timeout(slice))
                 .and_then(|()| channel.tcp.set_write_timeout(slice))
                 .and_then(|()| session.flush(&mut channel.tcp))
-                .and_then(|()| if session.is_handshaking() { session.pull(&mut channel.tcp) } else { Ok(true) });
+                .and_then(|()| {
+                    if session.is_handshaking() {
+                        session.pull(&mut channel.tcp)
+                    } else {
+                        Ok(true)
+                    }
+                });
             match step {
                 Ok(true) => {}
                 Ok(false) => return Err(closed(address)),

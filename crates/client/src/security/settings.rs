@@ -40,7 +40,11 @@ pub(crate) fn read(
         notes: Vec::new(),
     };
     for setting in settings {
-        let used = if setting.key.starts_with("ssl.") { protocol.has_tls() } else { protocol.has_sasl() };
+        let used = if setting.key.starts_with("ssl.") {
+            protocol.has_tls()
+        } else {
+            protocol.has_sasl()
+        };
         if used {
             draft.values.insert(setting.key.clone(), setting);
         } else {

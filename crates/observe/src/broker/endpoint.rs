@@ -54,7 +54,11 @@ impl MetricsEndpoint {
                 text = Some(http.get(&self.url)?);
             }
             let is_json = |text: &Vec<u8>| text.trim_ascii_start().starts_with(b"{");
-            self.kind = if text.as_ref().is_none_or(is_json) { Kind::Jolokia(Box::new(Jolokia::new(self.url.with_slash(), self.broker))) } else { Kind::Prometheus(Http::new()) };
+            self.kind = if text.as_ref().is_none_or(is_json) {
+                Kind::Jolokia(Box::new(Jolokia::new(self.url.with_slash(), self.broker)))
+            } else {
+                Kind::Prometheus(Http::new())
+            };
         }
         match (&mut self.kind, text) {
             (Kind::Jolokia(jolokia), _) => Ok(EndpointContent::Jolokia(jolokia)),
@@ -82,7 +86,11 @@ impl BrokerSource for MetricsEndpoint {
             EndpointContent::Prometheus(text) => text,
         };
         let look = bean::sample(&Exposition::parse(&text)?);
-        if look.is_empty() { Err("it exposes no Kafka metrics under a known name".to_owned()) } else { Ok(vec![(self.broker, look)]) }
+        if look.is_empty() {
+            Err("it exposes no Kafka metrics under a known name".to_owned())
+        } else {
+            Ok(vec![(self.broker, look)])
+        }
     }
 
     fn label(&self) -> String {

@@ -64,7 +64,11 @@ fn read(
     let mut response = answered.map_err(words)?;
     let status = response.status();
     // The beginning is enough to recognise the problem.
-    let limit = if status.is_success() { ANSWER_BYTES_MAX } else { 1 << 10 };
+    let limit = if status.is_success() {
+        ANSWER_BYTES_MAX
+    } else {
+        1 << 10
+    };
     let body = response.body_mut().with_config().limit(limit).read_to_vec();
     match (status.as_u16(), body) {
         (200..300, body) => body.map_err(words),

@@ -50,7 +50,11 @@ impl BrokerSource for Jolokia {
     fn sample(&mut self) -> Result<BrokerSamples, String> {
         let answer = self.http.post(&self.url, &self.question)?;
         let sample = bean::sample(&Beans::parse(&answer)?);
-        if sample.is_empty() { Err("it has no Kafka metrics so far".to_owned()) } else { Ok(vec![(self.broker, sample)]) }
+        if sample.is_empty() {
+            Err("it has no Kafka metrics so far".to_owned())
+        } else {
+            Ok(vec![(self.broker, sample)])
+        }
     }
 
     fn label(&self) -> String {

@@ -60,7 +60,11 @@ impl Beans {
             let Some(Value::Object(value)) = answer.remove("value") else {
                 continue;
             };
-            if asked.contains('*') { beans.add_all(value); } else { beans.of.insert(asked, value); }
+            if asked.contains('*') {
+                beans.add_all(value);
+            } else {
+                beans.of.insert(asked, value);
+            }
         }
         match refusal {
             Some(words) if beans.of.is_empty() => Err(words.to_owned()),

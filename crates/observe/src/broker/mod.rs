@@ -54,7 +54,11 @@ pub struct MissedBroker {
 
 /// Why samples are missing, as text.
 pub(crate) fn lost(lost: u64, looks: u64, why: &str) -> String {
-    if lost == looks { why.to_owned() } else { format!("{lost} of {looks} scrapes failed: {why}") }
+    if lost == looks {
+        why.to_owned()
+    } else {
+        format!("{lost} of {looks} scrapes failed: {why}")
+    }
 }
 
 /// A slower sample is dropped: it would not belong to any particular time.

@@ -295,7 +295,10 @@ mod tests {
         thread.request_end().wait(Instant::now(), &|| 90_000_007);
         let missing = not_seen(&seen).unwrap();
         assert_eq!(missing.what, "metrics of broker 1");
-        assert_eq!(missing.why, "no answer within 90 ms, and then the run ended");
+        assert_eq!(
+            missing.why,
+            "no answer within 90 ms, and then the run ended"
+        );
         // A later answer has no effect: the sink is gone.
         answer.send(()).unwrap();
         assert!(seen.recv().is_err());

@@ -64,7 +64,11 @@ impl FromStr for MetricsUrl {
             user_info,
             host: host.to_ascii_lowercase(),
             port: port.to_owned(),
-            path: if path.starts_with('/') { path.to_owned() } else { format!("/{path}") },
+            path: if path.starts_with('/') {
+                path.to_owned()
+            } else {
+                format!("/{path}")
+            },
         })
     }
 }

@@ -346,9 +346,7 @@ impl TopicPoller {
             |partition: &Partition| PartitionState::new(None, &partition.isr).in_sync.len();
         let planned = usize::from(self.watch.replication_factor);
         let expected = |partition: &Partition| partition.replicas.len().max(planned);
-        let short = partitions
-            .iter()
-            .filter(|one| in_sync(one) < expected(one));
+        let short = partitions.iter().filter(|one| in_sync(one) < expected(one));
         let leaderless = partitions.iter().filter(|one| one.leader_id.is_none());
         let readable = partitions.iter().map(|one| {
             let end = look.readable.get(&one.index)?;

@@ -325,7 +325,9 @@ impl Members {
             MemberRequest::Commit(newest, offsets) => {
                 let answer = read::<OffsetCommitRequest<'_>>(bytes, 7)?;
                 let codes = answer.topics.iter().flat_map(|topic| &topic.partitions);
-                let failed = codes.map(|partition| partition.error_code).find(|code| *code != 0);
+                let failed = codes
+                    .map(|partition| partition.error_code)
+                    .find(|code| *code != 0);
                 if failed.is_none() {
                     self.checks.committed(member.generation, newest, &offsets)?;
                 }

@@ -175,15 +175,16 @@ impl KafkaTarget {
             .map(|node| node.is_broker.then_some(i32::from(node.id)));
         let roles = roles.chain(std::iter::repeat(None));
         let processes = self.processes.iter().zip(roles);
-        let running = processes
-            .filter(|(process, _)| !process.is_stopped)
-            .map(|(process, broker)| {
-                let name = || TargetRole::Other(process.start.role.clone());
-                TargetProcess {
-                    pid: process.id.pid,
-                    role: broker.map_or_else(name, TargetRole::Broker),
-                }
-            });
+        let running =
+            processes
+                .filter(|(process, _)| !process.is_stopped)
+                .map(|(process, broker)| {
+                    let name = || TargetRole::Other(process.start.role.clone());
+                    TargetProcess {
+                        pid: process.id.pid,
+                        role: broker.map_or_else(name, TargetRole::Broker),
+                    }
+                });
         running.collect()
     }
 
@@ -249,7 +250,8 @@ impl KafkaTarget {
             match self.check() {
                 // ZooKeeper keeps a killed broker's registration until its session ends.
                 Err(error)
-                    if is_still_registered(&error) && started_at.elapsed() < self.setup.time_limit =>
+                    if is_still_registered(&error)
+                        && started_at.elapsed() < self.setup.time_limit =>
                 {
                     if let Some(process) = self.processes.get_mut(index) {
                         let started = KafkaProcess::start(process.start.clone())?;

@@ -131,7 +131,8 @@ fn by_tool(
         role: "the tool for users".to_owned(),
         error,
     })?;
-    let tool_output = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let tool_output =
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     if output.status.success() && !tool_output.contains("Error while executing") {
         return Ok(());
     }

@@ -378,7 +378,8 @@ mod tests {
     #[test]
     fn an_unpacked_release_names_itself_by_its_jar() {
         let dir = tempfile::tempdir().unwrap();
-        let wrong = |requested: Option<&Version>| home(dir.path(), requested).unwrap_err().to_string();
+        let wrong =
+            |requested: Option<&Version>| home(dir.path(), requested).unwrap_err().to_string();
         assert!(wrong(None).contains("libs: "));
         fs::create_dir(dir.path().join("libs")).unwrap();
         assert!(wrong(None).contains("no kafka_*.jar"));

@@ -149,7 +149,9 @@ impl KafkaProcess {
 
     fn wait_for_state(&self, is_reached: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + STATE_MAX;
-        while state(self.id.pid).is_some_and(|state| !is_reached(&state)) && Instant::now() < deadline {
+        while state(self.id.pid).is_some_and(|state| !is_reached(&state))
+            && Instant::now() < deadline
+        {
             std::thread::sleep(LOOK);
         }
     }

@@ -233,8 +233,12 @@ fn config(
     if launch.secured.client_settings.java.is_empty() {
         return Ok(credentials::plain_config(servers));
     }
-    let file = client_settings::write(launch.conf_dir, &servers.join(","), &launch.secured.client_settings)
-        .map_err(KafkaError::file(launch.conf_dir))?;
+    let file = client_settings::write(
+        launch.conf_dir,
+        &servers.join(","),
+        &launch.secured.client_settings,
+    )
+    .map_err(KafkaError::file(launch.conf_dir))?;
     *path = Some(file.clone());
     ClientConfig::from_properties_file(&file).map_err(|error| KafkaError::File {
         path: file,
@@ -366,11 +370,13 @@ fn run_zookeeper(
     let mut process = KafkaProcess::start(launch.zookeeper(&config))?;
     while !(ready::zookeeper_works(process.id.pid) && ready::is_open(port)) {
         process.check()?;
-        sample_again(&target.setup, started_at, interrupt, || KafkaError::TimedOut {
-            what: "ZooKeeper did not open its port".to_owned(),
-            waited: started_at.elapsed(),
-            log: crate::log_tail::log_lines(&process.start.log_file),
-            log_file: process.start.log_file.clone(),
+        sample_again(&target.setup, started_at, interrupt, || {
+            KafkaError::TimedOut {
+                what: "ZooKeeper did not open its port".to_owned(),
+                waited: started_at.elapsed(),
+                log: crate::log_tail::log_lines(&process.start.log_file),
+                log_file: process.start.log_file.clone(),
+            }
         })?;
     }
     Ok(process)
@@ -394,7 +400,11 @@ fn sample_again(
 }
 
 /// Waits until every broker's port is open, and then until each knows all of them.
-fn wait(target: &mut KafkaTarget, started_at: Instant, interrupt: &Interrupt) -> Result<(), KafkaError> {
+fn wait(
+    target: &mut KafkaTarget,
+    started_at: Instant,
+    interrupt: &Interrupt,
+) -> Result<(), KafkaError> {
     let brokers: Vec<(usize, u16)> = target
         .nodes
         .iter()

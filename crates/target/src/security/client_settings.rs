@@ -44,7 +44,8 @@ impl ClientSettings {
             settings.java.push_str(&format!(
                 "ssl.truststore.type=PEM\nssl.truststore.location={authority}\n"
             ));
-            settings.librdkafka
+            settings
+                .librdkafka
                 .push_str(&format!("ssl.ca.location={authority}\n"));
         }
         if kind == SecurityKind::Mtls {

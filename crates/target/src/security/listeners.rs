@@ -96,7 +96,10 @@ impl MadeForEmbedded {
             tls,
             sasl,
         };
-        Ok(MadeForEmbedded { listeners, client_settings })
+        Ok(MadeForEmbedded {
+            listeners,
+            client_settings,
+        })
     }
 }
 
@@ -151,8 +154,12 @@ mod tests {
             assert_eq!(security.protocol.name(), kind.protocol());
             assert_eq!(security.tls.is_some(), kind.has_tls());
             assert_eq!(security.sasl.is_some(), kind.mechanism().is_some());
-            let file = super::super::client_settings::write(dir.path(), "127.0.0.1:1", &made.client_settings)
-                .unwrap();
+            let file = super::super::client_settings::write(
+                dir.path(),
+                "127.0.0.1:1",
+                &made.client_settings,
+            )
+            .unwrap();
             let config = ClientConfig::from_properties_file(&file);
             assert!(config.is_ok(), "{written}: {:?}", config.err());
         }

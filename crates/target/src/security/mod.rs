@@ -189,7 +189,13 @@ mod tests {
         let names = |secured: &SecurityFiles| -> Vec<&str> {
             secured.files.iter().map(|(name, _)| *name).collect()
         };
-        assert!(made("plaintext", "0.8.2.2").unwrap().client_settings.java.is_empty());
+        assert!(
+            made("plaintext", "0.8.2.2")
+                .unwrap()
+                .client_settings
+                .java
+                .is_empty()
+        );
         assert_eq!(
             names(&made("tls", "4.3.1").unwrap()),
             ["broker.jks", "ca.pem"]
@@ -225,7 +231,10 @@ mod tests {
             for (name, content) in &secured.files {
                 std::fs::write(dir.path().join(name), content).unwrap();
             }
-            let text = format!("bootstrap.servers=127.0.0.1:1\n{}", secured.client_settings.java);
+            let text = format!(
+                "bootstrap.servers=127.0.0.1:1\n{}",
+                secured.client_settings.java
+            );
             let config = ClientConfig::from_properties_text(&text, "made");
             assert!(config.is_ok(), "{written}: {:?}", config.err());
         }

@@ -129,7 +129,8 @@ pub(crate) fn run(plan: &Plan, dir: &Path, tell: &mut dyn FnMut(&str)) -> Result
         ending.store(true, Ordering::Release);
         let until = Instant::now() + DRAIN_MAX;
         // The notes end when the last producer has ended.
-        while let Ok(note) = receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        while let Ok(note) = receiver.recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
             ledger.note(note);
         }
         for producer in producers {

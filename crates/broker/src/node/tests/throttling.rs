@@ -60,7 +60,10 @@ fn a_producer_beyond_its_quota_is_told_and_left_waiting() {
         set(&mut bench, "client-id", "producer_byte_rate", Some(500.0)),
         ok
     );
-    assert_eq!(describe(&mut bench), [("producer_byte_rate".to_owned(), 500.0)]);
+    assert_eq!(
+        describe(&mut bench),
+        [("producer_byte_rate".to_owned(), 500.0)]
+    );
     let records = batch(1_700_000_000_000, 10, &ProducerState::NONE);
     let client = bench.connect();
     let mut sent = 0;
