@@ -85,7 +85,13 @@ fn root() -> PathBuf {
 /// Hand-written Rust files of the product and its tools.
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for part in ["crates", "xtask/src", "xtask/tests", "fuzz/fuzz_targets"] {
+    for part in [
+        "crates",
+        "xtask/src",
+        "xtask/tests",
+        "fuzz/fuzz_targets",
+        "fuzz/src",
+    ] {
         collect(&root().join(part), &mut found);
     }
     assert!(found.len() > 100, "the walk has lost its way");

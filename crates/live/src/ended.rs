@@ -15,7 +15,7 @@ use crate::state::LiveRunState;
 
 /// What was read so far.
 pub(crate) struct EndedRepeats {
-    board: Arc<LiveRunState>,
+    run_state: Arc<LiveRunState>,
     known: Mutex<EndedTotals>,
 }
 
@@ -33,9 +33,9 @@ struct EndedTotals {
 type Unread = (u32, Vec<RepeatKey>);
 
 impl EndedRepeats {
-    pub(crate) fn new(board: Arc<LiveRunState>) -> Self {
+    pub(crate) fn new(run_state: Arc<LiveRunState>) -> Self {
         Self {
-            board,
+            run_state,
             known: Mutex::default(),
         }
     }
@@ -81,7 +81,7 @@ impl EndedRepeats {
             known.trials.insert(trial, (keys.len(), found));
             known.summary = None;
             drop(known);
-            self.board.touch();
+            self.run_state.touch();
         }
     }
 }

@@ -93,45 +93,45 @@ mod tests {
     use super::*;
 
     /// Whether somebody is waited for so many seconds after the end.
-    fn waits(board: &LiveRunState, s: u64) -> bool {
-        is_waited_for(board, Duration::from_secs(s), false)
+    fn waits(run_state: &LiveRunState, s: u64) -> bool {
+        is_waited_for(run_state, Duration::from_secs(s), false)
     }
 
     #[test]
     fn a_report_on_its_way_is_waited_for_but_not_for_ever() {
-        let board = LiveRunState::new(StopRequests::idle());
-        let stops = |s: u64| is_waited_for(&board, Duration::from_secs(s), true);
-        assert!(!waits(&board, 0), "nobody looks");
-        board.count_request();
-        assert!(waits(&board, 1) && waits(&board, 5) && !waits(&board, 8));
+        let run_state = LiveRunState::new(StopRequests::idle());
+        let stops = |s: u64| is_waited_for(&run_state, Duration::from_secs(s), true);
+        assert!(!waits(&run_state, 0), "nobody looks");
+        run_state.count_request();
+        assert!(waits(&run_state, 1) && waits(&run_state, 5) && !waits(&run_state, 8));
         assert!(!stops(0), "who stops waits for no viewer");
-        board.sending();
-        assert!(waits(&board, 8) && stops(1));
-        assert!(!waits(&board, 16) && !stops(3));
+        run_state.sending();
+        assert!(waits(&run_state, 8) && stops(1));
+        assert!(!waits(&run_state, 16) && !stops(3));
     }
 
     #[test]
     fn every_viewer_gets_the_report() {
-        let board = LiveRunState::new(StopRequests::idle());
-        board.count_request();
-        board.report("the report", "report.html".into(), "<body>a</body>");
-        board.mark_over();
-        board.mark_over();
-        board.sending();
-        board.sent();
-        assert!(waits(&board, 3), "one of two has it");
-        board.sending();
-        board.sent();
+        let run_state = LiveRunState::new(StopRequests::idle());
+        run_state.count_request();
+        run_state.report("the report", "report.html".into(), "<body>a</body>");
+        run_state.mark_over();
+        run_state.mark_over();
+        run_state.sending();
+        run_state.sent();
+        assert!(waits(&run_state, 3), "one of two has it");
+        run_state.sending();
+        run_state.sent();
         // A third one may not have asked again yet.
-        assert!(waits(&board, 1) && !waits(&board, 2));
+        assert!(waits(&run_state, 1) && !waits(&run_state, 2));
     }
 
     #[test]
     fn without_a_report_a_viewer_who_knows_of_the_end_is_not_waited_for() {
-        let board = LiveRunState::new(StopRequests::idle());
-        board.count_request();
-        assert!(waits(&board, 3));
-        board.mark_over();
-        assert!(!waits(&board, 3));
+        let run_state = LiveRunState::new(StopRequests::idle());
+        run_state.count_request();
+        assert!(waits(&run_state, 3));
+        run_state.mark_over();
+        assert!(!waits(&run_state, 3));
     }
 }

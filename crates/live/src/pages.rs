@@ -12,7 +12,7 @@ use crate::state::{LiveRunState, ReportDelivery};
 
 /// Everything that is served.
 pub(crate) struct Pages {
-    board: Arc<LiveRunState>,
+    run_state: Arc<LiveRunState>,
     renderer: Renderer,
     /// The page's policy, whose digests are worked out once.
     policy: String,
@@ -23,10 +23,10 @@ const REPORT_POLICY: &str = "frame-ancestors 'none'; base-uri 'none'; form-actio
 const DATA_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 impl Pages {
-    pub(crate) fn new(board: Arc<LiveRunState>) -> Self {
+    pub(crate) fn new(run_state: Arc<LiveRunState>) -> Self {
         Self {
-            renderer: Renderer::new(Arc::clone(&board)),
-            board,
+            renderer: Renderer::new(Arc::clone(&run_state)),
+            run_state,
             policy: kgauge_report::live_policy(),
         }
     }
@@ -34,11 +34,11 @@ impl Pages {
     pub(crate) fn answer(&self, request: &HttpRequest) -> HttpResponse {
         match request.path.as_str() {
             "/" | "/index.html" => {
-                self.board.count_request();
+                self.run_state.count_request();
                 html(self.renderer.page(Instant::now()).into(), &self.policy)
             }
             "/live.html" => {
-                self.board.count_request();
+                self.run_state.count_request();
                 self.part(request)
             }
             "/live.json" => HttpResponse {
@@ -48,7 +48,7 @@ impl Pages {
             "/metrics" => self.metrics(request),
             path => match self.report(path) {
                 Some(page) => HttpResponse {
-                    sending: Some(ReportDelivery::begin(&self.board)),
+                    sending: Some(ReportDelivery::begin(&self.run_state)),
                     ..html(page, REPORT_POLICY)
                 },
                 None => {
@@ -64,7 +64,7 @@ impl Pages {
     fn part(&self, request: &HttpRequest) -> HttpResponse {
         let (version, part) = self.renderer.part(Instant::now());
         if self.renderer.now().phase == LivePhase::Over {
-            self.board.mark_over();
+            self.run_state.mark_over();
         }
         let etag = format!("\"{version}\"");
         let tags = request.if_none_match.split(',');
@@ -96,7 +96,7 @@ impl Pages {
         let number = path.strip_prefix("/reports/")?;
         // Exactly as it is linked: no sign, no nought before it.
         let is_plain = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
-        self.board
+        self.run_state
             .report_page(number.parse().ok().filter(|_| is_plain)?)
     }
 }

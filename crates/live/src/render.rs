@@ -1,4 +1,5 @@
-//! From the board to the texts that are served. Nothing is made unless somebody asks, and each text once a moment.
+//! Renders the state of the run as the texts that are served. Nothing is rendered unless a client asks for it, and each
+//! text at most once per update.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,9 +20,9 @@ use crate::state::{LiveRunState, LiveState};
 /// second, however many viewers ask and however often something changes.
 const DRAWN_FOR: Duration = Duration::from_millis(900);
 
-/// Makes texts of a board.
+/// Renders a run's state as texts.
 pub(crate) struct Renderer {
-    board: Arc<LiveRunState>,
+    run_state: Arc<LiveRunState>,
     ended: Arc<EndedRepeats>,
     drawn: Mutex<Option<Drawn>>,
 }
@@ -35,7 +36,7 @@ struct Drawn {
     part: SafeMarkup,
 }
 
-/// What is taken from the board.
+/// What is copied out of the state of the run.
 struct RunSnapshot {
     version: u64,
     now: LiveNow,
@@ -45,10 +46,10 @@ struct RunSnapshot {
 }
 
 impl Renderer {
-    pub(crate) fn new(board: Arc<LiveRunState>) -> Self {
+    pub(crate) fn new(run_state: Arc<LiveRunState>) -> Self {
         Self {
-            ended: Arc::new(EndedRepeats::new(Arc::clone(&board))),
-            board,
+            ended: Arc::new(EndedRepeats::new(Arc::clone(&run_state))),
+            run_state,
             drawn: Mutex::new(None),
         }
     }
@@ -67,8 +68,8 @@ impl Renderer {
     fn with_drawn<T>(&self, now: Instant, take: impl FnOnce(&Drawn) -> T) -> T {
         // Whoever asks meanwhile waits here, and gets what was made.
         let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        let (version, phase) = self.board.read(|state, version| {
-            let phase = self.board.now(state).phase;
+        let (version, phase) = self.run_state.read(|state, version| {
+            let phase = self.run_state.now(state).phase;
             (version, phase)
         });
         let is_fresh = drawn.as_ref().is_some_and(|drawn| {
@@ -114,11 +115,11 @@ impl Renderer {
         }
     }
 
-    /// Under the board's lock only what is there is taken; everything is worked out afterwards, so that nobody who
-    /// measures waits for a reader.
+    /// Under the lock, the state is only copied; everything is worked out afterwards, so that the run never waits for a
+    /// reader.
     fn moment(&self) -> RunSnapshot {
-        self.board.read(|state, version| {
-            let now = self.board.now(state);
+        self.run_state.read(|state, version| {
+            let now = self.run_state.now(state);
             let shown = state.live.as_ref().filter(|_| now.phase != LivePhase::Over);
             let shown = shown.zip(state.look.whole);
             RunSnapshot {
@@ -137,12 +138,12 @@ impl Renderer {
 
     /// Where the run is, for programs.
     pub(crate) fn now(&self) -> LiveNow {
-        self.board.read(|state, _| self.board.now(state))
+        self.run_state.read(|state, _| self.run_state.now(state))
     }
 
     /// The numbers for Prometheus.
     pub(crate) fn metrics(&self, now: Instant) -> LiveMetrics {
-        self.board.read(|state, _| metrics(state, now))
+        self.run_state.read(|state, _| metrics(state, now))
     }
 }
 
@@ -225,19 +226,19 @@ mod tests {
 
     #[test]
     fn a_page_is_drawn_about_once_a_second_and_at_once_in_another_phase() {
-        let board = Arc::new(LiveRunState::new(StopRequests::idle()));
-        let renderer = Renderer::new(Arc::clone(&board));
-        board.target_begins("calm", "embedded", None);
+        let run_state = Arc::new(LiveRunState::new(StopRequests::idle()));
+        let renderer = Renderer::new(Arc::clone(&run_state));
+        run_state.target_begins("calm", "embedded", None);
         let begin = Instant::now();
         let after = |ms: u64| begin + Duration::from_millis(ms);
         let (first, part) = renderer.part(begin);
         assert!(renderer.page(after(1)).contains(&*part));
-        board.trouble("a disk is full");
+        run_state.trouble("a disk is full");
         assert_eq!(renderer.part(after(500)).0, first);
         assert!(!renderer.page(after(500)).contains("a disk is full"));
         let (next, part) = renderer.part(after(1_000));
         assert!(next != first && part.contains("a disk is full"));
-        board.over();
+        run_state.over();
         assert!(
             renderer
                 .part(after(1_001))
@@ -251,10 +252,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let head = kgauge_results::run::RunHead::starting("r".to_owned(), Vec::new(), 0);
         let mut folder = kgauge_results::RunFolder::create(&dir.path().join("run"), head).unwrap();
-        let board = Arc::new(LiveRunState::new(StopRequests::idle()));
-        board.target_begins("calm", "embedded", None);
-        board.run_begins(folder.dir(), 1);
-        let taps = LiveObserver::new(Arc::clone(&board)).taps();
+        let run_state = Arc::new(LiveRunState::new(StopRequests::idle()));
+        run_state.target_begins("calm", "embedded", None);
+        run_state.run_begins(folder.dir(), 1);
+        let taps = LiveObserver::new(Arc::clone(&run_state)).taps();
         let (evidence, events) = taps.lines.unwrap();
         folder.tap(evidence, events);
         let look = |kind| Evidence {
@@ -270,13 +271,13 @@ mod tests {
         folder.evidence().write(&look(memory.clone())).unwrap();
         let held = |after_s: u64| {
             let now = Instant::now() + Duration::from_secs(after_s);
-            let processes = Renderer::new(Arc::clone(&board)).metrics(now).processes;
+            let processes = Renderer::new(Arc::clone(&run_state)).metrics(now).processes;
             processes.first().and_then(|one| one.resident_bytes)
         };
         assert_eq!(held(0), Some(4_096));
         // It was not seen for a minute: it has ended.
         assert_eq!(held(60), None);
-        board.repeat_ends();
+        run_state.repeat_ends();
         assert_eq!(held(0), None);
     }
 }

@@ -14,9 +14,9 @@ use crate::state::LiveRunState;
 const CONNECTIONS_MAX: usize = 48;
 
 /// Starts to serve; it ends with the process.
-pub(crate) fn start(listener: Listener, board: Arc<LiveRunState>) -> std::io::Result<()> {
+pub(crate) fn start(listener: Listener, run_state: Arc<LiveRunState>) -> std::io::Result<()> {
     let names_loopback = listener.address.ip().is_loopback();
-    let pages = Arc::new(Pages::new(board));
+    let pages = Arc::new(Pages::new(run_state));
     let open = Arc::new(AtomicUsize::new(0));
     let accept = move || {
         loop {

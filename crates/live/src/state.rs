@@ -381,9 +381,9 @@ impl LiveRunState {
 pub(crate) struct ReportDelivery(Arc<LiveRunState>);
 
 impl ReportDelivery {
-    pub(crate) fn begin(board: &Arc<LiveRunState>) -> Self {
-        board.sending();
-        Self(Arc::clone(board))
+    pub(crate) fn begin(run_state: &Arc<LiveRunState>) -> Self {
+        run_state.sending();
+        Self(Arc::clone(run_state))
     }
 }
 

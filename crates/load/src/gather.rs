@@ -40,10 +40,10 @@ pub(crate) type ConsumerAssignment = (GroupSubscription, Offsets);
 pub(crate) fn gather(
     setup: &GatherSetup<'_>,
 ) -> Result<(VecDeque<ConsumerAssignment>, Vec<MemberThread>), PrepareError> {
-    let (mut seats, mut threads) = (Vec::new(), Vec::new());
+    let (mut subscriptions, mut threads) = (Vec::new(), Vec::new());
     for member in setup.members {
-        let (seat, thread) = start(member_setup(setup, member))?;
-        seats.push(seat);
+        let (subscription, thread) = start(member_setup(setup, member))?;
+        subscriptions.push(subscription);
         threads.push(thread);
     }
     let limit = Duration::from_nanos(setup.group.rebalance_timeout_ns).min(SETTLE_TIME_MAX);
@@ -53,12 +53,13 @@ pub(crate) fn gather(
             .strategies
             .contains(&AssignmentStrategy::CooperativeSticky);
     let partitions = by_and_by.then(|| setup.shared.partitions());
-    let settled =
-        settle(&seats, partitions, setup.interrupt, limit).map_err(|why| PrepareError::Group {
+    let settled = settle(&subscriptions, partitions, setup.interrupt, limit).map_err(|why| {
+        PrepareError::Group {
             flow: setup.flow.name.clone(),
             why,
-        })?;
-    Ok((seats.into_iter().zip(settled).collect(), threads))
+        }
+    })?;
+    Ok((subscriptions.into_iter().zip(settled).collect(), threads))
 }
 
 fn member_setup(setup: &GatherSetup<'_>, member: &Stripe) -> MemberSetup {
@@ -107,17 +108,17 @@ const QUIET: Duration = Duration::from_secs(1);
 /// # Errors
 /// A message, if a member fails or the group does not settle within `limit`.
 fn settle(
-    seats: &[GroupSubscription],
+    subscriptions: &[GroupSubscription],
     partitions: Option<usize>,
     interrupt: &Interrupt,
     limit: Duration,
 ) -> Result<Vec<Offsets>, String> {
     let mut changed = Instant::now();
     let deadline = Instant::now() + limit;
-    let mut latest: Vec<Option<(i32, Offsets)>> = vec![None; seats.len()];
+    let mut latest: Vec<Option<(i32, Offsets)>> = vec![None; subscriptions.len()];
     loop {
-        for (seat, latest) in seats.iter().zip(&mut latest) {
-            while let Some(word) = seat.next_word() {
+        for (subscription, latest) in subscriptions.iter().zip(&mut latest) {
+            while let Some(word) = subscription.next_word() {
                 changed = Instant::now();
                 match word {
                     MemberEvent::Assigned {

@@ -285,8 +285,8 @@ impl ClientSetup<'_> {
     ) -> Result<Client, PrepareError> {
         let trial = &self.setup.share.trial;
         let offset = |of: &[i64], partition: u32| of.get(partition as usize).copied().unwrap_or(0);
-        let (seat, from): (_, Vec<(u32, i64)>) = match place {
-            Some((seat, from)) => (Some(seat), from),
+        let (subscription, from): (_, Vec<(u32, i64)>) = match place {
+            Some((subscription, from)) => (Some(subscription), from),
             None => {
                 let starts = match self.lookup.side {
                     // Existing records are not part of this repeat.
@@ -337,7 +337,7 @@ impl ClientSetup<'_> {
             },
             response_bytes_max: purpose.response_bytes_max,
             leaders: self.lookup.leaders.clone(),
-            seat,
+            subscription,
             echo: self.echo.cloned(),
         }))))
     }

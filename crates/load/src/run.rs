@@ -24,7 +24,9 @@ use crate::outage::{Outage, OutageChange, OutageTracker, OutageWatch};
 use crate::pacing::EventWaiter;
 use crate::prepare::{PreparedLoad, cores};
 use crate::tally::{LiveTotals, Totals};
-use crate::worker::{CLERK_TOKEN, Client, Over, Worker, WorkerOutcome, WorkerSetup, WorkerShared};
+use crate::worker::{
+    CONTROL_TOKEN, Client, Over, Worker, WorkerOutcome, WorkerSetup, WorkerShared,
+};
 use crate::worker_context::ControlSenders;
 
 /// The progress interval.
@@ -324,17 +326,21 @@ struct LoadThreads {
     completions: Receiver<Over>,
 }
 
+fn stage_borders(stages: &Stages) -> StageBorders {
+    let warm_up_ns = stages.warm_up_limit_ns();
+    match stages.hold_end_limit_ns() {
+        Some(end_ns) => StageBorders::closed(warm_up_ns, end_ns),
+        None => StageBorders::open(warm_up_ns),
+    }
+}
+
 impl LoadThreads {
     fn start(
         load: PreparedLoad,
         shared: &Arc<WorkerShared>,
         stages: &Stages,
     ) -> Result<Self, LoadError> {
-        let warm_up_ns = stages.warm_up_limit_ns();
-        let borders = match stages.hold_end_limit_ns() {
-            Some(end_ns) => StageBorders::closed(warm_up_ns, end_ns),
-            None => StageBorders::open(warm_up_ns),
-        };
+        let borders = stage_borders(stages);
         let (asks, asked) = channel();
         let (completion_sender, completions) = channel();
         let of_copy = load.copy.map(|setup| (setup, channel()));
@@ -346,7 +352,7 @@ impl LoadThreads {
         let has_free_core = load.workers.len() < cores();
         for (index, (members, sinks)) in load.workers.into_iter().zip(load.sinks).enumerate() {
             let waiter = EventWaiter::new(shared.clock, has_free_core)?;
-            let waker = Arc::new(mio::Waker::new(waiter.registry(), CLERK_TOKEN)?);
+            let waker = Arc::new(mio::Waker::new(waiter.registry(), CONTROL_TOKEN)?);
             let (sender, replies) = channel::<ControlReply>();
             mailboxes.push(WorkerMailbox {
                 replies: sender,

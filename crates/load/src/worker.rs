@@ -22,8 +22,8 @@ use crate::produce::Producer;
 use crate::tally::{LiveTotals, Totals};
 use crate::worker_context::{ControlSenders, WorkerContext, client_and_link};
 
-/// The token of the control thread's results.
-const CLERK: Token = Token(usize::MAX - 1);
+/// The token by which the control thread wakes a worker for its replies.
+pub(crate) const CONTROL_TOKEN: Token = Token(usize::MAX - 1);
 
 /// How often live totals and stop signals are checked.
 const LOOK_NS: u64 = 50_000_000;
@@ -189,9 +189,6 @@ pub(crate) struct WorkerSetup {
     pub(crate) waker: Arc<mio::Waker>,
 }
 
-/// The token of the control thread's waker.
-pub(crate) const CLERK_TOKEN: Token = CLERK;
-
 /// The state of the event loop.
 pub(crate) struct Worker {
     setup: WorkerSetup,
@@ -332,7 +329,7 @@ impl Worker {
             if is_timer(token) {
                 continue;
             }
-            if token == CLERK {
+            if token == CONTROL_TOKEN {
                 self.take_answers();
                 continue;
             }

@@ -52,15 +52,15 @@ impl Drop for Embedded {
 }
 
 /// A topic with records, and a group.
-struct Ground {
+struct GroupFixture {
     client: ClientConfig,
     cluster: Cluster,
     /// Of the topic, and of the group.
     name: String,
 }
 
-impl Ground {
-    fn new(client: &ClientConfig, label: &str) -> Ground {
+impl GroupFixture {
+    fn new(client: &ClientConfig, label: &str) -> GroupFixture {
         let name = format!("kgauge-load-{label}-{}", std::process::id());
         let mut cluster = Cluster::bootstrap(client.clone()).unwrap();
         let topic = TopicSpec {
@@ -77,7 +77,7 @@ impl Ground {
         let topic = trial("").topic;
         let interrupt = Interrupt::new();
         preload(&name, &topic, &plan, client, &interrupt, |_| ()).unwrap();
-        Ground {
+        GroupFixture {
             client: client.clone(),
             cluster,
             name,
@@ -154,8 +154,8 @@ fn run(load: PreparedLoad) -> (LoadOutcome, GroupRecord) {
 }
 
 fn members_share_the_partitions_and_commit_all(client: &ClientConfig) {
-    let ground = Ground::new(client, "share");
-    let (outcome, group) = run(ground.prepare("consumers: 3"));
+    let fixture = GroupFixture::new(client, "share");
+    let (outcome, group) = run(fixture.prepare("consumers: 3"));
     assert_eq!(outcome.flows[0].totals.consumed, RECORDS);
     assert_eq!((group.members, group.rebalances), (3, 0));
     assert_eq!(
@@ -165,22 +165,22 @@ fn members_share_the_partitions_and_commit_all(client: &ClientConfig) {
     );
     assert_eq!(group.records_again, 0);
     assert_eq!(group.warning(), None);
-    assert_eq!(ground.committed(), RECORDS as i64);
+    assert_eq!(fixture.committed(), RECORDS as i64);
     // Who comes later finds nothing to do.
-    let (outcome, group) = run(ground.prepare("consumers: 1"));
+    let (outcome, group) = run(fixture.prepare("consumers: 1"));
     assert_eq!((outcome.flows[0].totals.consumed, group.members), (0, 1));
-    ground.end();
+    fixture.end();
 }
 
 fn more_members_than_partitions_and_no_commits(client: &ClientConfig) {
-    let ground = Ground::new(client, "spare");
+    let fixture = GroupFixture::new(client, "spare");
     let flow = "consumers: 8, settings: {enable.auto.commit: false, \
                 partition.assignment.strategy: roundrobin}";
-    let (outcome, group) = run(ground.prepare(flow));
+    let (outcome, group) = run(fixture.prepare(flow));
     assert_eq!(outcome.flows[0].totals.consumed, RECORDS);
     assert_eq!((group.members, group.commits), (8, 0));
-    assert_eq!(ground.committed(), 0);
-    ground.end();
+    assert_eq!(fixture.committed(), 0);
+    fixture.end();
 }
 
 /// Another application's member: it joins, reads nothing, commits nothing, and leaves on request.
@@ -190,14 +190,14 @@ struct Guest {
 }
 
 impl Guest {
-    fn join(ground: &Ground) -> Guest {
-        Guest::join_by(ground, Assignor::Range)
+    fn join(fixture: &GroupFixture) -> Guest {
+        Guest::join_by(fixture, Assignor::Range)
     }
 
-    fn join_by(ground: &Ground, assignor: Assignor) -> Guest {
+    fn join_by(fixture: &GroupFixture, assignor: Assignor) -> Guest {
         let (leave, left) = std::sync::mpsc::channel();
         let (say, joined) = std::sync::mpsc::channel();
-        let (mut member, topic) = (ground.member_of(assignor), ground.name.clone());
+        let (mut member, topic) = (fixture.member_of(assignor), fixture.name.clone());
         let thread = std::thread::spawn(move || {
             let mut shares = Vec::new();
             let count = |of: &kgauge_client::group::Assignment| {
@@ -239,7 +239,7 @@ struct Shared {
 }
 
 /// Runs it until all is read and committed; the guest leaves when the others have read all that is theirs.
-fn run_beside(guest: Guest, load: PreparedLoad, ground: &Ground) -> Shared {
+fn run_beside(guest: Guest, load: PreparedLoad, fixture: &GroupFixture) -> Shared {
     let mut guest = Some(guest);
     let (mut words, mut shares) = (Vec::new(), Vec::new());
     let start = Instant::now();
@@ -269,7 +269,7 @@ fn run_beside(guest: Guest, load: PreparedLoad, ground: &Ground) -> Shared {
         (2, 1, 0),
         "{words:?}"
     );
-    assert_eq!(ground.committed(), RECORDS as i64);
+    assert_eq!(fixture.committed(), RECORDS as i64);
     Shared {
         words,
         group,
@@ -278,23 +278,23 @@ fn run_beside(guest: Guest, load: PreparedLoad, ground: &Ground) -> Shared {
 }
 
 fn what_a_leaver_had_is_read_by_the_others(client: &ClientConfig) {
-    let ground = Ground::new(client, "leaver");
-    let guest = Guest::join(&ground);
+    let fixture = GroupFixture::new(client, "leaver");
+    let guest = Guest::join(&fixture);
     let flow = "consumers: 2, settings: {heartbeat.interval.ms: 50, session.timeout.ms: 10000}";
-    let seen = run_beside(guest, ground.prepare(flow), &ground);
+    let seen = run_beside(guest, fixture.prepare(flow), &fixture);
     assert!(seen.group.rebalance_ns > 0);
     let given_up = seen.words.iter();
     let given_up = given_up.filter(|words| words.contains("gave up"));
     assert_eq!(given_up.count(), 2, "{:?}", seen.words);
-    ground.end();
+    fixture.end();
 }
 
 fn cooperative_members_read_on_while_they_rebalance(client: &ClientConfig) {
-    let ground = Ground::new(client, "cooperative");
-    let guest = Guest::join_by(&ground, Assignor::CooperativeSticky);
+    let fixture = GroupFixture::new(client, "cooperative");
+    let guest = Guest::join_by(&fixture, Assignor::CooperativeSticky);
     let flow = "consumers: 2, settings: {heartbeat.interval.ms: 50, session.timeout.ms: 10000, \
                 partition.assignment.strategy: cooperative-sticky}";
-    let Shared { words, shares, .. } = run_beside(guest, ground.prepare(flow), &ground);
+    let Shared { words, shares, .. } = run_beside(guest, fixture.prepare(flow), &fixture);
     // It had all six, gave four back, and had two in the end.
     assert_eq!(shares[0], 6, "{shares:?}");
     // Each takes one more, and nobody gives anything up for that.
@@ -306,24 +306,24 @@ fn cooperative_members_read_on_while_they_rebalance(client: &ClientConfig) {
         !words.iter().any(|words| words.contains("given up")),
         "{words:?}"
     );
-    ground.end();
+    fixture.end();
 }
 
 fn sticky_members_share_and_commit_all(client: &ClientConfig) {
-    let ground = Ground::new(client, "sticky");
+    let fixture = GroupFixture::new(client, "sticky");
     let flow = "consumers: 3, settings: {partition.assignment.strategy: sticky}";
-    let (outcome, group) = run(ground.prepare(flow));
+    let (outcome, group) = run(fixture.prepare(flow));
     assert_eq!(outcome.flows[0].totals.consumed, RECORDS);
     assert_eq!((group.members, group.records_again), (3, 0));
-    assert_eq!(ground.committed(), RECORDS as i64);
-    ground.end();
+    assert_eq!(fixture.committed(), RECORDS as i64);
+    fixture.end();
 }
 
 #[test]
 fn a_cluster_without_the_new_protocol_is_named() {
     let embedded = Embedded::start();
-    let ground = Ground::new(&embedded.client, "anew");
-    let refused = ground.try_prepare("consumers: 2, settings: {group.protocol: consumer}");
+    let fixture = GroupFixture::new(&embedded.client, "anew");
+    let refused = fixture.try_prepare("consumers: 2, settings: {group.protocol: consumer}");
     let message = refused.err().unwrap().to_string();
     assert!(
         message.contains("does not support group.protocol=consumer"),
@@ -340,8 +340,8 @@ fn a_cluster_without_the_new_protocol_is_named() {
 fn members_of_the_new_protocol_share_take_over_and_commit_all() {
     let servers = std::env::var("KGAUGE_KAFKA").expect("KGAUGE_KAFKA=host:port");
     let client = ClientConfig::from_servers(&servers).unwrap();
-    let ground = Ground::new(&client, "anew");
-    let settings = GroupSettings::new(&ground.name, &ground.name);
+    let fixture = GroupFixture::new(&client, "anew");
+    let settings = GroupSettings::new(&fixture.name, &fixture.name);
     let cluster = Cluster::bootstrap(client.clone()).unwrap();
     let mut guest = ConsumerMember::new(cluster, settings, None);
     let (leave, left) = std::sync::mpsc::channel::<()>();
@@ -359,7 +359,7 @@ fn members_of_the_new_protocol_share_take_over_and_commit_all() {
         shares
     });
     joined.recv().unwrap();
-    let load = ground.prepare(
+    let load = fixture.prepare(
         "consumers: 2, settings: {group.protocol: consumer, group.remote.assignor: uniform}",
     );
     let mut leave = Some(leave);
@@ -383,15 +383,15 @@ fn members_of_the_new_protocol_share_take_over_and_commit_all() {
         "{words:?}"
     );
     assert!(group.rebalances >= 1 && group.rebalance_ns > 0, "{group:?}");
-    assert_eq!(ground.committed(), RECORDS as i64);
-    ground.end();
+    assert_eq!(fixture.committed(), RECORDS as i64);
+    fixture.end();
 }
 
 fn who_commits_nothing_reads_twice_and_says_so(client: &ClientConfig) {
-    let ground = Ground::new(client, "twice");
-    let guest = Guest::join(&ground);
+    let fixture = GroupFixture::new(client, "twice");
+    let guest = Guest::join(&fixture);
     let flow = "consumers: 2, settings: {heartbeat.interval.ms: 50, enable.auto.commit: false}";
-    let load = ground.prepare(flow);
+    let load = fixture.prepare(flow);
     let mut guest = Some(guest);
     let outcome = load.run(Clock::start(), |progress| {
         if progress.flows[0].consumed == RECORDS / 3 * 2
@@ -404,13 +404,13 @@ fn who_commits_nothing_reads_twice_and_says_so(client: &ClientConfig) {
     let again = outcome.flows[0].group.unwrap().records_again;
     assert!(again > 0);
     assert_eq!(outcome.flows[0].totals.consumed, RECORDS + again);
-    ground.end();
+    fixture.end();
 }
 
 #[test]
 fn faults_on_the_way_into_the_group_and_out_of_it_lose_nothing() {
     let embedded = Embedded::start();
-    let ground = Ground::new(&embedded.client, "faults");
+    let fixture = GroupFixture::new(&embedded.client, "faults");
     let once = |api, action| {
         let broker = embedded.broker.as_ref().unwrap();
         broker
@@ -429,20 +429,20 @@ fn faults_on_the_way_into_the_group_and_out_of_it_lose_nothing() {
     );
     once(ApiKey::OffsetFetch, RequestFault::fail(loading.name()));
     once(ApiKey::OffsetCommit, RequestFault::Drop(DropPoint::After));
-    let (outcome, group) = run(ground.prepare("consumers: 3"));
+    let (outcome, group) = run(fixture.prepare("consumers: 3"));
     assert_eq!(outcome.flows[0].totals.consumed, RECORDS);
     assert_eq!(
         (group.rebalances, group.commits, group.commits_failed),
         (0, 3, 0)
     );
-    assert_eq!(ground.committed(), RECORDS as i64);
-    ground.end();
+    assert_eq!(fixture.committed(), RECORDS as i64);
+    fixture.end();
 }
 
 #[test]
 fn a_commit_that_the_end_cuts_short_is_made_up_for_by_the_last_one() {
     let embedded = Embedded::start();
-    let ground = Ground::new(&embedded.client, "cut-short");
+    let fixture = GroupFixture::new(&embedded.client, "cut-short");
     let broker = embedded.broker.as_ref().unwrap();
     let delay = |of: Duration| RequestFault::Delay(of.into());
     // The first commit is under way, 10 ms after the start, when all is read, after 100 ms at the least.
@@ -450,21 +450,21 @@ fn a_commit_that_the_end_cuts_short_is_made_up_for_by_the_last_one() {
     broker.fault(None, slow).unwrap();
     let slower = InjectedFault::of(ApiKey::OffsetCommit, delay(Duration::from_secs(20))).times(1);
     broker.fault(None, slower).unwrap();
-    let load = ground.prepare("consumers: 1, settings: {auto.commit.interval.ms: 10}");
+    let load = fixture.prepare("consumers: 1, settings: {auto.commit.interval.ms: 10}");
     let (outcome, group) = run(load);
     assert_eq!(outcome.flows[0].totals.consumed, RECORDS);
     assert_eq!((group.commits, group.commits_failed), (1, 0));
-    assert_eq!(ground.committed(), RECORDS as i64);
-    ground.end();
+    assert_eq!(fixture.committed(), RECORDS as i64);
+    fixture.end();
 }
 
 #[test]
 fn a_member_that_the_group_went_on_without_comes_back() {
     let embedded = Embedded::start();
-    let ground = Ground::new(&embedded.client, "back");
-    let mut guest = Some(Guest::join(&ground));
+    let fixture = GroupFixture::new(&embedded.client, "back");
+    let mut guest = Some(Guest::join(&fixture));
     let flow = "consumers: 2, settings: {heartbeat.interval.ms: 50, session.timeout.ms: 10000}";
-    let load = ground.prepare(flow);
+    let load = fixture.prepare(flow);
     let (mut is_set, mut words) = (false, Vec::new());
     let outcome = load.run(Clock::start(), |progress| {
         words.extend(progress.incidents.iter().map(|one| one.what.clone()));
@@ -491,8 +491,8 @@ fn a_member_that_the_group_went_on_without_comes_back() {
     let read = outcome.flows[0].totals.consumed;
     assert_eq!(read, RECORDS + group.records_again, "{words:?}");
     assert!(group.rebalances >= 2, "{group:?}");
-    assert_eq!(ground.committed(), RECORDS as i64);
-    ground.end();
+    assert_eq!(fixture.committed(), RECORDS as i64);
+    fixture.end();
 }
 
 /// The same test on both.

@@ -7,34 +7,15 @@
 
 #[path = "../tests/it/made.rs"]
 mod made;
+#[path = "../tests/it/scenarios.rs"]
+mod scenarios;
 
 use std::path::Path;
 
 use kgauge_analyze::Summary;
 use kgauge_report::{TerminalStyle, render_html, render_terminal};
 use kgauge_results::RunRead;
-use kgauge_scenario::{Scenario, Studies};
-
-/// A scenario with a schedule, a goal and a published latency, which the study has not.
-const PACED: &str = "\
-kgauge: 1
-name: paced-producer
-question: What does a caller wait for an ack at 2,000 records/s?
-target: {brokers: 1}
-topic: {partitions: 6, replication: 1}
-flows:
-  - name: writers
-    kind: produce
-    producers: 1
-    shape: {constant: 2000/s}
-    record: {size: 100 B}
-    settings: {acks: all}
-stages: {warm-up: 2 s, hold: 8 s, drain: 5 s}
-repeats: 3
-goals:
-  - writers.latency.p99 <= 20 ms
-  - writers.throughput >= 5000/s
-";
+use kgauge_scenario::Studies;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -52,7 +33,8 @@ fn main() {
         None => {
             let study = Studies::get("linkedin-2014").unwrap();
             let mut scenarios = study.scenarios.clone();
-            scenarios.push(Scenario::parse("paced.yaml", PACED).unwrap());
+            // The study has neither a schedule nor a goal.
+            scenarios.extend(scenarios::paced_often());
             let keep = tempfile::tempdir().unwrap();
             let dir = keep.path().join("run");
             made::make(

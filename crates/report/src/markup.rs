@@ -239,9 +239,9 @@ mod tests {
 
     #[test]
     fn a_number_and_its_unit_stay_together() {
-        let told = "p99 (20.9 ms, ±27 %) of 2 cores: 1,000 records/s; B 3 or 4 B. 5";
+        let text = "p99 (20.9 ms, ±27 %) of 2 cores: 1,000 records/s; B 3 or 4 B. 5";
         assert_eq!(
-            unbroken(told),
+            unbroken(text),
             "p99 (20.9\u{a0}ms, ±27\u{a0}%) of 2\u{a0}cores: 1,000 records/s; B 3 or 4\u{a0}B. 5"
         );
         assert_eq!(unbroken(""), "");

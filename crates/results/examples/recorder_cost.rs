@@ -112,13 +112,14 @@ fn an_hour_on_disk() {
     let dir = keep.path().join("run");
     let head = RunHead::starting("cost".to_owned(), Vec::new(), 0);
     let folder = RunFolder::create(&dir, head).unwrap();
-    let begun = folder
+    let repeat = folder
         .begin_repeat(RepeatKey {
             trial: 0,
             repeat: 0,
         })
         .unwrap();
-    let mut recorders = [0, 0].map(|flow| Recorder::new(flow, StageBorders::open(0), begun.sink()));
+    let mut recorders =
+        [0, 0].map(|flow| Recorder::new(flow, StageBorders::open(0), repeat.sink()));
     let begin = Instant::now();
     for second in 0..3_600_u64 {
         for recorder in &mut recorders {
@@ -140,7 +141,7 @@ fn an_hour_on_disk() {
         "an hour of two threads: made in {:.1} s",
         begin.elapsed().as_secs_f64()
     );
-    drop(begun);
+    drop(repeat);
     let bytes = std::fs::metadata(dir.join("repeats/0000-00/slices.jsonl"))
         .unwrap()
         .len();

@@ -37,9 +37,9 @@ pub(crate) fn repeat(
     session: &mut Session<'_>,
     trial: &Trial,
     share: &Share,
-    ground: &PreparedTopic,
+    prepared_topic: &PreparedTopic,
 ) -> Result<RepeatEnd, RunError> {
-    let facts = &ground.facts;
+    let facts = &prepared_topic.facts;
     let key = RepeatKey {
         trial: trial.index,
         repeat: share.repeat,
@@ -48,7 +48,7 @@ pub(crate) fn repeat(
     let before = before.map_err(|error| outages::offsets_unknown(&error))?;
     let folder = begin(session, key)?;
     let started_unix_ms = unix_ms();
-    let measured = measure(session, trial, share, ground, &folder)?;
+    let measured = measure(session, trial, share, prepared_topic, &folder)?;
     let outcome = &measured.load;
 
     let ended = how_it_ended(session);
@@ -59,7 +59,13 @@ pub(crate) fn repeat(
     let mut flows = flow_records(session, trial, outcome, &measured.cpu.drivers);
     let hold = (outcome.hold_start_ns, outcome.hold_end_ns);
     let seen = (&measured.behind, measured.cpu.replicator_between(hold));
-    mirror_copy::record(session, ground.copy.as_ref(), outcome, seen, &mut flows);
+    mirror_copy::record(
+        session,
+        prepared_topic.copy.as_ref(),
+        outcome,
+        seen,
+        &mut flows,
+    );
     let record = RepeatRecord {
         key,
         started_unix_ms,
@@ -171,12 +177,12 @@ fn measure(
     session: &mut Session<'_>,
     trial: &Trial,
     share: &Share,
-    ground: &PreparedTopic,
+    prepared_topic: &PreparedTopic,
     folder: &RepeatFolder,
 ) -> Result<MeasuredRepeat, RunError> {
     let groups = groups_of(session, trial, share.repeat);
     let setup = LoadSetup {
-        copy: ground
+        copy: prepared_topic
             .copy
             .as_ref()
             .zip(session.mirror.as_ref())
@@ -184,9 +190,9 @@ fn measure(
         groups: &groups,
         drivers: &session.drivers,
         share,
-        topic: &ground.facts.name,
+        topic: &prepared_topic.facts.name,
         also: &[],
-        earliest: ground.earliest.as_deref(),
+        earliest: prepared_topic.earliest.as_deref(),
         client: &session.client,
         sink: &|| folder.sink(),
         interrupt: &session.stopping.load,
@@ -199,8 +205,8 @@ fn measure(
     let clock = Clock::start();
     session.event(Some((key, 0)), EventKind::RepeatStarted);
     let sampler = start_sampler(session, key, clock, brokers)?;
-    let asked = wire::start(session, &ground.facts, &groups, (key, clock))?;
-    let faults = FaultThread::start(session, share, &ground.facts.name, (key, clock))?;
+    let asked = wire::start(session, &prepared_topic.facts, &groups, (key, clock))?;
+    let faults = FaultThread::start(session, share, &prepared_topic.facts.name, (key, clock))?;
     let pids = load.driver_pids();
     let mut watch = RepeatWatch::new(session, trial, folder, pids);
     // However short the load is, there is a look on either side of it.
@@ -210,7 +216,7 @@ fn measure(
     let (mut trouble, mut cpu, behind) = (watch.trouble, watch.cpu, watch.behind);
     let wire_notes = asked.map(WireWatcher::stop).unwrap_or_default();
     let watched = session.target_processes.clone();
-    restore(session, faults, &ground.facts.name, (key, clock))?;
+    restore(session, faults, &prepared_topic.facts.name, (key, clock))?;
     if session.target_processes != watched {
         // Nobody has watched the processes that were started in between.
         cpu.targets.clear();

@@ -37,12 +37,12 @@ const SETTINGS_KEPT: &[&str] = &[
 /// How long the cluster may take to make a topic when brokers did not answer at the end of the load before.
 const DOUBTFUL_TIME_MAX: Duration = Duration::from_secs(15);
 
-/// Runs one repeat of a trial. `ground` is what the repeat before it has left, and what this one leaves.
+/// Runs one repeat of a trial. `prepared_topic` is the topic that the repeat before has left, and that this one leaves.
 pub(crate) fn run_step(
     session: &mut Session<'_>,
     plan: &Plan,
     step: RepeatStep,
-    ground: &mut Option<PreparedTopic>,
+    prepared_topic: &mut Option<PreparedTopic>,
     is_last: bool,
 ) -> Result<RepeatEnd, RunError> {
     let Some(share) = plan.share(step.trial, step.repeat, Stripe::WHOLE) else {
@@ -59,18 +59,18 @@ pub(crate) fn run_step(
     if !warming::warm(session, &share)? {
         return Ok(RepeatEnd::Interrupted);
     }
-    // Repeats that only read can share what they read; those that write begin on empty ground.
-    let found = match ground.take() {
-        Some(ground) => ground,
+    // Repeats that only read can share what they read; those that write start with an empty topic.
+    let found = match prepared_topic.take() {
+        Some(prepared_topic) => prepared_topic,
         None => match make_topic(session, trial, step.repeat)? {
-            Some(ground) => ground,
+            Some(prepared_topic) => prepared_topic,
             None => return Ok(RepeatEnd::Interrupted),
         },
     };
     let ended = repeat(session, trial, &share, &found);
     let goes_on = matches!(ended, Ok(RepeatEnd::Complete)) && trial.only_reads() && !is_last;
     if goes_on {
-        *ground = Some(found);
+        *prepared_topic = Some(found);
     } else if session.health == ClusterHealth::Gone
         || (session.health == ClusterHealth::Doubtful && session.stopping.is_wanted())
     {

@@ -74,7 +74,6 @@ pub struct NodeReport {
     /// Which.
     pub node: u16,
     /// Its counters, or the reason why it reports none.
-    #[serde(rename = "told")]
     pub counts: Result<NodeCounts, String>,
 }
 

@@ -217,7 +217,7 @@ fn a_program_that_is_not_there_is_named() {
 fn counts_that_come_late_are_given_up_and_not_asked_for_twice() {
     let dir = tempfile::tempdir().unwrap();
     let go = dir.path().join("go");
-    let count = r#"{"node":1,"told":{"Err":"it is new"}}"#;
+    let count = r#"{"node":1,"counts":{"Err":"it is new"}}"#;
     let done = |number: u32, counts: &str| {
         format!(r#"echo '{{"done":{{"number":{number},"done":{{"counts":[{counts}]}}}}}}'"#)
     };

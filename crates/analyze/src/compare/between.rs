@@ -63,7 +63,7 @@ pub struct RunSpreadRecord {
     pub assumed: Vec<AssumedBetweenRuns>,
     /// True where runs of both sides show it.
     pub measured: bool,
-    /// True where the user said that none be assumed.
+    /// True if the user turned the assumption off.
     pub is_ignored: bool,
 }
 

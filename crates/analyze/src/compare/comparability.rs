@@ -1,4 +1,4 @@
-//! On what ground two runs stand: what else is different between them than what is compared.
+//! Whether two runs can be compared: what differs between them besides what is compared.
 
 use schemars::JsonSchema;
 use serde::Serialize;

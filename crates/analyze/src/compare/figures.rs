@@ -42,7 +42,7 @@ pub(super) fn of_trial(summary: &Summary, trial: &TrialSummary) -> Vec<ComparedF
     found
 }
 
-/// Records of a trial that were lost. What nobody was to wait for cannot be told from what was lost.
+/// Records of a trial that were lost. Unresolved records count too: nothing shows that they arrived.
 fn lost(summary: &Summary, trial: &TrialSummary) -> Option<ComparedFigure> {
     let of_flow = |flow: &FlowSummary| {
         let records = &flow.records_all_stages;

@@ -34,7 +34,7 @@ pub struct GateChoice {
 }
 
 impl GateRequest {
-    /// What a gate looks at unless it is told: rates, times of records where a schedule sets the rate, and losses.
+    /// The figures of a gate by default: rates, latencies where a schedule sets the rate, and losses.
     pub const USUAL: [FigureKind; 4] = [
         FigureKind::Throughput,
         FigureKind::LatencyP50,
@@ -56,7 +56,7 @@ impl GateRequest {
 /// What a gate found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gate {
-    /// Every figure of every run that it looked at.
+    /// Every checked figure of every run.
     pub figures: Vec<GateFigure>,
     /// Runs of which no figure could be judged.
     pub unjudged: Vec<String>,
@@ -182,9 +182,9 @@ impl Comparison {
         if row.figure.is_latency() && (of_buffer(cell) || of_buffer(base)) {
             return None;
         }
-        let never_begun =
+        let never_started =
             cell.missing == Some(MissingFigure::NotRun) && run.run_status == RunStatus::Complete;
-        if base.estimate.is_none() || never_begun {
+        if base.estimate.is_none() || never_started {
             return None;
         }
         let word = match (row.figure, against.word) {

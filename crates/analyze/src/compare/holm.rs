@@ -26,9 +26,12 @@ mod tests {
     fn four_chances_worked_out_on_paper() {
         // 4 x 0.01, 3 x 0.015, 2 x 0.02 (raised to the one before it), 1 x 0.5.
         let found = adjusted(&[0.02, 0.01, 0.5, 0.015]);
-        let wanted = [0.045, 0.04, 0.5, 0.045];
-        for (found, wanted) in found.iter().zip(wanted) {
-            assert!((found - wanted).abs() < 1e-12, "{found} is not {wanted}");
+        let expected = [0.045, 0.04, 0.5, 0.045];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(
+                (found - expected).abs() < 1e-12,
+                "{found} is not {expected}"
+            );
         }
     }
 

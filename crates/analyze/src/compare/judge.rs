@@ -75,8 +75,8 @@ fn adjust(rows: &mut [ComparisonRow], baseline: usize, column: usize) -> usize {
     chances.len()
 }
 
-/// All that can be said of one pair by itself; where statistics decide, `p` is there and the word
-/// follows when all of them are known.
+/// The result for one pair on its own. Where statistics decide, it has `p`, and the word follows when
+/// all pairs are known.
 fn against(
     kind: FigureKind,
     cell: &Cell,

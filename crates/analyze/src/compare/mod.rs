@@ -83,7 +83,7 @@ pub struct Comparison {
     pub rows_left_out: u64,
 }
 
-/// How differences were told from chance.
+/// How differences were separated from chance.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Method {
     /// How sure an interval is: 0.95.

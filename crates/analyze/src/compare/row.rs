@@ -349,7 +349,7 @@ impl DifferenceVerdict {
         )
     }
 
-    /// True where statistics said that there is a difference, or that none was found.
+    /// True if statistics decided: there is a difference, or none was found.
     pub fn is_decided(self) -> bool {
         !matches!(
             self,

@@ -26,7 +26,7 @@ fn one_cell(mut cells: Vec<Cell>) -> Option<Cell> {
     if given < 2 {
         return cells.pop();
     }
-    // The worst that can be said where none has it: the trial was begun.
+    // If no run has the figure, "not measured" takes precedence over "not run".
     let missing = cells.iter().filter_map(|cell| cell.missing).max();
     let estimates =
         |cells: &[Cell]| -> Vec<f64> { cells.iter().filter_map(|cell| cell.estimate).collect() };

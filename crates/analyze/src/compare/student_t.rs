@@ -2,7 +2,7 @@
 
 /// Steps of the search for a quantile: each halves the error, from at most 1e6 to below 1e-9.
 const BISECTIONS: usize = 60;
-/// Quantiles are looked for up to here: that of one degree of freedom is 12.7.
+/// The upper bound of the search for a quantile. The 97.5 % quantile of one degree of freedom is 12.7.
 const T_MAX: f64 = 1e6;
 /// With more degrees of freedom Student's distribution is the normal one to four digits.
 pub(super) const FREEDOM_MAX: f64 = 1e4;

@@ -100,12 +100,13 @@ fn row(
 }
 
 fn empty_cell(trial: Option<&TrialSummary>) -> Cell {
-    let begun = trial.is_some_and(|trial| !trial.repeats.is_empty());
+    let was_started = trial.is_some_and(|trial| !trial.repeats.is_empty());
     Cell {
         estimate: None,
-        missing: Some(match begun {
-            true => MissingFigure::NotMeasured,
-            false => MissingFigure::NotRun,
+        missing: Some(if was_started {
+            MissingFigure::NotMeasured
+        } else {
+            MissingFigure::NotRun
         }),
         interval: None,
         repeats: 0,

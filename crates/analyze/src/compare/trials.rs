@@ -1,4 +1,4 @@
-//! What differs between the trials of one scenario: every figure over all trials, told from chance over all of them.
+//! What differs between the trials of one scenario. One test separates real differences from chance over all trials.
 //!
 //! The repeats of trials take turns within one run, so nothing is assumed between them. Of each figure the lowest trial
 //! is compared with the highest. These two are extremes, so any pair could have been them: the chance is taken times
@@ -28,7 +28,7 @@ pub struct TrialFigure {
     pub figure: FigureKind,
     /// The trials that have it, in the order given.
     pub points: Vec<TrialPoint>,
-    /// What is to be said of it.
+    /// The result of the comparison.
     pub finding: TrialFinding,
 }
 
@@ -45,7 +45,7 @@ pub struct TrialPoint {
     pub values: Vec<f64>,
 }
 
-/// What is to be said of a figure over trials. Positions are of `points`.
+/// The result of comparing a figure over trials. Positions are those in `points`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrialFinding {
     /// The lowest and the highest differ, and not by chance.
@@ -70,11 +70,11 @@ pub enum TrialFinding {
     SetByLoad,
     /// A count that is not the same in all trials.
     Counted,
-    /// Nothing can be said.
+    /// Inconclusive.
     Undecided(UndecidedCause),
 }
 
-/// Why nothing can be said of a figure.
+/// Why a figure is inconclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UndecidedCause {
     /// A trial has one repeat.
@@ -224,10 +224,10 @@ fn has_kept(flow: &FlowSummary) -> bool {
     let Some(throughput) = flow.throughput.as_ref().filter(|_| flow.shape.is_some()) else {
         return false;
     };
-    let wanted = flow.records.scheduled as f64 * KEPT_PART;
+    let required = flow.records.scheduled as f64 * KEPT_PART;
     // What piled up in a buffer was acked later.
     let in_hold = throughput.records_per_s.mean * throughput.hold_s;
-    !flow.closed_loop && flow.records.skipped == 0 && in_hold >= wanted
+    !flow.closed_loop && flow.records.skipped == 0 && in_hold >= required
 }
 
 /// The lowest trial against the highest.

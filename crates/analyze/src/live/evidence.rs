@@ -1,4 +1,4 @@
-//! The evidence of a repeat that goes on: all looks at first, fewer of them in a long repeat.
+//! The evidence of a running repeat: all samples at first, fewer of them in a long repeat.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 use kgauge_results::run::{Evidence, EvidenceKind, Subject};
 use kgauge_results::stage::SECOND_NS;
 
-/// Lines that are kept at most. Beyond it looks are kept half as often, all that are there too: counters are
-/// cumulative, so that costs resolution, not truth.
+/// The largest number of lines that are kept. Beyond it, half of the samples are kept, also of earlier ones: counters
+/// are cumulative, so that costs resolution only.
 const LINES_MAX: usize = 20_000;
-/// Lines that are said once a repeat, at most.
+/// The largest number of lines that occur once per repeat.
 const ONCE_MAX: usize = 200;
-/// Looks are never rarer.
+/// The longest interval between samples.
 const EVERY_SECONDS_MAX: u64 = 1 << 20;
 
-/// Looks of so long are kept one by one in any case, and so many lines of them at most.
+/// All samples of the last seconds are kept, up to a number of lines.
 const RECENT_NS: u64 = 10 * SECOND_NS;
 const RECENT_MAX: usize = 10_000;
-/// A counter is read from its look before.
+/// A counter's increase is taken from the sample before.
 const BEFORE_NS: u64 = 3 * SECOND_NS / 2;
 
-/// What looks at the same moment: its lines belong together.
+/// A source that samples everything at the same moment: its lines belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SampleSource {
     Machine,
@@ -33,12 +33,13 @@ enum SampleSource {
 pub(super) struct LiveEvidence {
     kept: Vec<Arc<Evidence>>,
     once: usize,
-    /// One look is kept of each span of so many seconds.
+    /// One sample is kept per span of this many seconds.
     every_seconds: u64,
-    /// Of each the span and the time of the look that is kept of it.
+    /// By source: the last span, and the time of the sample that is kept of it.
     last: BTreeMap<SampleSource, (u64, u64)>,
-    /// All of the last seconds, however long the repeat, and what is said once.
+    /// All samples of the last seconds, however long the repeat.
     recent: VecDeque<Arc<Evidence>>,
+    /// Lines that occur once per repeat.
     facts: Vec<Arc<Evidence>>,
 }
 
@@ -63,7 +64,7 @@ impl LiveEvidence {
             _ if self.facts.len() < ONCE_MAX => self.facts.push(Arc::clone(&shared)),
             _ => {}
         }
-        if self.is_wanted(seen) {
+        if self.admit(seen) {
             self.kept.push(shared);
         }
         while self.kept.len() > LINES_MAX && self.every_seconds < EVERY_SECONDS_MAX {
@@ -81,7 +82,7 @@ impl LiveEvidence {
         }
     }
 
-    /// What was seen from shortly before a moment of the last seconds on, and what is said once.
+    /// The samples since shortly before a moment of the last seconds, and the lines that occur once per repeat.
     pub(super) fn recent(&self, start_ns: u64) -> impl Iterator<Item = &Evidence> {
         let from_ns = start_ns.saturating_sub(BEFORE_NS);
         let recent = self.recent.iter();
@@ -98,15 +99,15 @@ impl LiveEvidence {
         self.once = 0;
         let all = std::mem::take(&mut self.kept);
         for seen in all {
-            if self.is_wanted(&seen) {
+            if self.admit(&seen) {
                 self.kept.push(seen);
             }
         }
     }
 
-    /// Whether it is said once, or is of the first look of its span.
-    fn is_wanted(&mut self, seen: &Evidence) -> bool {
-        let (Some(looker), Some(at_ns)) = (sampler(seen), seen.at_ns) else {
+    /// Whether a line occurs once per repeat or belongs to the first sample of its span; remembers that sample.
+    fn admit(&mut self, seen: &Evidence) -> bool {
+        let (Some(source), Some(at_ns)) = (sampler(seen), seen.at_ns) else {
             self.once += 1;
             return self.once <= ONCE_MAX;
         };
@@ -114,7 +115,7 @@ impl LiveEvidence {
             return true;
         }
         let span = at_ns / SECOND_NS / self.every_seconds;
-        let last = self.last.entry(looker).or_insert((span, at_ns));
+        let last = self.last.entry(source).or_insert((span, at_ns));
         if span > last.0 {
             *last = (span, at_ns);
         }
@@ -122,7 +123,7 @@ impl LiveEvidence {
     }
 }
 
-/// `None` of what is said once a repeat.
+/// The source of a line; `None` of lines that occur once per repeat.
 fn sampler(seen: &Evidence) -> Option<SampleSource> {
     match (&seen.kind, &seen.subject) {
         (

@@ -14,7 +14,7 @@ use kgauge_results::stage::Stage;
 
 /// A second is kept whole until so many seconds after the last that was heard of it.
 const OPEN_SECONDS: u32 = 4;
-/// So many seconds are looked back for one that is answered.
+/// How many seconds back a second is searched for whose records are answered.
 const BACK_SECONDS: u32 = 8;
 /// Answered is a second with times for so much of it.
 const ANSWERED_PART: f64 = 0.99;
@@ -297,8 +297,7 @@ const INTENDED: [TimeKind; 6] = [
     TimeKind::AckWait,
 ];
 
-/// Percentiles of the quick part of a second are none of the second: they are not told until the others have their
-/// answers.
+/// Percentiles of only the fast records of a second mislead, so they are hidden until the others are answered.
 fn hide_unanswered(read: &mut SecondRead) {
     let shown = [TimeKind::EndToEnd, TimeKind::Response].into_iter();
     let mut shown = shown.filter_map(|kind| Some((kind, *read.times.get(&kind)?)));
@@ -335,6 +334,6 @@ fn times_of(parts: &[&Slice], kind: TimeKind) -> Option<TimesRead> {
 /// Whether nearly all records of a second have their time. Times of requests are there when they are.
 fn is_answered(counts: &Counts, (kind, times): &(TimeKind, TimesRead)) -> bool {
     let never = counts.records_skipped + counts.records_failed + counts.records_indeterminate;
-    let wanted = counts.records_scheduled.saturating_sub(never);
-    *kind == TimeKind::FetchRoundTrip || times.count as f64 >= ANSWERED_PART * wanted as f64
+    let expected = counts.records_scheduled.saturating_sub(never);
+    *kind == TimeKind::FetchRoundTrip || times.count as f64 >= ANSWERED_PART * expected as f64
 }

@@ -39,7 +39,7 @@ impl LiveRepeat {
     }
 
     /// Judges the seconds up to and with a whole one. `frame` is the run folder without what grows; `None` while too
-    /// little was seen, and where nothing is to be said.
+    /// little was seen, and without a finding.
     /// Its plan has this repeat's trial alone: it is copied each time.
     pub fn judge(&self, frame: &RunRead, second: u32) -> Option<LiveVerdict> {
         if self.flows.is_empty() {
@@ -82,18 +82,10 @@ impl LiveRepeat {
             start_ns,
             end_ns,
         };
-        let flows = trial.flows.iter().map(|flow| FlowRecord {
-            name: flow.name().to_owned(),
-            stages: vec![span],
-            threads: 0,
-            driver: None,
-            group: None,
-            transactions: None,
-            mirror: None,
-            connections: None,
-            pace: None,
-            ceiling: None,
-        });
+        let flows = trial
+            .flows
+            .iter()
+            .map(|flow| FlowRecord::new(flow.name().to_owned(), vec![span], 0));
         let seconds = (start_ns / SECOND_NS) as u32..(end_ns / SECOND_NS) as u32;
         RepeatRead {
             key: self.key,
@@ -154,7 +146,7 @@ impl LiveRepeat {
         (cpu.generator_threads > 0).then_some(cpu)
     }
 
-    /// What a thread spun away between two moments, as near as it was looked at.
+    /// CPU time that a thread spent busy-waiting between two moments, to the nearest sample.
     fn spun_between(&self, thread: u32, start_ns: u64, end_ns: u64) -> u64 {
         let at = |at_ns: u64| {
             let looks = self

@@ -42,8 +42,8 @@ fn what_is_seen_live_is_what_the_folder_says_afterwards() {
     let head = RunHead::starting("r".to_owned(), Vec::new(), 0);
     let folder = RunFolder::create(&dir.path().join("run"), head).unwrap();
     let live = Arc::new(Mutex::new(LiveRepeat::new(KEY)));
-    let told = Arc::clone(&live);
-    let tap = Arc::new(move |slice: &Slice| told.lock().unwrap().add(slice));
+    let tapped = Arc::clone(&live);
+    let tap = Arc::new(move |slice: &Slice| tapped.lock().unwrap().add(slice));
     let repeat = folder.begin_repeat_tapped(KEY, Some(tap)).unwrap();
     let mut recorder = Recorder::new(
         0,

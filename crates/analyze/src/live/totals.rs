@@ -27,7 +27,7 @@ pub const BOUNDS_NS: [u64; 18] = [
     60_000_000_000,
 ];
 
-/// The distributions that are told.
+/// The exported distributions.
 const KINDS: [TimeKind; 6] = [
     TimeKind::Response,
     TimeKind::Service,

@@ -51,7 +51,7 @@ fn between(span: Span, one: &CpuReading, next: &CpuReading) -> Option<CpuPoint> 
 }
 
 impl CpuSeries {
-    /// Cores in use from one moment to another, on the mean; `None` where nobody looked.
+    /// Mean number of cores in use between two moments; `None` without samples.
     pub(crate) fn mean_cores(&self, start_ns: u64, end_ns: u64) -> Option<f64> {
         let known = self.points.iter().map(|point| SpanMean {
             start_ns: point.start_ns,
@@ -62,12 +62,12 @@ impl CpuSeries {
     }
 }
 
-/// What the machine's processors did in a hold: how many cores, on the mean.
+/// CPU usage of the machine in a hold: mean numbers of cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct CpuHold {
-    /// That did anything; `None` where nobody looked.
+    /// In use; `None` without samples.
     pub(crate) busy_cores: Option<f64>,
-    /// That processes beside brokers and generator used, such as ZooKeeper or a replicator.
+    /// Used by processes other than brokers and generator, such as ZooKeeper or a replicator.
     pub(crate) beside_cores: f64,
     /// For which part of the time the load thread that waited most had no processor.
     pub(crate) queued_part: Option<f64>,

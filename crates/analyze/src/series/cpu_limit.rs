@@ -27,7 +27,7 @@ pub struct CpuLimitPoint {
 }
 
 impl CpuLimitSeries {
-    /// In which part of its periods the process was held back, from one moment to another; `None` where nobody looked.
+    /// The share of its periods in which the process was throttled, between two moments; `None` without samples.
     pub(crate) fn held_part(&self, start_ns: u64, end_ns: u64) -> Option<f64> {
         let known = self.points.iter().map(|point| SpanMean {
             start_ns: point.start_ns,

@@ -68,7 +68,7 @@ fn metric_between(
         MetricKind::Gauge => Some(value as f64),
         MetricKind::Millionths => Some(value as f64 / 1e6),
         MetricKind::Counter => Some(span.share(rise()?) * 1e9),
-        // A wait that is counted when it ends may have begun before the span, and so seem longer than that.
+        // A wait is counted when it ends. It may have started before the span, and then seems longer than it.
         MetricKind::BusyTime => Some(span.share(rise()?).clamp(0.0, 1.0)),
         MetricKind::Cores => Some(span.share(rise()?)),
         MetricKind::TimeSum(_) => {

@@ -53,11 +53,11 @@ pub struct RepeatSeries {
     pub cpu: Vec<CpuSeries>,
     /// The machine, and what processes used of it beside CPU.
     pub host: HostSeries,
-    /// What brokers told of themselves.
+    /// The brokers' own metrics.
     pub brokers: Vec<BrokerSeries>,
     /// kgauge's own clients, flow by flow.
     pub clients: Vec<ClientSeries>,
-    /// The run's topic, as brokers told it.
+    /// The run's topic, as brokers reported it.
     pub wire: WireSeries,
     /// What happened meanwhile.
     pub events: Vec<Event>,
@@ -146,7 +146,7 @@ pub fn client_series_of(run: &RunRead, repeat: &RepeatRead) -> Vec<ClientSeries>
     clients::series_of(run, repeat, &evidence_of(run, repeat.key))
 }
 
-/// What brokers told of themselves during one repeat.
+/// The brokers' own metrics during one repeat.
 pub fn brokers_of(run: &RunRead, key: RepeatKey) -> Vec<BrokerSeries> {
     broker::series_of(&evidence_of(run, key))
 }

@@ -1,4 +1,4 @@
-//! The run's topic over time, as brokers told it over the wire: its ends, replicas, leaders and groups.
+//! The run's topic over time, as brokers report it over the wire: end offsets, replicas, leaders and groups.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use kgauge_results::run::{
 use kgauge_results::run::{GroupSample, TopicReplicasSample, TopicSample};
 use kgauge_results::stage::{SECOND_NS, Stage};
 
-/// What brokers told during one repeat. Of a run that did not ask, everything is empty.
+/// What brokers reported during one repeat; empty if the run did not poll them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WireSeries {
     /// The run's topic at each look.
@@ -84,7 +84,7 @@ pub struct GroupSeries {
     pub lag_records: Vec<(u64, u64)>,
 }
 
-/// What brokers told in the hold of one repeat.
+/// What brokers reported in the hold of one repeat.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WireHold {
     /// How many looks lie in it.
@@ -93,7 +93,7 @@ pub struct WireHold {
     pub lag_records_max: Option<u64>,
     /// What all followers were behind, in the mean over looks at which that is known of each of them.
     pub lag_records_mean: Option<f64>,
-    /// Whether followers fell further and further behind: see [`lag_grows`]. `None` where that cannot be told.
+    /// Whether follower lag kept growing: see [`lag_grows`]. `None` with too few samples.
     pub lag_grows: Option<bool>,
     /// The most partitions that had too few replicas in sync at one look.
     pub under_replicated_max: u32,
@@ -187,7 +187,7 @@ fn broker_series(broker: i32, mut looks: Vec<ReplicasPoint>) -> BrokerReplicas {
     }
 }
 
-/// What brokers told in the hold of a repeat; `None` where nobody asked them, or there was no hold.
+/// What brokers reported in the hold of a repeat; `None` if they were not polled or there was no hold.
 pub fn wire_hold(run: &RunRead, key: RepeatKey) -> Option<WireHold> {
     let repeat = run.repeats.iter().find(|repeat| repeat.key == key)?;
     let flows = &repeat.record.as_ref()?.flows;
@@ -202,7 +202,7 @@ pub fn wire_hold(run: &RunRead, key: RepeatKey) -> Option<WireHold> {
 }
 
 impl WireSeries {
-    /// What brokers told between two moments; `None` without any look in between.
+    /// What brokers reported between two moments; `None` without a sample in between.
     pub fn hold(&self, start_ns: u64, end_ns: u64) -> Option<WireHold> {
         let within = start_ns..=end_ns;
         let looks = self.topic.iter();
@@ -257,7 +257,7 @@ impl WireSeries {
             if let Some(lag) = lag_records {
                 *sum = Some(sum.unwrap_or_default().saturating_add(lag));
             }
-            // Runs of before say only that nothing was told of a broker.
+            // Runs of older releases do not record `lag_unknown`: there, a follower without a lag is unknown.
             let is_silent = follows > 0 && lag_records.is_none();
             *is_whole &= lag_unknown == 0 && !is_silent;
         }
@@ -283,7 +283,7 @@ impl WireSeries {
     }
 }
 
-/// Looks at a lag without which nothing is said of its course.
+/// With fewer samples of a lag, its trend is unknown.
 const LOOKS_MIN: usize = 6;
 
 /// Whether a lag grows: its mean rises from each third of the looks to the next, and in the last third it is more than

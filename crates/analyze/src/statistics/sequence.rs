@@ -1,4 +1,4 @@
-//! A mean whose interval may be looked at after every value.
+//! A mean whose interval stays valid if it is checked after every value.
 //!
 //! Whoever repeats a comparison until its ordinary 95 % interval leaves out "equal" finds a difference where there is
 //! none in far more than 5 % of all cases. A confidence sequence leaves out the truth at any time in at most 5 %, so

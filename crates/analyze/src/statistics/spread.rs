@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::student::t_95;
 
-/// Two groups are told apart when the gap between them is so much of the whole range: of evenly
-/// spread values no gap reaches half of it from five values on.
+/// The smallest gap that separates two groups, as a share of the whole range. With five or more evenly
+/// spread values, no gap reaches half of the range.
 const GAP_PART_MIN: f64 = 0.5;
 /// Below so many values no two modes are claimed.
 const MODES_VALUES_MIN: usize = 4;

@@ -59,7 +59,7 @@ const MSER_BATCH: usize = 5;
 /// Fewer values show nothing.
 const VALUES_MIN: usize = 8;
 
-/// A change that shows is looked for with at least this part of the series on either side.
+/// The smallest share of the series on either side of a change point.
 const EDGE: f64 = 0.1;
 
 /// The 1 % point of the largest absolute value of a Brownian bridge (Kolmogorov's distribution).
@@ -71,8 +71,8 @@ const CHANGE_MIN: f64 = 0.08;
 /// A series in which only a change larger than this would have shown decides nothing.
 const DETECTABLE_MAX: f64 = 0.35;
 
-/// Where the warm-up ends, in values; `None` where that cannot be told: with fewer than ten values, or where the best
-/// cut lies in the second half of the series.
+/// Where the warm-up ends, in values; `None` if that is unknown: with fewer than ten values, or if the best cut lies in
+/// the second half of the series.
 pub fn warm_up_end(values: &[f64]) -> Option<usize> {
     let batches = values.chunks_exact(MSER_BATCH);
     let means: Vec<f64> = batches.map(mean).collect();
@@ -101,7 +101,7 @@ pub fn warm_up_end(values: &[f64]) -> Option<usize> {
     (cut <= half).then_some(cut * MSER_BATCH)
 }
 
-/// The statistic of the last few means is small by chance: cuts that leave fewer are not looked at.
+/// The statistic of the last few means is small by chance, so cuts that leave fewer are skipped.
 const MSER_LEFT_MIN: usize = 5;
 
 /// Looks for a change in a series of positive values, or of logarithms with [`check_logs`].

@@ -165,7 +165,7 @@ pub enum GeneratorState {
 /// A load thread that used more of its core than this in the hold had nothing to spare: the
 /// kernel's accounts are exact to a few percent.
 pub const THREAD_USE_LIMIT: f64 = 0.95;
-/// From here on there was little to spare; it is said, but it is no verdict.
+/// From here on there was little to spare: reported, but no verdict.
 pub const THREAD_USE_NEAR: f64 = 0.80;
 /// More late records than this reach the p99.
 pub const LATE_PART_MAX: f64 = 0.01;

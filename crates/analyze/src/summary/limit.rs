@@ -23,7 +23,7 @@ pub struct LimitVerdict {
     /// The brokers that did not respond, where that was felt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage: Option<OutageFact>,
-    /// A flow that did nothing during the hold, so that no bottleneck can be told.
+    /// A flow that did nothing during the hold, so the bottleneck is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_flow: Option<String>,
 }

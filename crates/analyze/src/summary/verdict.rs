@@ -14,7 +14,8 @@ pub struct GoalVerdict {
     /// The figure, such as `writers.latency.p99`.
     pub figure: String,
     /// The goal's value, in `unit`.
-    pub wanted: f64,
+    #[serde(rename = "wanted")]
+    pub threshold: f64,
     /// The measured value, in `unit`; null if there is none.
     pub measured: Option<f64>,
     /// 95 % confidence interval of `measured`, over the repeats; absent with fewer than two, and for counts.
@@ -22,7 +23,7 @@ pub struct GoalVerdict {
     pub interval: Option<Interval>,
     /// The unit of all values.
     pub unit: MetricUnit,
-    /// The required relation of `measured` to `wanted`.
+    /// The required relation of `measured` to the goal's value.
     #[schemars(with = "String")]
     pub comparison: GoalComparison,
     /// The number of repeats behind `measured`; absent for counts.

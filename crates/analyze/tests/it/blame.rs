@@ -343,9 +343,9 @@ fn neighbours_that_keep_the_generator_from_its_processor_are_named() {
     // 1.9 busy, of which the generator used 0.6 and the target 0.2.
     assert!((cores - 1.1).abs() < 1e-9, "{cores}");
     let warnings = texts::warnings(&trial, WarningKind::OtherPrograms);
-    let wanted = "the generator used 0.60, the target 0.20, other programs 1.10 (mostly rustc), \
+    let shares = "the generator used 0.60, the target 0.20, other programs 1.10 (mostly rustc), \
                   0.10 were idle.";
-    assert!(warnings[0].contains(wanted), "{warnings:?}");
+    assert!(warnings[0].contains(shares), "{warnings:?}");
     assert!(!kinds(&trial).contains(&WarningKind::GeneratorLate));
 }
 

@@ -101,8 +101,8 @@ fn the_same_difference_is_none_among_all_figures_of_a_run() {
     for cell in &row.cells[1..] {
         let against = cell.against.as_ref().unwrap();
         // So many times 0.0213, by Holm's rule: all others are the same. Alone it would be a difference.
-        let wanted = f64::from(figures) * 0.0213;
-        near(against.p_adjusted.unwrap(), wanted.min(1.0), 0.01);
+        let expected = f64::from(figures) * 0.0213;
+        near(against.p_adjusted.unwrap(), expected.min(1.0), 0.01);
         assert!(!against.interval.unwrap().contains(1.0));
         assert_eq!(against.word, DifferenceVerdict::NoDifference);
         let why = text::comparison::reason(against);
@@ -307,7 +307,7 @@ fn another_text_of_a_scenario_bars_that_scenario() {
     let cell = &row(&comparison, FigureKind::Throughput).cells[1];
     assert_eq!(word(cell), DifferenceVerdict::NotComparable);
     let against = cell.against.as_ref().unwrap();
-    assert!(against.ratio.is_some(), "it may be looked at all the same");
+    assert!(against.ratio.is_some(), "the ratio is shown all the same");
     let why = text::comparison::reason(against);
     assert!(why.contains("scenario paced"), "{why}");
 }

@@ -1,4 +1,4 @@
-//! Damaged and hostile folders: said, never guessed, and never a panic.
+//! Damaged and hostile folders: the damage is reported, nothing is guessed, and nothing panics.
 
 use std::fs;
 use std::path::Path;

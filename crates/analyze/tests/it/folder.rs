@@ -133,8 +133,8 @@ fn what_was_ticked_can_be_read_while_the_run_goes_on() {
         trial: 0,
         repeat: 0,
     };
-    let begun = made.folder.begin_repeat(key).unwrap();
-    let mut recorder = Recorder::new(0, StageBorders::open(0), begun.sink());
+    let repeat = made.folder.begin_repeat(key).unwrap();
+    let mut recorder = Recorder::new(0, StageBorders::open(0), repeat.sink());
     recorder.acked(5, 6, 7, 1, 100);
     recorder.tick();
     // The writer's only duty left is to write: give it its time, but not for ever.

@@ -154,7 +154,7 @@ fn memory_network_and_waits_have_their_series() {
     assert_eq!(idle(MetricId::CpuIdle), Some(0.5));
     assert_eq!(idle(MetricId::CpuStolen), Some(0.25));
     assert_eq!(idle(MetricId::CpuIowait), None, "it went back");
-    assert_eq!(host.not_seen.len(), 1, "said once");
+    assert_eq!(host.not_seen.len(), 1, "reported once");
 }
 
 #[test]
@@ -200,12 +200,12 @@ fn interfaces_have_the_speed_that_was_told_of_them_and_others_have_none() {
     let path = made.dir().join("evidence.jsonl");
     let mut file = std::fs::File::options().append(true).open(path).unwrap();
     // Of a newer kgauge that knows more of whom to ask, and of one that knows nothing.
-    for told in [
+    for fields in [
         r#""interface":"eth0","bits_per_s":10000000000,"told_by":"switch","lanes":4"#,
         r#""interface":"lo","bits_per_s":0,"told_by":"kernel""#,
     ] {
         let line = format!(
-            r#"{{"at_unix_ms":1,"repeat":{{"trial":0,"repeat":0}},"at_ns":0,"subject":"host","evidence":"network-speed",{told}}}"#
+            r#"{{"at_unix_ms":1,"repeat":{{"trial":0,"repeat":0}},"at_ns":0,"subject":"host","evidence":"network-speed",{fields}}}"#
         );
         writeln!(file, "{line}").unwrap();
     }

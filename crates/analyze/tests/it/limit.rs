@@ -60,10 +60,10 @@ fn a_machine_that_other_programs_fill_is_limited_by_them() {
         "Bottleneck: other programs used CPU on this machine. Stop them and rerun."
     );
     // The generator used 0.6, the target 0.2: nothing is left unexplained.
-    let said = limit.evidence.join(" ");
-    let used = "Of this machine's 2 processors: the generator used 0.60, the target 0.20, other \
-                programs 1.12, 0.08 were idle.";
-    assert!(said.contains(used), "{said}");
+    limit.assert_evidence(
+        "Of this machine's 2 processors: the generator used 0.60, the target 0.20, other programs \
+         1.12, 0.08 were idle.",
+    );
 }
 
 /// The same, where nobody but load and target uses the processors.
@@ -146,42 +146,43 @@ fn broker(second: u64, handler_idle_ms: u64, local_ms: u64) -> (Subject, Evidenc
 #[test]
 fn handlers_without_idle_time_are_the_limit() {
     let (_made, run) = with_each_second(|second| vec![broker(second, 50, 1)]);
-    let none = limit(&run);
-    assert_eq!(none.word, Bottleneck::RequestHandlers, "{none:?}");
-    assert_eq!(none.sentence, "Bottleneck: broker request handlers.");
-    let said = none.evidence.join(" ");
-    assert!(
-        said.contains(
-            "Broker 1: its request handlers were idle for 5.0 % of the time; a produce request took 8.00 ms: 1.00 ms \
-             local, 7.00 ms remote."
-        ),
-        "{said}"
+    let limit = limit(&run);
+    assert_eq!(limit.word, Bottleneck::RequestHandlers, "{limit:?}");
+    assert_eq!(limit.sentence, "Bottleneck: broker request handlers.");
+    limit.assert_evidence(
+        "Broker 1: its request handlers were idle for 5.0 % of the time; a produce request took \
+         8.00 ms: 1.00 ms local, 7.00 ms remote.",
     );
+}
+
+/// Changes a sample of a broker.
+fn change_broker(
+    (subject, kind): (Subject, EvidenceKind),
+    change: impl FnOnce(&mut BrokerSample),
+) -> (Subject, EvidenceKind) {
+    let EvidenceKind::Broker(mut look) = kind else {
+        panic!("{kind:?} is no sample of a broker");
+    };
+    change(&mut look);
+    (subject, EvidenceKind::Broker(look))
 }
 
 /// The same of a node of the embedded cluster, which has one thread.
 fn node(second: u64, idle_ms: u64, local_ms: u64) -> (Subject, EvidenceKind) {
-    let (subject, kind) = broker(second, idle_ms, local_ms);
-    let EvidenceKind::Broker(mut look) = kind else {
-        return (subject, kind);
-    };
-    look.source = MetricsSource::Embedded;
-    look.values.remove(&MetricId::NetworkIdle);
-    (subject, EvidenceKind::Broker(look))
+    change_broker(broker(second, idle_ms, local_ms), |look| {
+        look.source = MetricsSource::Embedded;
+        look.values.remove(&MetricId::NetworkIdle);
+    })
 }
 
 #[test]
 fn a_node_of_the_embedded_cluster_without_idle_time_is_the_limit_by_its_one_thread() {
     let (_made, run) = with_each_second(|second| vec![node(second, 50, 8)]);
-    let none = limit(&run);
-    assert_eq!(none.word, Bottleneck::RequestHandlers, "{none:?}");
-    let said = none.evidence.join(" ");
-    assert!(
-        said.contains(
-            "Broker 1: its single thread was idle for 5.0 % of the time; a produce \
-                       request took 8.00 ms"
-        ),
-        "{said}"
+    let limit = limit(&run);
+    assert_eq!(limit.word, Bottleneck::RequestHandlers, "{limit:?}");
+    limit.assert_evidence(
+        "Broker 1: its single thread was idle for 5.0 % of the time; a produce request took \
+         8.00 ms",
     );
 }
 
@@ -204,27 +205,20 @@ fn nodes_at_ease_that_wait_for_followers_are_limited_by_them() {
 #[test]
 fn a_listener_without_idle_time_is_the_limit_though_another_one_rests() {
     let (_made, run) = with_each_second(|second| {
-        let (subject, kind) = broker(second, 900, 1);
-        let EvidenceKind::Broker(mut look) = kind else {
-            return Vec::new();
-        };
         let listener = |name: &str, idle_ms: u64| ListenerSample {
             listener: name.to_owned(),
             threads: 3,
             idle_ns: second * idle_ms * 1_000_000,
         };
-        // All together are idle for half of the time.
-        look.listeners = vec![listener("INTERNAL", 980), listener("TLS", 20)];
-        vec![(subject, EvidenceKind::Broker(look))]
+        vec![change_broker(broker(second, 900, 1), |look| {
+            // All together are idle for half of the time.
+            look.listeners = vec![listener("INTERNAL", 980), listener("TLS", 20)];
+        })]
     });
-    let none = limit(&run);
-    assert_eq!(none.word, Bottleneck::NetworkThreads, "{none:?}");
-    let said = none.evidence.join(" ");
-    assert!(
-        said.contains(
-            "Broker 1: its network threads of listener TLS were idle for 2.0 % of the time"
-        ),
-        "{said}"
+    let limit = limit(&run);
+    assert_eq!(limit.word, Bottleneck::NetworkThreads, "{limit:?}");
+    limit.assert_evidence(
+        "Broker 1: its network threads of listener TLS were idle for 2.0 % of the time",
     );
 }
 
@@ -255,28 +249,21 @@ fn a_group_that_stands_still_explains_handlers_without_time() {
     });
     let held = limit(&run);
     assert_eq!(held.word, Bottleneck::CpuLimit, "{held:?}");
-    let said = held.evidence.join(" ");
-    assert!(
-        said.contains(
-            "Broker 1 is limited to 30 % of a core and was throttled in 80 % of the periods."
-        ),
-        "{said}"
+    held.assert_evidence(
+        "Broker 1 is limited to 30 % of a core and was throttled in 80 % of the periods.",
     );
 }
 
 #[test]
 fn a_broker_that_flushes_most_of_the_time_has_a_slow_disk() {
     let (_made, run) = with_each_second(|second| {
-        let (subject, kind) = broker(second, 700, 7);
-        let EvidenceKind::Broker(mut look) = kind else {
-            return Vec::new();
-        };
-        // 100 a second of 7 ms.
-        look.values.extend([
-            (MetricId::Flushes, 100 * second),
-            (MetricId::FlushTime, 700_000_000 * second),
-        ]);
-        vec![(subject, EvidenceKind::Broker(look))]
+        vec![change_broker(broker(second, 700, 7), |look| {
+            // 100 a second of 7 ms.
+            look.values.extend([
+                (MetricId::Flushes, 100 * second),
+                (MetricId::FlushTime, 700_000_000 * second),
+            ]);
+        })]
     });
     let disk = limit(&run);
     assert_eq!(disk.word, Bottleneck::Disk, "{disk:?}");
@@ -286,10 +273,6 @@ fn a_broker_that_flushes_most_of_the_time_has_a_slow_disk() {
 fn a_node_whose_one_thread_flushes_has_a_slow_disk_though_no_part_is_most() {
     let flushing = |flush_us: u64| {
         with_each_second(move |second| {
-            let (subject, kind) = node(second, 50, 3);
-            let EvidenceKind::Broker(mut look) = kind else {
-                return Vec::new();
-            };
             // 200 a second: 3 ms of 8 in the log, 2 before it and 3 behind it.
             let sum = |ms_each: u64| second * 200 * ms_each * 1_000_000;
             let produce = BTreeMap::from([
@@ -300,12 +283,13 @@ fn a_node_whose_one_thread_flushes_has_a_slow_disk_though_no_part_is_most() {
                 (MetricId::RequestRemote, sum(0)),
                 (MetricId::ResponseQueueTime, sum(3)),
             ]);
-            look.requests = BTreeMap::from([(RequestKind::Produce, produce)]);
-            look.values.extend([
-                (MetricId::Flushes, 200 * second),
-                (MetricId::FlushTime, 200 * flush_us * second * 1_000),
-            ]);
-            vec![(subject, EvidenceKind::Broker(look))]
+            vec![change_broker(node(second, 50, 3), |look| {
+                look.requests = BTreeMap::from([(RequestKind::Produce, produce)]);
+                look.values.extend([
+                    (MetricId::Flushes, 200 * second),
+                    (MetricId::FlushTime, 200 * flush_us * second * 1_000),
+                ]);
+            })]
         })
     };
     // 55 and 10 % of the thread's time.
@@ -339,7 +323,7 @@ fn what_piles_up_and_is_acked_after_the_hold_was_not_done_in_time() {
     assert_eq!(limit.word, Bottleneck::Target, "{limit:?}");
 }
 
-/// The closed run, with more said of its writers.
+/// The closed run, with more samples of its writers.
 fn closed_with(more: impl Fn(&mut Recorder)) -> RunRead {
     let mut made = Made::begin(CLOSED);
     made.repeat_with(
@@ -373,8 +357,7 @@ fn requests_of_one_record_are_the_limit_and_large_ones_are_not() {
     };
     let small = limit(&of_request(1, 300));
     assert_eq!(small.word, Bottleneck::Batching, "{small:?}");
-    let said = small.evidence.join(" ");
-    assert!(said.contains("writers: 1.00 records per request"), "{said}");
+    small.assert_evidence("writers: 1.00 records per request");
     // A megabyte fills a request by itself.
     assert_eq!(limit(&of_request(1, 1_000_000)).word, Bottleneck::Undecided);
     assert_eq!(limit(&of_request(100, 12_000)).word, Bottleneck::Undecided);
@@ -390,12 +373,8 @@ fn pauses_count_in_the_hold_and_as_a_part_of_its_time() {
     });
     let quota = limit(&run);
     assert_eq!(quota.word, Bottleneck::Quota, "{quota:?}");
-    let said = quota.evidence.join(" ");
-    assert!(
-        said.contains(
-            "writers: brokers requested 100 pauses, 20 % of its connection time in the hold."
-        ),
-        "{said}"
+    quota.assert_evidence(
+        "writers: brokers requested 100 pauses, 20 % of its connection time in the hold.",
     );
 }
 
@@ -415,11 +394,7 @@ fn a_rate_that_was_kept_through_faults_is_not_said_to_be_in_time() {
         "{}",
         limit.sentence
     );
-    let said = limit.evidence.join(" ");
-    assert!(
-        said.contains("1 fault during the hold; records due then may have waited"),
-        "{said}"
-    );
+    limit.assert_evidence("1 fault during the hold; records due then may have waited");
 }
 
 #[test]
@@ -432,6 +407,5 @@ fn with_faults_nothing_is_sure() {
     let doubted = limit(&run);
     assert_eq!(doubted.word, Bottleneck::Undecided, "{doubted:?}");
     assert_eq!(doubted.candidates, [Bottleneck::RequestHandlers]);
-    let said = doubted.evidence.join(" ");
-    assert!(said.contains("The scenario injected 1 fault"), "{said}");
+    doubted.assert_evidence("The scenario injected 1 fault");
 }

@@ -28,10 +28,6 @@ fn only(word: Bottleneck) -> (Bottleneck, Vec<Bottleneck>) {
     (word, Vec::new())
 }
 
-fn said(verdict: &LimitText) -> String {
-    verdict.evidence.join(" ")
-}
-
 /// A broker in each second: what its threads were idle, and where the time of its 100 produce requests a second went.
 struct Broker {
     id: i32,
@@ -112,11 +108,7 @@ fn network_threads_without_idle_time_are_the_limit() {
     };
     let verdict = limit(&with_broker(&broker).1);
     assert_eq!(verdict.sentence, "Bottleneck: broker network threads.");
-    let said = said(&verdict);
-    assert!(
-        said.contains("Broker 1: its network threads were idle for 5.0 % of the time"),
-        "{said}"
-    );
+    verdict.assert_evidence("Broker 1: its network threads were idle for 5.0 % of the time");
 }
 
 /// What the writers hold at each of 20 looks a second: per cent of buffer.memory, and of the requests that may be under
@@ -146,12 +138,8 @@ fn a_full_buffer_is_the_limit_while_all_others_have_time() {
     };
     let full = with(60, 59, 201);
     assert_eq!(full.word, Bottleneck::Buffer, "{full:?}");
-    let words = said(&full);
-    assert!(
-        words.contains(
-            "writers: 60 % of buffer.memory and 59 % of the allowed in-flight requests were in use."
-        ),
-        "{words}"
+    full.assert_evidence(
+        "writers: 60 % of buffer.memory and 59 % of the allowed in-flight requests were in use.",
     );
     let of = |verdict: LimitText| (verdict.word, verdict.candidates);
     assert_eq!(of(with(59, 59, 900)), undecided(&[]));
@@ -188,12 +176,8 @@ fn waiting_for_followers_is_most_of_a_requests_time() {
         waits.sentence,
         "Bottleneck: replication (waiting for followers)."
     );
-    let words = said(&waits);
-    assert!(
-        words.contains(
-            "writers: each ack waits for 3 replicas (acks=all), 50 % of the produce request time."
-        ),
-        "{words}"
+    waits.assert_evidence(
+        "writers: each ack waits for 3 replicas (acks=all), 50 % of the produce request time.",
     );
     let of = |verdict: LimitText| (verdict.word, verdict.candidates);
     // Nobody waits with other acks.
@@ -241,7 +225,7 @@ fn a_broker_without_time_that_leads_all_is_the_limit_while_another_one_rests() {
     assert_eq!(hot(100, 590), only(Bottleneck::RequestHandlers));
 }
 
-/// A run of a writer that keeps its 1,000 records a second for 12 s, and a reader that does what is told.
+/// A run of a writer that keeps its 1,000 records a second for 12 s, and a reader whose load `read` records.
 fn read_along(read: impl Fn(&mut Recorder)) -> RunRead {
     let reader = "  - name: readers\n    kind: consume\n    consumers: 1\n    partitions: all\n    from: latest\n";
     let stages = "stages: {warm-up: 2 s, hold: 60 s, drain: 5 s}\nrepeats: 3\n";
@@ -280,12 +264,8 @@ fn consumers_that_fall_further_and_further_behind_are_the_limit_of_a_load_that_w
     let half = with(500, 500);
     assert_eq!(half.word, Bottleneck::Consumer, "{half:?}");
     assert_eq!(half.sentence, "Bottleneck: slow consumers.");
-    let words = said(&half);
     // From 500 to 6,000 in steps of 500.
-    assert!(
-        words.contains("readers: consumer lag was 3,250 records on average, 6,000 at most"),
-        "{words}"
-    );
+    half.assert_evidence("readers: consumer lag was 3,250 records on average, 6,000 at most");
     // Of 1,000 a second a quarter is always under way: 210 in the last third is less, 315 more.
     assert_eq!(with(1_000, 20).word, Bottleneck::Load);
     assert_eq!(with(1_000, 30).word, Bottleneck::Consumer);
@@ -332,11 +312,7 @@ fn a_load_thread_without_time_is_the_limit_and_takes_the_machine_with_it() {
     let (_made, mut run) = with_thread(95);
     let busy = limit(&run);
     assert_eq!(busy.word, Bottleneck::Generator, "{busy:?}");
-    let words = said(&busy);
-    assert!(
-        words.contains("The busiest load thread used 95 % of a core"),
-        "{words}"
-    );
+    busy.assert_evidence("The busiest load thread used 95 % of a core");
     assert_eq!(decided(&with_thread(94).1), undecided(&[]));
     // The machine has nothing to spare because of it.
     run.evidence.extend((0..=10).map(|second| Evidence {
@@ -391,8 +367,8 @@ fn a_disk_with_the_data_that_is_always_in_use_with_a_queue_is_the_limit() {
     assert_eq!(with_disk(999, 90, "sdb"), undecided(&[]));
 }
 
-/// What is said of a flow at a rate with linger.ms at 2, whose records are acked after so many microseconds, in
-/// requests of so many bytes.
+/// The evidence about linger.ms of a flow at a rate with linger.ms at 2. Its records are acked after `service_us`, in
+/// requests of `wire_bytes`.
 fn lingering(service_us: u64, wire_bytes: u64) -> Option<String> {
     let mut made = Made::begin(&PACED.replace("acks: all", "acks: all, linger.ms: 2"));
     made.repeat(0, |_, recorder| {
@@ -414,14 +390,14 @@ fn lingering(service_us: u64, wire_bytes: u64) -> Option<String> {
     let verdict = limit(&made.end());
     assert_eq!(verdict.word, Bottleneck::Load, "{verdict:?}");
     let mut evidence = verdict.evidence.into_iter();
-    evidence.find(|said| said.contains("linger.ms"))
+    evidence.find(|sentence| sentence.contains("linger.ms"))
 }
 
 #[test]
-fn times_that_are_mostly_linger_are_told_though_linger_limits_no_rate() {
-    let told = lingering(2_000, 200).unwrap();
+fn times_that_are_mostly_linger_are_reported_though_linger_limits_no_rate() {
+    let sentence = lingering(2_000, 200).unwrap();
     assert_eq!(
-        told,
+        sentence,
         "writers: the median service time is 2.00 ms with linger.ms at 2.00 ms, so most of it is \
          lingering."
     );

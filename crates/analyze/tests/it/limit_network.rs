@@ -66,10 +66,7 @@ impl Card<'_> {
 
 /// So many seconds with one figure, the others with another.
 fn some(seconds: usize, one: (u64, u64), other: (u64, u64)) -> [(u64, u64); 10] {
-    std::array::from_fn(|second| match second < seconds {
-        true => one,
-        false => other,
-    })
+    std::array::from_fn(|second| if second < seconds { one } else { other })
 }
 
 fn card(moved: [(u64, u64); 10]) -> Card<'static> {
@@ -94,18 +91,14 @@ fn a_card_that_was_full_in_most_seconds_is_the_limit() {
     assert_eq!(full.word, Bottleneck::NetworkCard, "{full:?}");
     assert_eq!(full.sentence, "Bottleneck: network card.");
     // 6 of 10 seconds, and 67.5 of 125 on the mean.
-    let said = full.evidence.join(" ");
-    assert!(
-        said.contains(
-            "eth0 sent 67.5 MB/s of its 125 MB/s (54 %), and was saturated for 60 % of the time."
-        ),
-        "{said}"
+    full.assert_evidence(
+        "eth0 sent 67.5 MB/s of its 125 MB/s (54 %), and was saturated for 60 % of the time.",
     );
     assert_eq!(card(some(10, (112_500, 1), (0, 0))).decided(), is_it());
-    let said = card(some(10, (120_000, 1), (0, 0))).verdict().evidence;
-    let wanted = "eth0 received 120 MB/s of its 125 MB/s (96 %), and was saturated for 100 % of \
-                  the time.";
-    assert!(said.join(" ").contains(wanted), "{said:?}");
+    let received = card(some(10, (120_000, 1), (0, 0))).verdict();
+    received.assert_evidence(
+        "eth0 received 120 MB/s of its 125 MB/s (96 %), and was saturated for 100 % of the time.",
+    );
 }
 
 #[test]
@@ -119,11 +112,8 @@ fn half_of_the_seconds_or_nine_tenths_of_the_speed_are_not_enough() {
     assert_eq!(card(some(10, (0, 87_500), (0, 0))).decided(), near());
     let free = card(some(10, (0, 87_400), (0, 0)));
     assert_eq!(free.decided(), none());
-    let said = free.verdict().evidence.join(" ");
-    assert!(
-        said.contains("eth0 sent 87.4 MB/s of its 125 MB/s (70 %)."),
-        "{said}"
-    );
+    free.verdict()
+        .assert_evidence("eth0 sent 87.4 MB/s of its 125 MB/s (70 %).");
 }
 
 #[test]
@@ -135,32 +125,24 @@ fn directions_add_up_only_where_one_waits_for_the_other() {
         ..card(both)
     };
     assert_eq!(half.decided(), is_it());
-    let said = half.verdict().evidence.join(" ");
-    assert!(
-        said.contains("eth0 carried in both directions 120 MB/s of its 125 MB/s"),
-        "{said}"
-    );
+    half.verdict()
+        .assert_evidence("eth0 carried in both directions 120 MB/s of its 125 MB/s");
 }
 
 #[test]
 fn a_speed_that_was_exceeded_is_no_speed() {
     let beyond = some(10, (0, 132_000), (0, 0));
     let driver = card(beyond).verdict();
-    assert_eq!((driver.word, driver.candidates), none());
-    let said = driver.evidence.join(" ");
-    assert!(
-        said.contains(
-            "eth0 sent 132 MB/s, more than the 125 MB/s that its driver reports, so that speed is \
-             wrong."
-        ),
-        "{said}"
+    driver.assert_evidence(
+        "eth0 sent 132 MB/s, more than the 125 MB/s that its driver reports, so that speed is \
+         wrong.",
     );
+    assert_eq!((driver.word, driver.candidates), none());
     let user = Card {
         told_by: Some(SpeedSource::User),
         ..card(beyond)
     };
-    let said = user.verdict().evidence.join(" ");
-    assert!(said.contains("that --network-speed sets"), "{said}");
+    user.verdict().assert_evidence("that --network-speed sets");
     // A little more is what clocks and counters make.
     assert_eq!(card(some(10, (0, 131_000), (0, 0))).decided(), is_it());
 }
@@ -176,15 +158,11 @@ fn nothing_is_judged_without_a_speed_and_of_a_target_elsewhere_it_is_told_how_to
     assert!(!here.evidence.join(" ").contains("eth0"), "{here:?}");
     run.environment.as_mut().unwrap().target.same_machine = Some(false);
     let there = limit(&run);
-    assert_eq!((there.word, there.candidates), none());
-    let said = there.evidence.join(" ");
-    assert!(
-        said.contains(
-            "eth0 sent 124 MB/s. Its driver does not report a speed; set it with \
-                       --network-speed eth0=10Gbit."
-        ),
-        "{said}"
+    there.assert_evidence(
+        "eth0 sent 124 MB/s. Its driver does not report a speed; set it with --network-speed \
+         eth0=10Gbit.",
     );
+    assert_eq!((there.word, there.candidates), none());
     let idle = Card {
         told_by: None,
         ..card(some(10, (0, 12_000), (0, 0)))
@@ -200,7 +178,7 @@ fn a_card_that_did_nothing_is_not_spoken_of() {
     let idle = card(some(10, (0, 1_240), (0, 0))).verdict();
     assert!(!idle.evidence.join(" ").contains("eth0"), "{idle:?}");
     let some = card(some(10, (0, 1_260), (0, 0))).verdict();
-    assert!(some.evidence.join(" ").contains("eth0"), "{some:?}");
+    some.assert_evidence("eth0");
 }
 
 #[test]

@@ -168,17 +168,17 @@ impl Made {
         change: impl FnOnce(&mut RepeatRecord),
     ) {
         let key = RepeatKey { trial: 0, repeat };
-        let begun = self.folder.begin_repeat(key).unwrap();
+        let folder = self.folder.begin_repeat(key).unwrap();
         self.note(key, 0, EventKind::RepeatStarted);
         for (index, _) in self.plan.trials[0].flows.iter().enumerate() {
             let flow = u16::try_from(index).unwrap();
-            let mut recorder = Recorder::new(flow, self.borders(), begun.sink());
+            let mut recorder = Recorder::new(flow, self.borders(), folder.sink());
             load(index, &mut recorder);
             recorder.finish();
         }
         let mut record = self.record(key);
         change(&mut record);
-        begun.finish(&record).unwrap();
+        folder.finish(&record).unwrap();
     }
 
     fn note(&self, key: RepeatKey, at_ns: u64, kind: EventKind) {
@@ -219,21 +219,13 @@ impl Made {
         };
         let (start_ns, end_ns) = (borders.warm_up_end_ns, borders.hold_end_ns);
         let hold_ns = end_ns - start_ns;
-        let flows = self.plan.trials[0].flows.iter().map(|flow| FlowRecord {
-            name: flow.name().to_owned(),
-            stages: vec![
+        let flows = self.plan.trials[0].flows.iter().map(|flow| {
+            let stages = vec![
                 span(Stage::WarmUp, 0, start_ns),
                 span(Stage::Hold, start_ns, end_ns),
                 span(Stage::Drain, end_ns, end_ns + SECOND_NS),
-            ],
-            threads: 1,
-            driver: None,
-            group: None,
-            mirror: None,
-            connections: None,
-            transactions: None,
-            ceiling: None,
-            pace: None,
+            ];
+            FlowRecord::new(flow.name().to_owned(), stages, 1)
         });
         RepeatRecord {
             key,

@@ -33,12 +33,12 @@ fn one_broker_that_did_all_the_work_is_named() {
     let summary = summed(&[(1, 9_000)]);
     let shares = &summary.trials[0].broker_shares;
     assert_eq!(shares.len(), 3, "one for each repeat");
-    let told: Vec<(i32, u32, u64)> = shares[0]
+    let brokers: Vec<(i32, u32, u64)> = shares[0]
         .brokers
         .iter()
         .map(|one| (one.broker, one.partitions, one.records))
         .collect();
-    assert_eq!(told, [(1, 1, 9_000), (0, 0, 0), (2, 0, 0)]);
+    assert_eq!(brokers, [(1, 1, 9_000), (0, 0, 0), (2, 0, 0)]);
     let text = skew(&summary).unwrap();
     assert!(
         text.starts_with("Broker 1 led 100 % of the records"),

@@ -68,21 +68,21 @@ fn of_single_runs_a_spread_between_them_is_assumed_said_and_turned_off() {
     // ln 1.02 is 0.0198 and half of the interval of 1.96 x sqrt(2) x ln 1.02.
     let (found, against, comparison) = judged(1020.0, BetweenRuns::Part(0.02));
     assert_eq!(found, DifferenceVerdict::NoDifference);
-    let wanted = 1.96 * 2.0_f64.sqrt() * 1.02_f64.ln() + 1.001_f64.ln();
+    let half_width = 1.96 * 2.0_f64.sqrt() * 1.02_f64.ln() + 1.001_f64.ln();
     let interval = against.interval.unwrap();
-    near(interval.high.ln(), 1.02_f64.ln() + wanted, 1e-3);
+    near(interval.high.ln(), 1.02_f64.ln() + half_width, 1e-3);
     assert_eq!(against.between_runs, Some(0.02));
-    let said = &comparison.method.between_runs;
-    let words = text::comparison::between_runs(said);
+    let between_runs = &comparison.method.between_runs;
+    let words = text::comparison::between_runs(between_runs);
     assert!(words.contains("between runs is 2 %"), "{words}");
     assert!(words.contains("--with"), "{words}");
-    assert!(!said.measured && said.assumed.iter().all(|one| one.part == 0.02));
+    assert!(!between_runs.measured && between_runs.assumed.iter().all(|one| one.part == 0.02));
 
     let (found, against, comparison) = judged(1020.0, BetweenRuns::Part(0.0));
     assert_eq!(found, DifferenceVerdict::Faster);
     assert_eq!(against.between_runs, Some(0.0));
-    let said = &comparison.method.between_runs;
-    assert!(said.is_ignored && said.assumed.is_empty());
+    let between_runs = &comparison.method.between_runs;
+    assert!(between_runs.is_ignored && between_runs.assumed.is_empty());
 
     // What is usual hides a hundredth, and not a tenth.
     assert_eq!(
@@ -91,10 +91,10 @@ fn of_single_runs_a_spread_between_them_is_assumed_said_and_turned_off() {
     );
     let (found, _, comparison) = judged(900.0, BetweenRuns::Usual);
     assert_eq!(found, DifferenceVerdict::Slower);
-    let said = &comparison.method.between_runs;
-    let kinds: Vec<FigureKind> = said.assumed.iter().map(|one| one.figure).collect();
+    let between_runs = &comparison.method.between_runs;
+    let kinds: Vec<FigureKind> = between_runs.assumed.iter().map(|one| one.figure).collect();
     assert_eq!(kinds[0], FigureKind::Throughput);
-    let words = text::comparison::between_runs(said);
+    let words = text::comparison::between_runs(between_runs);
     assert!(words.contains("% of rates"), "{words}");
 }
 
@@ -135,8 +135,8 @@ fn several_runs_of_each_side_show_what_runs_differ_by() {
     );
     near(against.p.unwrap(), 0.001_827, 0.01);
     assert_eq!(against.between_runs, None);
-    let said = &comparison.method.between_runs;
-    assert!(said.measured && said.assumed.is_empty());
+    let between_runs = &comparison.method.between_runs;
+    assert!(between_runs.measured && between_runs.assumed.is_empty());
 }
 
 #[test]
@@ -170,8 +170,8 @@ fn beside_one_run_the_spread_of_the_other_side_is_assumed_too() {
     let cell = &row(&comparison, FigureKind::Throughput).cells[1];
     let interval = cell.against.as_ref().unwrap().interval.unwrap();
     // A third of the variance on one side and all of it on the other.
-    let wanted = 1.96 * (4.0_f64 / 3.0).sqrt() * 1.03_f64.ln() + 1.001_f64.ln();
-    near(interval.high.ln(), wanted, 1e-3);
+    let half_width = 1.96 * (4.0_f64 / 3.0).sqrt() * 1.03_f64.ln() + 1.001_f64.ln();
+    near(interval.high.ln(), half_width, 1e-3);
     assert_eq!(cell.values_of_runs, Vec::<Vec<f64>>::new(), "one run");
 }
 

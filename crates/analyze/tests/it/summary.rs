@@ -269,9 +269,12 @@ fn a_core_that_spins_between_sends_is_no_limit_of_the_generator() {
     ] {
         near(per_record.as_ref().unwrap().mean, 100_000.0, 0.001);
     }
-    let told = text::generator::evidence(trial).join(" ");
-    assert!(told.contains("used 10 % of a core"), "{told}");
-    assert!(told.contains("busy-waited for 90 % of a core"), "{told}");
+    let evidence = text::generator::evidence(trial).join(" ");
+    assert!(evidence.contains("used 10 % of a core"), "{evidence}");
+    assert!(
+        evidence.contains("busy-waited for 90 % of a core"),
+        "{evidence}"
+    );
 }
 
 #[test]

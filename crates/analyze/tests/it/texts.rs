@@ -24,6 +24,13 @@ impl LimitText {
             evidence: text::bottleneck::evidence(limit, trial),
         }
     }
+
+    /// Panics unless the evidence contains a text.
+    #[track_caller]
+    pub(crate) fn assert_evidence(&self, expected: &str) {
+        let evidence = self.evidence.join(" ");
+        assert!(evidence.contains(expected), "{evidence}");
+    }
 }
 
 /// What limited the first trial.

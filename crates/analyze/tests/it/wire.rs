@@ -67,7 +67,7 @@ fn batches_and_requests_are_told_by_the_slices() {
         (figures.throttle_part, figures.buffer_wait_ns_mean),
         (0.0, None)
     );
-    // Nobody looked at what producers hold.
+    // The run has no samples of what producers hold.
     assert_eq!((hold.buffer_part, hold.in_flight_part), (None, None));
     let clients = &Series::of(&run, 0).repeats[0].clients[0];
     assert_eq!((clients.flow, clients.held.len()), (0, 0));
@@ -183,7 +183,7 @@ fn consumers_are_told_by_their_fetches() {
     );
 }
 
-/// The paced run, with three brokers that told of themselves each second.
+/// The paced run, with samples of the topic and of three brokers each second.
 fn asked(lag: impl Fn(u64) -> u64, under_replicated: impl Fn(u64) -> u32) -> (Made, RunRead) {
     let (made, mut run) = whole_paced_run();
     for second in 0..=62 {
@@ -356,7 +356,7 @@ fn what_brokers_do_not_tell_is_not_told_of_the_machine() {
     assert_eq!(repeat.wire.not_seen, [not_seen]);
     assert_eq!(repeat.host.not_seen, []);
     assert_eq!(repeat.wire.groups[0].lag_records, [(SECOND_NS, 7)]);
-    // Nobody told of the topic.
+    // There are no samples of the topic.
     assert_eq!(wire_hold(&run, KEY), None);
 }
 

@@ -74,7 +74,7 @@ pub(crate) struct ConsumerSetup {
     /// The partitions' leaders.
     pub(crate) leaders: Leaders,
     /// Its membership in a consumer group, if any.
-    pub(crate) seat: Option<GroupSubscription>,
+    pub(crate) subscription: Option<GroupSubscription>,
     /// The echo tracker of its flow, if it reads back what the flow writes.
     pub(crate) echo: Option<Arc<EchoTracker>>,
 }
@@ -111,7 +111,7 @@ pub(crate) struct Consumer {
     pub(super) in_flight: Vec<Option<FetchInFlight>>,
     pub(super) positions: Vec<Position>,
     pub(super) leaders: Leaders,
-    pub(super) seat: Option<GroupSubscription>,
+    pub(super) subscription: Option<GroupSubscription>,
     /// The tracker of an echo flow.
     pub(super) echo: Option<Arc<EchoTracker>>,
     /// Offsets and intended times of records read back; reused.
@@ -155,7 +155,7 @@ impl Consumer {
             links: setup.links,
             positions: setup.positions,
             leaders: setup.leaders,
-            seat: setup.seat,
+            subscription: setup.subscription,
             echo: setup.echo,
             echoes: Vec::new(),
             is_draining: false,
@@ -175,8 +175,8 @@ impl Consumer {
 
     /// Registers its connections with the worker's event loop.
     pub(crate) fn register(&mut self, around: &WorkerContext<'_>) -> io::Result<()> {
-        if let Some(seat) = &self.seat {
-            seat.begin();
+        if let Some(subscription) = &self.subscription {
+            subscription.begin();
         }
         self.links
             .iter_mut()
@@ -209,8 +209,8 @@ impl Consumer {
     /// Stops reading.
     pub(crate) fn stop(&mut self) {
         self.done = true;
-        if let Some(seat) = &self.seat {
-            seat.end();
+        if let Some(subscription) = &self.subscription {
+            subscription.end();
         }
     }
 
@@ -249,8 +249,8 @@ impl Consumer {
     }
 
     fn has_read_enough(&self) -> bool {
-        if let Some(seat) = &self.seat {
-            return seat.shared.has_read_enough();
+        if let Some(subscription) = &self.subscription {
+            return subscription.shared.has_read_enough();
         }
         self.totals.consumed >= self.records_max || self.positions.iter().all(Position::is_at_end)
     }
@@ -463,8 +463,8 @@ impl Consumer {
                         )
                     });
                     position.end = Some(offset);
-                    if let Some(seat) = &self.seat {
-                        seat.shared.give_up();
+                    if let Some(subscription) = &self.subscription {
+                        subscription.shared.give_up();
                     }
                 }
                 Ok(found) => position.offset = found.next_offset.unwrap_or(position.offset),
@@ -549,11 +549,11 @@ impl Consumer {
 
     /// Reports a partition's position to the group, if there is one.
     fn note_read(&self, part: &FetchedRecords, records: u64) {
-        if let Some(seat) = &self.seat {
+        if let Some(subscription) = &self.subscription {
             let position = &self.positions[part.position];
             let (partition, offset) = (position.partition, position.offset);
             let from = part.from_offset;
-            seat.shared.note(partition, from, offset, records);
+            subscription.shared.note(partition, from, offset, records);
         }
     }
 
@@ -570,8 +570,8 @@ impl Consumer {
         } else {
             around.broken(now_ns, &self.flow.name, say);
             position.end = Some(position.offset);
-            if let Some(seat) = &self.seat {
-                seat.shared.give_up();
+            if let Some(subscription) = &self.subscription {
+                subscription.shared.give_up();
             }
         }
     }

@@ -10,7 +10,11 @@ const IDLE_LOOK_NS: u64 = 1_000_000;
 impl Consumer {
     /// Handles the messages of its member's thread.
     pub(super) fn hear(&mut self, around: &WorkerContext<'_>) {
-        while let Some(word) = self.seat.as_ref().and_then(|seat| seat.next_word()) {
+        while let Some(word) = self
+            .subscription
+            .as_ref()
+            .and_then(|subscription| subscription.next_word())
+        {
             let now_ns = around.clock.now_ns();
             match word {
                 MemberEvent::Assigned {
@@ -53,9 +57,9 @@ impl Consumer {
             None => format!("{name}: {why}; gave up all partitions ({count})"),
             Some(_) => format!("{name}: {why}; gave up {count} of {before} partitions"),
         });
-        if let Some(seat) = &mut self.seat {
-            seat.revoked_at_ns = Some(now_ns);
-            seat.release();
+        if let Some(subscription) = &mut self.subscription {
+            subscription.revoked_at_ns = Some(now_ns);
+            subscription.release();
         }
     }
 
@@ -68,7 +72,9 @@ impl Consumer {
         around: &WorkerContext<'_>,
     ) {
         self.assignment += 1;
-        let Some(seat) = &mut self.seat else { return };
+        let Some(subscription) = &mut self.subscription else {
+            return;
+        };
         self.positions
             .retain(|known| positions.iter().any(|(place, _)| *place == known.partition));
         let kept = self.positions.len();
@@ -83,13 +89,13 @@ impl Consumer {
                 partition,
                 offset,
                 high_watermark: offset,
-                end: seat.shared.end(partition),
+                end: subscription.shared.end(partition),
                 leader: None,
                 retry_at_ns: 0,
                 since: self.assignment,
             });
         }
-        let since_ns = seat.revoked_at_ns.take();
+        let since_ns = subscription.revoked_at_ns.take();
         let (name, count) = (self.group_name(), positions.len());
         if let Some(since_ns) = since_ns {
             let seconds = now_ns.saturating_sub(since_ns) as f64 / 1e9;
@@ -130,8 +136,8 @@ impl Consumer {
 
     /// When a member must check again without a message.
     pub(super) fn group_poll_at_ns(&self) -> u64 {
-        let idles = self.seat.as_ref().is_some_and(|seat| {
-            seat.shared.is_limited() && self.positions.iter().all(Position::is_at_end)
+        let idles = self.subscription.as_ref().is_some_and(|subscription| {
+            subscription.shared.is_limited() && self.positions.iter().all(Position::is_at_end)
         });
         match idles {
             true => self.seen_ns + IDLE_LOOK_NS,
@@ -140,8 +146,8 @@ impl Consumer {
     }
 
     fn group_name(&self) -> String {
-        self.seat
+        self.subscription
             .as_ref()
-            .map_or_else(String::new, |seat| seat.name.clone())
+            .map_or_else(String::new, |subscription| subscription.name.clone())
     }
 }

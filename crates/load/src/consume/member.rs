@@ -53,7 +53,7 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, M
     let (tell_end, over) = channel();
     let presence = Arc::new(Presence::default());
     let (stop, give_up) = (Interrupt::new(), Interrupt::new());
-    let seat = GroupSubscription {
+    let subscription = GroupSubscription {
         words,
         released: release,
         presence: Arc::clone(&presence),
@@ -89,7 +89,7 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, M
         over,
         thread: Some(thread),
     };
-    Ok((seat, thread))
+    Ok((subscription, thread))
 }
 
 impl GroupThread {

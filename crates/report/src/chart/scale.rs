@@ -219,8 +219,8 @@ mod tests {
         let ticks = Scale::decades(1.2e6, 8e6).ticks();
         let expected = [1e6, 2e6, 5e6, 1e7];
         assert_eq!(ticks.len(), expected.len());
-        for (tick, wanted) in ticks.iter().zip(expected) {
-            assert!((tick / wanted - 1.0).abs() < 1e-9);
+        for (tick, expected) in ticks.iter().zip(expected) {
+            assert!((tick / expected - 1.0).abs() < 1e-9);
         }
     }
 

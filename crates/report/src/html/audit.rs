@@ -8,16 +8,53 @@ use crate::markup::Markup;
 use crate::text;
 use crate::view::{ReportView, TrialView, published};
 
-/// What the reason of a figure that cannot be compared begins with.
-const NOT_COMPARABLE: &str = "Not comparable";
+/// The level of a sentence, in the order of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum AuditLevel {
+    /// The reason why a figure cannot be compared.
+    NotComparable,
+    Contradiction,
+    Artefact,
+    Caution,
+}
 
-/// How a finding's sentence begins, and its plural.
-const LEVELS: [(&str, &str); 4] = [
-    (NOT_COMPARABLE, "not comparable"),
-    ("contradiction", "contradictions"),
-    ("artefact", "artefacts"),
-    ("caution", "cautions"),
-];
+impl AuditLevel {
+    const ALL: [AuditLevel; 4] = [
+        AuditLevel::NotComparable,
+        AuditLevel::Contradiction,
+        AuditLevel::Artefact,
+        AuditLevel::Caution,
+    ];
+
+    /// The level of an audit's finding, which starts with the level's name and a colon; `None` if it is unknown.
+    fn of_finding(finding: &str) -> Option<AuditLevel> {
+        match finding.split_once(": ")?.0 {
+            "contradiction" => Some(AuditLevel::Contradiction),
+            "artefact" => Some(AuditLevel::Artefact),
+            "caution" => Some(AuditLevel::Caution),
+            _ => None,
+        }
+    }
+
+    /// `2 artefacts`.
+    fn counted(self, count: u64) -> String {
+        let (one, several) = match self {
+            AuditLevel::NotComparable => ("Not comparable", "not comparable"),
+            AuditLevel::Contradiction => ("contradiction", "contradictions"),
+            AuditLevel::Artefact => ("artefact", "artefacts"),
+            AuditLevel::Caution => ("caution", "cautions"),
+        };
+        format::plural(count, one, several)
+    }
+}
+
+/// A sentence about one or more published figures of a trial.
+struct AuditSentence {
+    level: Option<AuditLevel>,
+    text: String,
+    /// The published figures.
+    figures: Vec<String>,
+}
 
 /// A link to the reason why a figure cannot be compared.
 pub(super) fn write_why(page: &mut Markup, trial: &TrialView, published: &PublishedComparison) {
@@ -34,12 +71,10 @@ pub(super) fn write_summary(page: &mut Markup, trial: &TrialView, findings: &[St
         return;
     }
     let link = format!("#{}", id(trial));
+    let levels = findings.iter().map(|one| AuditLevel::of_finding(one));
+    let counts = format!("audit: {}", count_by_level(levels));
     page.element("span", &[("class", "small block")], |page| {
-        page.leaf(
-            "a",
-            &[("href", &link)],
-            &format!("audit: {}", count_by_level(findings)),
-        );
+        page.leaf("a", &[("href", &link)], &counts);
     });
 }
 
@@ -47,7 +82,7 @@ pub(super) fn write_summary(page: &mut Markup, trial: &TrialView, findings: &[St
 pub(super) fn write(page: &mut Markup, view: &ReportView) {
     let trials = || view.scenarios.iter().flat_map(|scenario| &scenario.trials);
     let target = &view.target.words;
-    if trials().all(|trial| by_sentence(trial, target).is_empty()) {
+    if trials().all(|trial| sentences(trial, target).is_empty()) {
         return;
     }
     page.leaf("h3", &[], "About the published lines");
@@ -63,25 +98,26 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
 }
 
 fn write_trial(page: &mut Markup, trial: &TrialView, target: &str) {
-    let findings = by_sentence(trial, target);
-    if findings.is_empty() {
+    let sentences = sentences(trial, target);
+    if sentences.is_empty() {
         return;
     }
     let lines = lines(trial).count();
     page.element("details", &[("class", "audit")], |page| {
-        let sentences: Vec<String> = findings.iter().map(|(one, _)| one.clone()).collect();
-        let summary = match count_by_level(&sentences) {
-            told if told.is_empty() => trial.name.clone(),
-            told => format!("{}: {told}", trial.name),
+        let counts = count_by_level(sentences.iter().map(|one| one.level));
+        let summary = if counts.is_empty() {
+            trial.name.clone()
+        } else {
+            format!("{}: {counts}", trial.name)
         };
         page.leaf("summary", &[], &summary);
         page.element("ul", &[("id", &id(trial))], |page| {
-            for (finding, published) in &findings {
+            for sentence in &sentences {
                 page.element("li", &[], |page| {
-                    page.text(finding);
+                    page.text(&sentence.text);
                     if lines > 1 {
-                        let of = format!("Published: {}", published.join("; "));
-                        page.leaf("span", &[("class", "small block")], &of);
+                        let figures = format!("Published: {}", sentence.figures.join("; "));
+                        page.leaf("span", &[("class", "small block")], &figures);
                     }
                 });
             }
@@ -93,32 +129,43 @@ fn lines<'a>(trial: &TrialView<'a>) -> impl Iterator<Item = &'a PublishedCompari
     trial.flows.iter().flat_map(|flow| flow.published())
 }
 
-/// Each sentence once, with the published figures of whose lines it is true, in the order of the levels.
-fn by_sentence(trial: &TrialView, target: &str) -> Vec<(String, Vec<String>)> {
-    let mut sentences: Vec<(String, Vec<String>)> = Vec::new();
+/// Each sentence once, with the published figures that it is about, in the order of the levels.
+fn sentences(trial: &TrialView, target: &str) -> Vec<AuditSentence> {
+    let mut sentences: Vec<AuditSentence> = Vec::new();
     for line in lines(trial) {
-        let is_other = line.word == PublishedStatus::NotComparable;
-        let reason = is_other.then(|| text::goal::published(line, target));
-        for finding in reason.into_iter().chain(line.audit.iter().cloned()) {
-            match sentences.iter_mut().find(|(one, _)| *one == finding) {
-                Some((_, of)) => of.push(published::value(line)),
-                None => sentences.push((finding, vec![published::value(line)])),
+        let is_comparable = line.word != PublishedStatus::NotComparable;
+        let reason = (!is_comparable).then(|| {
+            let level = Some(AuditLevel::NotComparable);
+            (level, text::goal::published(line, target))
+        });
+        let findings = line
+            .audit
+            .iter()
+            .map(|finding| (AuditLevel::of_finding(finding), finding.clone()));
+        for (level, text) in reason.into_iter().chain(findings) {
+            let figure = published::value(line);
+            match sentences.iter_mut().find(|one| one.text == text) {
+                Some(sentence) => sentence.figures.push(figure),
+                None => sentences.push(AuditSentence {
+                    level,
+                    text,
+                    figures: vec![figure],
+                }),
             }
         }
     }
-    let level = |finding: &str| LEVELS.iter().position(|(one, _)| finding.starts_with(one));
-    sentences.sort_by_key(|(finding, _)| level(finding));
+    sentences.sort_by_key(|sentence| sentence.level);
     sentences
 }
 
 /// `1 contradiction, 2 artefacts`.
-fn count_by_level(findings: &[String]) -> String {
-    let levels = LEVELS.iter().filter_map(|(one, several)| {
-        let found = findings.iter().filter(|finding| finding.starts_with(one));
-        let count = found.count() as u64;
-        (count > 0).then(|| format::plural(count, one, several))
+fn count_by_level(levels: impl Iterator<Item = Option<AuditLevel>>) -> String {
+    let levels: Vec<AuditLevel> = levels.flatten().collect();
+    let counts = AuditLevel::ALL.into_iter().filter_map(|level| {
+        let count = levels.iter().filter(|one| **one == level).count() as u64;
+        (count > 0).then(|| level.counted(count))
     });
-    levels.collect::<Vec<_>>().join(", ")
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 fn id(trial: &TrialView) -> String {

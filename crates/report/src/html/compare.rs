@@ -16,8 +16,8 @@ use crate::view::Severity;
 /// What this page has beyond a report's style.
 const COMPARE_STYLE: &str = include_str!("compare.css");
 
-/// Cells beyond it are left out, and that is said: a page of more is not read, and grows by about
-/// 300 bytes for each.
+/// Further cells are omitted, with a note: nobody reads a longer page, and each cell adds about 300
+/// bytes.
 const CELLS_MAX: usize = 5_000;
 
 /// The whole page.

@@ -45,13 +45,13 @@ fn omitted(section: PanelSection) -> &'static str {
 /// What a page has of a trial's machine, or of its clients and replicas.
 #[derive(Default)]
 pub(super) struct MachineSection {
-    /// What is said of it, in short sentences.
+    /// Short sentences above the charts.
     pub(super) notes: Vec<String>,
     /// `None` where the page would become too large.
     pub(super) charts: Option<Vec<Chart>>,
 }
 
-/// Writes the charts and what is to be said of them; nothing of a run that did not look.
+/// Writes the notes and the charts; nothing for a run without samples.
 pub(super) fn write(
     page: &mut Markup,
     section: PanelSection,
@@ -80,14 +80,14 @@ pub(super) fn write(
     }
 }
 
-/// What is said of any repeat, once.
+/// The notes of all repeats, each once.
 pub(super) fn notes(trial: &TrialView, section: PanelSection) -> Vec<String> {
     let timelines = trial.timelines.iter();
     let all = timelines.flat_map(|timeline| &timeline.of(section).notes);
     let mut known = BTreeSet::new();
     let once: Vec<&String> = all.filter(|note| known.insert(note.as_str())).collect();
-    let (said, more) = once.split_at(once.len().min(NOTES_MAX));
-    let mut notes: Vec<String> = said.iter().map(|note| (*note).clone()).collect();
+    let (shown, more) = once.split_at(once.len().min(NOTES_MAX));
+    let mut notes: Vec<String> = shown.iter().map(|note| (*note).clone()).collect();
     if !more.is_empty() {
         notes.push(format!("And {} more.", format::count(more.len() as u64)));
     }

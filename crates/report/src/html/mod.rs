@@ -62,7 +62,7 @@ enum Numbers<'a> {
 const CHART_BYTES_MAX: usize = 1_500_000;
 /// Bytes of them that are kept for heat maps, however many curves there are.
 const HEAT_BYTES_MIN: usize = 200_000;
-/// Bytes beside them for what is said of machines whose charts may be left out.
+/// Further bytes for notes about machines whose charts may be omitted.
 const NOTES_BYTES_MAX: usize = 100_000;
 
 /// Bytes that are left for something.

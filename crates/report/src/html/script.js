@@ -38,12 +38,12 @@
     return Math.log10(1 / (1 - value)) / axis.high;
   };
 
-  // The last index whose x is nearest to the wanted place; lines rise in x.
-  const nearest = (axis, line, wanted) => {
+  // The last index whose x is nearest to a place; lines rise in x.
+  const nearest = (axis, line, target) => {
     let best = -1;
     let distance = Infinity;
     line.x.forEach((x, index) => {
-      const away = Math.abs(place(axis, x) - wanted);
+      const away = Math.abs(place(axis, x) - target);
       if (line.y[index] !== null && away < distance) [best, distance] = [index, away];
     });
     return best;
@@ -71,8 +71,8 @@
   const putReadout = ({ plot, main, readout }, share, apart) => {
     const box = main.getBoundingClientRect();
     const middle = box.left - plot.getBoundingClientRect().left + share * box.width;
-    const wanted = share > 0.5 ? middle - apart - readout.offsetWidth : middle + apart;
-    readout.style.left = `${Math.max(0, Math.min(plot.clientWidth - readout.offsetWidth, wanted))}px`;
+    const left = share > 0.5 ? middle - apart - readout.offsetWidth : middle + apart;
+    readout.style.left = `${Math.max(0, Math.min(plot.clientWidth - readout.offsetWidth, left))}px`;
   };
 
   // Labels of a part of the time axis: about five, at steps that people count in.
@@ -174,28 +174,28 @@
     const shade = document.createElementNS(SVG, "rect");
     Object.entries({ class: "chosen off", y: 18, height: 220 }).forEach((pair) => shade.setAttribute(...pair));
     main.append(shade);
-    let begun = null;
+    let dragStart = null;
     const chosen = (event) => {
       const now = Math.max(0, Math.min(1, zoom.under(event)));
-      return [Math.min(begun, now), Math.max(begun, now)];
+      return [Math.min(dragStart, now), Math.max(dragStart, now)];
     };
     plot.addEventListener("pointerdown", (event) => {
       const at = zoom.under(event);
       if (event.pointerType === "touch" || event.button !== 0 || at < 0 || at > 1) return;
-      begun = at;
+      dragStart = at;
       plot.setPointerCapture(event.pointerId);
     });
     plot.addEventListener("pointermove", (event) => {
-      if (begun === null) return;
+      if (dragStart === null) return;
       const [from, to] = chosen(event);
       shade.setAttribute("x", `${from * 100}%`);
       shade.setAttribute("width", `${(to - from) * 100}%`);
       shade.setAttribute("class", "chosen");
     });
     const end = (event) => {
-      if (begun === null) return;
+      if (dragStart === null) return;
       const [from, to] = chosen(event);
-      begun = null;
+      dragStart = null;
       shade.setAttribute("class", "chosen off");
       if (event.type === "pointercancel" || to - from < 0.02) return;
       const span = zoom.to - zoom.from;
@@ -244,7 +244,7 @@
       if (!ends) return;
       current = Math.max(ends[0], Math.min(ends[1], index));
       const x = places[current];
-      const wanted = place(chart.x, x);
+      const target = place(chart.x, x);
       const tolerance = places.length > 1 ? 1.5 / places.length : 1;
       readout.replaceChildren();
       const head = document.createElement("b");
@@ -252,16 +252,16 @@
       head.textContent = (write[chart.x.unit] || write[""])(x) + named;
       readout.append(head);
       chart.lines.forEach((line) => {
-        const at = nearest(chart.x, line, wanted);
+        const at = nearest(chart.x, line, target);
         if (at < 0 || hidden(line.group)) return;
-        const exact = line.x[at] === x || Math.abs(place(chart.x, line.x[at]) - wanted) < tolerance;
+        const exact = line.x[at] === x || Math.abs(place(chart.x, line.x[at]) - target) < tolerance;
         if (!exact) return;
         const row = document.createElement("div");
         const name = [chart.groups[line.group], line.name].filter(Boolean).join(", ");
         row.textContent = `${name}: ${(write[chart.y.unit] || write[""])(line.y[at])}`;
         readout.append(row);
       });
-      const share = zoom.seen(wanted);
+      const share = zoom.seen(target);
       cursor.setAttribute("x1", `${share * 100}%`);
       cursor.setAttribute("x2", `${share * 100}%`);
       cursor.setAttribute("class", "cursor");
@@ -400,7 +400,7 @@
     });
   };
 
-  // How to read the charts is said once, before the first of them.
+  // One hint on how to read the charts, before the first of them.
   const first = document.querySelector(".charts");
   if (first && charts.length) {
     const hint = document.createElement("p");

@@ -34,8 +34,8 @@ pub(super) fn write_header(page: &mut Markup, view: &ReportView) {
     page.line();
 }
 
-/// What must be known before any figure: a short sentence for each matter. The answer is not to be looked for below
-/// them, so what they rest on stands with the warnings.
+/// What must be known before any figure: a short sentence for each matter. Their reasons are with the warnings, so that
+/// the summary stays near the top.
 pub(super) fn write_notices(page: &mut Markup, view: &ReportView) {
     if !view.notices.is_empty() {
         write_box(page, Severity::Grave, |page| {

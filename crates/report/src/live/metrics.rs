@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use kgauge_analyze::live::{BOUNDS_NS, FlowTotals, TimesTotals};
-use kgauge_results::{Counts, TimeKind};
+use kgauge_results::TimeKind;
 
 /// Nanoseconds in a second.
 const SECOND: f64 = 1e9;
@@ -29,7 +29,7 @@ impl MetricsForm {
     }
 }
 
-/// Everything that is told.
+/// All exported metrics.
 #[derive(Debug, Clone, Default)]
 pub struct LiveMetrics {
     /// Runs of this process, in order.
@@ -126,6 +126,13 @@ macro_rules! families {
     };
 }
 
+/// The value of a flow's family that is one of its counts.
+macro_rules! count {
+    ($field:ident) => {
+        |flow| Some(flow.totals.counts.$field as f64)
+    };
+}
+
 families! {
 RUNS of RunMetrics {
     "run_active": Gauge, "1 until the run ends.", |run| Some(f64::from(u8::from(run.is_going_on)));
@@ -135,34 +142,28 @@ RUNS of RunMetrics {
 }
 FLOWS of FlowMetrics {
     "records_scheduled": Counter, "Records due by the schedule; for a closed loop, records handed to the producer.",
-        |flow| counted(flow, |c| c.records_scheduled);
-    "records_sent": Counter, "Records handed to the producer.",
-        |flow| counted(flow, |c| c.records_sent);
-    "records_acked": Counter, "Records acked.", |flow| counted(flow, |c| c.records_acked);
-    "records_consumed": Counter, "Records read.", |flow| counted(flow, |c| c.records_consumed);
-    "records_failed": Counter, "Records whose send failed permanently.",
-        |flow| counted(flow, |c| c.records_failed);
+        count!(records_scheduled);
+    "records_sent": Counter, "Records handed to the producer.", count!(records_sent);
+    "records_acked": Counter, "Records acked.", count!(records_acked);
+    "records_consumed": Counter, "Records read.", count!(records_consumed);
+    "records_failed": Counter, "Records whose send failed permanently.", count!(records_failed);
     "records_indeterminate": Counter, "Records whose outcome is unknown.",
-        |flow| counted(flow, |c| c.records_indeterminate);
+        count!(records_indeterminate);
     "records_skipped": Counter, "Records skipped because they were too late.",
-        |flow| counted(flow, |c| c.records_skipped);
-    "records_retried": Counter, "Records retried after a retriable error.",
-        |flow| counted(flow, |c| c.records_retried);
+        count!(records_skipped);
+    "records_retried": Counter, "Records retried after a retriable error.", count!(records_retried);
     "records_corrupt": Counter, "Records read whose content does not match the checksum.",
-        |flow| counted(flow, |c| c.records_corrupt);
+        count!(records_corrupt);
     "acked_bytes": Counter, "Bytes of keys, values and headers of acked records.",
-        |flow| counted(flow, |c| c.logical_bytes_acked);
+        count!(logical_bytes_acked);
     "consumed_bytes": Counter, "Bytes of keys, values and headers of records read.",
-        |flow| counted(flow, |c| c.logical_bytes_consumed);
-    "wire_sent_bytes": Counter, "Bytes of answered produce requests.",
-        |flow| counted(flow, |c| c.wire_bytes_sent);
-    "wire_consumed_bytes": Counter, "Bytes of fetch responses.",
-        |flow| counted(flow, |c| c.wire_bytes_consumed);
-    "produce_requests": Counter, "Produce requests answered.", |flow| counted(flow, |c| c.requests);
-    "fetch_requests": Counter, "Fetch requests answered.", |flow| counted(flow, |c| c.fetches);
-    "throttles": Counter, "Throttling pauses requested by brokers.",
-        |flow| counted(flow, |c| c.throttles);
-    "transactions": Counter, "Transactions committed.", |flow| counted(flow, |c| c.transactions);
+        count!(logical_bytes_consumed);
+    "wire_sent_bytes": Counter, "Bytes of answered produce requests.", count!(wire_bytes_sent);
+    "wire_consumed_bytes": Counter, "Bytes of fetch responses.", count!(wire_bytes_consumed);
+    "produce_requests": Counter, "Produce requests answered.", count!(requests);
+    "fetch_requests": Counter, "Fetch requests answered.", count!(fetches);
+    "throttles": Counter, "Throttling pauses requested by brokers.", count!(throttles);
+    "transactions": Counter, "Transactions committed.", count!(transactions);
     "throttle_seconds": Counter, "Total throttling time requested by brokers.",
         |flow| Some(flow.totals.counts.throttle_ns as f64 / SECOND);
     "in_flight_records": Gauge, "Records in flight, mean of the last second.", |flow| flow.in_flight;
@@ -183,11 +184,6 @@ INTERFACES of InterfaceMetrics {
     "network_sent_bytes": Counter, "Bytes sent by the interface since it was created.",
         |one| Some(one.moved_bytes?.1 as f64);
 }
-}
-
-#[allow(clippy::unnecessary_wraps, reason = "a family's values are options")]
-fn counted(flow: &FlowMetrics, count: fn(&Counts) -> u64) -> Option<f64> {
-    Some(count(&flow.totals.counts) as f64)
 }
 
 const TIMES: [(&str, &str, TimeKind); 6] = [
@@ -316,7 +312,7 @@ enum Form {
     /// It only grows; its name comes without `_total`.
     Counter,
     Gauge,
-    /// Always 1; its labels are what is told.
+    /// Always 1; its labels are the information.
     Info,
 }
 
@@ -453,8 +449,8 @@ mod tests {
             ..LiveMetrics::default()
         };
         let text = render_metrics(&metrics, MetricsForm::Prometheus);
-        let wanted = "kgauge_records_acked_total{run=\"r1\",scenario=\"s\",trial=\"1\",flow=\"a\\\"}\\n\\\\ 1\u{fffd}\"} 7\n";
-        assert!(text.contains(wanted), "{text}");
+        let expected = "kgauge_records_acked_total{run=\"r1\",scenario=\"s\",trial=\"1\",flow=\"a\\\"}\\n\\\\ 1\u{fffd}\"} 7\n";
+        assert!(text.contains(expected), "{text}");
         assert!(text.contains("# TYPE kgauge_records_acked_total counter\n"));
         assert!(
             text.contains(

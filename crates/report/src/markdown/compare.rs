@@ -1,6 +1,8 @@
 //! A comparison as Markdown for a pull request's comment: what differs between the runs, how they stand to each
 //! other, and every figure, as far as a comment holds them.
 
+use kgauge_analyze::compare::DifferenceVerdict;
+
 use super::escape::escape;
 use super::lines::{Lines, first_that_fits};
 use crate::compare::{self, CellView, CompareView, Sentence, Tone, TrialRows};
@@ -208,17 +210,18 @@ impl Writer {
         let Some(against) = &cell.against else {
             return text;
         };
-        let said = match (against.ratio.as_str(), against.word) {
-            (_, kgauge_analyze::compare::DifferenceVerdict::NotJudged) => return text,
-            ("", _) => against.name.to_owned(),
-            (ratio, _) => format!("{ratio}× {}", against.name),
-        };
-        let said = match against.tone {
-            Tone::Better | Tone::Worse => format!("**{said}**"),
-            Tone::Same | Tone::Open | Tone::Silent => said,
+        if against.word == DifferenceVerdict::NotJudged {
+            return text;
+        }
+        let verdict = match against.ratio.as_str() {
+            "" => against.name.to_owned(),
+            ratio => format!("{ratio}× {}", against.name),
         };
         text.push_str("<br>");
-        text.push_str(&said);
+        match against.tone {
+            Tone::Better | Tone::Worse => text.push_str(&format!("**{verdict}**")),
+            Tone::Same | Tone::Open | Tone::Silent => text.push_str(&verdict),
+        }
         if let Some(interval) = &against.interval_words() {
             text.push_str(&format!(" ({interval})"));
         }

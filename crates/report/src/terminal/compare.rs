@@ -374,9 +374,9 @@ fn write_row(writer: &mut Writer, layout: &Layout, block: &[BlockColumn], row: &
         write_if_any(writer, layout, "", spreads);
     }
     // A line with only "not comparable" repeats the sentences below.
-    let told = |found: &AgainstView| found.tone != Tone::Silent || is_undecided(found);
+    let is_shown = |found: &AgainstView| found.tone != Tone::Silent || is_undecided(found);
     let mut against = row.cells.iter().filter_map(|cell| cell.against.as_ref());
-    if against.any(told) {
+    if against.any(is_shown) {
         let line = |cell: &CellView| {
             let found = cell.against.as_ref();
             let ink = found.and_then(|found| match found.tone {

@@ -261,7 +261,7 @@ fn decided(against: &Against, comparisons: u32) -> String {
     )
 }
 
-/// How differences were told from chance.
+/// How differences were separated from chance.
 pub fn method(comparison: &Comparison) -> String {
     let decided = match comparison.method.comparisons {
         0 => "Statistics could not decide any comparison.".to_owned(),

@@ -75,7 +75,7 @@ fn cpu(cpu: &CpuSummary) -> Vec<String> {
     sentences
 }
 
-/// Who used the machine's processors. Nothing of them is left unexplained: what is not known is said.
+/// Who used the machine's processors. The parts add up: unknown shares are listed as such.
 pub fn processors(cpu: &CpuSummary) -> Option<String> {
     let processors = format::counted(cpu.processors?.into(), "processor");
     let mut parts = vec![format!(

@@ -33,7 +33,7 @@ pub fn goal(verdict: &GoalVerdict) -> String {
     format!(
         "measured {}{interval}, goal {comparison} {}{advice}",
         value(measured, unit),
-        value(verdict.wanted, unit),
+        value(verdict.threshold, unit),
     )
 }
 
@@ -112,7 +112,7 @@ mod tests {
         let verdict = GoalVerdict {
             goal: String::new(),
             figure: "writers.latency.p99".to_owned(),
-            wanted: 20e6,
+            threshold: 20e6,
             measured: Some(18e6),
             interval: Some(Interval {
                 low: 11.3e6,

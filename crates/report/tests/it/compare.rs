@@ -38,7 +38,7 @@ fn assert_golden(name: &str, text: &str) {
 }
 
 #[test]
-fn three_runs_are_as_they_were_looked_at() {
+fn three_runs_match_the_golden_file() {
     let folder = &complete().run;
     let mut runs = releases(folder, &[("0.8.2.2", 1.0), ("4.3.1", 1.3)]);
     runs.push(of(folder, TargetKind::Embedded, None, 9.0));
@@ -46,7 +46,7 @@ fn three_runs_are_as_they_were_looked_at() {
 }
 
 #[test]
-fn seven_releases_are_as_they_were_looked_at() {
+fn seven_releases_match_the_golden_file() {
     assert_golden(
         "compare-seven.txt",
         &text(&releases(&complete().run, &SEVEN), 100),
@@ -84,7 +84,7 @@ fn two_sides() -> Comparison {
 }
 
 #[test]
-fn two_sides_of_three_runs_are_as_they_were_looked_at() {
+fn two_sides_of_three_runs_match_the_golden_file() {
     let comparison = two_sides();
     let style = TerminalStyle {
         color: false,
@@ -95,9 +95,9 @@ fn two_sides_of_three_runs_are_as_they_were_looked_at() {
     let page = render_comparison_html(&comparison);
     assert_balanced(&page);
     let comment = render_comparison_markdown(&comparison);
-    for said in [&text.replace('\n', " "), &page, &comment] {
-        assert!(said.contains("Run-to-run spread is measured"), "{said}");
-        assert!(said.contains("Kafka 4.3.1 (3 runs)"), "{said}");
+    for form in [&text.replace('\n', " "), &page, &comment] {
+        assert!(form.contains("Run-to-run spread is measured"), "{form}");
+        assert!(form.contains("Kafka 4.3.1 (3 runs)"), "{form}");
     }
     assert!(page.contains("20260301-120000-4310, 20260301-121000-4311"));
 }
@@ -110,13 +110,13 @@ fn every_form_says_what_was_assumed_between_runs() {
         width: 80,
     };
     let text = render_comparison_terminal(&comparison, style).replace('\n', " ");
-    for said in [
+    for form in [
         text,
         render_comparison_html(&comparison),
         render_comparison_markdown(&comparison),
     ] {
-        assert!(said.contains("Back-to-back runs differ slightly"), "{said}");
-        assert!(said.contains("1.5 % of rates"), "{said}");
+        assert!(form.contains("Back-to-back runs differ slightly"), "{form}");
+        assert!(form.contains("1.5 % of rates"), "{form}");
     }
 }
 
@@ -146,10 +146,10 @@ fn a_killed_run_says_so_before_its_figures() {
     let mut runs = releases(folder, &[("0.8.2.2", 1.0), ("4.3.1", 1.3)]);
     runs.push(killed(of(folder, TargetKind::Kafka, Some("3.9.1"), 1.0)));
     let text = text(&runs, 80);
-    let said = text
+    let notice = text
         .find("IMPORTANT: Kafka 3.9.1: the run is incomplete (cut short")
         .unwrap();
-    assert!(said < text.find("records/s").unwrap());
+    assert!(notice < text.find("records/s").unwrap());
     assert!(
         text.contains("not run"),
         "its last trial has empty cells: {text}"

@@ -48,7 +48,7 @@ fn cells(row: &str) -> usize {
 }
 
 #[test]
-fn the_markdown_is_as_it_was_looked_at() {
+fn the_markdown_matches_the_golden_file() {
     let made = complete();
     assert_golden("markdown.md", &render_markdown(&made.run, &made.summary));
 }
@@ -109,9 +109,9 @@ fn the_markdown_fits_a_comment_whatever_the_run_was() {
 #[test]
 fn a_killed_run_says_so_before_its_answers() {
     let text = render_markdown(&killed().run, &killed().summary);
-    let said = text.find("> **Important:** ").unwrap();
+    let notice = text.find("> **Important:** ").unwrap();
     assert!(
-        said < text.find("**How much does a consumer").unwrap(),
+        notice < text.find("**How much does a consumer").unwrap(),
         "{text}"
     );
 }
@@ -133,7 +133,7 @@ fn the_same_folder_gives_the_same_bytes_wherever_it_is() {
 }
 
 #[test]
-fn the_csv_is_as_it_was_looked_at() {
+fn the_csv_matches_the_golden_file() {
     assert_golden(
         "figures.csv",
         &render_csv(&complete().run, &complete().summary),
@@ -172,11 +172,11 @@ fn every_repeat_has_its_row_and_the_trial_is_their_mean() {
     let (head, rows) = records.split_first().unwrap();
     let column = |name: &str| head.iter().position(|found| found == name).unwrap();
     let [scenario, flow, scope, rate] = ["scenario", "flow", "scope", "records_per_s"].map(column);
-    let of = |row: &&Vec<String>, wanted: &str| {
-        row[scenario] == "producer-and-consumer" && row[flow] == "writers" && row[scope] == wanted
+    let is_row_of = |row: &&Vec<String>, in_scope: &str| {
+        row[scenario] == "producer-and-consumer" && row[flow] == "writers" && row[scope] == in_scope
     };
-    let rates = |wanted: &str| {
-        let found = rows.iter().filter(|row| of(row, wanted));
+    let rates = |in_scope: &str| {
+        let found = rows.iter().filter(|row| is_row_of(row, in_scope));
         let found = found.map(|row| row[rate].parse::<f64>().unwrap());
         found.collect::<Vec<_>>()
     };
@@ -185,8 +185,8 @@ fn every_repeat_has_its_row_and_the_trial_is_their_mean() {
     assert!((repeats.iter().sum::<f64>() / 3.0 / trial[0] - 1.0).abs() < 1e-12);
     let throughput = complete().summary.trials[0].flows[0].throughput.as_ref();
     assert_eq!(repeats, throughput.unwrap().records_per_s.values);
-    let counts = |wanted: &str| {
-        let found = rows.iter().filter(|row| of(row, wanted));
+    let counts = |in_scope: &str| {
+        let found = rows.iter().filter(|row| is_row_of(row, in_scope));
         let found = found.map(|row| row[column("response_count")].parse::<u64>().unwrap());
         found.sum::<u64>()
     };

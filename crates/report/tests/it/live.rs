@@ -68,7 +68,7 @@ fn the_head_says_where_the_run_is() {
         version: 7,
     };
     let part = render_live_part(&live).text();
-    for wanted in [
+    for expected in [
         "<div id=\"live\" data-phase=\"load\" data-version=\"7\">",
         "Load running: step 4 of 18",
         "calm (1 of 2)",
@@ -84,7 +84,7 @@ fn the_head_says_where_the_run_is() {
         "3 failed",
         "value=\"3.2\" max=\"10.0\"",
     ] {
-        assert!(part.contains(wanted), "{wanted}: {part}");
+        assert!(part.contains(expected), "{expected}: {part}");
     }
     assert!(!part.contains("skipped"));
     // The page is the part, with style and script around it.
@@ -100,7 +100,7 @@ fn the_head_says_where_the_run_is() {
 
 #[test]
 fn at_the_end_it_says_what_there_is() {
-    let said = |now: &LiveNow| {
+    let part_of = |now: &LiveNow| {
         let part = render_live_part(&LivePage {
             now,
             repeat: None,
@@ -115,13 +115,13 @@ fn at_the_end_it_says_what_there_is() {
         troubles: vec!["the target did not start".to_owned()],
         ..LiveNow::default()
     };
-    let nothing = said(&over);
+    let nothing = part_of(&over);
     assert!(nothing.contains("kgauge exited before any load started."));
     assert!(nothing.contains("the target did not start") && !nothing.contains("what it left"));
     over.trial = now("calm").trial;
-    assert!(said(&over).contains("ended without a report"));
+    assert!(part_of(&over).contains("ended without a report"));
     over.reports = now("calm").reports;
-    assert!(said(&over).contains("serves the final report"));
+    assert!(part_of(&over).contains("serves the final report"));
 }
 
 #[test]

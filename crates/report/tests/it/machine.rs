@@ -93,7 +93,7 @@ fn what_the_machine_did_has_charts_and_what_did_nothing_has_none() {
             }),
         ]
     });
-    let wanted = [
+    let expected = [
         "Disks",
         "Disk utilisation",
         "Disk latency",
@@ -104,7 +104,7 @@ fn what_the_machine_did_has_charts_and_what_did_nothing_has_none() {
     ];
     let all = titles(&page);
     let first = all.iter().position(|title| *title == "Disks").unwrap();
-    assert_eq!(all[first..], wanted);
+    assert_eq!(all[first..], expected);
     assert!(page.contains("The target&#39;s data is on nvme0n1 (xfs)."));
     assert!(page.contains("disk, some tasks") && !page.contains("disk, all tasks"));
     assert!(page.contains("iowait") && !page.contains("stolen"));
@@ -195,12 +195,12 @@ fn texts_without_end_are_cut_and_many_notes_are_counted() {
     assert!(page.len() < few + 60_000, "{} and {few}", page.len());
     assert!(page.contains("…") && !page.contains(&"n".repeat(201)));
     assert_eq!(page.matches("Not available: thing ").count(), 18);
-    // The two long ones and eighteen of these are said.
+    // The two long ones and eighteen of these are shown.
     assert!(page.contains("And 4,982 more."));
 }
 
 #[test]
-fn repeats_that_were_looked_at_some_microseconds_apart_share_the_rows_of_a_table() {
+fn repeats_that_were_sampled_some_microseconds_apart_share_the_rows_of_a_table() {
     let keep = tempfile::tempdir().unwrap();
     let dir = keep.path().join("run");
     let (mut run, summary) = make(&dir, None, &scenarios::of_sizes(1, 3), &CALM, End::Complete);
@@ -281,14 +281,14 @@ fn what_interfaces_carried_of_their_speed_is_drawn_where_it_is_known() {
     // 1 Gbit/s are 125 MB/s.
     let mut lines = lines_of(&page, "trial-1-network-use").unwrap();
     lines.sort_by(|one, other| one.0.cmp(&other.0));
-    let wanted = [
+    let expected = [
         ("eth0 in", 10.0),
         ("eth0 out", 80.0),
         ("lo", 50.0),
         ("old", 60.0),
     ];
-    let wanted = wanted.map(|(name, percent)| (name.to_owned(), percent));
-    assert_eq!(lines, wanted);
+    let expected = expected.map(|(name, percent)| (name.to_owned(), percent));
+    assert_eq!(lines, expected);
     page = page_with(moved);
     assert!(lines_of(&page, "trial-1-network-use").is_none());
     assert!(lines_of(&page, "trial-1-network").is_some());

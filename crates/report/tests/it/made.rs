@@ -187,7 +187,7 @@ impl ToMake<'_> {
 
     /// Makes it; returns how many milliseconds it took.
     fn make(&self) -> u64 {
-        let begun = self.folder.begin_repeat(self.key).unwrap();
+        let folder = self.folder.begin_repeat(self.key).unwrap();
         self.note(
             0,
             EventKind::TopicCreated {
@@ -208,14 +208,14 @@ impl ToMake<'_> {
         let end_ns = borders.hold_end_ns / if self.cut { 2 } else { 1 };
         let mut written = 0;
         for (index, flow) in self.trial.flows.iter().enumerate() {
-            let recorder = Recorder::new(u16::try_from(index).unwrap(), borders, begun.sink());
+            let recorder = Recorder::new(u16::try_from(index).unwrap(), borders, folder.sink());
             written += self.load(recorder, end_ns, flow);
         }
         watch(self.folder, self.key, self.started_unix_ms, end_ns);
         if self.cut {
             return end_ns / MS_NS;
         }
-        begun.finish(&self.record(&borders, written)).unwrap();
+        folder.finish(&self.record(&borders, written)).unwrap();
         self.note(
             end_ns + SECOND_NS / 4,
             EventKind::RepeatEnded {
@@ -250,18 +250,7 @@ impl ToMake<'_> {
 
     fn record(&self, borders: &StageBorders, written: u64) -> RepeatRecord {
         let hold_ns = borders.hold_end_ns - borders.warm_up_end_ns;
-        let flow = |flow: &FlowPlan| FlowRecord {
-            name: flow.name().to_owned(),
-            stages: spans(borders),
-            threads: 1,
-            driver: None,
-            group: None,
-            mirror: None,
-            connections: None,
-            transactions: None,
-            ceiling: None,
-            pace: None,
-        };
+        let flow = |flow: &FlowPlan| FlowRecord::new(flow.name().to_owned(), spans(borders), 1);
         RepeatRecord {
             brokers: Vec::new(),
             key: self.key,

@@ -224,7 +224,7 @@ fn histogram(family: &Family) -> Vec<&'static str> {
     found
 }
 
-/// A run in which all that can be told is told.
+/// A run with samples of every metric.
 fn everything() -> LiveMetrics {
     let key = RepeatKey {
         trial: 0,

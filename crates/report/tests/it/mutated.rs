@@ -285,8 +285,7 @@ fn a_damaged_folder_gives_an_error_in_words_or_a_report() {
         // What a failure says comes with the damage that made it.
         let names: Vec<_> = kept.iter().map(|(path, _)| path.file_name()).collect();
         let start = Instant::now();
-        let looked = std::panic::catch_unwind(|| look(&dir, (&run, &summary)));
-        match looked {
+        match std::panic::catch_unwind(|| look(&dir, (&run, &summary))) {
             Ok(Ok(())) => reported += 1,
             Ok(Err(words)) => {
                 assert!(words.len() > 10, "{words}");

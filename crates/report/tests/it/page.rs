@@ -249,14 +249,11 @@ fn a_page_of_very_many_trials_stays_below_two_mebibytes_and_says_what_it_left_ou
     let drawn = page.matches(" id=\"trial-").count();
     assert!(page.contains("-heat-1\""), "heat maps have their room");
     assert!(drawn > 80, "{drawn}");
-    let said = page
+    let notes = page
         .matches("Not available: the clock of the third disk")
         .count();
     let machines = page.matches("Machine charts are omitted").count();
-    assert!(
-        said >= machines,
-        "{said} of {machines}: it is said all the same"
-    );
+    assert!(notes >= machines, "{notes} notes for {machines} machines");
     assert!(
         page.contains("id=\"trial-80\""),
         "its figures are there all the same"
@@ -285,10 +282,10 @@ fn heat_maps_come_before_the_charts_of_machines_and_both_have_their_room() {
 #[test]
 fn a_killed_run_gives_a_page_that_says_so_first() {
     let page = page(killed());
-    let said = page
+    let notice = page
         .find("This run did not finish. <a class=\"small\" href=\"#matter-1\">why</a>")
-        .expect("it is said");
-    assert!(said < page.find("Summary").unwrap());
+        .expect("the notice");
+    assert!(notice < page.find("Summary").unwrap());
     let (_, why) = page.split_once("id=\"matter-1\"").expect("the link's aim");
     assert!(why.contains("This run did not finish (cut short"));
     assert!(page.contains("repeat.json"), "what is missing is named");

@@ -25,7 +25,7 @@ fn text(style: TerminalStyle, made: &Made) -> String {
 }
 
 #[test]
-fn the_text_is_as_it_was_looked_at() {
+fn the_text_matches_the_golden_file() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/terminal.txt");
     let text = text(PLAIN, complete());
     if std::env::var_os("KGAUGE_UPDATE_GOLDEN").is_some() {
@@ -81,12 +81,12 @@ fn colour_comes_only_when_asked_for_and_says_nothing_new() {
 #[test]
 fn a_killed_run_says_so_before_its_figures() {
     let text = text(PLAIN, killed());
-    let said = text
+    let notice = text
         .find("IMPORTANT: This run did not finish.")
-        .expect("it is said");
+        .expect("the notice");
     let figures = text.find("records/s").unwrap();
     let why = text.find("This run did not finish (").expect("and why");
-    assert!(said < figures && figures < why);
+    assert!(notice < figures && figures < why);
 }
 
 #[test]
@@ -152,11 +152,11 @@ fn one_repeat_of_each_trial_answers_nothing_and_says_what_to_do() {
 
 #[test]
 fn where_nothing_differs_the_answer_says_what_would_have_shown() {
-    let said = answer(&scenarios::paced_twice_often());
-    let (_, found) = said.split_once("No difference found: p50 ").unwrap();
+    let answer = answer(&scenarios::paced_twice_often());
+    let (_, found) = answer.split_once("No difference found: p50 ").unwrap();
     assert!(
         found.contains(" or more would have been detected"),
-        "{said}"
+        "{answer}"
     );
 }
 

@@ -79,15 +79,15 @@ fn what_did_anything_has_a_chart_and_what_is_nought_has_none() {
         run.evidence.push(line(key, 6, cluster, kind));
     });
     let titles = titles(&page);
-    for wanted in [LAG, HELD, "Log growth"] {
-        let found = titles.iter().any(|title| title.starts_with(wanted));
-        assert!(found, "{wanted}: {titles:?}");
+    for start in [LAG, HELD, "Log growth"] {
+        let found = titles.iter().any(|title| title.starts_with(start));
+        assert!(found, "{start}: {titles:?}");
     }
     assert!(!titles.contains(&SHORT), "{titles:?}");
     assert!(page.contains("Clients and replicas: batches"));
-    let said = "Not available: how far consumer groups have committed \
+    let note = "Not available: how far consumer groups have committed \
                 (&lt;b&gt;refused&lt;/b&gt;).";
-    assert_eq!(page.matches(said).count(), 1, "said once for all repeats");
+    assert_eq!(page.matches(note).count(), 1, "once for all repeats");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Reading slices: all partial slices of one key are added before anything is looked at.
+//! Reading slices: all partial slices of one key are added before they are used.
 //!
 //! Slices of one second stand scattered in the file (several threads, late answers). A first
 //! pass finds out which lines belong together, a second reads them key by key: memory holds one

@@ -103,7 +103,7 @@ impl Histogram {
     /// Counts, for each of these ascending times, the duration until `end_ns`, which is not before any of them. Each
     /// occurred at its time.
     ///
-    /// Records that are due in close succession mostly share a bucket, which is looked up once.
+    /// Records that are due in close succession mostly share a bucket: a group of them then needs one lookup.
     #[inline]
     pub(crate) fn record_since(&mut self, moments_ns: &[u64], end_ns: u64) {
         const TOGETHER: usize = 16;

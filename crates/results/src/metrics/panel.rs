@@ -50,7 +50,7 @@ pub enum PanelUnit {
 
 /// Lists the panels once: the names and the rows.
 macro_rules! panels {
-    ($($id:ident: $section:ident, $name:literal, $title:literal, $subtitle:literal, $axis:literal, $unit:ident;)*) => {
+    ($($id:ident: $section:ident, $name:literal, $title:literal, $subtitle:expr, $axis:literal, $unit:ident;)*) => {
         /// A panel.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Panel {
@@ -71,6 +71,12 @@ macro_rules! panels {
         },)*];
     };
 }
+
+/// The subtitle of each panel of request times by phase.
+const BY_PHASE: &str = "mean request time by phase, all brokers";
+
+/// The subtitle of each panel of request times by broker.
+const BY_BROKER: &str = "mean request time in the broker";
 
 panels! {
     BatchFill: Traffic, "batch-fill", "Batch fill",
@@ -94,18 +100,12 @@ panels! {
     GroupLag: Traffic, "group-lag", "Consumer group lag",
         "records between committed and end offsets", "records", Plain;
 
-    ProduceParts: Brokers, "produce-parts", "Produce request time by phase",
-        "mean request time by phase, all brokers", "mean time", Nanoseconds;
-    ProduceTime: Brokers, "produce-time", "Produce request time by broker",
-        "mean request time in the broker", "mean time", Nanoseconds;
-    FetchParts: Brokers, "fetch-parts", "Consumer fetch time by phase",
-        "mean request time by phase, all brokers", "mean time", Nanoseconds;
-    FetchTime: Brokers, "fetch-time", "Consumer fetch time by broker",
-        "mean request time in the broker", "mean time", Nanoseconds;
-    FollowerParts: Brokers, "follower-parts", "Follower fetch time by phase",
-        "mean request time by phase, all brokers", "mean time", Nanoseconds;
-    FollowerTime: Brokers, "follower-time", "Follower fetch time by broker",
-        "mean request time in the broker", "mean time", Nanoseconds;
+    ProduceParts: Brokers, "produce-parts", "Produce request time by phase", BY_PHASE, "mean time", Nanoseconds;
+    ProduceTime: Brokers, "produce-time", "Produce request time by broker", BY_BROKER, "mean time", Nanoseconds;
+    FetchParts: Brokers, "fetch-parts", "Consumer fetch time by phase", BY_PHASE, "mean time", Nanoseconds;
+    FetchTime: Brokers, "fetch-time", "Consumer fetch time by broker", BY_BROKER, "mean time", Nanoseconds;
+    FollowerParts: Brokers, "follower-parts", "Follower fetch time by phase", BY_PHASE, "mean time", Nanoseconds;
+    FollowerTime: Brokers, "follower-time", "Follower fetch time by broker", BY_BROKER, "mean time", Nanoseconds;
     Idle: Brokers, "idle", "Broker idle threads",
         "share of time in which request handlers and network threads were idle", "% of the time", Percent;
     BrokerQueues: Brokers, "broker-queues", "Broker queues",

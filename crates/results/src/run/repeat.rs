@@ -176,6 +176,22 @@ impl FlowCeiling {
 }
 
 impl FlowRecord {
+    /// A record with the results that every flow has.
+    pub fn new(name: String, stages: Vec<StageSpan>, threads: u32) -> Self {
+        Self {
+            name,
+            stages,
+            threads,
+            driver: None,
+            group: None,
+            transactions: None,
+            mirror: None,
+            connections: None,
+            ceiling: None,
+            pace: None,
+        }
+    }
+
     /// The span of a stage.
     pub fn stage(&self, stage: Stage) -> Option<StageSpan> {
         self.stages.iter().copied().find(|span| span.stage == stage)

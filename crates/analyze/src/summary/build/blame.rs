@@ -33,7 +33,7 @@ pub(super) struct LatenessEvidence<'a> {
     pub(super) has_faults: bool,
     /// Whether a broker did not answer for a while.
     pub(super) has_outage: bool,
-    /// What the flow's clients waited for, where somebody looked.
+    /// What the flow's clients waited for; `None` without samples.
     pub(super) waited_for: Option<ClientWait>,
 }
 
@@ -68,7 +68,7 @@ fn skipped_parts(lateness: &Lateness) -> (f64, f64) {
     }
 }
 
-/// Where records were not told apart, what a full buffer can explain.
+/// Splits a share where the waiting records were not counted separately: (own, explained by a full buffer).
 fn excused(part: f64, waiting_time_part: f64) -> (f64, f64) {
     let waited = part.min(BLOCKED_FACTOR * waiting_time_part);
     (part - waited, waited)

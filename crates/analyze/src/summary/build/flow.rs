@@ -62,9 +62,9 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &MeasuredRepeats<'_>) -> Fl
         FlowPlan::Consume(flow) => flow.consumers_all(),
         FlowPlan::Echo(flow) => flow.produce.producers,
     });
-    let totals = totals(&measured.begun, index);
+    let totals = totals(&measured.attempts, index);
     let records = counted(holds.iter().map(|hold| hold.slice));
-    let all_stages = counted(all_stages(&measured.begun, index));
+    let all_stages = counted(all_stages(&measured.attempts, index));
     FlowSummary {
         index,
         name: plan.map_or_else(|| format!("flow-{index}"), |plan| plan.name().to_owned()),
@@ -265,7 +265,7 @@ fn lateness(holds: &[FlowHold<'_>], records: &RecordCounts, members: u32) -> Opt
     let sent = scheduled.saturating_sub(records.skipped).max(1);
     let late_part = late as f64 / lag.count() as f64;
     // Other clients do not tell what they waited for, and neither did earlier versions.
-    let is_told = late == 0 || counts.records_late > 0;
+    let is_known = late == 0 || counts.records_late > 0;
     let late_waiting = counts.records_late_waiting as f64 / sent as f64;
     let skipped_waiting = counts.records_skipped_waiting as f64 / scheduled as f64;
     Some(Lateness {
@@ -276,8 +276,8 @@ fn lateness(holds: &[FlowHold<'_>], records: &RecordCounts, members: u32) -> Opt
         late_after_ns: LATE_AFTER_NS,
         late_part,
         skipped_part: records.skipped as f64 / scheduled as f64,
-        late_waiting_part: is_told.then(|| late_waiting.min(late_part)),
-        skipped_waiting_part: is_told.then_some(skipped_waiting),
+        late_waiting_part: is_known.then(|| late_waiting.min(late_part)),
+        skipped_waiting_part: is_known.then_some(skipped_waiting),
         waiting_time_part: waiting_time_part(holds, members),
         blame: LatenessCause::Unknown,
     })

@@ -22,7 +22,7 @@ pub(super) fn warnings(
         .iter()
         .filter(|event| {
             measured
-                .begun
+                .attempts
                 .iter()
                 .any(|one| Some(one.key) == event.repeat)
         })

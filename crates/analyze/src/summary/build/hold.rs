@@ -14,17 +14,17 @@ use kgauge_results::stage::{SECOND_NS, Stage};
 
 /// The repeats of one trial that figures are made from.
 pub(super) struct MeasuredRepeats<'a> {
-    /// All that were begun, in order: what failed in any of them is told.
-    pub(super) begun: Vec<&'a RepeatRead>,
+    /// All repeats that were started, in order: failures in any of them are reported.
+    pub(super) attempts: Vec<&'a RepeatRead>,
     /// Those that figures are made from, in order.
     pub(super) repeats: Vec<&'a RepeatRead>,
-    /// True when none was complete, so that the begun ones have to do.
+    /// True if none is complete, so that `repeats` has incomplete ones.
     pub(super) partial: bool,
 }
 
 impl<'a> MeasuredRepeats<'a> {
     /// The complete repeats; if there is none, those that got as far as a hold stage.
-    pub(super) fn of(begun: Vec<&'a RepeatRead>) -> MeasuredRepeats<'a> {
+    pub(super) fn of(attempts: Vec<&'a RepeatRead>) -> MeasuredRepeats<'a> {
         let has_hold = |repeat: &&&'a RepeatRead| {
             let mut seen = repeat.flows.values();
             let planned = repeat.record.iter().flat_map(|record| &record.flows);
@@ -35,7 +35,11 @@ impl<'a> MeasuredRepeats<'a> {
             let record = repeat.record.as_ref();
             record.is_some_and(|record| record.outcome == RepeatOutcome::Complete)
         };
-        let with_hold = begun.iter().filter(has_hold).copied().collect::<Vec<_>>();
+        let with_hold = attempts
+            .iter()
+            .filter(has_hold)
+            .copied()
+            .collect::<Vec<_>>();
         let whole = with_hold
             .iter()
             .filter(complete)
@@ -43,7 +47,7 @@ impl<'a> MeasuredRepeats<'a> {
             .collect::<Vec<_>>();
         let partial = whole.is_empty() && !with_hold.is_empty();
         MeasuredRepeats {
-            begun,
+            attempts,
             repeats: if partial { with_hold } else { whole },
             partial,
         }

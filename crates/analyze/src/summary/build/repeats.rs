@@ -26,7 +26,7 @@ pub(in crate::summary) fn flow_repeats(run: &RunRead, summary: &Summary) -> Vec<
 fn one(trial: &TrialSummary, flow: &FlowSummary, repeat: &RepeatRead) -> Option<FlowRepeat> {
     let holds = [FlowHold::of(repeat, flow.index)?];
     let alone = MeasuredRepeats {
-        begun: vec![repeat],
+        attempts: vec![repeat],
         repeats: vec![repeat],
         partial: false,
     };

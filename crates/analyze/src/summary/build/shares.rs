@@ -9,13 +9,13 @@ use crate::summary::TrialSummary;
 use crate::summary::load::{BrokerShare, BrokerShares, BrokerSkew};
 use kgauge_results::run::RepeatRecord;
 
-/// From this many times the even part on, a broker is told to have too much.
+/// A broker with at least this many times the even share has too much.
 const SKEW: f64 = 1.6;
 /// Fewer records are no load.
 const RECORDS_MIN: u64 = 1_000;
 
-/// The shares of each repeat. Leaders are those of the repeat's end, so that nothing is told of trials that take
-/// nodes down.
+/// The shares of each repeat. Leaders are those at the end of the repeat, so trials that take nodes down have no
+/// shares.
 pub(super) fn shares(trial: Option<&Trial>, measured: &MeasuredRepeats<'_>) -> Vec<BrokerShares> {
     let faults = trial.iter().flat_map(|trial| &trial.faults);
     if faults.into_iter().any(|fault| fault.kind.takes_down()) {

@@ -10,7 +10,7 @@ use kgauge_results::pace::PaceSeries;
 use kgauge_results::run::{FlowRecord, StageSpan};
 use kgauge_results::stage::Stage;
 
-/// Bins of the last tenths of a second are not complete when they are looked at.
+/// Bins of the last tenths of a second are incomplete when they are read.
 const SETTLED_NS: u64 = 200_000_000;
 
 /// With fewer bins a warm-up is not called over.

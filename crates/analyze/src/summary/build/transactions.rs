@@ -9,11 +9,11 @@ pub(super) fn transactions(
     index: u16,
     measured: &MeasuredRepeats<'_>,
 ) -> Option<TransactionSummary> {
-    let spoken = measured.begun.iter().filter_map(|repeat| {
+    let protocols = measured.attempts.iter().filter_map(|repeat| {
         let record = repeat.record.as_ref()?;
         record.flows.get(usize::from(index))?.transactions
     });
-    let mut protocols: Vec<TransactionProtocol> = spoken.collect();
+    let mut protocols: Vec<TransactionProtocol> = protocols.collect();
     protocols.sort_unstable();
     protocols.dedup();
     (!protocols.is_empty()).then_some(TransactionSummary { protocols })

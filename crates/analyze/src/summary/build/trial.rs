@@ -76,7 +76,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>) -> TrialSummary {
         repeats_planned: match trial {
             Some(_) if left_out => 0,
             Some(trial) => trial.repeats,
-            None => count(&measured.begun),
+            None => count(&measured.attempts),
         },
         repeats_measured: count(&measured.repeats),
         repeats: repeats(&measured),
@@ -123,7 +123,7 @@ fn judge_lateness(
             continue;
         };
         let waits = WaitShares::mean(&waits);
-        // A wait that goes on to the end of what was seen is not recorded, only looked at.
+        // A wait that lasts until the end of the recording has no record; only samples show it.
         lateness.waiting_time_part = lateness.waiting_time_part.max(waits.any);
         let grounds = LatenessEvidence {
             cpu,
@@ -156,14 +156,14 @@ struct NotMeasured {
 }
 
 fn not_measured(run: &RunRead, trial: u32) -> Option<NotMeasured> {
-    let mut told = run.events.iter().filter_map(|event| {
+    let mut reasons = run.events.iter().filter_map(|event| {
         let (of, why) = event.kind.not_measured()?;
         (of == trial).then(|| NotMeasured {
             why: why.to_owned(),
             is_left_out: matches!(event.kind, EventKind::TrialLeftOut { .. }),
         })
     });
-    told.next_back()
+    reasons.next_back()
 }
 
 fn repeats(measured: &MeasuredRepeats<'_>) -> Vec<RepeatSummary> {
@@ -172,7 +172,7 @@ fn repeats(measured: &MeasuredRepeats<'_>) -> Vec<RepeatSummary> {
         .iter()
         .map(|repeat| repeat.key)
         .collect::<BTreeSet<_>>();
-    let begun = measured.begun.iter().map(|repeat| {
+    let summaries = measured.attempts.iter().map(|repeat| {
         let record = repeat.record.as_ref();
         RepeatSummary {
             repeat: repeat.key.repeat,
@@ -181,7 +181,7 @@ fn repeats(measured: &MeasuredRepeats<'_>) -> Vec<RepeatSummary> {
             measured: used.contains(&repeat.key),
         }
     });
-    begun.collect()
+    summaries.collect()
 }
 
 fn counted_on_brokers(
@@ -201,7 +201,7 @@ fn counted_on_brokers(
     // Other clients don't tell what they sent twice.
     let is_blind = !exact && producers.iter().any(|flow| !flow.driver.is_kgauge());
     let acked_blindly = producers.iter().any(|flow| flow.settings.acks.wire() == 0);
-    let repeats = measured.begun.iter().map(|repeat| {
+    let repeats = measured.attempts.iter().map(|repeat| {
         let slices = repeat.flows.values().flat_map(|flow| flow.stages.values());
         let records = counted(slices);
         let topics = repeat.record.as_ref().map(|record| &record.topics);

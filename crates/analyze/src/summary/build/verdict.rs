@@ -113,7 +113,7 @@ impl FigureSource<'_> {
         let mut verdict = GoalVerdict {
             goal: goal.text.clone(),
             figure: goal.figure.to_string(),
-            wanted: goal.value,
+            threshold: goal.value,
             measured: None,
             interval: None,
             unit,

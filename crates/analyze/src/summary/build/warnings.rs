@@ -70,18 +70,18 @@ pub(super) fn of_run(run: &RunRead) -> Vec<Warning> {
     warnings.0
 }
 
-/// Where brokers share fewer processors than they are.
+/// Brokers that share fewer processors than there are brokers.
 fn shared_cores(run: &RunRead, environment: &Environment) -> Option<Finding> {
     let processors = environment.machine.cpu_count?;
     if environment.target.same_machine != Some(true) {
         return None;
     }
-    let begun = environment.target.brokers.len() as u64;
+    let at_start = environment.target.brokers.len() as u64;
     let restarted = run.events.iter().filter_map(|event| match event.kind {
         EventKind::ClusterStarted { brokers, .. } => Some(u64::from(brokers)),
         _ => None,
     });
-    let brokers = restarted.fold(begun, u64::max);
+    let brokers = restarted.fold(at_start, u64::max);
     (brokers > u64::from(processors)).then_some(Finding::CoresShared {
         brokers,
         processors,

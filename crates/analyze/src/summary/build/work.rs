@@ -9,7 +9,7 @@ use kgauge_results::run::ConnectionRecord;
 /// How a flow's connections fared in all repeats.
 pub(super) fn connections(index: u16, measured: &MeasuredRepeats<'_>) -> Option<ConnectionRecord> {
     let records = measured
-        .begun
+        .attempts
         .iter()
         .filter_map(|repeat| repeat.record.as_ref());
     let flows = records.filter_map(|record| record.flows.get(usize::from(index)));
@@ -23,8 +23,11 @@ pub(super) fn find_idle(
     trial: Option<&Trial>,
     measured: &MeasuredRepeats<'_>,
 ) {
-    let is_over = measured.begun.iter().all(|repeat| repeat.record.is_some());
-    if measured.begun.is_empty() || !is_over {
+    let is_over = measured
+        .attempts
+        .iter()
+        .all(|repeat| repeat.record.is_some());
+    if measured.attempts.is_empty() || !is_over {
         return;
     }
     let preloaded = trial.and_then(|trial| trial.topic.preload.as_ref());

@@ -1,4 +1,4 @@
-//! A warning in one short sentence, for the top of a page: what it rests on is told apart from it.
+//! A warning in one short sentence, for the top of a page; its reason is a separate text.
 
 use crate::text::warning::WarningText;
 use crate::view::WarningItem;

@@ -67,7 +67,7 @@ fn shared<'a>(hot: &[&'a TrialLoad<'a>], even: &[&TrialLoad<'_>]) -> Option<&'a 
 mod tests {
     use super::*;
 
-    /// What is said of trials with one or three partitions, at a rate, where one broker was hot or not.
+    /// The sentence for trials of (partitions, rate, whether one broker was hot).
     fn of(trials: &[(&str, &str, bool)]) -> Option<String> {
         let factor = |path: &str, value: &str| Factor {
             path: path.to_owned(),

@@ -121,7 +121,7 @@ fn machine_facts(machine: &MachineRecord) -> Vec<Fact> {
     .collect()
 }
 
-/// What looking at machines and brokers has cost, over all repeats; several threads may look in one.
+/// The cost of sampling machines and brokers, over all repeats; several threads may sample in one repeat.
 fn observing(run: &RunRead) -> Option<Fact> {
     let mut repeats: BTreeMap<RepeatKey, (u64, u64, u64)> = BTreeMap::new();
     for line in &run.evidence {
@@ -146,12 +146,12 @@ fn observing(run: &RunRead) -> Option<Fact> {
     let (looks, cpu_ns, span_ns) = (sum(|one| one.0), sum(|one| one.1), sum(|one| one.2));
     (span_ns > 0).then(|| {
         let part = cpu_ns as f64 / span_ns as f64;
-        let told = format!(
+        let cost = format!(
             "{} of a core, {} samples",
             format::percent(part),
             format::count(looks)
         );
-        fact("Cost", told)
+        fact("Cost", cost)
     })
 }
 

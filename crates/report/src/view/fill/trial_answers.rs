@@ -226,7 +226,7 @@ impl Trials<'_> {
             let names: Vec<String> = figures.map(|figure| self.with_values(figure)).collect();
             (!names.is_empty()).then(|| names.join("; "))
         };
-        let said = [
+        let causes = [
             (
                 UndecidedCause::OneRepeat,
                 "Inconclusive, one repeat each (use --repeat 5)",
@@ -244,8 +244,9 @@ impl Trials<'_> {
                 "Not compared because a repeat did nothing",
             ),
         ];
-        let said = said.into_iter();
-        said.filter_map(|(cause, words)| Some(format!("{words}: {}.", of_cause(cause)?)))
+        causes
+            .into_iter()
+            .filter_map(|(cause, words)| Some(format!("{words}: {}.", of_cause(cause)?)))
             .collect()
     }
 
@@ -284,8 +285,8 @@ impl Trials<'_> {
         if words.len() < 2 {
             return None;
         }
-        let labels = |wanted: GoalStatus| -> Vec<&str> {
-            let found = words.iter().filter(|(.., word)| *word == wanted);
+        let labels = |status: GoalStatus| -> Vec<&str> {
+            let found = words.iter().filter(|(.., word)| *word == status);
             found.map(|(_, label, _)| *label).collect()
         };
         let Some(setting) = self.setting.as_ref().filter(|_| self.values.is_some()) else {

@@ -21,11 +21,13 @@ pub(super) fn sorted(summary: &Summary) -> (Vec<WarningView>, Vec<WarningView>) 
             add(&mut groups, warning, Some((index, trial)));
         }
     }
-    let said = groups
+    let has_unfinished = groups
         .iter()
         .any(|group| group.kind == WarningKind::NotFinished);
     let mut all: Vec<WarningView> = groups.iter().map(|group| group.warning(summary)).collect();
-    all.extend(unfinished(summary).filter(|_| !said));
+    if !has_unfinished {
+        all.extend(unfinished(summary));
+    }
     all.extend(defects(summary));
     all.sort_by_key(|warning| std::cmp::Reverse(warning.level));
     all.into_iter()

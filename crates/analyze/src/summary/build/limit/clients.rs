@@ -21,7 +21,7 @@ const DONE_PART: f64 = 0.99;
 const RECORDS_PER_REQUEST: f64 = 3.0;
 /// From here down it may.
 const RECORDS_PER_REQUEST_NEAR: f64 = 10.0;
-/// A buffer of which so much is in use is full: what is free is less than the batch that is wanted next.
+/// A buffer with this share in use is full: the free space is smaller than the next batch.
 const BUFFER_PART: f64 = 0.60;
 /// With fewer of the allowed requests under way the connections wait for the buffer.
 const IN_FLIGHT_PART: f64 = 0.60;
@@ -67,7 +67,7 @@ fn has_kept_up(facts: &Facts<'_>, flow: &FlowSummary) -> bool {
     if flow.closed_loop || flow.records.scheduled == 0 || !is_done(facts, flow) {
         return false;
     }
-    let wanted = flow.records.scheduled as f64 * DONE_PART;
+    let required = flow.records.scheduled as f64 * DONE_PART;
     // What piles up in a buffer is acked too, later.
     let holds = facts.measured.holds(flow.index);
     let in_hold: u64 = holds.iter().map(|one| one.slice.counts.records_acked).sum();
@@ -75,11 +75,11 @@ fn has_kept_up(facts: &Facts<'_>, flow: &FlowSummary) -> bool {
         .mirror
         .as_ref()
         .is_some_and(|mirror| mirror.missing > 0);
-    let is_read = flow.kind != FlowKind::Echo || flow.records.echoed as f64 >= wanted;
-    in_hold as f64 >= wanted && is_read && !lost
+    let is_read = flow.kind != FlowKind::Echo || flow.records.echoed as f64 >= required;
+    in_hold as f64 >= required && is_read && !lost
 }
 
-/// Whether a flow fell further and further behind in a repeat: in most of those in which that can be told.
+/// Whether a flow's lag kept growing in most of the repeats with a known trend.
 fn grows(facts: &Facts<'_>, flow: &FlowSummary) -> Option<bool> {
     let (mut grew, mut known) = (0, 0);
     for hold in &facts.holds {
@@ -208,7 +208,7 @@ fn not_kept<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = &'a FlowSummary> {
     flows.filter(move |flow| sends(flow) && !has_kept_up(facts, flow))
 }
 
-/// The first flow that did nothing in the hold although there was something to do: no bottleneck can be told from it.
+/// The first flow that did nothing in the hold although there was something to do: the bottleneck is then unknown.
 pub(super) fn without_work<'a>(facts: &'a Facts<'_>) -> Option<&'a FlowSummary> {
     let flows = &facts.trial.flows;
     let are_written = flows.iter().any(|flow| flow.records_all_stages.acked > 0);

@@ -15,14 +15,14 @@ use kgauge_results::metrics::MetricId;
 use kgauge_results::run::{MetricsSource, RepeatKey, TargetKind};
 use kgauge_results::stage::Stage;
 
-/// Everything that the suspects are looked for in.
+/// The input of all suspects.
 pub(super) struct Facts<'a> {
     pub(super) run: &'a RunRead,
     pub(super) plan: Option<&'a Trial>,
     pub(super) trial: &'a TrialSummary,
     pub(super) measured: &'a MeasuredRepeats<'a>,
     pub(super) holds: Vec<HoldEvidence>,
-    /// What each broker told, the mean over all holds.
+    /// Each broker's own metrics, averaged over all holds.
     pub(super) brokers: BTreeMap<i32, BrokerPoint>,
     /// They are nodes of the embedded cluster: each is one thread, which handles requests and has the network too.
     pub(super) are_embedded: bool,
@@ -87,8 +87,8 @@ impl<'a> Facts<'a> {
         count.max(1) as f64
     }
 
-    /// The part of the machine that had nothing to do, 0 to 1; `None` where target and load do not share one, nobody
-    /// looked, or kgauge may use a part of the machine only.
+    /// The idle share of the machine, 0 to 1; `None` if target and load do not share one, there are no samples, or
+    /// kgauge may only use a part of the machine.
     pub(super) fn idle_part(&self) -> Option<f64> {
         let environment = self.run.environment.as_ref()?;
         if environment.target.same_machine != Some(true) {

@@ -1,6 +1,6 @@
 //! What limited a trial: each suspect with its evidence. A suspect that explains others takes them with it: small
-//! requests make processors busy, a disk makes request handlers busy. Where one is left, that is the verdict; where
-//! none or several are, it is not decided, and that is said.
+//! requests make processors busy, a disk makes request handlers busy. A single remaining suspect is the verdict; with
+//! none or several, the verdict is inconclusive.
 //!
 //! The rules stand in docs/guide/report.md, each with its numbers.
 
@@ -26,7 +26,7 @@ enum Weight {
     Strong,
     /// It is near to that.
     Weak,
-    /// It is none: only said.
+    /// No suspicion: evidence only.
     None,
 }
 

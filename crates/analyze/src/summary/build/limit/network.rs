@@ -23,7 +23,8 @@ const FULL_TIME_ALWAYS: f64 = 0.90;
 const FULL_TIME_NEAR: f64 = 0.20;
 /// So much on the mean makes it one too: what comes in bursts waits while the seconds still look free.
 const USED_PART_NEAR: f64 = 0.70;
-/// Who carried more than this had another speed than was told. Counters and seconds do not fit to the last packet.
+/// An interface that carried more than this has another speed than reported. Counters and seconds do not match to the
+/// last packet.
 const USED_PART_MAX: f64 = 1.05;
 /// Less than this is not worth a word.
 const USED_PART_SAID: f64 = 0.01;
@@ -151,7 +152,7 @@ impl Card {
     }
 }
 
-/// Where the target is elsewhere and much went through an interface of whom nothing is known: how that could be told.
+/// Traffic of an interface whose speed is unknown, if the target is on another machine and the traffic matters.
 fn not_known(facts: &Facts<'_>, names: &BTreeSet<&str>) -> Option<LimitFact> {
     let environment = facts.run.environment.as_ref()?;
     if environment.target.same_machine != Some(false) {

@@ -55,14 +55,16 @@ pub(super) fn find(facts: &Facts<'_>, findings: &mut Findings) -> Option<OutageF
         let unreachable = LimitFact::Unreachable { time_part: lost };
         findings.note(Bottleneck::Broker, weight, unreachable);
     }
-    let begun = facts.measured.begun.iter();
+    let attempts = facts.measured.attempts.iter();
     findings
         .evidence
-        .extend(begun.filter_map(|repeat| failure(repeat)));
-    Some(match brokers.is_empty() {
-        false => OutageFact::Brokers { brokers },
-        true if silent_ns > 0 => OutageFact::Target { silent_ns, hold_ns },
-        true => OutageFact::Unreachable,
+        .extend(attempts.filter_map(|repeat| failure(repeat)));
+    Some(if !brokers.is_empty() {
+        OutageFact::Brokers { brokers }
+    } else if silent_ns > 0 {
+        OutageFact::Target { silent_ns, hold_ns }
+    } else {
+        OutageFact::Unreachable
     })
 }
 

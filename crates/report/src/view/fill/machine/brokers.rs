@@ -1,4 +1,4 @@
-//! What brokers told of themselves during a repeat: which of it is drawn, and under which names.
+//! The brokers' own metrics during a repeat: which of them are drawn, and under which names.
 
 use std::collections::BTreeMap;
 
@@ -144,19 +144,19 @@ fn together(
     each.collect()
 }
 
-/// Who told, and what could not be had.
+/// The source of the metrics, and what was not available.
 fn notes(brokers: &[BrokerSeries], not_seen: &[MissingEvidence]) -> Vec<String> {
-    let tells = |source| brokers.iter().any(|series| series.source == source);
+    let has = |source| brokers.iter().any(|series| series.source == source);
     let mut notes = Vec::new();
-    if tells(MetricsSource::Jolokia) {
+    if has(MetricsSource::Jolokia) {
         notes.push("Kafka's own metrics, read through Jolokia.".to_owned());
     }
-    if tells(MetricsSource::Embedded) {
+    if has(MetricsSource::Embedded) {
         let words = "Counted by the embedded cluster's nodes. Each node is a single thread that \
                      reads, handles and writes.";
         notes.push(words.to_owned());
     }
-    if tells(MetricsSource::Prometheus) {
+    if has(MetricsSource::Prometheus) {
         notes.push("Kafka's own metrics, from a Prometheus endpoint.".to_owned());
         let mut requests = brokers
             .iter()
