@@ -8,8 +8,8 @@ use crate::print;
 
 pub(crate) use kgauge_runner::StopRequests;
 
-/// Starts to listen for signals. The first one requests the stop, then prints `first`: stderr may be closed or full. The
-/// third one ends the process at once.
+/// Starts to listen for signals. The first one requests the stop, then prints `first`: stderr may be closed or full.
+/// The third one ends the process at once.
 #[allow(clippy::exit)]
 pub(crate) fn listen(first: &'static str) -> anyhow::Result<StopRequests> {
     let stopping = StopRequests::idle();

@@ -1,8 +1,9 @@
 //! What other programs take from kgauge while a run of the suite goes on: recorded by a thread beside the run.
 //!
 //! The criterion is direct. The kernel counts for each thread how long it had something to do and got no processor.
-//! Sampled every few milliseconds, these counters show which waits of kgauge's own threads fell on a moment that matters
-//! for a figure. The recording thread's own lateness adds what no counter shows, such as a virtual machine that stood still.
+//! Sampled every few milliseconds, these counters show which waits of kgauge's own threads fell on a moment that
+//! matters for a figure. The recording thread's own lateness adds what no counter shows, such as a paused virtual
+//! machine.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -1,4 +1,5 @@
-//! Identifiers: participles and metaphors of earlier versions may name nothing in hand-written code, not even a local variable.
+//! Identifiers: participles and metaphors of earlier versions may name nothing in hand-written code, not even a local
+//! variable.
 
 use std::fs;
 

@@ -7,8 +7,8 @@
 //! * Version 2 brings isolation levels, which without transactions are one; version 4 leader
 //!   epochs; version 10 a timeout that only tiered storage needs.
 //! * A partition that is asked for twice in one request is refused (INVALID_REQUEST), as in Kafka.
-//! * A debugging consumer (replica −2) gets the end of the node's own log for latest, and may ask a follower too, so that
-//!   a client can compare replicas.
+//! * A debugging consumer (replica −2) gets the end of the node's own log for latest, and may ask a follower too, so
+//!   that a client can compare replicas.
 //! * A leader whose high watermark has not reached the start of its epoch yet does not know the
 //!   newest offset: OFFSET_NOT_AVAILABLE, before version 5 LEADER_NOT_AVAILABLE (KIP-207).
 

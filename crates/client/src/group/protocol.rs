@@ -89,7 +89,7 @@ pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Wish, Decod
     let user_data = message.user_data.as_deref().unwrap_or_default();
     let (owned, generation) = match assignor {
         Assignor::Range | Assignor::RoundRobin => (Partitions::new(), -1),
-        // Other clients may write user data of their own. If it is unreadable, nothing is known, as in Kafka's assignor.
+        // Other clients may write user data of their own. If it is unreadable, nothing is known, as in Kafka.
         Assignor::Sticky => previous(user_data).unwrap_or((Partitions::new(), -1)),
         Assignor::CooperativeSticky => {
             let mut owned = Partitions::new();
