@@ -237,12 +237,13 @@ impl BlameCell {
     }
 
     pub(super) fn scenario(&self) -> String {
-        // A JVM that has just started takes both processors for its compiler: that would be a second trouble.
-        let is_fresh_jvm = self.place == Disturbance::Quiet && self.target != EMBEDDED;
-        let warm_up_limit = if is_fresh_jvm { "20 s" } else { "1 s" };
+        // Without a trouble of its own a run must not meet that of a JVM which has just started: its compiler takes both
+        // processors.
+        let is_warm_jvm = self.party == BlamedParty::Nobody && self.target != EMBEDDED;
+        let warm_up = if is_warm_jvm { "40 s" } else { "1 s" };
         format!(
-            "kgauge: 1\nname: blame\nquestion: Whose doing is it?\ntopic: {{partitions: 6}}\n{}stages: {{warm-up: 1 s, \
-             warm-up-limit: {warm_up_limit}, hold: 6 s, drain: 3 s}}\nrepeats: 1\n",
+            "kgauge: 1\nname: blame\nquestion: Whose doing is it?\ntopic: {{partitions: 6}}\n{}stages: {{warm-up: {warm_up}, \
+             warm-up-limit: {warm_up}, hold: 6 s, drain: 3 s}}\nrepeats: 1\n",
             self.load
         )
     }
