@@ -237,8 +237,7 @@ impl BlameCell {
     }
 
     pub(super) fn scenario(&self) -> String {
-        // Without a trouble of its own a run must not meet that of a JVM which has just started: its compiler takes both
-        // processors.
+        // A JVM that has just started compiles on both processors, so that a quiet run would have a trouble after all.
         let is_warm_jvm = self.party == BlamedParty::Nobody && self.target != EMBEDDED;
         let warm_up = if is_warm_jvm { "40 s" } else { "1 s" };
         format!(
