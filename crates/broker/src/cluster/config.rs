@@ -51,9 +51,13 @@ pub struct ClusterConfig {
 /// Everything but what is secret.
 impl fmt::Debug for ClusterConfig {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |(name, value): (&String, &String)| match is_secret(name) {
-            true => (name.clone(), "(not shown)".to_owned()),
-            false => (name.clone(), value.clone()),
+        let shown = |(name, value): (&String, &String)| {
+            let value = if is_secret(name) {
+                "(not shown)"
+            } else {
+                value.as_str()
+            };
+            (name.clone(), value.to_owned())
         };
         let settings: ConfigMap = self.settings.iter().map(shown).collect();
         formatter

@@ -174,9 +174,10 @@ impl ClusterHandle {
 
     fn up(&self, node: NodeId) -> Result<&RunningNode, NodeError> {
         let running = self.known(node)?;
-        match running.is_up() {
-            true => Ok(running),
-            false => Err(NodeError::Down(node)),
+        if running.is_up() {
+            Ok(running)
+        } else {
+            Err(NodeError::Down(node))
         }
     }
 

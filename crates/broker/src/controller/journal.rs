@@ -187,13 +187,13 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Vec<MetadataRecord>, JournalError>
     let mut rest = bytes;
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let Some(json) = intact(line) else {
-            return match index == 0 || holds_intact_line(rest) {
-                true => Err(JournalError::Damaged {
+            if index == 0 || holds_intact_line(rest) {
+                return Err(JournalError::Damaged {
                     path: path.to_path_buf(),
                     line: index + 1,
-                }),
-                false => Ok(records),
-            };
+                });
+            }
+            return Ok(records);
         };
         let parsed = match json.first() {
             Some(b'[') => serde_json::from_slice(json).map(|mut all| records.append(&mut all)),

@@ -77,19 +77,23 @@ fn describe(entry: &GroupEntry) -> DescribedGroup<'static> {
     let protocol = group.protocol.clone().unwrap_or_default();
     let mut members: Vec<_> = group.members.values().collect();
     members.sort_by_key(|member| member.order);
-    let member = |member: &crate::groups::ConsumerGroupMember<_>| DescribedGroupMember {
-        member_id: Str::Owned(member.id.clone()),
-        group_instance_id: member.instance_id.clone().map(Str::Owned),
-        client_id: Str::Owned(member.client_id.clone()),
-        client_host: Str::Owned(member.client_host.clone()),
-        member_metadata: Bytes::Owned(match settled {
-            true => member.metadata(&protocol).to_vec(),
-            false => Vec::new(),
-        }),
-        member_assignment: Bytes::Owned(match settled {
-            true => member.assignment.clone(),
-            false => Vec::new(),
-        }),
+    let member = |member: &crate::groups::ConsumerGroupMember<_>| {
+        let (metadata, assignment) = if settled {
+            (
+                member.metadata(&protocol).to_vec(),
+                member.assignment.clone(),
+            )
+        } else {
+            Default::default()
+        };
+        DescribedGroupMember {
+            member_id: Str::Owned(member.id.clone()),
+            group_instance_id: member.instance_id.clone().map(Str::Owned),
+            client_id: Str::Owned(member.client_id.clone()),
+            client_host: Str::Owned(member.client_host.clone()),
+            member_metadata: Bytes::Owned(metadata),
+            member_assignment: Bytes::Owned(assignment),
+        }
     };
     DescribedGroup {
         group_state: Str::Borrowed(group.state.name()),

@@ -145,9 +145,10 @@ pub(super) fn handle(
     let limit = i64::from(request.max_bytes).min(node.settings.fetch_max_bytes);
     let fetch = Fetch {
         reply: call.reply,
-        client_id: match node.image.client_quotas.entities.is_empty() {
-            true => String::new(),
-            false => body.client_id().to_owned(),
+        client_id: if node.image.client_quotas.entities.is_empty() {
+            String::new()
+        } else {
+            body.client_id().to_owned()
         },
         wait_ms_max: request.max_wait_ms,
         bytes_min: u64::try_from(request.min_bytes).unwrap_or(0),

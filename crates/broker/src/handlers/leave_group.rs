@@ -21,9 +21,10 @@ pub(super) fn handle(
 ) -> Result<(), CloseReason> {
     let request: LeaveGroupRequest<'_> = body.decode(call.version())?;
     let mut response = LeaveGroupResponse::default();
-    let checked = match request.group_id.is_empty() {
-        true => Err(ErrorCode::InvalidGroupId),
-        false => check_coordinator(node, &request.group_id).map(drop),
+    let checked = if request.group_id.is_empty() {
+        Err(ErrorCode::InvalidGroupId)
+    } else {
+        check_coordinator(node, &request.group_id).map(drop)
     };
     if let Err(code) = checked {
         response.error_code = code.as_i16();

@@ -43,14 +43,13 @@ pub(super) fn handle(
     let twice = asked_twice(&request);
     let mut topics = Vec::with_capacity(request.topics.len());
     for topic in &request.topics {
-        let one = |partition: &ListOffsetsPartition| {
-            let is_twice = twice.contains(&(&*topic.name, partition.partition_index));
-            let found = match is_twice {
-                true => Err(ErrorCode::InvalidRequest),
-                false if request.replica_id == DEBUGGING_REPLICA => {
-                    find_here(node, call.version(), &topic.name, partition)
-                }
-                false => find(node, call.version(), &topic.name, partition),
+        let answer = |partition: &ListOffsetsPartition| {
+            let found = if twice.contains(&(&*topic.name, partition.partition_index)) {
+                Err(ErrorCode::InvalidRequest)
+            } else if request.replica_id == DEBUGGING_REPLICA {
+                find_here(node, call.version(), &topic.name, partition)
+            } else {
+                find(node, call.version(), &topic.name, partition)
             };
             found.unwrap_or_else(|error| ListOffsetsPartitionResponse {
                 partition_index: partition.partition_index,
@@ -58,7 +57,7 @@ pub(super) fn handle(
                 ..ListOffsetsPartitionResponse::default()
             })
         };
-        let partitions = topic.partitions.iter().map(one).collect();
+        let partitions = topic.partitions.iter().map(answer).collect();
         topics.push(ListOffsetsTopicResponse {
             name: Str::Borrowed(&topic.name),
             partitions,

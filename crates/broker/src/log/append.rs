@@ -205,10 +205,10 @@ impl PartitionLog {
 
     fn check_segment_room(&self, bytes: usize) -> Result<(), AppendError> {
         let bytes_max = self.config.segment_bytes;
-        match bytes > bytes_max as usize {
-            true => Err(AppendError::BatchesTooLarge { bytes, bytes_max }),
-            false => Ok(()),
+        if bytes > bytes_max as usize {
+            return Err(AppendError::BatchesTooLarge { bytes, bytes_max });
         }
+        Ok(())
     }
 
     fn duplicate(&self, known: ProducerBatch) -> AppendInfo {

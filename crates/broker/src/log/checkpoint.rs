@@ -76,9 +76,10 @@ impl CheckpointJob {
             writes,
         } = self;
         let held = lock(&writes);
-        let result = match *held == number {
-            true => write.run().map(|()| write),
-            false => Ok(write),
+        let result = if *held == number {
+            write.run().map(|()| write)
+        } else {
+            Ok(write)
         };
         drop(held);
         CheckpointDone { result, number }

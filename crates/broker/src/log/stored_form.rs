@@ -91,12 +91,12 @@ fn check_records(
             without_key.push(index);
         }
     }
-    match keys_required && !without_key.is_empty() {
-        true => Err(AppendError::WithoutKey {
+    if keys_required && !without_key.is_empty() {
+        return Err(AppendError::WithoutKey {
             records: without_key,
-        }),
-        false => Ok(()),
+        });
     }
+    Ok(())
 }
 
 fn undecompressed(codec: Codec, source: DecompressError) -> AppendError {

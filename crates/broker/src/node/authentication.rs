@@ -74,9 +74,10 @@ impl BrokerNode {
     #[must_use]
     pub fn frame_bytes_max(&self, connection: ConnectionId) -> usize {
         let most = self.request_bytes_max();
-        match self.is_let_in(connection) {
-            true => most,
-            false => most.min(STRANGER_FRAME_BYTES_MAX),
+        if self.is_let_in(connection) {
+            most
+        } else {
+            most.min(STRANGER_FRAME_BYTES_MAX)
         }
     }
 

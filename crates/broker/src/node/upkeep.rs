@@ -116,11 +116,12 @@ impl BrokerNode {
         {
             work += each(self, id);
         }
-        let due_ns = match rest.is_empty() {
-            true => now.after_ms(next_ms),
-            false => now.after_ms(SWEEP_PAUSE_MS),
+        let pause_ms = if rest.is_empty() {
+            next_ms
+        } else {
+            SWEEP_PAUSE_MS
         };
-        self.timers.set(due_ns, timer);
+        self.timers.set(now.after_ms(pause_ms), timer);
         rest
     }
 

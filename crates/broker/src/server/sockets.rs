@@ -323,12 +323,11 @@ impl Sockets {
                 return Ok(());
             }
             let whole = socket.inbound.is_empty();
-            let buffer = match whole {
-                true => &mut self.scratch[..],
-                false => {
-                    let max = limit(node, id, &mut socket.trusted, most);
-                    socket.inbound.room(max, &mut self.spare)?
-                }
+            let buffer = if whole {
+                &mut self.scratch[..]
+            } else {
+                let max = limit(node, id, &mut socket.trusted, most);
+                socket.inbound.room(max, &mut self.spare)?
             };
             let read = socket.transport.read(buffer, &mut self.wire);
             if socket.securing && !socket.transport.is_handshaking() {
@@ -386,10 +385,10 @@ impl Sockets {
 /// left will take none of the answers that wait, so it ends.
 fn stay(node: &BrokerNode, id: ConnectionId, socket: &Socket) -> Result<(), End> {
     let waits = !socket.outbound.is_empty() || node.owes_answers(id);
-    match socket.hung_up && waits {
-        true => Err(End::Closed),
-        false => Ok(()),
+    if socket.hung_up && waits {
+        return Err(End::Closed);
     }
+    Ok(())
 }
 
 /// Serves the whole frames at the start of `bytes` and gives where they end.

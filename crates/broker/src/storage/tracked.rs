@@ -213,10 +213,10 @@ impl StorageFile for TrackedFile {
         // As a disk does, what fits is written.
         self.inner
             .write_at(bytes.get(..room).unwrap_or(bytes), position)?;
-        match room < bytes.len() {
-            true => Fill::refuse(Operation::Write, self.path()),
-            false => Ok(()),
+        if room < bytes.len() {
+            return Fill::refuse(Operation::Write, self.path());
         }
+        Ok(())
     }
 
     fn truncate(&self, len: u64) -> StorageResult<()> {

@@ -70,9 +70,10 @@ impl Outside {
             read.map(|()| asked)
         })?;
         let status = self.child.wait()?;
-        match ended_by_us {
-            true => Ok(()),
-            false => Err(format!("the producing program ended by itself: {status}").into()),
+        if ended_by_us {
+            Ok(())
+        } else {
+            Err(format!("the producing program ended by itself: {status}").into())
         }
     }
 }

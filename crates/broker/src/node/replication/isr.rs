@@ -103,9 +103,12 @@ impl BrokerNode {
         let ReplicaRole::Leading(leading) = &replica.role else {
             return;
         };
-        let life = |node: &NodeId| match *node == own {
-            true => (own, own_epoch),
-            false => (*node, leading.epoch_of(*node).unwrap_or(0)),
+        let life = |node: &NodeId| {
+            if *node == own {
+                (own, own_epoch)
+            } else {
+                (*node, leading.epoch_of(*node).unwrap_or(0))
+            }
         };
         self.isr_questions.next.push(IsrChange {
             partition: id,
