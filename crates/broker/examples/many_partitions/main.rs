@@ -92,10 +92,11 @@ impl Report {
     fn say(&mut self, what: &str, took: Duration, max_ms: Option<u128>) {
         let broken = max_ms.is_some_and(|max| took.as_millis() > max);
         self.broken += u32::from(broken);
-        let bound = max_ms.map_or(String::new(), |max| match broken {
-            true => format!(" (over the bound of {max} ms)"),
-            false => format!(" (at most {max} ms)"),
-        });
+        let bound = match max_ms {
+            None => String::new(),
+            Some(max) if broken => format!(" (over the bound of {max} ms)"),
+            Some(max) => format!(" (at most {max} ms)"),
+        };
         println!("{what:<58} {:>9.1} ms{bound}", took.as_secs_f64() * 1e3);
     }
 }
@@ -147,9 +148,10 @@ fn topics(
         let count = names.len();
         for create in [true, false] {
             let begin = Instant::now();
-            match create {
-                true => asker.create_topics(&names, 1, factor)?,
-                false => asker.delete_topics(&names)?,
+            if create {
+                asker.create_topics(&names, 1, factor)?;
+            } else {
+                asker.delete_topics(&names)?;
             }
             let took = begin.elapsed();
             let verb = if create { "creating" } else { "deleting" };

@@ -62,10 +62,10 @@ impl Probes {
         for thread in self.threads {
             failed |= !matches!(thread.join(), Ok(Ok(())));
         }
-        match failed {
-            true => Duration::MAX,
-            false => Duration::from_nanos(self.longest_ns.load(Ordering::Acquire)),
+        if failed {
+            return Duration::MAX;
         }
+        Duration::from_nanos(self.longest_ns.load(Ordering::Acquire))
     }
 }
 

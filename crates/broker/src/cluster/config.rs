@@ -1,4 +1,4 @@
-//! What a cluster is made of, as its owner says it.
+//! What a cluster is made of, as its owner configures it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,7 +32,7 @@ pub struct ClusterConfig {
     /// default the listener's.
     pub advertised_port: Option<u16>,
     /// Configuration under Kafka's names, such as `num.partitions`. Those of security complete
-    /// what `security` says: `ssl.client.auth`, `ssl.keystore.certificate.chain`,
+    /// what `security` sets: `ssl.client.auth`, `ssl.keystore.certificate.chain`,
     /// `ssl.keystore.key`, `ssl.truststore.certificates` (in PEM), `sasl.enabled.mechanisms`.
     pub settings: ConfigMap,
     /// Configuration of single nodes, which comes before `settings`, such as `broker.rack`.
@@ -51,9 +51,13 @@ pub struct ClusterConfig {
 /// Everything but what is secret.
 impl fmt::Debug for ClusterConfig {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |(name, value): (&String, &String)| match is_secret(name) {
-            true => (name.clone(), "(not shown)".to_owned()),
-            false => (name.clone(), value.clone()),
+        let shown = |(name, value): (&String, &String)| {
+            let value = if is_secret(name) {
+                "(not shown)"
+            } else {
+                value.as_str()
+            };
+            (name.clone(), value.to_owned())
         };
         let settings: ConfigMap = self.settings.iter().map(shown).collect();
         formatter
@@ -109,7 +113,7 @@ impl ClusterConfig {
         }
     }
 
-    /// The same with so many nodes.
+    /// The same with this number of nodes.
     #[must_use]
     pub fn with_nodes(mut self, nodes: u16) -> Self {
         self.nodes = nodes;

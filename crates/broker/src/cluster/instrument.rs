@@ -93,7 +93,7 @@ impl ClusterHandle {
         if running.is_up() {
             return Err(NodeError::Up(node));
         }
-        // One that stopped by itself has not been waited for yet.
+        // A node that failed has not been waited for yet.
         if let Some(thread) = running.thread.take() {
             let _ = thread.join();
         }
@@ -105,7 +105,7 @@ impl ClusterHandle {
         };
         listener.listen(super::BACKLOG).map_err(StartError::from)?;
         let prepared = self.wires.prepare(node, listener.into())?;
-        self.wires.standing.repeat(node, &prepared.inbox);
+        self.wires.faults.repeat(node, &prepared.inbox);
         self.begin(prepared).map_err(StartError::from)?;
         Ok(())
     }
@@ -174,9 +174,10 @@ impl ClusterHandle {
 
     fn up(&self, node: NodeId) -> Result<&RunningNode, NodeError> {
         let running = self.known(node)?;
-        match running.is_up() {
-            true => Ok(running),
-            false => Err(NodeError::Down(node)),
+        if running.is_up() {
+            Ok(running)
+        } else {
+            Err(NodeError::Down(node))
         }
     }
 

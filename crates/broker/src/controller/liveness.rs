@@ -41,7 +41,7 @@ impl Controller {
             && member.image.life == reachable.life
         {
             // It has not heard of its registration yet.
-            return self.heard(now, node);
+            return self.heartbeat(now, node);
         }
         let before = self.metadata.image.version;
         self.awaited.remove(&node);
@@ -65,7 +65,7 @@ impl Controller {
         self.live.insert(node, member);
         let lost = (!stopped_in_order).then_some(node);
         self.change_partitions(Election::Keep, lost, |partition| {
-            // One that led when the cluster ended leads anew, in an epoch of its own.
+            // One that led when the cluster ended leads again, in a new epoch.
             let led = partition.leader.is_none_or(|leader| leader == node);
             let known = partition.replicas.contains(&node);
             (known && (led || lost.is_some())).then(|| (partition.isr.clone(), led))
@@ -74,7 +74,7 @@ impl Controller {
     }
 
     /// Takes the heartbeat of a node.
-    pub(super) fn heard(&mut self, now: Now, node: NodeId) {
+    pub(super) fn heartbeat(&mut self, now: Now, node: NodeId) {
         let Some(member) = self.live.get_mut(&node) else {
             return;
         };

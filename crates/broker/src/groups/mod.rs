@@ -46,7 +46,7 @@ pub(crate) struct Groups {
     pub(crate) entries: BTreeMap<String, GroupEntry>,
     /// Offsets that were written down and are not replicated yet.
     ways: visible_offsets::PendingOffsets,
-    /// Bytes of a partition's log after it was last written anew.
+    /// Bytes of a partition's log after it was last rewritten.
     tidied: BTreeMap<i32, u64>,
 }
 
@@ -107,6 +107,14 @@ pub(crate) fn check_coordinator(node: &BrokerNode, group: &str) -> Result<i32, E
     }
 }
 
+/// The same for a request of a member, which must name a group.
+pub(crate) fn check_member_request(node: &BrokerNode, group: &str) -> Result<i32, ErrorCode> {
+    if group.is_empty() {
+        return Err(ErrorCode::InvalidGroupId);
+    }
+    check_coordinator(node, group)
+}
+
 /// The group of this name, if it is known and coordinated here.
 pub(crate) fn find<'n>(
     node: &'n BrokerNode,
@@ -135,7 +143,8 @@ pub(crate) fn with_group<R>(
 pub(crate) fn with_new_group<R>(
     node: &mut BrokerNode,
     now: Now,
-    (id, partition): (&str, i32),
+    id: &str,
+    partition: i32,
     act: impl FnOnce(&mut ConsumerGroup<Reply>, &mut Vec<Effect<Reply>>) -> R,
 ) -> Option<R> {
     node.groups
@@ -214,7 +223,7 @@ fn settle(node: &mut BrokerNode, id: &str) {
     }
     let next_ns = entry.group.next_ns();
     match (entry.timer, next_ns) {
-        // A timer that comes early finds nothing due and is set anew: cheaper than moving it each
+        // A timer that comes early finds nothing due and is set again: cheaper than moving it each
         // time.
         (Some((at_ns, _)), Some(next_ns)) if at_ns <= next_ns => {}
         (before, next_ns) => {

@@ -68,9 +68,9 @@ impl Bench {
 
     fn join(&mut self, waiter: u32, who: Introduction) {
         self.ids += 1;
-        let waiter = (waiter, format!("m{}", self.ids));
+        let (now, rules, new_id) = (self.now, self.rules, format!("m{}", self.ids));
         self.group
-            .join(self.now, who, self.rules, waiter, &mut self.effects);
+            .join(now, who, rules, waiter, new_id, &mut self.effects);
     }
 
     fn join_as(&mut self, waiter: u32, member_id: &str) {
@@ -311,7 +311,7 @@ fn when_everybody_leaves_the_group_is_empty_and_written_down() {
 }
 
 #[test]
-fn a_rebalance_tells_those_who_wait_for_their_assignment() {
+fn a_rebalance_answers_members_that_wait_for_their_assignment() {
     let mut bench = Bench::settled(1);
     bench.join_as(2, "");
     bench.join_as(3, "m1");
@@ -419,7 +419,7 @@ fn a_full_group_takes_nobody() {
 }
 
 #[test]
-fn a_follower_that_asks_again_is_told_the_same_without_a_rebalance() {
+fn a_follower_that_asks_again_gets_the_same_without_a_rebalance() {
     let mut bench = Bench::settled(2);
     let generation = bench.group.generation;
     bench.join_as(5, "m2");

@@ -16,9 +16,9 @@ pub(crate) type OffsetKey = (String, i32);
 /// Which offsets somebody wants to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OffsetView {
-    /// Those that cannot be lost any more.
+    /// Those that can no longer be lost.
     Replicated,
-    /// The newest; who tells of them waits until they are replicated.
+    /// The newest; an answer with them waits until they are replicated.
     Newest,
 }
 
@@ -91,7 +91,8 @@ pub(crate) fn newest_target(node: &BrokerNode, group: &str) -> Option<WaitTarget
 /// records end, if they are not replicated yet.
 pub(super) fn put(
     node: &mut BrokerNode,
-    (group, partition): (&str, i32),
+    group: &str,
+    partition: i32,
     changes: Vec<(OffsetKey, Option<CommittedOffset>)>,
     target: Option<WaitTarget>,
 ) {
@@ -126,7 +127,7 @@ pub(super) fn put(
     settle(node, group);
 }
 
-/// Records of the offsets topic are on every replica now: readers see what they say.
+/// Records of the offsets topic are on every replica now: readers see their offsets.
 pub(crate) fn replicated(node: &mut BrokerNode, id: PartitionId, high_watermark: i64) {
     if node.groups.ways.0.is_empty() || super::store::offsets_partition(node, id.index) != Some(id)
     {
@@ -135,21 +136,21 @@ pub(crate) fn replicated(node: &mut BrokerNode, id: PartitionId, high_watermark:
     let Some(way) = node.groups.ways.0.get_mut(&id.index) else {
         return;
     };
-    let arrived = way.partition_point(|one| one.end <= high_watermark);
+    let arrived = way.partition_point(|pending| pending.end <= high_watermark);
     let arrived: Vec<PendingOffset> = way.drain(..arrived).collect();
     if way.is_empty() {
         node.groups.ways.forget(id.index);
     }
-    for one in arrived {
-        if let Some(entry) = node.groups.entries.get_mut(&one.group)
-            && let Some(shown) = entry.shown.get_mut(&one.key)
+    for pending in arrived {
+        if let Some(entry) = node.groups.entries.get_mut(&pending.group)
+            && let Some(shown) = entry.shown.get_mut(&pending.key)
         {
-            if shown.last <= one.end {
-                entry.shown.remove(&one.key);
+            if shown.last <= pending.end {
+                entry.shown.remove(&pending.key);
             } else {
-                shown.committed = one.committed;
+                shown.committed = pending.committed;
             }
         }
-        settle(node, &one.group);
+        settle(node, &pending.group);
     }
 }

@@ -16,7 +16,7 @@ use kgauge_wire::messages::incremental_alter_configs as incremental;
 
 use super::RequestBody;
 use super::controller_decisions::{ControllerDecisions, error_fields};
-use super::describe_configs::{BROKER, TOPIC};
+use super::describe_configs::{BROKER, TOPIC, no_configurations};
 use crate::controller::{
     ChangeScope, ConfigChange, ConfigOperation, ConfigResource, ControllerReply, ControllerRequest,
     Mode, Refusal,
@@ -128,16 +128,12 @@ fn resource(kind: i8, name: &str) -> Result<ConfigResource, Refusal> {
                 Err(Refusal::new(ErrorCode::InvalidRequest, words))
             }
         },
-        other => {
-            let words =
-                format!("The embedded cluster keeps no configurations of resource type {other}.");
-            Err(Refusal::new(ErrorCode::InvalidRequest, words))
-        }
+        other => Err(no_configurations(other)),
     }
 }
 
 impl PendingConfigChange {
-    /// Answers with what the controller says, and with the early refusals.
+    /// Answers with the controller's results, and with the early refusals.
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
             ControllerReply::AlterConfigs(results) => ControllerDecisions::of(results),
@@ -157,7 +153,7 @@ impl PendingConfigChange {
 }
 
 fn response(resources: Vec<ResourceResult>) -> AlterConfigsResponse<'static> {
-    let one = |(resource, result): ResourceResult| {
+    let entry = |(resource, result): ResourceResult| {
         let (error_code, error_message) = error_fields(result);
         AlterConfigsResourceResponse {
             error_code,
@@ -167,7 +163,7 @@ fn response(resources: Vec<ResourceResult>) -> AlterConfigsResponse<'static> {
         }
     };
     AlterConfigsResponse {
-        responses: resources.into_iter().map(one).collect(),
+        responses: resources.into_iter().map(entry).collect(),
         throttle_time_ms: 0,
     }
 }
@@ -175,7 +171,7 @@ fn response(resources: Vec<ResourceResult>) -> AlterConfigsResponse<'static> {
 fn incremental_response(
     resources: Vec<ResourceResult>,
 ) -> incremental::IncrementalAlterConfigsResponse<'static> {
-    let one = |(resource, result): ResourceResult| {
+    let entry = |(resource, result): ResourceResult| {
         let (error_code, error_message) = error_fields(result);
         incremental::AlterConfigsResourceResponse {
             error_code,
@@ -184,7 +180,7 @@ fn incremental_response(
             resource_name: Str::Owned(resource.name),
         }
     };
-    let responses = resources.into_iter().map(one).collect();
+    let responses = resources.into_iter().map(entry).collect();
     incremental::IncrementalAlterConfigsResponse {
         responses,
         throttle_time_ms: 0,

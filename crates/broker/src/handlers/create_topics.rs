@@ -2,10 +2,10 @@
 //!
 //! * Any node takes the request. The answer comes when every node knows the topics.
 //! * −1 for partitions or replication factor means the cluster's default (KIP-464, from version 4).
-//! * A name that stands twice in one request is refused (INVALID_REQUEST).
-//! * From version 5 the answer tells partitions, replication factor and configurations; from
+//! * A name that occurs twice in one request is refused (INVALID_REQUEST).
+//! * From version 5 the answer names partitions, replication factor and configurations; from
 //!   version 7 the id.
-//! * Replicas are spread over the nodes and racks as Kafka does, or stand where the request says; more
+//! * Replicas are spread over the nodes and racks as Kafka does, or placed as the request says; more
 //!   of them than nodes that are up: INVALID_REPLICATION_FACTOR.
 //!
 //! Not done: the request's timeout is not used, since nothing here takes long.
@@ -28,9 +28,6 @@ use crate::ids::NodeId;
 use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 use crate::settings::{ConfigMap, TOPIC_DEFINITIONS};
 
-/// In place of how often a request names a topic: the refusal of its repetition is noted.
-const ANSWERED: usize = 0;
-
 /// The names in the request's order, each with an early refusal or none.
 #[derive(Debug)]
 pub(crate) struct PendingTopicCreation(Vec<(String, Option<Refusal>)>);
@@ -42,22 +39,21 @@ pub(super) fn handle(
 ) -> Result<(), CloseReason> {
     let request: CreateTopicsRequest<'_> = body.decode(call.version())?;
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    request
-        .topics
-        .iter()
-        .for_each(|topic| *counts.entry(&topic.name).or_default() += 1);
+    for topic in &request.topics {
+        *counts.entry(&topic.name).or_default() += 1;
+    }
     let mut pending: Vec<(String, Option<Refusal>)> = Vec::new();
     let mut topics = Vec::new();
     for topic in &request.topics {
         let name = topic.name.to_string();
-        let read = match counts.insert(&topic.name, ANSWERED) {
+        let read = match counts.remove(&*topic.name) {
             Some(1) => read(topic),
-            // The doubled name is answered once.
-            Some(ANSWERED) => continue,
-            _ => Err(Refusal::new(
+            Some(_) => Err(Refusal::new(
                 ErrorCode::InvalidRequest,
                 "Duplicate topic name.",
             )),
+            // A repeated name is answered once.
+            None => continue,
         };
         match read {
             Ok(topic) => {
@@ -105,7 +101,7 @@ fn read(topic: &CreatableTopic<'_>) -> Result<NewTopic, Refusal> {
 }
 
 impl PendingTopicCreation {
-    /// Answers with what the controller says, and with the early refusals.
+    /// Answers with the controller's results, and with the early refusals.
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
             ControllerReply::CreateTopics(results) => ControllerDecisions::of(results),

@@ -36,7 +36,7 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let request: DescribeConfigsRequest<'_> = body.decode(call.version())?;
-    let one = |resource: &DescribeConfigsResource<'_>| {
+    let result = |resource: &DescribeConfigsResource<'_>| {
         let found = describe(node, resource).map(|mut entries| {
             if let Some(keys) = &resource.configuration_keys {
                 entries.retain(|entry| keys.contains(&entry.name));
@@ -61,7 +61,10 @@ pub(super) fn handle(
         seen.insert((resource.resource_type, resource.resource_name.to_string()))
     };
     let resources = request.resources.iter();
-    let results = resources.filter(|known| is_new(known)).map(one).collect();
+    let results = resources
+        .filter(|known| is_new(known))
+        .map(result)
+        .collect();
     let response = DescribeConfigsResponse {
         results,
         throttle_time_ms: 0,
@@ -83,12 +86,15 @@ fn describe(node: &BrokerNode, resource: &DescribeConfigsResource<'_>) -> Result
             );
             Err(Refusal::new(ErrorCode::InvalidRequest, words))
         }
-        other => {
-            let words =
-                format!("The embedded cluster keeps no configurations of resource type {other}.");
-            Err(Refusal::new(ErrorCode::InvalidRequest, words))
-        }
+        other => Err(no_configurations(other)),
     }
+}
+
+/// The refusal of a type of resources that has no configurations here.
+pub(super) fn no_configurations(resource_type: i8) -> Refusal {
+    let words =
+        format!("The embedded cluster keeps no configurations of resource type {resource_type}.");
+    Refusal::new(ErrorCode::InvalidRequest, words)
 }
 
 fn describe_topic(node: &BrokerNode, name: &str) -> Result<Entries, Refusal> {

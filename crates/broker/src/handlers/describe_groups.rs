@@ -28,7 +28,7 @@ pub(super) fn handle(
     let request: DescribeGroupsRequest<'_> = body.decode(call.version())?;
     let asked = request.include_authorized_operations;
     let operations = authorized::if_asked(asked, authorized::ON_GROUP);
-    let one = |group: &Str<'_>| {
+    let description = |group: &Str<'_>| {
         let described = match find(node, group) {
             Ok(Some(entry)) => describe(entry),
             Ok(None) => unknown(call.version(), group),
@@ -47,7 +47,7 @@ pub(super) fn handle(
     let mut seen = HashSet::new();
     let groups = request.groups.iter();
     let groups = groups.filter(|group| seen.insert(group.to_string()));
-    let groups = groups.map(one).collect();
+    let groups = groups.map(description).collect();
     node.respond(
         call.reply,
         &DescribeGroupsResponse {
@@ -77,19 +77,23 @@ fn describe(entry: &GroupEntry) -> DescribedGroup<'static> {
     let protocol = group.protocol.clone().unwrap_or_default();
     let mut members: Vec<_> = group.members.values().collect();
     members.sort_by_key(|member| member.order);
-    let member = |member: &crate::groups::ConsumerGroupMember<_>| DescribedGroupMember {
-        member_id: Str::Owned(member.id.clone()),
-        group_instance_id: member.instance_id.clone().map(Str::Owned),
-        client_id: Str::Owned(member.client_id.clone()),
-        client_host: Str::Owned(member.client_host.clone()),
-        member_metadata: Bytes::Owned(match settled {
-            true => member.metadata(&protocol).to_vec(),
-            false => Vec::new(),
-        }),
-        member_assignment: Bytes::Owned(match settled {
-            true => member.assignment.clone(),
-            false => Vec::new(),
-        }),
+    let member = |member: &crate::groups::ConsumerGroupMember<_>| {
+        let (metadata, assignment) = if settled {
+            (
+                member.metadata(&protocol).to_vec(),
+                member.assignment.clone(),
+            )
+        } else {
+            Default::default()
+        };
+        DescribedGroupMember {
+            member_id: Str::Owned(member.id.clone()),
+            group_instance_id: member.instance_id.clone().map(Str::Owned),
+            client_id: Str::Owned(member.client_id.clone()),
+            client_host: Str::Owned(member.client_host.clone()),
+            member_metadata: Bytes::Owned(metadata),
+            member_assignment: Bytes::Owned(assignment),
+        }
     };
     DescribedGroup {
         group_state: Str::Borrowed(group.state.name()),

@@ -11,7 +11,7 @@
 //! * Version 9 brings leader epochs (FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH), version 13 topic
 //!   ids.
 //! * Incremental sessions (from version 7) are declined: the answer always carries session id 0,
-//!   which tells the client to name all its partitions each time. A session id from elsewhere gets
+//!   which makes the client name all its partitions each time. A session id from elsewhere gets
 //!   FETCH_SESSION_ID_NOT_FOUND. Full requests cost about 40 bytes a partition; sessions pay from
 //!   thousands of partitions a consumer on.
 //!
@@ -56,7 +56,7 @@ const DEBUGGING: i32 = -2;
 #[derive(Debug)]
 pub(crate) struct Fetch {
     reply: Reply,
-    /// Who the client says it is; only kept while there are quotas.
+    /// The client's id; kept only while there are quotas.
     client_id: String,
     wait_ms_max: i32,
     bytes_min: u64,
@@ -68,7 +68,7 @@ pub(crate) struct Fetch {
 /// Who reads.
 #[derive(Debug)]
 enum Reader {
-    /// A consumer, and the rack that it says it is in; empty when it says nothing.
+    /// A consumer and its rack; empty if it names none.
     Consumer { rack: String },
     /// Kafka's debugging consumer: to the log's end.
     Debugging,
@@ -145,9 +145,10 @@ pub(super) fn handle(
     let limit = i64::from(request.max_bytes).min(node.settings.fetch_max_bytes);
     let fetch = Fetch {
         reply: call.reply,
-        client_id: match node.image.client_quotas.entities.is_empty() {
-            true => String::new(),
-            false => body.client_id().to_owned(),
+        client_id: if node.image.client_quotas.entities.is_empty() {
+            String::new()
+        } else {
+            body.client_id().to_owned()
         },
         wait_ms_max: request.max_wait_ms,
         bytes_min: u64::try_from(request.min_bytes).unwrap_or(0),
@@ -266,7 +267,7 @@ fn read(
     let version = fetch.reply.version;
     let key = TopicKey::of(&topic.name, topic.id, version >= BY_ID_FROM);
     let topic = lookup::topic(node, key)?;
-    // Only who looks for the nearest replica needs the cluster beside the replica.
+    // Only a search for the nearest replica needs the image besides the replica.
     let by_rack = node.settings.replica_selector_rack_aware;
     let image = by_rack.then(|| Arc::clone(&node.image));
     let own = node.id();
@@ -281,17 +282,16 @@ fn read(
     {
         return Ok(sent_elsewhere(replica, partition.index, other));
     }
-    let bytes_max = partition.bytes_max.min(left);
-    let upper_bound_offset = match fetch.reader {
-        Reader::Consumer { .. } => replica.log.high_watermark(),
-        Reader::Debugging => replica.log.log_end_offset(),
-    };
-    read_replica(
-        replica,
-        partition,
-        (bytes_max, upper_bound_offset),
+    let request = ReadRequest {
+        offset: partition.offset,
+        bytes_max: partition.bytes_max.min(left),
+        upper_bound_offset: match fetch.reader {
+            Reader::Consumer { .. } => replica.log.high_watermark(),
+            Reader::Debugging => replica.log.log_end_offset(),
+        },
         first_batch,
-    )
+    };
+    read_replica(replica, partition.index, &request)
 }
 
 /// A follower in the reader's rack, if this node leads and is not there itself.
@@ -302,13 +302,13 @@ fn nearer(
     offset: i64,
     rack: &str,
 ) -> Option<NodeId> {
-    let stands = |node: NodeId| {
-        let there = image.nodes.get(&node).and_then(|node| node.rack.as_deref());
-        there.is_some_and(|there| there == rack)
+    let is_in_rack = |node: NodeId| {
+        let known = image.nodes.get(&node).and_then(|node| node.rack.as_deref());
+        known == Some(rack)
     };
     match &replica.role {
-        ReplicaRole::Leading(leading) if !rack.is_empty() && !stands(own) => {
-            leading.reader_replica(offset, stands)
+        ReplicaRole::Leading(leading) if !rack.is_empty() && !is_in_rack(own) => {
+            leading.reader_replica(offset, is_in_rack)
         }
         _ => None,
     }
@@ -328,26 +328,18 @@ fn sent_elsewhere(replica: &Replica, index: i32, other: NodeId) -> FetchedPartit
 
 fn read_replica(
     replica: &mut Replica,
-    partition: &PartitionFetch,
-    (bytes_max, upper_bound_offset): (usize, i64),
-    first_batch: FirstBatch,
+    index: i32,
+    request: &ReadRequest,
 ) -> Result<FetchedPartition, ErrorCode> {
     replica.read = true;
-    let high_watermark = replica.log.high_watermark();
-    let request = ReadRequest {
-        offset: partition.offset,
-        bytes_max,
-        upper_bound_offset,
-        first_batch,
-    };
     let read = replica
         .log
-        .read(&request)
+        .read(request)
         .map_err(|error| ErrorCode::from_i16(error.code()))?;
     Ok(FetchedPartition {
-        index: partition.index,
+        index,
         error: ErrorCode::None,
-        high_watermark,
+        high_watermark: replica.log.high_watermark(),
         last_stable_offset: replica.log.last_stable_offset(),
         log_start_offset: replica.log.log_start_offset(),
         preferred_read_replica: -1,

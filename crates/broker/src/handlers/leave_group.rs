@@ -8,7 +8,7 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::leave_group::{LeaveGroupRequest, LeaveGroupResponse, MemberResponse};
 
 use super::RequestBody;
-use crate::groups::{check_coordinator, with_group};
+use crate::groups::{check_member_request, with_group};
 use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 /// From this version on a request has a list of members.
@@ -21,22 +21,19 @@ pub(super) fn handle(
 ) -> Result<(), CloseReason> {
     let request: LeaveGroupRequest<'_> = body.decode(call.version())?;
     let mut response = LeaveGroupResponse::default();
-    let checked = match request.group_id.is_empty() {
-        true => Err(ErrorCode::InvalidGroupId),
-        false => check_coordinator(node, &request.group_id).map(drop),
-    };
-    if let Err(code) = checked {
+    if let Err(code) = check_member_request(node, &request.group_id) {
         response.error_code = code.as_i16();
     } else if call.version() < MANY_FROM {
-        let left = leave(node, call, &request.group_id, (&request.member_id, None));
+        let left = leave(node, call, &request.group_id, &request.member_id, None);
         response.error_code = left.err().unwrap_or(ErrorCode::None).as_i16();
     } else {
         for member in &request.members {
-            let who = (&*member.member_id, member.group_instance_id.as_deref());
-            let left = leave(node, call, &request.group_id, who);
+            let instance_id = member.group_instance_id.as_deref();
+            let group = &request.group_id;
+            let left = leave(node, call, group, &member.member_id, instance_id);
             response.members.push(MemberResponse {
                 member_id: Str::Borrowed(&member.member_id),
-                group_instance_id: who.1.map(Str::Borrowed),
+                group_instance_id: instance_id.map(Str::Borrowed),
                 error_code: left.err().unwrap_or(ErrorCode::None).as_i16(),
             });
         }
@@ -49,7 +46,8 @@ fn leave(
     node: &mut BrokerNode,
     call: PendingRequest,
     group: &str,
-    (member_id, instance_id): (&str, Option<&str>),
+    member_id: &str,
+    instance_id: Option<&str>,
 ) -> Result<(), ErrorCode> {
     let done = with_group(node, call.now, group, |group, effects| {
         group.leave(call.now, member_id, instance_id, effects)

@@ -1,4 +1,4 @@
-//! Writing down what the segments cannot tell: where the log begins, how far it is flushed, its leader
+//! Writing down what the segments do not contain: where the log begins, how far it is flushed, its leader
 //! epochs.
 //!
 //! Once a minute this is done away from the log's thread, for each file costs a flush and there may be
@@ -76,9 +76,10 @@ impl CheckpointJob {
             writes,
         } = self;
         let held = lock(&writes);
-        let result = match *held == number {
-            true => write.run().map(|()| write),
-            false => Ok(write),
+        let result = if *held == number {
+            write.run().map(|()| write)
+        } else {
+            Ok(write)
         };
         drop(held);
         CheckpointDone { result, number }

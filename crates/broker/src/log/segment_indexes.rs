@@ -2,7 +2,7 @@
 //!
 //! An index file is never believed without a check. Its checksum and form are checked when it is
 //! read; that an entry names the batch which it points to is checked at each lookup. An index that
-//! fails is built anew from the batch headers.
+//! fails is rebuilt from the batch headers.
 
 use super::facts::{NewestTimestamp, Seal, SegmentFacts};
 use super::names::{OFFSET_INDEX, TIME_INDEX, file_at};
@@ -45,18 +45,16 @@ impl Segment {
         };
         let offsets = load_sealed(place, base_offset, OFFSET_INDEX, facts.offsets)?;
         let times = load_sealed(place, base_offset, TIME_INDEX, facts.times)?;
-        // Positions rise: only the last one can be beyond the segment's end.
-        let is_within = |offsets: &OffsetIndex| {
-            let last = offsets.last();
-            last.is_none_or(|last| u64::from(last.position) < self.bytes)
-        };
         let offsets = offsets.and_then(|bytes| OffsetIndex::parse(&bytes));
-        let offsets = offsets.filter(is_within);
         let times = times.and_then(|bytes| TimeIndex::parse(&bytes));
         let (Some(offsets), Some(times)) = (offsets, times) else {
             return Ok(None);
         };
         let last = offsets.last();
+        // Positions rise: only the last one can be beyond the segment's end.
+        if last.is_some_and(|last| u64::from(last.position) >= self.bytes) {
+            return Ok(None);
+        }
         let mut summary = SegmentIndexes::from_indexes(base_offset, offsets, times);
         let mut scan = self.scan(place, last.map_or(0, |entry| u64::from(entry.position)))?;
         if let Some(last) = last {
@@ -98,7 +96,7 @@ impl Segment {
         let rebuilt = self.build_summary(place)?;
         self.summary = Some(rebuilt);
         self.facts = None;
-        // A disk that takes no index shall not keep readers from the log.
+        // A disk that takes no index must not keep readers from the log.
         let _ = self.store_indexes(place);
         Ok(self.summary(place)?)
     }
@@ -193,7 +191,7 @@ impl Segment {
     }
 
     /// Writes the index entries that are not in the files yet, with one for the largest timestamp,
-    /// and notes the facts. Nothing is flushed: what a crash loses is built anew.
+    /// and notes the facts. Nothing is flushed: what a crash loses is rebuilt.
     pub(super) fn store_indexes(&mut self, place: SegmentFiles<'_>) -> Result<(), LogError> {
         let base_offset = self.base_offset;
         let Some(summary) = self.summary.as_mut().filter(|_| self.facts.is_none()) else {

@@ -11,7 +11,7 @@ use crate::time::Now;
 
 /// What a message of an exchange is answered with.
 pub(crate) enum Proof {
-    /// This token; whether the client is in now, its stage says.
+    /// This token; the stage shows whether the client is let in.
     Token(Vec<u8>),
     /// These words; the connection must close.
     Refused(String),
@@ -74,9 +74,10 @@ impl BrokerNode {
     #[must_use]
     pub fn frame_bytes_max(&self, connection: ConnectionId) -> usize {
         let most = self.request_bytes_max();
-        match self.is_let_in(connection) {
-            true => most,
-            false => most.min(STRANGER_FRAME_BYTES_MAX),
+        if self.is_let_in(connection) {
+            most
+        } else {
+            most.min(STRANGER_FRAME_BYTES_MAX)
         }
     }
 

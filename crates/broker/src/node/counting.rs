@@ -1,4 +1,4 @@
-//! What of a node's work is counted: the core says when a part of a request's time ends. It uses the
+//! Counters of a node's work: the core reports when a part of a request's time ends. It uses the
 //! moments that it is given, and the stopwatch where a part ends within a call.
 
 use kgauge_wire::api::ApiKey;
@@ -113,16 +113,16 @@ impl BrokerNode {
         let Some(counters) = &self.config.counters else {
             return;
         };
-        let mut standing = ReplicaCounts::default();
+        let mut counts = ReplicaCounts::default();
         for replica in self.replicas.values() {
-            standing.partitions += 1;
+            counts.partitions += 1;
             if let ReplicaRole::Leading(leading) = &replica.role {
-                standing.leaders += 1;
+                counts.leaders += 1;
                 let all = leading.followers.len() + 1;
-                standing.under_replicated += u64::from(leading.isr.len() < all);
-                standing.under_min_isr += u64::from(!leading.has_enough_in_sync());
+                counts.under_replicated += u64::from(leading.isr.len() < all);
+                counts.under_min_isr += u64::from(!leading.has_enough_in_sync());
             }
         }
-        counters.stands(standing);
+        counters.set_replicas(counts);
     }
 }

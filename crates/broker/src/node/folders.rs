@@ -111,12 +111,12 @@ impl BrokerNode {
             partition.leader == Some(own) || !others
         });
         let topic = Arc::clone(&topic.name);
-        let notice = match kept {
-            true => Notice::Damaged { topic, index },
-            false => Notice::SetAside { topic, index },
-        };
-        self.outputs.push(NodeOutput::Notice(notice));
-        if !kept {
+        if kept {
+            let notice = Notice::Damaged { topic, index };
+            self.outputs.push(NodeOutput::Notice(notice));
+        } else {
+            let notice = Notice::SetAside { topic, index };
+            self.outputs.push(NodeOutput::Notice(notice));
             self.set_folder_aside(name)?;
         }
         Ok(kept)

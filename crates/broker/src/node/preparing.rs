@@ -81,9 +81,10 @@ impl BrokerNode {
                     preparing.next = Some((Arc::clone(name), index));
                     return PreparationState::Partly(preparing);
                 }
-                work += match self.folders.has(topic, index) {
-                    true => FOLDER_WORK,
-                    false => 1,
+                work += if self.folders.has(topic, index) {
+                    FOLDER_WORK
+                } else {
+                    1
                 };
                 let settings = settings
                     .get_or_insert_with(|| TopicSettings::read(&held.layers(), &topic.configs));

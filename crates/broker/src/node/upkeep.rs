@@ -74,8 +74,8 @@ impl BrokerNode {
     /// Removes what retention no longer keeps, and sets the next time.
     pub(super) fn retention_due(&mut self, now: Now) {
         let next_ms = self.settings.log_retention_check_interval_ms;
-        let sweep = std::mem::take(&mut self.sweeps.retention);
-        self.sweeps.retention = self.sweep(now, sweep, (Timer::Retention, next_ms), |node, id| {
+        let rest = std::mem::take(&mut self.sweeps.retention);
+        self.sweeps.retention = self.sweep(now, rest, Timer::Retention, next_ms, |node, id| {
             let Some(replica) = node.replicas.get_mut(&id) else {
                 return 0;
             };
@@ -100,7 +100,8 @@ impl BrokerNode {
         &mut self,
         now: Now,
         mut rest: Vec<PartitionId>,
-        (timer, next_ms): (Timer, i64),
+        timer: Timer,
+        next_ms: i64,
         each: impl Fn(&mut Self, PartitionId) -> usize,
     ) -> Vec<PartitionId> {
         if rest.is_empty() {
@@ -116,11 +117,12 @@ impl BrokerNode {
         {
             work += each(self, id);
         }
-        let due_ns = match rest.is_empty() {
-            true => now.after_ms(next_ms),
-            false => now.after_ms(SWEEP_PAUSE_MS),
+        let pause_ms = if rest.is_empty() {
+            next_ms
+        } else {
+            SWEEP_PAUSE_MS
         };
-        self.timers.set(due_ns, timer);
+        self.timers.set(now.after_ms(pause_ms), timer);
         rest
     }
 
@@ -189,9 +191,9 @@ impl BrokerNode {
     /// Lets logs write down how far they are, and give back files that nobody used since the last
     /// time.
     pub(super) fn checkpoint_due(&mut self, now: Now) {
-        let sweep = std::mem::take(&mut self.sweeps.checkpoint);
-        let timer = (Timer::Checkpoint, CHECKPOINT_MS);
-        self.sweeps.checkpoint = self.sweep(now, sweep, timer, |node, id| {
+        let rest = std::mem::take(&mut self.sweeps.checkpoint);
+        let timer = Timer::Checkpoint;
+        self.sweeps.checkpoint = self.sweep(now, rest, timer, CHECKPOINT_MS, |node, id| {
             node.checkpoint(id).unwrap_or_else(|error| {
                 node.log_failed(error);
                 1
@@ -236,7 +238,7 @@ impl BrokerNode {
         replica.log.finish_checkpoint(done)
     }
 
-    /// A log that cannot be written any more stops the node, as Kafka does when its only log
+    /// A log that can no longer be written stops the node, as Kafka does when its only log
     /// directory is offline: of a full disk too (docs/decisions/full-disk.md). A process without file
     /// handles is no reason: that concerns one request, and can be cured while the node runs.
     pub(crate) fn log_failed(&mut self, error: LogError) {

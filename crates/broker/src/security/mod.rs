@@ -1,6 +1,6 @@
 //! Who may speak to a node, and so that nobody else can listen: TLS, and SASL by PLAIN or SCRAM.
 //!
-//! What the owner says is a [`ClusterSecurity`]. From it come a TLS configuration for the server's
+//! The owner's configuration is a [`ClusterSecurity`]. From it come a TLS configuration for the server's
 //! sockets, and what the core needs to let clients in ([`NodeSecurity`]). Nothing here has a socket
 //! or a clock; randomness comes from a [`NonceSource`].
 //!
@@ -20,6 +20,8 @@ pub use config::{ClientAuth, ClusterSecurity, Sasl, ServerTls, User};
 pub(crate) use distinguished_name::subject;
 pub use kgauge_wire::scram::{ScramCredential, ScramMechanism};
 pub use kgauge_wire::security::{SaslMechanism, SecurityProtocol};
+#[cfg(test)]
+pub(crate) use nonce::Sevens;
 pub use nonce::{NONCE_BYTES, NoRandomness, NonceSource, SystemNonces};
 pub use prepared::NodeSecurity;
 pub(crate) use prepared::PreparedSecurity;

@@ -12,17 +12,7 @@ use super::*;
 use crate::random::SmallRandom;
 use crate::settings::ConfigMap;
 
-/// Always the same nonce.
-#[derive(Debug)]
-struct Sevens;
-
-impl NonceSource for Sevens {
-    fn nonce(&self) -> Result<[u8; NONCE_BYTES], NoRandomness> {
-        Ok([7; NONCE_BYTES])
-    }
-}
-
-/// What [`Sevens`] looks like in a message.
+/// The nonce of [`Sevens`] in a message.
 const SEVENS: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH";
 
 /// Made once: every password takes thousands of rounds.
@@ -86,7 +76,7 @@ fn scram_sha_512_gives_the_bytes_that_another_implementation_gives() {
     );
 }
 
-const UNTOLD: &str = "Authentication failed during authentication due to invalid credentials with \
+const UNEXPLAINED: &str = "Authentication failed during authentication due to invalid credentials with \
                       SASL mechanism SCRAM-SHA-256";
 
 fn scram_256(messages: &[&[u8]]) -> (Vec<String>, Option<String>) {
@@ -94,12 +84,12 @@ fn scram_256(messages: &[&[u8]]) -> (Vec<String>, Option<String>) {
 }
 
 #[test]
-fn a_wrong_password_and_an_unknown_user_are_told_the_same() {
+fn a_wrong_password_and_an_unknown_user_get_the_same_answer() {
     let (answers, user) = scram_256(&[b"n,,n=nobody,r=abc"]);
-    assert_eq!((answers, user), (vec![UNTOLD.to_owned()], None));
+    assert_eq!((answers, user), (vec![UNEXPLAINED.to_owned()], None));
     let last = format!("c=biws,r=abc{SEVENS},p={}", STANDARD.encode([0; 32]));
     let (answers, user) = scram_256(&[b"n,,n=alice,r=abc", last.as_bytes()]);
-    assert_eq!((answers[1].as_str(), user), (UNTOLD, None));
+    assert_eq!((answers[1].as_str(), user), (UNEXPLAINED, None));
 }
 
 #[test]
@@ -125,12 +115,12 @@ fn first_messages_that_break_the_rules_are_refused() {
         let (answers, user) = scram_256(&[message.as_bytes()]);
         assert_eq!(
             (answers, user),
-            (vec![UNTOLD.to_owned()], None),
+            (vec![UNEXPLAINED.to_owned()], None),
             "{message}"
         );
     }
     let (answers, _) = scram_256(&[b"n,,n=\xffalice,r=abc"]);
-    assert_eq!(answers, [UNTOLD]);
+    assert_eq!(answers, [UNEXPLAINED]);
 }
 
 #[test]
@@ -150,7 +140,7 @@ fn a_final_message_must_bring_the_header_back() {
     // c=biws is `n,,`, and the header was `n,a=alice,`.
     let last = format!("c=biws,r=abc{SEVENS},p=qMqxZ5jWsgwTkF9G1b5dxRHQ3kps2tCV01SbaZzOhFk=");
     let (answers, user) = scram_256(&[b"n,a=alice,n=alice,r=abc", last.as_bytes()]);
-    assert_eq!((answers[1].as_str(), user), (UNTOLD, None));
+    assert_eq!((answers[1].as_str(), user), (UNEXPLAINED, None));
     let (_, user) = scram_256(&[b"n,,n=alice,r=abc", last.as_bytes()]);
     assert_eq!(user.as_deref(), Some("alice"));
 }
@@ -292,7 +282,7 @@ fn from_hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// As much of a certificate as stands before and around the subject.
+/// The part of a certificate before and around the subject.
 fn certificate_of(subject: &[u8]) -> Vec<u8> {
     fn value(tag: u8, content: &[u8]) -> Vec<u8> {
         [&[tag, 0x81, u8::try_from(content.len()).unwrap()], content].concat()
@@ -331,7 +321,7 @@ fn every_mistake_in_the_configuration_has_its_sentence() {
 }
 
 #[test]
-fn settings_under_kafkas_names_complete_what_was_said() {
+fn settings_under_kafkas_names_complete_the_configuration() {
     let settings = |pairs: &[(&str, &str)]| -> ConfigMap {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         pairs.iter().map(owned).collect()

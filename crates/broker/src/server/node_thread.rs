@@ -57,7 +57,7 @@ pub(crate) struct NodeThread {
     /// Commands may have been left for the next round.
     more_commands: bool,
     flusher: Flusher,
-    /// For what no client waits for: ten thousand checkpoints shall not delay a flush.
+    /// For what no client waits for: ten thousand checkpoints must not delay a flush.
     cleaner: Flusher,
     peers: Arc<PeerChannels>,
     controller: Sender<ToControllerThread>,
@@ -367,11 +367,8 @@ impl NodeThread {
                     self.connections += 1;
                     let token = Token(number + FIRST_CONNECTION);
                     let registry = self.poll.registry();
-                    if self
-                        .sockets
-                        .insert(now, registry, (id, token), stream)
-                        .is_ok()
-                    {
+                    let inserted = self.sockets.insert(now, registry, id, token, stream);
+                    if inserted.is_ok() {
                         self.node.opened(now, id, peer.ip());
                     }
                 }

@@ -42,7 +42,7 @@ struct Socket {
     securing: bool,
     /// The client was let in: its requests may be as large as any.
     trusted: bool,
-    /// The system may have bytes for us: it tells only once.
+    /// The system may have bytes for us: it reports that only once.
     readable: bool,
     /// The core or the client takes no more requests for now.
     stalled: bool,
@@ -139,7 +139,8 @@ impl Sockets {
         &mut self,
         now: Now,
         registry: &Registry,
-        (id, token): (ConnectionId, Token),
+        id: ConnectionId,
+        token: Token,
         mut stream: TcpStream,
     ) -> io::Result<()> {
         registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
@@ -204,7 +205,7 @@ impl Sockets {
         // What is left for another turn waits from now on.
         node.begin_turn(std::mem::replace(&mut socket.ready_ns, now.mono_ns));
         let counters = self.counters.as_deref();
-        match flush(&mut self.queue, (id, socket), &mut self.scratch, counters)
+        match flush(&mut self.queue, id, socket, &mut self.scratch, counters)
             .and_then(|()| self.read_and_serve(now, node, id))
         {
             Ok(()) => {}
@@ -234,7 +235,7 @@ impl Sockets {
         };
         socket.outbound.send_from(node.last_read_ns());
         let counters = self.counters.as_deref();
-        if flush(&mut self.queue, (id, socket), &mut self.scratch, counters).is_err() {
+        if flush(&mut self.queue, id, socket, &mut self.scratch, counters).is_err() {
             self.remove(id);
             node.closed(id);
         } else if socket.stalled && !socket.outbound.is_full() && !node.is_full(id) {
@@ -251,7 +252,7 @@ impl Sockets {
         if let Some(socket) = self.open.get_mut(&id) {
             // Whatever the client does not take at once is lost with the connection.
             let counters = self.counters.as_deref();
-            let _ = flush(&mut self.queue, (id, socket), &mut self.scratch, counters);
+            let _ = flush(&mut self.queue, id, socket, &mut self.scratch, counters);
             socket.transport.shut();
         }
         self.remove(id);
@@ -261,9 +262,9 @@ impl Sockets {
     pub(super) fn part(&mut self, now: Now, id: ConnectionId) {
         if let Some(socket) = self.open.remove(&id) {
             socket.inbound.discard(&mut self.spare);
-            let rest = (socket.transport, socket.outbound);
             let buffer = &mut self.scratch[..FILE_BUFFER_BYTES];
-            self.parting.add(now, id, rest, buffer);
+            self.parting
+                .add(now, id, socket.transport, socket.outbound, buffer);
         }
     }
 
@@ -323,12 +324,11 @@ impl Sockets {
                 return Ok(());
             }
             let whole = socket.inbound.is_empty();
-            let buffer = match whole {
-                true => &mut self.scratch[..],
-                false => {
-                    let max = limit(node, id, &mut socket.trusted, most);
-                    socket.inbound.room(max, &mut self.spare)?
-                }
+            let buffer = if whole {
+                &mut self.scratch[..]
+            } else {
+                let max = limit(node, id, &mut socket.trusted, most);
+                socket.inbound.room(max, &mut self.spare)?
             };
             let read = socket.transport.read(buffer, &mut self.wire);
             if socket.securing && !socket.transport.is_handshaking() {
@@ -349,7 +349,7 @@ impl Sockets {
             left = left.saturating_sub(count);
             if whole {
                 let bytes = &mut self.scratch[..count];
-                let served = serve_all(now, node, (id, socket), (bytes, most), before)?;
+                let served = serve_all(now, node, id, socket, bytes, most, before)?;
                 let rest = &self.scratch[served..count];
                 if !rest.is_empty() {
                     socket.inbound.keep(rest, &mut self.spare);
@@ -386,18 +386,20 @@ impl Sockets {
 /// left will take none of the answers that wait, so it ends.
 fn stay(node: &BrokerNode, id: ConnectionId, socket: &Socket) -> Result<(), End> {
     let waits = !socket.outbound.is_empty() || node.owes_answers(id);
-    match socket.hung_up && waits {
-        true => Err(End::Closed),
-        false => Ok(()),
+    if socket.hung_up && waits {
+        return Err(End::Closed);
     }
+    Ok(())
 }
 
 /// Serves the whole frames at the start of `bytes` and gives where they end.
 fn serve_all(
     now: Now,
     node: &mut BrokerNode,
-    (id, socket): (ConnectionId, &mut Socket),
-    (bytes, frame_bytes_max): (&mut [u8], usize),
+    id: ConnectionId,
+    socket: &mut Socket,
+    bytes: &mut [u8],
+    frame_bytes_max: usize,
     before: AnswerCounts,
 ) -> Result<usize, End> {
     let mut start = 0;
@@ -441,7 +443,8 @@ fn is_answered_enough(node: &BrokerNode, before: AnswerCounts) -> bool {
 
 fn flush(
     queue: &mut VecDeque<ConnectionId>,
-    (id, socket): (ConnectionId, &mut Socket),
+    id: ConnectionId,
+    socket: &mut Socket,
     scratch: &mut [u8],
     counters: Option<&Counters>,
 ) -> Result<(), End> {

@@ -41,7 +41,7 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
-        // A test that hangs shall fail.
+        // A test that hangs must fail.
         stream
             .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
@@ -71,12 +71,7 @@ impl Client {
         self.stream.read_exact(&mut size).unwrap();
         let mut bytes = vec![0; usize::try_from(i32::from_be_bytes(size)).unwrap()];
         self.stream.read_exact(&mut bytes).unwrap();
-        // Answers borrow from their bytes, and a test is over soon.
-        let mut reader = Reader::new(Vec::leak(bytes));
-        ResponseHeader::decode(&mut reader, R::KEY.response_header_version(version)).unwrap();
-        let answer = R::Response::decode(&mut reader, version).unwrap();
-        assert!(reader.is_empty());
-        answer
+        decode::<R>(version, bytes)
     }
 
     pub(crate) fn ask<R: Request<'static>>(
@@ -195,7 +190,17 @@ pub(crate) fn fetch_request(
     }
 }
 
-/// A batch of so many records of so many bytes, dated now.
+/// The answer to a request in a frame without its size.
+pub(crate) fn decode<R: Request<'static>>(version: i16, frame: Vec<u8>) -> R::Response<'static> {
+    // Answers borrow from their bytes, and a test is over soon.
+    let mut reader = Reader::new(Vec::leak(frame));
+    ResponseHeader::decode(&mut reader, R::KEY.response_header_version(version)).unwrap();
+    let answer = R::Response::decode(&mut reader, version).unwrap();
+    assert!(reader.is_empty());
+    answer
+}
+
+/// A batch of `records` records with values of `value_bytes` bytes, dated now.
 pub(crate) fn batch(records: usize, value_bytes: usize) -> Vec<u8> {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

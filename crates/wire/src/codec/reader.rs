@@ -145,30 +145,10 @@ impl<'a> Reader<'a> {
     /// An unsigned 32-bit integer in 1 to 5 bytes of 7 bits, lowest first.
     #[inline]
     pub fn read_unsigned_varint(&mut self) -> Result<u32, DecodeError> {
-        let long = self.read_groups(5)?;
-        u32::try_from(long).map_err(|_| DecodeError::Varint { what: self.what })
-    }
-
-    /// A signed 32-bit integer, zigzag, in 1 to 5 bytes.
-    #[inline]
-    pub fn read_varint(&mut self) -> Result<i32, DecodeError> {
-        let raw = self.read_unsigned_varint()?;
-        Ok((raw >> 1) as i32 ^ -((raw & 1) as i32))
-    }
-
-    /// A signed 64-bit integer, zigzag, in 1 to 10 bytes.
-    #[inline]
-    pub fn read_varlong(&mut self) -> Result<i64, DecodeError> {
-        let raw = self.read_groups(10)?;
-        Ok((raw >> 1) as i64 ^ -((raw & 1) as i64))
-    }
-
-    #[inline]
-    fn read_groups(&mut self, bytes_max: u32) -> Result<u64, DecodeError> {
-        let mut value = 0u64;
-        for index in 0..bytes_max {
+        let mut value = 0u32;
+        for index in 0..5 {
             let [byte] = self.read_chunk()?;
-            let group = u64::from(byte & 0x7f);
+            let group = u32::from(byte & 0x7f);
             let shift = 7 * index;
             if group << shift >> shift != group {
                 break;
@@ -339,44 +319,25 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::{put_unsigned_varint, put_varint, put_varlong};
+    use crate::codec::put_unsigned_varint;
 
     #[test]
     fn varints_have_the_bytes_of_the_protocol() {
         let mut out = Vec::new();
         put_unsigned_varint(&mut out, 300);
-        put_varint(&mut out, -1);
-        put_varint(&mut out, 64);
-        put_varlong(&mut out, i64::MIN);
-        let longest = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
-        assert_eq!(
-            out,
-            [&[0xac, 0x02, 0x01, 0x80, 0x01][..], &longest].concat()
-        );
-        let mut reader = Reader::new(&out);
-        assert_eq!(reader.read_unsigned_varint(), Ok(300));
-        assert_eq!(reader.read_varint(), Ok(-1));
-        assert_eq!(reader.read_varint(), Ok(64));
-        assert_eq!(reader.read_varlong(), Ok(i64::MIN));
-        assert!(reader.is_empty());
+        put_unsigned_varint(&mut out, u32::MAX);
+        assert_eq!(out, [0xac, 0x02, 0xff, 0xff, 0xff, 0xff, 0x0f]);
     }
 
     #[test]
     fn varints_come_back_at_every_width() {
-        for shift in 0..64 {
-            for value in [
-                1i64 << shift,
-                (1i64 << shift).wrapping_sub(1),
-                (1i64 << shift).wrapping_neg(),
-            ] {
+        for shift in 0..32 {
+            for value in [(1u32 << shift) - 1, 1 << shift, u32::MAX << shift] {
                 let mut out = Vec::new();
-                put_varlong(&mut out, value);
-                put_varint(&mut out, value as i32);
-                put_unsigned_varint(&mut out, value as u32);
+                put_unsigned_varint(&mut out, value);
                 let mut reader = Reader::new(&out);
-                assert_eq!(reader.read_varlong(), Ok(value));
-                assert_eq!(reader.read_varint(), Ok(value as i32));
-                assert_eq!(reader.read_unsigned_varint(), Ok(value as u32));
+                assert_eq!(reader.read_unsigned_varint(), Ok(value));
+                assert!(reader.is_empty());
             }
         }
     }
@@ -387,11 +348,6 @@ mod tests {
         let above = [0xff, 0xff, 0xff, 0xff, 0x10];
         assert_eq!(Reader::new(&above).read_unsigned_varint(), error);
         assert_eq!(Reader::new(&[0xff; 16]).read_unsigned_varint(), error);
-        let above = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
-        assert_eq!(
-            Reader::new(&above).read_varlong(),
-            Err(DecodeError::Varint { what: "bytes" })
-        );
     }
 
     #[test]

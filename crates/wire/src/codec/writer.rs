@@ -58,24 +58,7 @@ pub fn put_uuid(out: &mut Vec<u8>, value: Uuid) {
 
 /// An unsigned 32-bit integer in 1 to 5 bytes of 7 bits, lowest first.
 #[inline]
-pub fn put_unsigned_varint(out: &mut Vec<u8>, value: u32) {
-    put_groups(out, u64::from(value));
-}
-
-/// A signed 32-bit integer, zigzag, in 1 to 5 bytes.
-#[inline]
-pub fn put_varint(out: &mut Vec<u8>, value: i32) {
-    put_unsigned_varint(out, ((value << 1) ^ (value >> 31)) as u32);
-}
-
-/// A signed 64-bit integer, zigzag, in 1 to 10 bytes.
-#[inline]
-pub fn put_varlong(out: &mut Vec<u8>, value: i64) {
-    put_groups(out, ((value << 1) ^ (value >> 63)) as u64);
-}
-
-#[inline]
-fn put_groups(out: &mut Vec<u8>, mut value: u64) {
+pub fn put_unsigned_varint(out: &mut Vec<u8>, mut value: u32) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;

@@ -69,10 +69,10 @@ impl<'a> MessageHead<'a> {
         let stored = self.bytes[LOG_OVERHEAD..CRC_FROM].first_chunk();
         let stored = stored.map_or(0, |stored| u32::from_be_bytes(*stored));
         let computed = crc32(&self.bytes[CRC_FROM..]);
-        match stored == computed {
-            true => Ok(()),
-            false => Err(MessageError::Crc { stored, computed }),
+        if stored != computed {
+            return Err(MessageError::Crc { stored, computed });
         }
+        Ok(())
     }
 
     /// The codec of what is inside; `None`: it is no wrapper.

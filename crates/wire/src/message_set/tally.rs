@@ -36,10 +36,6 @@ pub fn tally(
             .get(CRC_FROM)
             .is_some_and(|magic| *magic as i8 == MAGIC)
     };
-    if is_batch(bytes) {
-        let (tally, buffers) = (record_batch::tally, (decompressor, scratch));
-        return Ok(tally(bytes, from_offset, depth, buffers, bytes_max, each)?);
-    }
     let mut walk = Walk {
         depth,
         from_offset,
@@ -56,20 +52,15 @@ pub fn tally(
             None => break,
         }
     }
-    let rest = entries.rest();
-    let Walk {
-        decompressor,
-        scratch,
-        each,
-        mut sum,
-        ..
-    } = walk;
+    let (rest, sum) = (entries.rest(), walk.sum);
     if !is_batch(rest) {
-        sum.incomplete_bytes = rest.len() as u64;
-        return Ok(sum);
+        return Ok(BatchTally {
+            incomplete_bytes: rest.len() as u64,
+            ..sum
+        });
     }
-    let buffers = (decompressor, scratch);
-    let after = record_batch::tally(rest, from_offset, depth, buffers, bytes_max, each)?;
+    let buffers = (walk.decompressor, walk.scratch);
+    let after = record_batch::tally(rest, from_offset, depth, buffers, bytes_max, walk.each)?;
     Ok(BatchTally {
         batches: sum.batches + after.batches,
         batch_bytes: sum.batch_bytes + after.batch_bytes,

@@ -101,46 +101,42 @@ fn a_final_message_that_differs_in_any_byte_is_refused() {
     }
 }
 
-/// RFC 7677, section 3.
-const SERVER_FIRST: &str = "r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,\
-                            s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096";
-const SERVER_LAST: &str = "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
-
-fn rfc() -> ScramClient<'static> {
+/// The client of [`rfc_7677`].
+fn client() -> ScramClient<'static> {
     let nonce = "rOprNGfwEbeRWgbNEkqO".to_owned();
     ScramClient::new(ScramMechanism::Sha256, "user", "pencil", nonce, false)
 }
 
 #[test]
-fn the_exchange_of_rfc_7677_is_repeated() {
-    let mut scram = rfc();
-    assert_eq!(scram.first(), "n,,n=user,r=rOprNGfwEbeRWgbNEkqO");
-    assert_eq!(
-        scram.last(SERVER_FIRST.as_bytes()).unwrap(),
-        "c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,\
-         p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
-    );
-    assert_eq!(scram.check(SERVER_LAST.as_bytes()), Ok(()));
+fn the_client_sends_the_messages_of_rfc_7677_and_accepts_the_proof() {
+    let (example, mut client) = (rfc_7677(), client());
+    assert_eq!(client.first(), example.client_first);
+    let last = client.last(example.server_first.as_bytes()).unwrap();
+    assert_eq!(last, example.client_final);
+    assert_eq!(client.check(example.server_final.as_bytes()), Ok(()));
 }
 
 #[test]
 fn a_server_that_does_not_know_the_password_is_refused() {
-    let mut scram = rfc();
-    scram.last(SERVER_FIRST.as_bytes()).unwrap();
-    let wrong = SERVER_LAST.replace("v=6", "v=7");
+    let (example, mut scram) = (rfc_7677(), client());
+    scram.last(example.server_first.as_bytes()).unwrap();
+    let wrong = example.server_final.replace("v=6", "v=7");
     assert_eq!(scram.check(wrong.as_bytes()), Err(ScramError::ServerProof));
     assert_eq!(scram.check(b"v="), Err(ScramError::ServerProof));
     assert_eq!(scram.check(b"e=other-error"), Err(ScramError::Refused));
-    assert_eq!(rfc().check(b"v="), Err(ScramError::ServerProof));
+    assert_eq!(client().check(b"v="), Err(ScramError::ServerProof));
 }
 
 #[test]
 fn weak_or_endless_rounds_and_foreign_nonces_are_refused() {
-    let answer = |from: &str, to: &str| rfc().last(SERVER_FIRST.replace(from, to).as_bytes());
-    assert_eq!(answer("i=4096", "i=1"), Err(ScramError::Rounds(1)));
+    let last = |from: &str, to: &str| {
+        let server_first = rfc_7677().server_first.replace(from, to);
+        client().last(server_first.as_bytes())
+    };
+    assert_eq!(last("i=4096", "i=1"), Err(ScramError::Rounds(1)));
     let endless = ScramError::Rounds(u32::MAX);
-    assert_eq!(answer("i=4096", "i=4294967295"), Err(endless));
-    assert_eq!(answer("r=rO", "r=xO"), Err(ScramError::Malformed));
+    assert_eq!(last("i=4096", "i=4294967295"), Err(endless));
+    assert_eq!(last("r=rO", "r=xO"), Err(ScramError::Malformed));
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl Outside {
         Ok(Self { child })
     }
 
-    /// Notes what the program tells; asks it to end when it is time.
+    /// Notes the program's output; asks it to end when it is time.
     pub(super) fn run(mut self, notes: &Notes, ending: &AtomicBool) -> Result<(), Failure> {
         let stdout = self.child.stdout.take().ok_or("it has no output")?;
         let pid = Pid::from_child(&self.child);
@@ -70,9 +70,10 @@ impl Outside {
             read.map(|()| asked)
         })?;
         let status = self.child.wait()?;
-        match ended_by_us {
-            true => Ok(()),
-            false => Err(format!("the producing program ended by itself: {status}").into()),
+        if ended_by_us {
+            Ok(())
+        } else {
+            Err(format!("the producing program ended by itself: {status}").into())
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) struct FollowerProgress {
 }
 
 impl FollowerProgress {
-    /// Forgets what was reported in an earlier life. Where the follower stands in the present one stays: it
+    /// Forgets what was reported in an earlier life. The position of the present one stays: it
     /// may not have its answer yet, and will not say it again.
     fn forget_reports(&mut self, life: Option<u64>) {
         let before = std::mem::take(self);
@@ -141,11 +141,12 @@ impl LeaderState {
         bytes
     }
 
-    /// Notes where a follower says that it stands. It counts for nothing yet: its log may part from
+    /// Notes the position that a follower reports. It counts for nothing yet: its log may part from
     /// this one below.
     pub(crate) fn positioned(
         &mut self,
-        (follower, node_epoch): (NodeId, u64),
+        follower: NodeId,
+        node_epoch: u64,
         position: (i64, Option<i32>),
     ) {
         if let Some(progress) = self.followers.get_mut(&follower) {
@@ -159,8 +160,10 @@ impl LeaderState {
     pub(crate) fn reported(
         &mut self,
         now: Now,
-        (follower, node_epoch): (NodeId, u64),
-        (offset, log_start_offset): (i64, i64),
+        follower: NodeId,
+        node_epoch: u64,
+        offset: i64,
+        log_start_offset: i64,
         log_end: i64,
     ) {
         let Some(progress) = self.followers.get_mut(&follower) else {
@@ -180,7 +183,7 @@ impl LeaderState {
         progress.end_at_fetch = log_end;
     }
 
-    /// Where the high watermark may stand: at the smallest end of all members, of those on their
+    /// The possible high watermark: the smallest end of all members, of those on their
     /// way in, and of followers that keep up and will be members soon. `None` while too few are in
     /// sync, or one has not reported its log end.
     pub(crate) fn watermark(&self, now: Now, log_end: i64, lag_ms: i64) -> Option<i64> {
@@ -321,7 +324,7 @@ mod tests {
     }
 
     fn report(leading: &mut LeaderState, ms: u64, node: i32, offset: i64, log_end: i64) {
-        leading.reported(at(ms), (NodeId(node), 1), (offset, 0), log_end);
+        leading.reported(at(ms), NodeId(node), 1, offset, 0, log_end);
     }
 
     #[test]
@@ -387,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_follower_said_before_it_crashed_is_forgotten() {
+    fn what_a_follower_reported_before_it_crashed_is_forgotten() {
         let mut leading = leading(1);
         report(&mut leading, 1, 2, 120, 120);
         let mut nodes = nodes();
@@ -408,7 +411,7 @@ mod tests {
     fn where_a_follower_stands_outlives_an_image_that_comes_before_its_answer() {
         let mut leading = leading(1);
         // Its log parts from the leader's, so that it has reported nothing yet.
-        leading.positioned((NodeId(2), 1), (130, Some(0)));
+        leading.positioned(NodeId(2), 1, (130, Some(0)));
         let moved = PartitionImage {
             partition_epoch: 1,
             ..PartitionImage::new(vec![NodeId(1), NodeId(2), NodeId(3)])

@@ -1,6 +1,6 @@
 //! The leader's side of replication: what its followers have asked for, and what they get.
 //!
-//! Each follower has one session, in which the leader remembers where it stands. A fetch is answered
+//! Each follower has one session, in which the leader remembers its position. A fetch is answered
 //! at once when there is news of any partition, else when some comes, or after
 //! `replica.fetch.wait.max.ms` without.
 
@@ -80,7 +80,7 @@ struct FollowerRead {
     last: Option<LastRead>,
 }
 
-/// What the last read gave, for the next follower that stands at the same place.
+/// What the last read gave, for the next follower at the same position.
 #[derive(Debug)]
 struct LastRead {
     id: PartitionId,
@@ -175,7 +175,7 @@ impl BrokerNode {
         session.early.remove(&id);
         let life = self.image.nodes.get(&from).map_or(0, |node| node.epoch);
         if life > session.node_epoch {
-            // What an earlier life of the follower had counts no more.
+            // What an earlier life of the follower had no longer counts.
             return;
         }
         let known = self.replicas.get_mut(&id);
@@ -192,13 +192,13 @@ impl BrokerNode {
         let ReplicaRole::Leading(leading) = &mut replica.role else {
             return;
         };
-        let follower = (from, session.node_epoch);
-        leading.positioned(follower, (position.offset, position.last_epoch));
+        let (node_epoch, offset) = (session.node_epoch, position.offset);
+        leading.positioned(from, node_epoch, (offset, position.last_epoch));
         // A log that parts from this one below its end counts for nothing until it was cut.
-        if parting(&replica.log, position.offset, position.last_epoch).is_none() {
+        if parting(&replica.log, offset, position.last_epoch).is_none() {
             let log_end = replica.log.log_end_offset();
-            let place = (position.offset, position.log_start_offset);
-            leading.reported(now, follower, place, log_end);
+            let log_start = position.log_start_offset;
+            leading.reported(now, from, node_epoch, offset, log_start, log_end);
         }
         session.make_ready(id);
         self.log_start_reported(id);

@@ -25,18 +25,8 @@ use crate::ids::ConnectionId;
 use crate::node::CloseReason;
 use crate::random::SmallRandom;
 use crate::security::{
-    ClusterSecurity, NONCE_BYTES, NoRandomness, NodeSecurity, NonceSource, Sasl, SaslMechanism,
-    SecurityProtocol, ServerTls,
+    ClusterSecurity, NodeSecurity, Sasl, SaslMechanism, SecurityProtocol, ServerTls, Sevens,
 };
-
-#[derive(Debug)]
-struct Sevens;
-
-impl NonceSource for Sevens {
-    fn nonce(&self) -> Result<[u8; NONCE_BYTES], NoRandomness> {
-        Ok([7; NONCE_BYTES])
-    }
-}
 
 /// A node with PLAIN, by which `admin` comes in, and SCRAM-SHA-256.
 fn bench(protocol: SecurityProtocol) -> Bench {
@@ -82,7 +72,7 @@ fn is_closed(bench: &Bench, connection: ConnectionId, reason: &CloseReason) -> b
 }
 
 #[test]
-fn before_a_client_is_let_in_only_versions_are_told() {
+fn before_a_client_is_let_in_only_versions_are_answered() {
     let mut bench = bench(SecurityProtocol::SaslPlaintext);
     let connection = bench.connect();
     bench.send(connection, &ApiVersionsRequest::default());
@@ -312,7 +302,12 @@ fn alter(
     let answer = bench.answer::<AlterUserScramCredentialsRequest<'static>>(connection);
     let results = answer.unwrap().results.into_iter();
     results
-        .map(|one| (one.user.to_string(), ErrorCode::from_i16(one.error_code)))
+        .map(|result| {
+            (
+                result.user.to_string(),
+                ErrorCode::from_i16(result.error_code),
+            )
+        })
         .collect()
 }
 
@@ -398,14 +393,14 @@ fn users_are_described_without_what_is_secret() {
         let answer = bench.answer::<DescribeUserScramCredentialsRequest<'static>>(connection);
         let results = answer.unwrap().results.into_iter();
         results
-            .map(|one| {
-                let infos = one.credential_infos.iter();
+            .map(|result| {
+                let infos = result.credential_infos.iter();
                 let infos: Vec<_> = infos
                     .map(|info| (info.mechanism, info.iterations))
                     .collect();
                 (
-                    one.user.to_string(),
-                    ErrorCode::from_i16(one.error_code),
+                    result.user.to_string(),
+                    ErrorCode::from_i16(result.error_code),
                     infos,
                 )
             })

@@ -22,8 +22,9 @@ use kgauge_wire::messages::{Message, Request};
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
 
 use crate::controller::{self, Controller};
-use crate::ids::{ConnectionId, NodeId};
+use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::image::NodeImage;
+use crate::log::PartitionLog;
 use crate::node::{BrokerNode, CloseReason, Deviations, NodeConfig, NodeOutput, TURN_WORK_MAX};
 use crate::settings::ConfigMap;
 use crate::storage::{Crash, MemoryStorage, StorageError};
@@ -112,7 +113,7 @@ impl Bench {
         Self::start(self.storage, self.settings, self.now)
     }
 
-    /// Carries messages until nobody has anything to say.
+    /// Carries messages until there are none.
     pub(crate) fn settle(&mut self) {
         loop {
             let mut quiet = true;
@@ -299,7 +300,13 @@ impl Bench {
         self.closed.clear();
     }
 
-    /// Sends one batch of so many records and expects it to be taken.
+    /// The log of partition 0 of a topic.
+    pub(crate) fn log(&self, topic: &str) -> &PartitionLog {
+        let topic = self.node.image.topic(topic).unwrap().id;
+        &self.node.replicas[&PartitionId { topic, index: 0 }].log
+    }
+
+    /// Sends one batch of this many records and expects it to be taken.
     pub(crate) fn fill(&mut self, topic: &str, records: usize) {
         let connection = self.connect();
         let batch = batch(self.now.wall_ms, records, &ProducerState::NONE);

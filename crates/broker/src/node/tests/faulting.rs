@@ -1,4 +1,4 @@
-//! The instrument: every fault does what it says, to whom it says, as often as it says.
+//! Every fault does what it describes, to the requests that it names, as often as it says.
 
 use std::time::Duration;
 
@@ -79,13 +79,7 @@ fn a_failure_is_answered_and_nothing_is_carried_out() {
     );
     bench.node.clear_faults(bench.now);
     assert_eq!(produce(&mut bench, connection), Some(ErrorCode::None));
-    let id = bench.node.image.topic("t").unwrap().id;
-    let log = &bench.node.replicas[&crate::ids::PartitionId {
-        topic: id,
-        index: 0,
-    }]
-        .log;
-    assert_eq!(log.log_end_offset(), 1);
+    assert_eq!(bench.log("t").log_end_offset(), 1);
 }
 
 #[test]
@@ -103,13 +97,7 @@ fn a_connection_closes_before_or_after_its_request_is_carried_out() {
         let (mut bench, connection) = bench(action.clone());
         assert_eq!(produce(&mut bench, connection), None);
         assert_eq!(bench.closed, [(connection, CloseReason::Fault)]);
-        let id = bench.node.image.topic("t").unwrap().id;
-        let log = &bench.node.replicas[&crate::ids::PartitionId {
-            topic: id,
-            index: 0,
-        }]
-            .log;
-        assert_eq!(log.log_end_offset(), records, "{action:?}");
+        assert_eq!(bench.log("t").log_end_offset(), records, "{action:?}");
     }
 }
 
@@ -142,7 +130,7 @@ fn what_cannot_fail_is_refused() {
     assert_eq!(words, "there is no node 3");
 }
 
-/// A bench with faults, and how many produce requests of one record are answered after so many ms.
+/// A bench with faults, and how many produce requests of one record are answered after this many ms.
 fn answered_at(bench: &mut Bench, from: ConnectionId, ms: u64) -> Vec<(u64, i64)> {
     let mut answered = Vec::new();
     for at in 0..=ms {
@@ -221,7 +209,7 @@ fn faults_work_together() {
 }
 
 #[test]
-fn a_node_tells_what_a_fault_has_struck() {
+fn a_lifted_fault_reports_the_requests_that_it_struck() {
     let (mut bench, connection) = bench(RequestFault::Delay(LENGTH.into()));
     let fail = RequestFault::fail(ErrorCode::NotEnoughReplicas.name());
     let second = FaultId(2);
@@ -294,7 +282,7 @@ fn what_a_stall_holds_goes_on_when_it_is_lifted() {
     assert_eq!(late_answer(&mut bench, connection), None);
 }
 
-/// Records that are in the log after so many seconds of more than enough produce requests.
+/// Records that are in the log after this many seconds of more than enough produce requests.
 fn produced_in(bench: &mut Bench, seconds: u64, records: usize) -> i64 {
     let connections: Vec<ConnectionId> = (0..4).map(|_| bench.connect()).collect();
     for ms in 0..seconds * 1_000 {
@@ -310,12 +298,7 @@ fn produced_in(bench: &mut Bench, seconds: u64, records: usize) -> i64 {
         }
         bench.pass_ms(1);
     }
-    let id = bench.node.image.topic("t").unwrap().id;
-    let partition = crate::ids::PartitionId {
-        topic: id,
-        index: 0,
-    };
-    bench.node.replicas[&partition].log.log_end_offset()
+    bench.log("t").log_end_offset()
 }
 
 #[test]
@@ -336,7 +319,7 @@ fn a_capacity_lets_through_what_it_says_within_a_hundredth() {
 }
 
 #[test]
-fn nobody_is_told_of_a_capacity() {
+fn a_capacity_delays_answers_without_a_throttle_time() {
     let capacity = CapacityPlan::records(1_000).with_burst(0);
     let (mut bench, connection) = bench(RequestFault::Capacity(capacity));
     let hundred = batch(bench.now.wall_ms, 100, &ProducerState::NONE);
