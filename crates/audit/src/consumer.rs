@@ -42,8 +42,12 @@ mod tests {
     fn lines_of_both_formats_are_recognised() {
         let old = "2018-08-13 18:55:38:126, 2018-08-13 18:55:50:637, 3576.2863, 285.8514, 15000032, 1198947.4063";
         assert!(is_one(old));
-        assert!(is_one(&format!("{old}, 3044, 9467, 377.7635, 1584454.6319")));
+        assert!(is_one(&format!(
+            "{old}, 3044, 9467, 377.7635, 1584454.6319"
+        )));
         assert!(!is_one("start.time, end.time, data.consumed.in.MB"));
-        assert!(!is_one("2018-08-13 18:55:38:126, 2018-08-13 18:55:50:637, 3576"));
+        assert!(!is_one(
+            "2018-08-13 18:55:38:126, 2018-08-13 18:55:50:637, 3576"
+        ));
     }
 }

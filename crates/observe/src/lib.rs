@@ -56,6 +56,7 @@ mod sampler;
 mod sampler_state;
 mod sampling_plan;
 mod source;
+mod sync;
 mod unavailable;
 mod wire;
 

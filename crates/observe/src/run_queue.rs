@@ -137,7 +137,10 @@ mod tests {
             cpu_ns: 52_421_829,
             waited_ns: 120_261_584,
         };
-        assert_eq!(RunQueueSample::parse("52421829 120261584 43\n"), Some(expected));
+        assert_eq!(
+            RunQueueSample::parse("52421829 120261584 43\n"),
+            Some(expected)
+        );
         for hostile in ["", "1", "1 x 3", "-1 2 3"] {
             assert_eq!(RunQueueSample::parse(hostile), None, "{hostile}");
         }
