@@ -235,8 +235,8 @@ impl ControlThread {
         let versions = connection.api_versions();
         let produce_version = versions.highest_common(ApiKey::Produce, PRODUCE_VERSIONS)?;
         let fetch_version = versions.highest_common(ApiKey::Fetch, FETCH_VERSIONS)?;
-        let parts = connection.into_parts().ok()?;
-        Some((parts.channel, produce_version, fetch_version))
+        let channel = connection.into_channel().ok()?;
+        Some((channel, produce_version, fetch_version))
     }
 
     fn give_producer_ids(&mut self) {

@@ -387,7 +387,7 @@ impl ClientSetup<'_> {
                 first: *versions.start(),
                 last: *versions.end(),
             })?;
-        let channel = connection.into_parts()?.channel;
+        let channel = connection.into_channel()?;
         let socket = socket2::SockRef::from(&channel.tcp);
         if let Some(bytes) = purpose.send_buffer_bytes {
             socket.set_send_buffer_size(bytes as usize)?;

@@ -47,7 +47,7 @@ impl Settings {
             .extend(mistakes.into_iter().map(|mistake| ConfigMistake {
                 place: place(mistake.line),
                 what: mistake.what.to_owned(),
-                cure: "write \\\\ for a backslash".to_owned(),
+                fix: "write \\\\ for a backslash".to_owned(),
             }));
     }
 
@@ -115,11 +115,11 @@ impl Settings {
                     place: entry.place,
                     what,
                 }),
-                Err((what, cure)) => {
+                Err((what, fix)) => {
                     mistakes.push(ConfigMistake {
                         place: entry.place,
                         what,
-                        cure,
+                        fix,
                     });
                 }
             }
@@ -132,7 +132,7 @@ impl Settings {
             mistakes.push(ConfigMistake {
                 place: SettingLocation::Missing,
                 what: "bootstrap.servers is missing".to_owned(),
-                cure: "write bootstrap.servers=host:9092".to_owned(),
+                fix: "write bootstrap.servers=host:9092".to_owned(),
             });
         }
         if !mistakes.is_empty() {
@@ -201,9 +201,9 @@ fn judge(
 }
 
 fn unknown(key: &str) -> value::ValueMistake {
-    let cure = match keys::nearest(key) {
+    let fix = match keys::nearest(key) {
         Some(known) => format!("did you mean {known}?"),
         None => "remove it; see docs/guide/client-properties.md for supported settings".to_owned(),
     };
-    (format!("unknown setting {}", spoken_key(key)), cure)
+    (format!("unknown setting {}", spoken_key(key)), fix)
 }

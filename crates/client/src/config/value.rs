@@ -53,9 +53,9 @@ fn shown(text: &str) -> String {
 }
 
 fn servers(text: &str) -> Result<Vec<Address>, ValueMistake> {
-    let cure = "write bootstrap.servers=host:9092,other-host:9092".to_owned();
+    let fix = "write bootstrap.servers=host:9092,other-host:9092".to_owned();
     if text.is_empty() {
-        return Err(("bootstrap.servers is empty".to_owned(), cure));
+        return Err(("bootstrap.servers is empty".to_owned(), fix));
     }
     let mut addresses = Vec::new();
     let mut wrong = Vec::new();
@@ -73,14 +73,14 @@ fn servers(text: &str) -> Result<Vec<Address>, ValueMistake> {
     if wrong.is_empty() {
         return Ok(addresses);
     }
-    Err((format!("bootstrap.servers: {}", wrong.join("; ")), cure))
+    Err((format!("bootstrap.servers: {}", wrong.join("; ")), fix))
 }
 
 fn client_id(text: &str) -> Result<String, ValueMistake> {
     // The protocol writes it with a 16-bit length.
     if text.len() > i16::MAX.unsigned_abs().into() {
-        let cure = "write a name of at most 32767 bytes".to_owned();
-        return Err(("client.id is too long".to_owned(), cure));
+        let fix = "write a name of at most 32767 bytes".to_owned();
+        return Err(("client.id is too long".to_owned(), fix));
     }
     Ok(text.to_owned())
 }
@@ -101,12 +101,7 @@ fn number(key: &str, text: &str, min: i32) -> Result<i32, ValueMistake> {
 fn ms(key: &str, text: &str, min: i32) -> Result<Duration, ValueMistake> {
     number(key, text, min)
         .map(|value| Duration::from_millis(value.unsigned_abs().into()))
-        .map_err(|(what, cure)| {
-            (
-                what,
-                cure.replace("without unit", "(milliseconds, no unit)"),
-            )
-        })
+        .map_err(|(what, fix)| (what, fix.replace("without unit", "(milliseconds, no unit)")))
 }
 
 fn positive_ms(key: &str, text: &str) -> Result<Duration, ValueMistake> {
@@ -135,7 +130,7 @@ fn recovery(text: &str) -> Result<MetadataRecovery, ValueMistake> {
 }
 
 fn dns_lookup(text: &str) -> Result<(), ValueMistake> {
-    let cure = "write use_all_dns_ips, or remove the line".to_owned();
+    let fix = "write use_all_dns_ips, or remove the line".to_owned();
     match text {
         // "default" is the name that releases before 2.6 used.
         "use_all_dns_ips" | "default" => Ok(()),
@@ -143,9 +138,9 @@ fn dns_lookup(text: &str) -> Result<(), ValueMistake> {
             "client.dns.lookup=resolve_canonical_bootstrap_servers_only is not supported: kgauge \
              does no reverse lookups"
                 .to_owned(),
-            cure,
+            fix,
         )),
-        _ => Err((format!("client.dns.lookup is {}", shown(text)), cure)),
+        _ => Err((format!("client.dns.lookup is {}", shown(text)), fix)),
     }
 }
 

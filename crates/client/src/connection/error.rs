@@ -1,4 +1,4 @@
-//! Why a broker could not be reached, or did not answer a request: in words, with a cure.
+//! Why a broker could not be reached, or did not answer a request: in words, with a fix.
 
 use std::io;
 use std::net::SocketAddr;
@@ -113,7 +113,7 @@ pub enum ConnectError {
         /// What went wrong.
         words: Box<str>,
         /// What the user can do about it.
-        cure: &'static str,
+        fix: &'static str,
     },
     /// The broker did not let this client in.
     #[error("{address}: SASL {words}")]
@@ -123,7 +123,7 @@ pub enum ConnectError {
         /// The mechanism, and what went wrong, with the broker's words where it has some.
         words: Box<str>,
         /// What the user can do about it.
-        cure: &'static str,
+        fix: &'static str,
     },
     /// The operating system failed in the midst of it.
     #[error("{address}: {error}")]
@@ -181,7 +181,7 @@ impl ConnectError {
     /// The same after a TLS handshake: with TLS 1.3 a broker refuses a client's certificate only
     /// then.
     pub(super) fn over_tls(self) -> ConnectError {
-        let (address, (words, cure)) = match self {
+        let (address, (words, fix)) = match self {
             ConnectError::Io { address, error } => match tls::failure(&error) {
                 Some(failure) => (address, tls::words(failure)),
                 None => return ConnectError::Io { address, error },
@@ -199,7 +199,7 @@ impl ConnectError {
         ConnectError::Tls {
             address,
             words: words.into(),
-            cure,
+            fix,
         }
     }
 
@@ -233,7 +233,7 @@ impl ConnectError {
                 "check that this is a Kafka listener; if it is, please report this with the \
                  broker's version"
             }
-            ConnectError::Tls { cure, .. } | ConnectError::Sasl { cure, .. } => cure,
+            ConnectError::Tls { fix, .. } | ConnectError::Sasl { fix, .. } => fix,
             ConnectError::Io { .. } => "check the network and try again",
             ConnectError::Interrupted { .. } => "run it again",
         }

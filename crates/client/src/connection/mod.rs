@@ -58,27 +58,6 @@ pub struct Connection {
     used: Instant,
 }
 
-/// What a connection consists of, for an event loop of one's own.
-#[derive(Debug)]
-pub struct ConnectionParts {
-    /// The socket, blocking and without timeouts, with its TLS session if it has one; no unread
-    /// byte is left behind.
-    pub channel: Channel,
-    /// The broker's address as it was given.
-    pub address: Address,
-    /// The address it resolved to.
-    pub peer: SocketAddr,
-    /// When the broker ends the session of an authenticated client, if it does (KIP-368): the
-    /// first request after that closes the connection.
-    pub session_end: Option<Instant>,
-    /// What the broker knows.
-    pub api_versions: ApiVersions,
-    /// `client.id`, for the headers of requests.
-    pub client_id: String,
-    /// The correlation id of the next request.
-    pub correlation_id_next: i32,
-}
-
 impl Connection {
     /// Connects within `socket.connection.setup.timeout.ms`, the first exchange included.
     pub fn connect(address: &Address, config: &ClientConfig) -> Result<Connection, ConnectError> {
@@ -169,11 +148,6 @@ impl Connection {
     /// The broker's address as it was given.
     pub fn address(&self) -> &Address {
         &self.address
-    }
-
-    /// The address it resolved to.
-    pub fn peer(&self) -> SocketAddr {
-        self.peer
     }
 
     /// Which requests the broker knows.
@@ -284,21 +258,13 @@ impl Connection {
         Ok(reply)
     }
 
-    /// Gives the socket away, for an event loop of one's own.
-    pub fn into_parts(self) -> std::io::Result<ConnectionParts> {
+    /// The socket, blocking and without timeouts, for the caller's own event loop. It has no unread bytes.
+    pub fn into_channel(self) -> std::io::Result<Channel> {
         let mut channel = self.channel;
         channel.flush()?;
         channel.set_read_timeout(None)?;
         channel.set_write_timeout(None)?;
-        Ok(ConnectionParts {
-            channel,
-            session_end: self.session_end,
-            address: self.address,
-            peer: self.peer,
-            api_versions: self.api_versions,
-            client_id: self.client_id,
-            correlation_id_next: next_id(self.correlation_id),
-        })
+        Ok(channel)
     }
 
     /// One frame out, one frame in. The answer's correlation id is for the caller to check.

@@ -20,14 +20,14 @@ use crate::shown;
 /// What goes wrong; without any message of the exchange.
 struct Trouble {
     words: String,
-    cure: &'static str,
+    fix: &'static str,
 }
 
 impl Trouble {
-    fn new(words: impl Into<String>, cure: &'static str) -> Trouble {
+    fn new(words: impl Into<String>, fix: &'static str) -> Trouble {
         Trouble {
             words: words.into(),
-            cure,
+            fix,
         }
     }
 }
@@ -80,7 +80,7 @@ pub(crate) fn authenticate(
         .map_err(|trouble| ConnectError::Sasl {
             address: connection.address().clone(),
             words: format!("{}: {}", settings.mechanism(), trouble.words).into(),
-            cure: trouble.cure,
+            fix: trouble.fix,
         })
 }
 
@@ -174,12 +174,12 @@ impl Exchange<'_> {
         }
         // The server's reason; it says no only after this byte (RFC 7628, section 3.2.3).
         let reason = shown(&String::from_utf8_lossy(&answer));
-        let cure = "get a token that the broker accepts";
+        let fix = "get a token that the broker accepts";
         match self.send(b"\x01") {
-            Err(trouble) => Err(Trouble::new(format!("{} ({reason})", trouble.words), cure)),
+            Err(trouble) => Err(Trouble::new(format!("{} ({reason})", trouble.words), fix)),
             Ok(_) => Err(Trouble::new(
                 format!("it rejected the token ({reason})"),
-                cure,
+                fix,
             )),
         }
     }

@@ -66,11 +66,11 @@ pub(crate) fn read(
 }
 
 impl SecurityDraft {
-    fn wrong(&mut self, place: SettingLocation, what: impl Into<String>, cure: impl Into<String>) {
+    fn wrong(&mut self, place: SettingLocation, what: impl Into<String>, fix: impl Into<String>) {
         self.mistakes.push(ConfigMistake {
             place,
             what: what.into(),
-            cure: cure.into(),
+            fix: fix.into(),
         });
     }
 
@@ -137,8 +137,8 @@ impl SecurityDraft {
             }),
             Err(error) => {
                 let what = format!("TLS cannot work with these ssl.* settings: {error}");
-                let cure = "check that the key and the certificate belong together";
-                self.wrong(SettingLocation::Missing, what, cure);
+                let fix = "check that the key and the certificate belong together";
+                self.wrong(SettingLocation::Missing, what, fix);
                 None
             }
         }
@@ -282,8 +282,8 @@ impl SecurityDraft {
         });
         match added {
             Ok(roots) => Some(roots),
-            Err((what, cure)) => {
-                self.wrong(place, format!("{key} {what}"), cure);
+            Err((what, fix)) => {
+                self.wrong(place, format!("{key} {what}"), fix);
                 None
             }
         }
@@ -332,8 +332,8 @@ impl SecurityDraft {
         };
         match read {
             Ok(identity) => Some(identity),
-            Err((what, cure)) => {
-                self.wrong(place, format!("{name} {what}"), cure);
+            Err((what, fix)) => {
+                self.wrong(place, format!("{name} {what}"), fix);
                 None
             }
         }
@@ -378,27 +378,23 @@ impl SecurityDraft {
     }
 
     fn jaas(&mut self, module: &str) -> Option<(BTreeMap<String, Secret>, SettingLocation)> {
-        let cure = format!(
+        let fix = format!(
             "write sasl.jaas.config=org.apache.kafka.common.security...{module} required \
              key=\"value\";"
         );
         let Some((text, place)) = self.take("sasl.jaas.config") else {
-            self.wrong(
-                SettingLocation::Missing,
-                "sasl.jaas.config is missing",
-                cure,
-            );
+            self.wrong(SettingLocation::Missing, "sasl.jaas.config is missing", fix);
             return None;
         };
         match jaas::parse(text.expose()) {
             Ok(found) if found.module == module => Some((found.options, place)),
             Ok(_) => {
                 let what = "the login module in sasl.jaas.config does not match sasl.mechanism";
-                self.wrong(place, what, cure);
+                self.wrong(place, what, fix);
                 None
             }
             Err(what) => {
-                self.wrong(place, format!("sasl.jaas.config {what}"), cure);
+                self.wrong(place, format!("sasl.jaas.config {what}"), fix);
                 None
             }
         }
@@ -452,9 +448,9 @@ impl SecurityDraft {
                 None => {
                     let what = "sasl.oauthbearer.token.endpoint.url is not a file: URL, and \
                                 kgauge does not contact token servers";
-                    let cure =
+                    let fix =
                         "set kgauge.oauthbearer.token.command to a command that prints a token";
-                    self.wrong(place, what, cure);
+                    self.wrong(place, what, fix);
                     None
                 }
             },
@@ -502,10 +498,10 @@ impl SecurityDraft {
         }
         if claims.is_empty() {
             let what = "sasl.jaas.config gives no token";
-            let cure = "write kgauge.oauthbearer.token.file=... or \
+            let fix = "write kgauge.oauthbearer.token.file=... or \
                         kgauge.oauthbearer.token.command=..., or for tests \
                         unsecuredLoginStringClaim_sub=\"name\"";
-            self.wrong(place, what, cure);
+            self.wrong(place, what, fix);
             return None;
         }
         Some(TokenSource::Unsecured { claims, lifetime_s })

@@ -11,7 +11,7 @@ use super::{ec_key, jks, pem};
 /// Nobody's key store is larger; a wrong path may lead to anything.
 const STORE_BYTES_MAX: u64 = 16 << 20;
 
-/// What is wrong, as a clause after the file's name, and the cure.
+/// What is wrong, as a clause after the file's name, and the fix.
 pub(super) type StoreMistake = (String, &'static str);
 
 /// A key with its certificates, the own one first.
@@ -32,12 +32,12 @@ enum Kind {
 
 /// The bytes of a store or token file.
 pub(super) fn read(path: &str) -> Result<Vec<u8>, StoreMistake> {
-    const CURE: &str = "correct the path, or make the file readable";
+    const FIX: &str = "correct the path, or make the file readable";
     let path = Path::new(path);
-    let unreadable = |error: std::io::Error| (format!("cannot be read: {error}"), CURE);
+    let unreadable = |error: std::io::Error| (format!("cannot be read: {error}"), FIX);
     let facts = std::fs::metadata(path).map_err(unreadable)?;
     if !facts.is_file() || facts.len() > STORE_BYTES_MAX {
-        return Err(("is not a file of at most 16 MiB".to_owned(), CURE));
+        return Err(("is not a file of at most 16 MiB".to_owned(), FIX));
     }
     std::fs::read(path).map_err(unreadable)
 }
@@ -128,9 +128,9 @@ pub(super) fn pem_identity(
     chain: &[u8],
     password: Option<&str>,
 ) -> Result<KeyPair, StoreMistake> {
-    const CURE: &str = "write the key (PKCS#8) and its certificates in PEM, and its password as \
+    const FIX: &str = "write the key (PKCS#8) and its certificates in PEM, and its password as \
                         ssl.key.password";
-    let mistake = |what: &str| (what.to_owned(), CURE);
+    let mistake = |what: &str| (what.to_owned(), FIX);
     let certificates = pem::certificates(chain).map_err(mistake)?;
     let key = pem::key(key, password).map_err(mistake)?;
     let key = ec_key::completed(key, certificates.first());

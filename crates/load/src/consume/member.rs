@@ -375,10 +375,10 @@ impl GroupThread {
         match done {
             Ok(()) => self.outcome.commits += 1,
             // The flow has ended: the last commit, which follows, covers it.
-            Err(error) if error.is_interrupt() && !self.give_up.is_raised() => {}
+            Err(error) if error.is_interruption() && !self.give_up.is_raised() => {}
             Err(error) => {
                 self.outcome.commits_failed += 1;
-                if !error.is_interrupt() {
+                if !error.is_interruption() {
                     self.report(MemberEvent::Note(format!("a commit failed: {error}")));
                 }
             }
