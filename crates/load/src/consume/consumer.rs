@@ -15,7 +15,7 @@ use super::committed::sum_of_committed;
 use super::group::GroupSubscription;
 use super::request::FetchHead;
 use super::response::{self, AbortedRange, FetchOutcome};
-use crate::broker_link::{ArrivedAnswer, BrokerLink, Loss};
+use crate::broker_link::{ArrivedAnswer, BrokerLink, CORRELATION_BYTES, Loss};
 use crate::echo::EchoTracker;
 use crate::leaders::Leaders;
 use crate::pacing::Until;
@@ -28,9 +28,6 @@ const EXPIRY_NS: u64 = 100_000_000;
 
 /// Pause after an error that new metadata may resolve: Kafka's default of `retry.backoff.ms`.
 const RETRY_NS: u64 = 100_000_000;
-
-/// Bytes of a response before its body: the correlation id.
-const CORRELATION_BYTES: usize = 4;
 
 /// Limit on one decompressed records section.
 const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
@@ -382,9 +379,10 @@ impl Consumer {
                     return;
                 }
                 let is_stable = read_committed && part.last_stable_offset >= 0;
-                positions[index].high_watermark = match is_stable {
-                    true => part.last_stable_offset,
-                    false => part.high_watermark,
+                positions[index].high_watermark = if is_stable {
+                    part.last_stable_offset
+                } else {
+                    part.high_watermark
                 };
                 if !part.records.is_empty() {
                     let start = at.start + (part.records.as_ptr() as usize - frame_address);

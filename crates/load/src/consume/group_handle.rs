@@ -10,13 +10,13 @@ const IDLE_LOOK_NS: u64 = 1_000_000;
 impl Consumer {
     /// Handles the messages of its member's thread.
     pub(super) fn hear(&mut self, around: &WorkerContext<'_>) {
-        while let Some(word) = self
+        while let Some(event) = self
             .subscription
             .as_ref()
-            .and_then(|subscription| subscription.next_word())
+            .and_then(|subscription| subscription.next_event())
         {
             let now_ns = around.clock.now_ns();
-            match word {
+            match event {
                 MemberEvent::Assigned {
                     generation,
                     positions,
@@ -139,9 +139,10 @@ impl Consumer {
         let idles = self.subscription.as_ref().is_some_and(|subscription| {
             subscription.shared.is_limited() && self.positions.iter().all(Position::is_at_end)
         });
-        match idles {
-            true => self.seen_ns + IDLE_LOOK_NS,
-            false => u64::MAX,
+        if idles {
+            self.seen_ns + IDLE_LOOK_NS
+        } else {
+            u64::MAX
         }
     }
 

@@ -6,6 +6,7 @@
 //! batches are sent and answered before the commit. No record is accepted until the coordinator has answered, as after
 //! `commitTransaction` of Kafka's producer.
 
+use kgauge_client::admin::ProducerId;
 use kgauge_client::transaction::TransactionKind;
 use kgauge_results::Recorder;
 use kgauge_scenario::TransactionLength;
@@ -17,7 +18,6 @@ use super::coordinator::{
 use super::partition::sequence_after;
 use super::{Phase, Producer};
 use crate::worker_context::WorkerContext;
-use kgauge_client::admin::ProducerId;
 
 /// A producer's side of its transactions.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(crate) struct Transaction {
     markers_before: u64,
     /// Records that were acked in the open transaction.
     acked: u64,
-    /// In an echo flow, their places: partition, first offset, count.
+    /// In an echo flow, their positions: partition, first offset, count.
     posted: Vec<(u32, i64, u64)>,
 }
 
@@ -165,12 +165,14 @@ impl Producer {
         match (transaction.thread.kind, *membership) {
             (TransactionKind::First, Membership::No) => {
                 *membership = Membership::Asked;
-                transaction.thread.order(TransactionRequest::Add(partition));
+                transaction
+                    .thread
+                    .request(TransactionRequest::Add(partition));
             }
             (TransactionKind::Second, Membership::No) => {
                 *membership = Membership::Written;
                 if !std::mem::replace(&mut transaction.is_begun, true) {
-                    transaction.thread.order(TransactionRequest::Begin);
+                    transaction.thread.request(TransactionRequest::Begin);
                 }
             }
             _ => {}
@@ -180,11 +182,11 @@ impl Producer {
 
     /// A batch of the open transaction is in its partition's log.
     #[inline]
-    pub(super) fn note_in_log(&mut self, place: u32, records: u64) {
+    pub(super) fn note_in_log(&mut self, slot: u32, records: u64) {
         let Some(transaction) = &mut self.transaction else {
             return;
         };
-        let batch = &self.pool[place];
+        let batch = &self.pool[slot];
         transaction.acked += records;
         transaction.partitions[batch.partition as usize] = Membership::Yes;
         let partition = &mut self.partitions[batch.partition as usize];
@@ -220,8 +222,8 @@ impl Producer {
 
     /// Whether an out-of-order batch only arrived too early: one before it was refused, and is sent again
     /// (`TransactionManager.canRetry`).
-    pub(super) fn is_overtaking(&self, place: u32) -> bool {
-        let batch = &self.pool[place];
+    pub(super) fn is_overtaking(&self, slot: u32) -> bool {
+        let batch = &self.pool[slot];
         let next = self.partitions[batch.partition as usize].acked_sequence;
         let transaction = self.transaction.as_ref();
         transaction.is_some_and(|one| !one.is_spoilt) && batch.base_sequence != next
@@ -245,8 +247,8 @@ impl Producer {
         recorder: &mut Recorder,
         around: &WorkerContext<'_>,
     ) {
-        while let Some(word) = self.next_word() {
-            self.hear(word, now_ns, recorder, around);
+        while let Some(reply) = self.next_reply() {
+            self.hear(reply, now_ns, recorder, around);
         }
         let Some(transaction) = &mut self.transaction else {
             return;
@@ -273,22 +275,22 @@ impl Producer {
             };
             transaction
                 .thread
-                .order(TransactionRequest::End { commits });
+                .request(TransactionRequest::End { commits });
         }
     }
 
-    fn next_word(&self) -> Option<TransactionReply> {
-        self.transaction.as_ref()?.thread.next_word()
+    fn next_reply(&self) -> Option<TransactionReply> {
+        self.transaction.as_ref()?.thread.next_reply()
     }
 
     fn hear(
         &mut self,
-        word: TransactionReply,
+        reply: TransactionReply,
         now_ns: u64,
         recorder: &mut Recorder,
         around: &WorkerContext<'_>,
     ) {
-        match word {
+        match reply {
             TransactionReply::Added(partition) => {
                 if let Some(transaction) = &mut self.transaction {
                     transaction.partitions[partition as usize] = Membership::Yes;
@@ -386,8 +388,8 @@ impl Producer {
         };
         let left = transaction.thread.wait_left();
         let now_ns = around.clock.now_ns();
-        while let Some(word) = self.next_word() {
-            self.hear(word, now_ns, recorder, around);
+        while let Some(reply) = self.next_reply() {
+            self.hear(reply, now_ns, recorder, around);
         }
         let name = &self.flow.name;
         match left {
