@@ -144,9 +144,7 @@ impl TransactionError {
             },
         }
     }
-}
 
-impl TransactionError {
     /// Whether the coordinator has fenced the producer: another one with its id has started, or its transaction
     /// exceeded its timeout.
     pub fn is_of_the_past(&self) -> bool {

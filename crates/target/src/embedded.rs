@@ -146,7 +146,7 @@ impl EmbeddedTarget {
         let line = target.read_line(start + setup.time_limit, start, interrupt)?;
         target.config = target.understand(&line)?;
         if let Some(record) = &mut target.record {
-            record.serves(&servers(&target.config));
+            record.serves(&target.config.servers());
         }
         Ok(target)
     }
@@ -502,11 +502,6 @@ fn write_order(
         log_file: std::path::absolute(&setup.log_file).ok(),
     };
     write_line(input, &order)
-}
-
-fn servers(config: &ClientConfig) -> String {
-    let servers = config.bootstrap_servers.iter().map(ToString::to_string);
-    servers.collect::<Vec<_>>().join(",")
 }
 
 fn write_line(input: &mut impl Write, message: &impl Serialize) -> io::Result<()> {

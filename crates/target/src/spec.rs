@@ -97,9 +97,7 @@ impl TargetSpec {
             _ => existing(text),
         }
     }
-}
 
-impl TargetSpec {
     /// Sets the number of brokers of a cluster that is started for the run to what the scenarios need, unless the user
     /// has set it.
     pub fn fit_to(&mut self, brokers: u32) {
@@ -165,9 +163,10 @@ impl TargetSpec {
 
 /// `spec` is the text after `kafka:`; without a version it starts with a comma or is empty.
 fn kafka(text: &str, spec: &str) -> Result<TargetSpec, TargetSpecError> {
-    let spec = match spec.contains('=') && !spec.starts_with(',') && text.starts_with("kafka,") {
-        true => format!(",{spec}"),
-        false => spec.to_owned(),
+    let spec = if spec.contains('=') && !spec.starts_with(',') && text.starts_with("kafka,") {
+        format!(",{spec}")
+    } else {
+        spec.to_owned()
     };
     match KafkaSpec::parse(&spec) {
         Ok(spec) => Ok(TargetSpec::Kafka(Box::new(spec))),

@@ -120,6 +120,12 @@ impl ClientConfig {
         settings.client_config()
     }
 
+    /// The bootstrap servers as `host:port[,host:port]`.
+    pub fn servers(&self) -> String {
+        let servers = self.bootstrap_servers.iter().map(ToString::to_string);
+        servers.collect::<Vec<_>>().join(",")
+    }
+
     /// From the text of a properties file; `origin` is its name in messages.
     pub fn from_properties_text(
         text: &str,

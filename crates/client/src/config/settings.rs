@@ -20,7 +20,7 @@ pub struct Settings {
 
 impl Settings {
     /// Adds all entries of a properties file's text. `file` is its name for messages.
-    pub fn add_properties(&mut self, file: &str, text: &[u8]) {
+    pub(crate) fn add_properties(&mut self, file: &str, text: &[u8]) {
         let (lines, mistakes) = properties::parse(text);
         let place = |line| SettingLocation::Line {
             file: file.to_owned(),

@@ -358,7 +358,7 @@ fn version_words(theirs: Option<(i16, i16)>, ours: (i16, i16)) -> String {
 
 impl CallError {
     /// Whether asking again, over a new connection, may help.
-    pub fn is_transient(&self) -> bool {
+    pub(crate) fn is_transient(&self) -> bool {
         matches!(
             self,
             CallError::TimedOut { .. } | CallError::Closed { .. } | CallError::Io { .. }

@@ -167,7 +167,7 @@ impl Connection {
 
     /// Whether the broker's word about this client holds no longer than one more request; opening
     /// anew costs as many exchanges as authenticating again.
-    pub fn is_session_over(&self) -> bool {
+    pub(crate) fn is_session_over(&self) -> bool {
         let limit = Instant::now() + self.request_timeout.min(SESSION_MARGIN);
         self.session_end.is_some_and(|end| end <= limit)
     }

@@ -29,7 +29,7 @@ impl Assignor {
 
     /// Whether members that offer only such assignors keep their partitions while they rebalance
     /// (KIP-429).
-    pub fn are_cooperative(offered: &[Assignor]) -> bool {
+    pub(crate) fn are_cooperative(offered: &[Assignor]) -> bool {
         !offered.is_empty()
             && offered
                 .iter()

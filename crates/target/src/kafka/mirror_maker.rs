@@ -149,7 +149,7 @@ fn record(setup: &MirrorSetup<'_>) -> ClusterRecord {
         version: format!("MirrorMaker {RELEASE}"),
         kgauge: ProcessId::own(),
         is_detached: false,
-        bootstrap_servers: servers(setup.destination.config),
+        bootstrap_servers: setup.destination.config.servers(),
         processes: Vec::new(),
         conf_dir: state_dir.join(name),
         data_dirs: Vec::new(),
@@ -219,14 +219,6 @@ fn run(
     })
 }
 
-fn servers(config: &ClientConfig) -> String {
-    let servers = config.bootstrap_servers.iter();
-    servers
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(",")
-}
-
 /// Its configuration file. Names are those of Kafka's documentation (georeplication).
 fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
     let source = setup.prefix.unwrap_or(SOURCE);
@@ -238,11 +230,11 @@ fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
     set("clusters".to_owned(), &format!("{source}, {DESTINATION}"));
     set(
         format!("{source}.bootstrap.servers"),
-        &servers(setup.source.config),
+        &setup.source.config.servers(),
     );
     set(
         format!("{DESTINATION}.bootstrap.servers"),
-        &servers(setup.destination.config),
+        &setup.destination.config.servers(),
     );
     set(format!("{way}.enabled"), "true");
     set(format!("{way}.topics"), setup.topics);

@@ -36,9 +36,10 @@ pub(crate) struct KafkaNode {
 impl KafkaNode {
     /// Its name in messages.
     pub(crate) fn role(&self) -> String {
-        match self.is_broker {
-            true => format!("broker {}", self.id),
-            false => format!("controller {}", self.id),
+        if self.is_broker {
+            format!("broker {}", self.id)
+        } else {
+            format!("controller {}", self.id)
         }
     }
 

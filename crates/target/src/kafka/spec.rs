@@ -232,23 +232,25 @@ fn java_bytes(key: &str, value: &str) -> Result<u64, String> {
     };
     let number: u64 = digits.parse().map_err(|_| error())?;
     let bytes = number.checked_mul(unit).ok_or_else(error)?;
-    match (64 << 20..=1 << 40).contains(&bytes) {
-        true => Ok(bytes),
-        false => Err(format!("{key}={value}: from 64M to 1024G")),
+    if (64 << 20..=1 << 40).contains(&bytes) {
+        Ok(bytes)
+    } else {
+        Err(format!("{key}={value}: from 64M to 1024G"))
     }
 }
 
 fn jvm_flag(value: &str) -> Result<String, String> {
-    let is_heap = value.starts_with("-Xmx") || value.starts_with("-Xms");
-    match value.starts_with('-') && value.chars().all(|c| !c.is_control()) {
-        true if is_heap => Err(format!("jvm={value}: set the heap with heap=...")),
-        true => Ok(value.to_owned()),
-        false => Err(format!("jvm={value}: Java flags start with -")),
+    if !value.starts_with('-') || value.chars().any(char::is_control) {
+        return Err(format!("jvm={value}: Java flags start with -"));
     }
+    if value.starts_with("-Xmx") || value.starts_with("-Xms") {
+        return Err(format!("jvm={value}: set the heap with heap=..."));
+    }
+    Ok(value.to_owned())
 }
 
 /// Whether a broker setting may be given at all; which settings a release has is checked at the start.
-pub fn check_setting(key: &str, value: &str) -> Result<(), String> {
+pub(crate) fn check_setting(key: &str, value: &str) -> Result<(), String> {
     if value.chars().any(char::is_control) {
         return Err(format!("{key}: a setting must be on one line"));
     }

@@ -86,12 +86,15 @@ fn trouble(release: &KafkaDistribution, words: String) -> KafkaError {
 /// TLS came with 0.9 (KAFKA-1690), PLAIN with 0.10.0 (KIP-43), SCRAM with 0.10.2 (KIP-84); controllers store the users
 /// since 3.5 (KIP-900).
 fn check(kind: SecurityKind, release: &KafkaDistribution) -> Result<(), KafkaError> {
-    let since = |parts: &[u16], what: &str, number: &str| match release.version.is_at_least(parts) {
-        true => Ok(()),
-        false => Err(KafkaError::Unsupported {
-            release: release.version.clone(),
-            what: format!("{what} needs Kafka {number} or newer"),
-        }),
+    let since = |parts: &[u16], what: &str, number: &str| {
+        if release.version.is_at_least(parts) {
+            Ok(())
+        } else {
+            Err(KafkaError::Unsupported {
+                release: release.version.clone(),
+                what: format!("{what} needs Kafka {number} or newer"),
+            })
+        }
     };
     if kind.has_tls() {
         since(&[0, 9], "TLS", "0.9")?;
