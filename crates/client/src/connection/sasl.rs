@@ -1,5 +1,5 @@
-//! SASL over Kafka's requests: SaslHandshake names the mechanism, SaslAuthenticate carries its
-//! messages; for brokers before 1.0 they go as bare frames (KIP-43, KIP-152).
+//! SASL over Kafka's requests: SaslHandshake names the mechanism, and SaslAuthenticate carries its messages; to brokers
+//! before 1.0 they are sent as bare frames (KIP-43, KIP-152).
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use super::{CallError, ConnectError, Connection};
 use crate::security::{Login, SaslSettings, token};
 use crate::shown;
 
-/// What goes wrong; without any message of the exchange.
+/// What went wrong, without any message of the exchange.
 struct Trouble {
     words: String,
     fix: &'static str,
@@ -50,7 +50,7 @@ impl From<ScramError> for Trouble {
     }
 }
 
-/// Says who we are. When the session ends, if the broker limits it (KIP-368).
+/// Authenticates this client. Returns when the session ends, if the broker limits it (KIP-368).
 pub(crate) fn authenticate(
     connection: &mut Connection,
     settings: &SaslSettings,
@@ -87,7 +87,7 @@ pub(crate) fn authenticate(
 struct Exchange<'a> {
     connection: &'a mut Connection,
     deadline: Instant,
-    /// The broker knows SaslHandshake 0 only: messages go without a request around them.
+    /// The broker supports only SaslHandshake 0: messages are sent without a request around them.
     bare: bool,
     session_end: Option<Instant>,
 }
@@ -136,7 +136,7 @@ impl Exchange<'_> {
 
     fn plain(&mut self, login: &Login) -> Result<(), Trouble> {
         let (name, password) = (login.username.expose(), login.password.expose());
-        // Authorization id, name, password (RFC 4616); Kafka's client leaves the first empty.
+        // Authorization id, user, password (RFC 4616); Kafka's client leaves the first empty.
         self.send(
             Secret::<String>::new(format!("\0{name}\0{password}"))
                 .expose()
@@ -172,7 +172,7 @@ impl Exchange<'_> {
         if answer.is_empty() {
             return Ok(());
         }
-        // The server's reason; it says no only after this byte (RFC 7628, section 3.2.3).
+        // The server's reason; it refuses only after this byte (RFC 7628, section 3.2.3).
         let reason = shown(&String::from_utf8_lossy(&answer));
         let fix = "get a token that the broker accepts";
         match self.send(b"\x01") {
@@ -184,7 +184,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// One message there and one back.
+    /// Sends one message and receives the response.
     fn send(&mut self, message: &[u8]) -> Result<Vec<u8>, Trouble> {
         if self.bare {
             return self

@@ -1,8 +1,7 @@
-//! What members tell each other through the coordinator: `ConsumerProtocol` of kafka-clients, a
-//! version of two bytes and the message after it.
+//! The messages between members, which the coordinator forwards: `ConsumerProtocol` of kafka-clients, a version of two
+//! bytes followed by the message.
 //!
-//! A reader takes an unknown newer version as the newest that it knows, and ignores what follows
-//! the message, as Kafka's does.
+//! A reader treats an unknown newer version as the newest known one, and ignores bytes after the message, like Kafka's.
 
 use std::collections::BTreeMap;
 
@@ -19,23 +18,23 @@ use super::subscriber::Partitions;
 /// The protocol type of consumers among all kinds of groups.
 pub(super) const PROTOCOL_TYPE: &str = "consumer";
 
-/// With owned partitions, of which an eager member has none when it joins, and their generation.
+/// With owned partitions (none if an eager member joins) and their generation.
 const SUBSCRIPTION_VERSION: i16 = 2;
-/// The later ones add nothing.
+/// Later versions add nothing.
 const ASSIGNMENT_VERSION: i16 = 0;
 
-/// A member's wish.
+/// A member's subscription.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Wish {
-    /// What it wants to read.
+    /// The topics that it wants to read.
     pub(super) topics: Vec<String>,
-    /// What it has.
+    /// Its current partitions.
     pub(super) owned: Partitions,
-    /// Since which generation; below 0 where it does not know.
+    /// The generation of their assignment; negative if unknown.
     pub(super) generation: i32,
 }
 
-/// A member's wish, as it stands under an assignor's name.
+/// A member's subscription, in the form that an assignor expects.
 pub(super) fn subscription(wish: &Wish, assignor: Assignor) -> Vec<u8> {
     let user_data = user_data(wish, assignor);
     let mut message = ConsumerProtocolSubscription {
@@ -58,9 +57,8 @@ pub(super) fn subscription(wish: &Wish, assignor: Assignor) -> Vec<u8> {
     written(&message, SUBSCRIPTION_VERSION)
 }
 
-/// What the sticky assignors write beside the message, and their like of before version 2 read:
-/// `sticky` what the member had and its generation, `cooperative-sticky` the generation. A member
-/// that never had anything has nothing to tell.
+/// The user data of the sticky assignors, which versions before 2 read. `sticky`: the member's partitions and their
+/// generation; `cooperative-sticky`: the generation. None for a member that never had partitions.
 fn user_data(wish: &Wish, assignor: Assignor) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let length = |of: usize| i32::try_from(of).unwrap_or(i32::MAX).to_be_bytes();
@@ -82,7 +80,7 @@ fn user_data(wish: &Wish, assignor: Assignor) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// A member's wish, read as the assignor that was chosen reads it.
+/// Decodes a member's subscription for the chosen assignor.
 pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Wish, DecodeError> {
     let message: ConsumerProtocolSubscription<'_> = read(bytes)?;
     let topics = message.topics.iter().map(ToString::to_string).collect();
@@ -99,7 +97,7 @@ pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Wish, Decod
             }
             let generation = match message.generation_id {
                 0.. => message.generation_id,
-                // Before version 2 only the user data contain it.
+                // Before version 2, only the user data contain it.
                 _ => user_data
                     .first_chunk()
                     .map_or(-1, |bytes| i32::from_be_bytes(*bytes)),
@@ -114,7 +112,7 @@ pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Wish, Decod
     })
 }
 
-/// What a member of `sticky` had; before Kafka 2.3 without the generation.
+/// The partitions of a member of `sticky`; before Kafka 2.3 without the generation.
 fn previous(bytes: &[u8]) -> Result<(Partitions, i32), DecodeError> {
     let mut reader = Reader::new(bytes);
     let mut owned = Partitions::new();
@@ -138,7 +136,7 @@ fn previous(bytes: &[u8]) -> Result<(Partitions, i32), DecodeError> {
     Ok((owned, generation))
 }
 
-/// What the leader gives to one member.
+/// One member's assignment, from the leader.
 pub(super) fn assignment(partitions: &Partitions) -> Vec<u8> {
     let message = ConsumerProtocolAssignment {
         assigned_partitions: partitions
@@ -155,7 +153,7 @@ pub(super) fn assignment(partitions: &Partitions) -> Vec<u8> {
     written(&message, ASSIGNMENT_VERSION)
 }
 
-/// What the leader gave to this member; no bytes at all are nothing.
+/// Decodes this member's assignment; no bytes mean no partitions.
 pub(super) fn assigned(bytes: &[u8]) -> Result<Partitions, DecodeError> {
     if bytes.is_empty() {
         return Ok(BTreeMap::new());
@@ -188,7 +186,7 @@ fn read<'a, M: Message<'a>>(bytes: &'a [u8]) -> Result<M, DecodeError> {
 mod tests {
     use super::*;
 
-    /// A wish for topic "ab", whose partitions 0 and 3 it has, if it has any.
+    /// A subscription to topic "ab"; the member has partitions 0 and 3, or none.
     fn wish(owned: &str) -> Wish {
         let has = !owned.is_empty();
         Wish {
@@ -223,7 +221,7 @@ mod tests {
         let assignor = Assignor::CooperativeSticky;
         assert_eq!(subscription(&wish("ab"), assignor), expected);
         assert_eq!(subscribed(expected, assignor).unwrap(), wish("ab"));
-        // Version 1, of Kafka 2.4: the generation stands in the user data only.
+        // Version 1, of Kafka 2.4: only the user data contain the generation.
         let mut v1 = expected[..expected.len() - 4].to_vec();
         v1[1] = 1;
         assert_eq!(subscribed(&v1, assignor).unwrap(), wish("ab"));

@@ -1,4 +1,4 @@
-//! From keys and values to [`Security`], with all mistakes at once and no value in any of them.
+//! Converts keys and values into [`Security`]; reports all mistakes at once, without any value.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::config::{ConfigMistake, ConfigNote, Setting, SettingLocation};
 
-/// Keys of TLS that only a Java client has a use for.
+/// Keys of TLS that matter only to a Java client.
 const TLS_JAVA_ONLY: &[&str] = &[
     "ssl.keymanager.algorithm",
     "ssl.provider",
@@ -22,14 +22,14 @@ const TLS_JAVA_ONLY: &[&str] = &[
     "ssl.trustmanager.algorithm",
 ];
 
-/// The settings of one protocol, and what is found wrong with them.
+/// The settings of one protocol, and the mistakes found in them.
 pub(crate) struct SecurityDraft {
     values: BTreeMap<String, Setting>,
     pub(crate) mistakes: Vec<ConfigMistake>,
     pub(crate) notes: Vec<ConfigNote>,
 }
 
-/// Reads the security settings, and the files that they name.
+/// Reads the security settings and the files that they name.
 pub(crate) fn read(
     protocol: SecurityProtocol,
     settings: Vec<Setting>,
@@ -74,13 +74,13 @@ impl SecurityDraft {
         });
     }
 
-    /// A key's value and place; an empty value counts as none, as most do in Kafka.
+    /// A key's value and location; an empty value counts as none, as for most keys in Kafka.
     fn take(&mut self, key: &str) -> Option<(Secret, SettingLocation)> {
         let setting = self.values.remove(key)?;
         (!setting.value.expose().trim().is_empty()).then_some((setting.value, setting.place))
     }
 
-    /// What is left has no effect, or would change what happens and is refused.
+    /// The remaining keys have no effect, or would change the behaviour and are refused.
     fn leave_out(&mut self) {
         for (key, setting) in std::mem::take(&mut self.values) {
             let refused = matches!(
@@ -171,7 +171,7 @@ impl SecurityDraft {
 
     fn versions(&mut self) -> Vec<&'static rustls::SupportedProtocolVersion> {
         let all = vec![&rustls::version::TLS13, &rustls::version::TLS12];
-        // ssl.protocol names the newest version that may be used; TLSv1.2 leaves 1.3 out.
+        // ssl.protocol is the newest allowed version: TLSv1.2 excludes 1.3.
         let newest = self.take("ssl.protocol");
         let only_12 = newest
             .as_ref()
@@ -339,7 +339,7 @@ impl SecurityDraft {
         }
     }
 
-    /// The type is seen from the content; only its spelling is checked.
+    /// The type is detected from the content; only its spelling is checked.
     fn store_type(&mut self, key: &str) {
         if let Some((text, place)) = self.take(key)
             && !["PEM", "JKS", "PKCS12"].contains(&text.expose().trim().to_uppercase().as_str())
@@ -412,7 +412,7 @@ impl SecurityDraft {
             .is_some_and(|text| text.expose().eq_ignore_ascii_case("true"));
         match (options.remove("username"), options.remove("password")) {
             (Some(username), Some(password)) => {
-                // A NUL ends a field of PLAIN (RFC 4616).
+                // A NUL terminates a field of PLAIN (RFC 4616).
                 if username.expose().contains('\0') || password.expose().contains('\0') {
                     self.wrong(place, "sasl.jaas.config contains a NUL", "remove it");
                     return None;
@@ -466,7 +466,7 @@ impl SecurityDraft {
         }
     }
 
-    /// With another source of the token its options say nothing.
+    /// With another source of the token, its options have no effect.
     fn jaas_is_optional(&mut self) {
         self.values.remove("sasl.jaas.config");
     }
