@@ -73,7 +73,7 @@ pub struct CopyTally {
     pub missing: u64,
     /// Records that were read again.
     pub doubled: u64,
-    /// When the last of them was first read, ns since the start; 0 if none was.
+    /// When the last record was read for the first time, ns since the start; 0 without any.
     pub last_read_ns: u64,
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use kgauge_client::{ClientConfig, ClientConfigError};
+use kgauge_scenario::nearest;
 
 use crate::embedded_spec::{EmbeddedSpec, NODES_MAX};
 use crate::kafka::{BROKERS_MAX, KafkaSpec};
@@ -230,14 +231,9 @@ fn existing(text: &str) -> Result<TargetSpec, TargetSpecError> {
 
 /// A single word is a host without its port, or a misspelt `embedded`.
 fn meant(text: &str) -> String {
-    let letters = text
-        .chars()
-        .filter(|letter| "embedded".contains(*letter))
-        .count();
-    if text.starts_with("em") && letters * 3 >= text.len() * 2 {
-        "embedded".to_owned()
-    } else {
-        format!("{text}:9092")
+    match nearest(text, ["embedded"]) {
+        Some(word) => word.to_owned(),
+        None => format!("{text}:9092"),
     }
 }
 

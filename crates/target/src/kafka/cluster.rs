@@ -148,7 +148,7 @@ impl KafkaTarget {
 
     /// The error for a setting that this release does not have.
     pub(crate) fn unknown_setting(&self, key: &str, known: &[String]) -> KafkaError {
-        let meant = super::spec::nearest(
+        let meant = kgauge_scenario::nearest(
             key,
             // The broker may list a setting that it does not know.
             known.iter().map(String::as_str).filter(|one| *one != key),

@@ -40,7 +40,7 @@ pub use release::{Artifact, CHECKED, Coordination, KafkaDistribution};
 pub use security_kind::SecurityKind;
 pub use setup::KafkaSetup;
 pub use spec::KafkaSpec;
-pub(crate) use spec::{BROKERS_MAX, check_setting, nearest, number, of_one, on_or_off, pairs};
+pub(crate) use spec::{BROKERS_MAX, check_setting, number, of_one, on_or_off, pairs};
 pub use start::START_MAX;
 pub use tools::ReleaseTools;
 pub use topics::TopicTool;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use kgauge_scenario::nearest;
+
 use super::security_kind::SecurityKind;
 use super::version::Version;
 
@@ -316,32 +318,6 @@ fn refusal(key: &str) -> Option<&'static str> {
     }
 }
 
-/// The candidate that needs the fewest letters changed, if they are few.
-pub(crate) fn nearest<'a>(
-    text: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
-    let near = candidates.map(|candidate| (distance(text, candidate), candidate));
-    let (steps, best) = near.min_by_key(|(steps, _)| *steps)?;
-    (steps <= 1 + text.len() / 5).then_some(best)
-}
-
-/// Levenshtein's distance, by one row.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(200).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().take(200).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -409,15 +385,5 @@ mod tests {
                 "{words}"
             );
         }
-    }
-
-    #[test]
-    fn near_words_are_found_and_far_ones_not() {
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(
-            nearest("borkers", OWN_KEYS.iter().copied()),
-            Some("brokers")
-        );
-        assert_eq!(nearest("zookeeper", OWN_KEYS.iter().copied()), None);
     }
 }
