@@ -222,7 +222,7 @@ fn run(
 /// Its configuration file. Names are those of Kafka's documentation (georeplication).
 fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
     let source = setup.prefix.unwrap_or(SOURCE);
-    let way = format!("{source}->{DESTINATION}");
+    let flow = format!("{source}->{DESTINATION}");
     let mut entries: BTreeMap<String, String> = BTreeMap::new();
     let mut set = |key: String, value: &str| {
         entries.insert(key, value.to_owned());
@@ -236,8 +236,8 @@ fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
         format!("{DESTINATION}.bootstrap.servers"),
         &setup.destination.config.servers(),
     );
-    set(format!("{way}.enabled"), "true");
-    set(format!("{way}.topics"), setup.topics);
+    set(format!("{flow}.enabled"), "true");
+    set(format!("{flow}.topics"), setup.topics);
     set(format!("{DESTINATION}->{source}.enabled"), "false");
     if setup.prefix.is_none() {
         let identity = "org.apache.kafka.connect.mirror.IdentityReplicationPolicy";
