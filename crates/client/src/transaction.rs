@@ -277,7 +277,7 @@ impl TransactionalProducer {
             };
             let reply = this.call(&request, version..=version, deadline)?;
             let answer = reply.decode().map_err(|error| this.failed(error.into()))?;
-            this.judge(ApiKey::InitProducerId, answer.error_code)?;
+            this.check_code(ApiKey::InitProducerId, answer.error_code)?;
             Ok(ProducerId {
                 id: answer.producer_id,
                 epoch: answer.producer_epoch,
@@ -312,7 +312,7 @@ impl TransactionalProducer {
                 .flat_map(|topic| &topic.results_by_partition)
                 .map(|partition| partition.partition_error_code);
             match codes.find(|&code| code != 0) {
-                Some(code) => this.judge(ApiKey::AddPartitionsToTxn, code),
+                Some(code) => this.check_code(ApiKey::AddPartitionsToTxn, code),
                 None => Ok(()),
             }
         })
@@ -331,7 +331,7 @@ impl TransactionalProducer {
             };
             let reply = this.call(&request, this.kind.end_versions(), deadline)?;
             let answer = reply.decode().map_err(|error| this.failed(error.into()))?;
-            this.judge(ApiKey::EndTxn, answer.error_code)?;
+            this.check_code(ApiKey::EndTxn, answer.error_code)?;
             Ok(match answer.producer_id {
                 // The first protocol does not return it.
                 ..0 => identity,
@@ -417,7 +417,7 @@ impl TransactionalProducer {
         Ok(self.link.insert(link))
     }
 
-    fn judge(&self, api: ApiKey, code: i16) -> Result<(), TransactionError> {
+    fn check_code(&self, api: ApiKey, code: i16) -> Result<(), TransactionError> {
         match ErrorCode::from(code) {
             ErrorCode::None => Ok(()),
             code => Err(TransactionError::Refused {

@@ -108,7 +108,7 @@ impl Settings {
                 security.push(entry);
                 continue;
             }
-            match judge(&mut config, &entry) {
+            match apply(&mut config, &entry) {
                 Ok(None) => {}
                 Ok(Some(what)) => notes.push(ConfigNote {
                     place: entry.place,
@@ -173,7 +173,7 @@ fn line_of(place: &SettingLocation) -> u32 {
 }
 
 /// Applies one entry; returns a note if it has no effect.
-fn judge(
+fn apply(
     config: &mut ClientConfig,
     entry: &Setting,
 ) -> Result<Option<String>, value::ValueMistake> {

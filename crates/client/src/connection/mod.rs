@@ -79,7 +79,7 @@ impl Connection {
             return connection.authenticated(versions, config, deadline);
         }
         let recognise = || old::recognise(deadline, || open().ok());
-        let answer = match handshake::shake(&mut connection, deadline, recognise) {
+        let answer = match handshake::exchange(&mut connection, deadline, recognise) {
             Ok(Peer::Tells(versions)) => {
                 return connection.authenticated(versions, config, deadline);
             }

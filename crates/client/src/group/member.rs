@@ -21,7 +21,7 @@ use kgauge_wire::messages::{
 use super::assignor::Assignor;
 use super::coordinator::Coordinator;
 use super::error::GroupError;
-use super::protocol::{self, PROTOCOL_TYPE, Wish};
+use super::protocol::{self, PROTOCOL_TYPE, Subscription};
 use super::settings::{GroupSettings, millis};
 use super::subscriber::{Partitions, Subscriber};
 use crate::backoff::Backoff;
@@ -268,13 +268,13 @@ impl GroupMember {
         } else {
             settings.session_timeout
         };
-        let wish = Wish {
+        let subscription = Subscription {
             topics: settings.topics.clone(),
             owned: self.owned.clone(),
             generation: self.owned_since,
         };
-        let subscription = |assignor: &Assignor| protocol::subscription(&wish, *assignor);
-        let subscriptions: Vec<Vec<u8>> = settings.assignors.iter().map(subscription).collect();
+        let encoded = |assignor: &Assignor| protocol::subscription(&subscription, *assignor);
+        let subscriptions: Vec<Vec<u8>> = settings.assignors.iter().map(encoded).collect();
         let protocols = settings.assignors.iter().zip(&subscriptions);
         let request = JoinGroupRequest {
             group_id: settings.group.as_str().into(),
@@ -403,16 +403,17 @@ impl GroupMember {
     ) -> Result<BTreeMap<String, Partitions>, GroupError> {
         let mut subscribers = Vec::new();
         for member in &joined.members {
-            let wish = protocol::subscribed(&member.metadata, assignor).map_err(|error| {
-                let what = format!("the subscription of member {}: {error}", member.member_id);
-                self.coordinator.nonsense(what)
-            })?;
+            let subscription =
+                protocol::subscribed(&member.metadata, assignor).map_err(|error| {
+                    let what = format!("the subscription of member {}: {error}", member.member_id);
+                    self.coordinator.nonsense(what)
+                })?;
             subscribers.push(Subscriber {
                 member_id: member.member_id.to_string(),
                 instance_id: member.group_instance_id.as_ref().map(ToString::to_string),
-                topics: wish.topics,
-                owned: wish.owned,
-                generation: wish.generation,
+                topics: subscription.topics,
+                owned: subscription.owned,
+                generation: subscription.generation,
             });
         }
         let mut topics: Vec<&str> = subscribers

@@ -25,7 +25,7 @@ const ASSIGNMENT_VERSION: i16 = 0;
 
 /// A member's subscription.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Wish {
+pub(super) struct Subscription {
     /// The topics that it wants to read.
     pub(super) topics: Vec<String>,
     /// Its current partitions.
@@ -35,10 +35,10 @@ pub(super) struct Wish {
 }
 
 /// A member's subscription, in the form that an assignor expects.
-pub(super) fn subscription(wish: &Wish, assignor: Assignor) -> Vec<u8> {
-    let user_data = user_data(wish, assignor);
+pub(super) fn subscription(wanted: &Subscription, assignor: Assignor) -> Vec<u8> {
+    let user_data = user_data(wanted, assignor);
     let mut message = ConsumerProtocolSubscription {
-        topics: wish
+        topics: wanted
             .topics
             .iter()
             .map(|topic| topic.as_str().into())
@@ -47,27 +47,30 @@ pub(super) fn subscription(wish: &Wish, assignor: Assignor) -> Vec<u8> {
         ..ConsumerProtocolSubscription::default()
     };
     if assignor == Assignor::CooperativeSticky {
-        let owned = wish.owned.iter().map(|(topic, partitions)| TopicPartition {
-            topic: topic.as_str().into(),
-            partitions: partitions.clone(),
-        });
+        let owned = wanted
+            .owned
+            .iter()
+            .map(|(topic, partitions)| TopicPartition {
+                topic: topic.as_str().into(),
+                partitions: partitions.clone(),
+            });
         message.owned_partitions = owned.collect();
-        message.generation_id = wish.generation;
+        message.generation_id = wanted.generation;
     }
     written(&message, SUBSCRIPTION_VERSION)
 }
 
 /// The user data of the sticky assignors, which versions before 2 read. `sticky`: the member's partitions and their
 /// generation; `cooperative-sticky`: the generation. None for a member that never had partitions.
-fn user_data(wish: &Wish, assignor: Assignor) -> Option<Vec<u8>> {
+fn user_data(wanted: &Subscription, assignor: Assignor) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let length = |of: usize| i32::try_from(of).unwrap_or(i32::MAX).to_be_bytes();
     match assignor {
         Assignor::Range | Assignor::RoundRobin => return None,
-        Assignor::Sticky if wish.generation < 0 => return None,
+        Assignor::Sticky if wanted.generation < 0 => return None,
         Assignor::Sticky => {
-            out.extend(length(wish.owned.len()));
-            for (topic, partitions) in &wish.owned {
+            out.extend(length(wanted.owned.len()));
+            for (topic, partitions) in &wanted.owned {
                 out.extend(u16::try_from(topic.len()).unwrap_or(0).to_be_bytes());
                 out.extend(topic.as_bytes());
                 out.extend(length(partitions.len()));
@@ -76,12 +79,12 @@ fn user_data(wish: &Wish, assignor: Assignor) -> Option<Vec<u8>> {
         }
         Assignor::CooperativeSticky => {}
     }
-    out.extend(wish.generation.to_be_bytes());
+    out.extend(wanted.generation.to_be_bytes());
     Some(out)
 }
 
 /// Decodes a member's subscription for the chosen assignor.
-pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Wish, DecodeError> {
+pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Subscription, DecodeError> {
     let message: ConsumerProtocolSubscription<'_> = read(bytes)?;
     let topics = message.topics.iter().map(ToString::to_string).collect();
     let user_data = message.user_data.as_deref().unwrap_or_default();
@@ -105,7 +108,7 @@ pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Wish, Decod
             (owned, generation)
         }
     };
-    Ok(Wish {
+    Ok(Subscription {
         topics,
         owned,
         generation,
@@ -187,9 +190,9 @@ mod tests {
     use super::*;
 
     /// A subscription to topic "ab"; the member has partitions 0 and 3, or none.
-    fn wish(owned: &str) -> Wish {
+    fn wanted(owned: &str) -> Subscription {
         let has = !owned.is_empty();
-        Wish {
+        Subscription {
             topics: vec!["ab".to_owned()],
             owned: if has {
                 Partitions::from([(owned.to_owned(), vec![0, 3])])
@@ -207,10 +210,13 @@ mod tests {
         let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x18\
             \x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x05\
             \x00\x00\x00\x00\xff\xff\xff\xff";
-        assert_eq!(subscription(&wish("ab"), Assignor::Sticky), expected);
-        assert_eq!(subscribed(expected, Assignor::Sticky).unwrap(), wish("ab"));
-        let new = subscription(&wish(""), Assignor::Sticky);
-        assert_eq!(subscribed(&new, Assignor::Sticky).unwrap(), wish(""));
+        assert_eq!(subscription(&wanted("ab"), Assignor::Sticky), expected);
+        assert_eq!(
+            subscribed(expected, Assignor::Sticky).unwrap(),
+            wanted("ab")
+        );
+        let new = subscription(&wanted(""), Assignor::Sticky);
+        assert_eq!(subscribed(&new, Assignor::Sticky).unwrap(), wanted(""));
     }
 
     #[test]
@@ -219,12 +225,12 @@ mod tests {
         let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x04\x00\x00\x00\x05\
             \x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x05";
         let assignor = Assignor::CooperativeSticky;
-        assert_eq!(subscription(&wish("ab"), assignor), expected);
-        assert_eq!(subscribed(expected, assignor).unwrap(), wish("ab"));
+        assert_eq!(subscription(&wanted("ab"), assignor), expected);
+        assert_eq!(subscribed(expected, assignor).unwrap(), wanted("ab"));
         // Version 1, of Kafka 2.4: only the user data contain the generation.
         let mut v1 = expected[..expected.len() - 4].to_vec();
         v1[1] = 1;
-        assert_eq!(subscribed(&v1, assignor).unwrap(), wish("ab"));
+        assert_eq!(subscribed(&v1, assignor).unwrap(), wanted("ab"));
     }
 
     #[test]
@@ -236,9 +242,9 @@ mod tests {
             subscribed(&bytes, Assignor::Sticky).unwrap()
         };
         let old = b"\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03";
-        let expected = Wish {
+        let expected = Subscription {
             generation: -1,
-            ..wish("ab")
+            ..wanted("ab")
         };
         assert_eq!(decode(old), expected);
         for junk in [
@@ -246,7 +252,7 @@ mod tests {
             b"\x7f\xff\xff\xff",
             b"\x00\x00\x00\x01\x00\x02ab\x7f\xff\xff\xff",
         ] {
-            assert_eq!(decode(junk), wish(""));
+            assert_eq!(decode(junk), wanted(""));
         }
     }
 
@@ -255,8 +261,8 @@ mod tests {
         // Version 2; one topic "ab"; user data null (-1); no owned partitions; generation -1.
         let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\xff\xff\xff\xff\x00\x00\x00\x00\
             \xff\xff\xff\xff";
-        let wish = wish("");
-        assert_eq!(subscription(&wish, Assignor::Range), expected);
+        let wanted = wanted("");
+        assert_eq!(subscription(&wanted, Assignor::Range), expected);
         // Version 0; "ab" with partitions 0 and 3; user data null.
         let given = Partitions::from([("ab".to_owned(), vec![0, 3])]);
         let expected = b"\x00\x00\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\

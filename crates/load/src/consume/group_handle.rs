@@ -9,7 +9,7 @@ const IDLE_LOOK_NS: u64 = 1_000_000;
 
 impl Consumer {
     /// Handles the messages of its member's thread.
-    pub(super) fn hear(&mut self, around: &WorkerContext<'_>) {
+    pub(super) fn handle_events(&mut self, around: &WorkerContext<'_>) {
         while let Some(event) = self
             .subscription
             .as_ref()
@@ -111,11 +111,11 @@ impl Consumer {
                 format!("{name}: generation {generation}, partitions: {count} ({new} new)")
             });
         }
-        self.place(around);
+        self.find_leaders(around);
     }
 
     /// Finds each position's link to its leader, by the latest metadata.
-    pub(super) fn place(&mut self, around: &WorkerContext<'_>) {
+    pub(super) fn find_leaders(&mut self, around: &WorkerContext<'_>) {
         let mut is_unknown = false;
         for index in 0..self.positions.len() {
             let Some(broker_id) = self.leaders.of(self.positions[index].partition) else {

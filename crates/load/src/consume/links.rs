@@ -81,7 +81,7 @@ impl Consumer {
     /// New metadata: partitions may have moved to other brokers, including unknown ones.
     pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &WorkerContext<'_>) {
         self.leaders.clone_from(leaders);
-        self.place(around);
+        self.find_leaders(around);
     }
 
     pub(super) fn add_link(&mut self, broker_id: i32, around: &WorkerContext<'_>) -> usize {

@@ -187,7 +187,7 @@ impl DrivenRun {
             self.cpu.sample(now_ns);
             // Before later samples are recorded.
             self.poll(now_ns);
-            self.listen(now_ns)?;
+            self.read_frames(now_ns)?;
             if self.has_ended {
                 return Ok(());
             }
@@ -229,7 +229,7 @@ impl DrivenRun {
     }
 
     /// Handles all complete frames.
-    fn listen(&mut self, now_ns: u64) -> Result<(), DriverError> {
+    fn read_frames(&mut self, now_ns: u64) -> Result<(), DriverError> {
         let ledger = Arc::clone(&self.ledger);
         let origin_ns = self.origin_ns;
         let since = |at_ns: i64| u64::try_from(at_ns.saturating_sub(origin_ns)).unwrap_or(0);

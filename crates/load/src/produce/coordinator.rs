@@ -324,20 +324,20 @@ impl Body {
         let Some(since) = self.open_since.take() else {
             // Nothing was added, so there is nothing to end. With KIP-890 nothing was written with this epoch either,
             // so its sequences start at 0.
-            self.go_on(
+            self.continue_as(
                 "nothing of it could be written".to_owned(),
                 self.producer.known(),
             );
             return None;
         };
-        let refused = match self.insist(commits) {
+        let refused = match self.end_until_answered(commits) {
             TransactionEnd::Done(identity) if commits => {
                 self.report_moves();
                 self.report(TransactionReply::Committed(identity));
                 return None;
             }
             TransactionEnd::Done(identity) => {
-                self.go_on("a batch was lost".to_owned(), identity);
+                self.continue_as("a batch was lost".to_owned(), identity);
                 return None;
             }
             TransactionEnd::GivenUp(error) if commits => return Some(error.to_string()),
@@ -347,13 +347,13 @@ impl Body {
             }
             TransactionEnd::Refused(error) => error,
         };
-        self.end_badly(refused, commits, since.elapsed() >= self.timeout);
+        self.handle_refusal(refused, commits, since.elapsed() >= self.timeout);
         None
     }
 
     /// The coordinator refuses to end the transaction. InitProducerId must be the last resort: it aborts any open
     /// transaction of this id, even another producer's.
-    fn end_badly(&mut self, refused: TransactionError, commits: bool, is_old: bool) {
+    fn handle_refusal(&mut self, refused: TransactionError, commits: bool, is_old: bool) {
         let mut why = refused.to_string();
         if is_old {
             why.push_str(
@@ -371,8 +371,8 @@ impl Body {
         if !commits {
             return self.renew(why);
         }
-        match self.insist(false) {
-            TransactionEnd::Done(identity) => self.go_on(why, identity),
+        match self.end_until_answered(false) {
+            TransactionEnd::Done(identity) => self.continue_as(why, identity),
             TransactionEnd::Refused(error) if error.is_of_the_past() && !is_old => {
                 self.fail(&error.into_fenced());
             }
@@ -382,7 +382,7 @@ impl Body {
 
     /// Requests the end until there is a response: a requested commit may have happened, and only its coordinator
     /// knows.
-    fn insist(&mut self, commits: bool) -> TransactionEnd {
+    fn end_until_answered(&mut self, commits: bool) -> TransactionEnd {
         loop {
             match self.producer.end(commits) {
                 Ok(identity) => return TransactionEnd::Done(identity),
@@ -400,7 +400,7 @@ impl Body {
 
     /// The transaction was aborted. With KIP-890 its end has renewed the producer's identity; with KIP-98 sequences and
     /// epoch may be out of step.
-    fn go_on(&mut self, why: String, identity: ProducerId) {
+    fn continue_as(&mut self, why: String, identity: ProducerId) {
         match self.producer.kind() {
             TransactionKind::First => self.renew(why),
             TransactionKind::Second => self.aborted(why, Ok(identity)),

@@ -28,7 +28,7 @@ impl Producer {
         });
         self.totals.note_loss(loss);
         self.links[link].lost(now_ns, around.registry);
-        self.shake_transaction();
+        self.note_lost_broker();
         while let Some(mut entry) = self.in_flight[link].pop_front() {
             for slot in entry.batches.drain(..) {
                 self.partition_of(slot).in_flight -= 1;
@@ -212,7 +212,7 @@ impl Producer {
     /// A batch with sequence numbers that never arrives leaves a gap that the broker refuses. An idempotent producer
     /// therefore continues with a new identity.
     fn gave_up(&mut self, slot: u32) {
-        if self.spoil_transaction() {
+        if self.abort_transaction_later() {
             return;
         }
         if self.identity.is_some() && self.pool[slot].base_sequence >= 0 {

@@ -32,10 +32,10 @@ pub(crate) struct Transaction {
     /// With KIP-890: its thread knows of it.
     is_begun: bool,
     /// A batch of it was lost: it will be aborted.
-    is_spoilt: bool,
+    must_abort: bool,
     /// A broker was lost since the previous transaction ended: its markers, and those of the previous one, may be
     /// written again.
-    is_shaken: bool,
+    has_lost_broker: bool,
     markers_before: u64,
     /// Records that were acked in the open transaction.
     acked: u64,
@@ -82,8 +82,8 @@ impl Transaction {
             records: 0,
             partitions: vec![Membership::No; partitions],
             is_begun: false,
-            is_spoilt: false,
-            is_shaken: false,
+            must_abort: false,
+            has_lost_broker: false,
             markers_before: 0,
             acked: 0,
             posted: Vec::new(),
@@ -214,9 +214,9 @@ impl Producer {
     }
 
     /// A broker was lost, with everything that it was about to write.
-    pub(super) fn shake_transaction(&mut self) {
+    pub(super) fn note_lost_broker(&mut self) {
         if let Some(transaction) = &mut self.transaction {
-            transaction.is_shaken = true;
+            transaction.has_lost_broker = true;
         }
     }
 
@@ -226,14 +226,14 @@ impl Producer {
         let batch = &self.pool[slot];
         let next = self.partitions[batch.partition as usize].acked_sequence;
         let transaction = self.transaction.as_ref();
-        transaction.is_some_and(|one| !one.is_spoilt) && batch.base_sequence != next
+        transaction.is_some_and(|one| !one.must_abort) && batch.base_sequence != next
     }
 
     /// A batch was lost: the transaction can no longer be committed.
-    pub(super) fn spoil_transaction(&mut self) -> bool {
+    pub(super) fn abort_transaction_later(&mut self) -> bool {
         match &mut self.transaction {
             Some(transaction) => {
-                transaction.is_spoilt = true;
+                transaction.must_abort = true;
                 true
             }
             None => false,
@@ -248,7 +248,7 @@ impl Producer {
         around: &WorkerContext<'_>,
     ) {
         while let Some(reply) = self.next_reply() {
-            self.hear(reply, now_ns, recorder, around);
+            self.handle_reply(reply, now_ns, recorder, around);
         }
         let Some(transaction) = &mut self.transaction else {
             return;
@@ -256,7 +256,7 @@ impl Producer {
         if let Stage::Open { .. } = transaction.stage {
             let is_due = transaction.room() == 0
                 || transaction.end_ns() <= now_ns
-                || transaction.is_spoilt
+                || transaction.must_abort
                 || self.phase == Phase::Draining;
             if is_due {
                 transaction.stage = Stage::Ending;
@@ -268,7 +268,7 @@ impl Producer {
             && transaction.stage == Stage::Ending
             && has_answers
         {
-            let commits = !transaction.is_spoilt;
+            let commits = !transaction.must_abort;
             transaction.stage = Stage::Asked {
                 since_ns: now_ns,
                 commits,
@@ -283,7 +283,7 @@ impl Producer {
         self.transaction.as_ref()?.thread.next_reply()
     }
 
-    fn hear(
+    fn handle_reply(
         &mut self,
         reply: TransactionReply,
         now_ns: u64,
@@ -302,7 +302,7 @@ impl Producer {
             TransactionReply::NotAdded { partition, why } => {
                 around.incident(now_ns, &self.flow.name, || why);
                 if let Some(transaction) = &mut self.transaction {
-                    transaction.is_spoilt = true;
+                    transaction.must_abort = true;
                     transaction.partitions[partition as usize] = Membership::No;
                 }
                 self.fail_waiting(partition, now_ns, recorder);
@@ -314,7 +314,7 @@ impl Producer {
                     self.on_identity(identity);
                 }
             }
-            TransactionReply::Moved => self.shake_transaction(),
+            TransactionReply::Moved => self.note_lost_broker(),
             TransactionReply::Waits(why) => around.incident(now_ns, &self.flow.name, || why),
             TransactionReply::Aborted { why, identity } => {
                 around.incident(now_ns, &self.flow.name, || {
@@ -343,7 +343,7 @@ impl Producer {
         let markers = members.filter(|one| **one == Membership::Yes).count() as u64;
         self.totals.markers += markers;
         let before = std::mem::replace(&mut transaction.markers_before, markers);
-        if std::mem::take(&mut transaction.is_shaken) {
+        if std::mem::take(&mut transaction.has_lost_broker) {
             recorder.markers_doubted(now_ns, markers + before);
         }
         match transaction.stage {
@@ -361,7 +361,7 @@ impl Producer {
         transaction.records = 0;
         transaction.acked = 0;
         transaction.is_begun = false;
-        transaction.is_spoilt = false;
+        transaction.must_abort = false;
         transaction.partitions.fill(Membership::No);
         for partition in 0..self.partitions.len() as u32 {
             if self.partitions[partition as usize].has_work() {
@@ -389,7 +389,7 @@ impl Producer {
         let left = transaction.thread.wait_left();
         let now_ns = around.clock.now_ns();
         while let Some(reply) = self.next_reply() {
-            self.hear(reply, now_ns, recorder, around);
+            self.handle_reply(reply, now_ns, recorder, around);
         }
         let name = &self.flow.name;
         match left {
