@@ -17,8 +17,6 @@ pub struct Context {
     pub batch_bytes: Option<u64>,
     /// `compression.type`, unless it is `none`.
     pub codec: Option<String>,
-    /// `acks`.
-    pub acks: Option<String>,
     /// Records come from a file.
     pub has_payload_file: bool,
 }
@@ -51,7 +49,6 @@ pub(crate) fn command(text: &str, line: usize) -> Option<Context> {
         codec: setting("compression.type")
             .filter(|value| *value != "none")
             .map(str::to_owned),
-        acks: setting("acks").map(str::to_owned),
         has_payload_file: option("--payload-file").is_some(),
     };
     if old {
@@ -87,10 +84,7 @@ mod tests {
             (found.buffer_bytes, found.batch_bytes),
             (Some(67_108_864), Some(100_000))
         );
-        assert_eq!(
-            (found.codec.as_deref(), found.acks.as_deref()),
-            (Some("lz4"), Some("1"))
-        );
+        assert_eq!(found.codec.as_deref(), Some("lz4"));
         let old = "bin/kafka-run-class.sh org.apache.kafka.clients.tools.ProducerPerformance test7 50000000 100 -1 \
                    acks=1 bootstrap.servers=s:9092 buffer.memory=67108864 batch.size=8196";
         let found = command(old, 1).unwrap();

@@ -39,7 +39,6 @@ mod rate;
 mod rdkafka;
 mod read;
 
-pub use consumer::ConsumerLine;
 pub use context::Context;
 pub use distribution::PublishedTimes;
 pub use finding::{AuditRule, Finding, FindingLocation, FindingSeverity};

@@ -1,6 +1,5 @@
 //! A line of output, its position, and the command that printed it.
 
-use crate::consumer::ConsumerLine;
 use crate::context::Context;
 use crate::distribution::PublishedTimes;
 use crate::finding::FindingLocation;
@@ -15,7 +14,7 @@ pub enum ParsedLine {
     /// `kafka-producer-perf-test`: a summary or a window.
     Producer(ProducerLine),
     /// `kafka-consumer-perf-test`.
-    Consumer(ConsumerLine),
+    Consumer,
     /// `rdkafka_performance`.
     Rdkafka(RdkafkaLine),
     /// A result of OpenMessaging Benchmark.
@@ -79,7 +78,7 @@ impl AuditedLine {
                 let most = result.publish_rates.iter().copied().fold(0.0, f64::max);
                 Some(most * result.message_bytes? / 1_048_576.0)
             }
-            ParsedLine::Consumer(_) => None,
+            ParsedLine::Consumer => None,
         }
     }
 }

@@ -16,8 +16,6 @@ pub struct OmbResult {
     pub errors_per_s_max: f64,
     /// `messageSize`, bytes.
     pub message_bytes: Option<f64>,
-    /// Unread records at each window.
-    pub backlog: Vec<f64>,
     /// The latencies in the file: publish, end to end.
     pub latencies: Vec<PublishedTimes>,
     /// p99 of the delay between the intended and the actual send.
@@ -69,7 +67,6 @@ pub(crate) fn find(bytes: &[u8]) -> Option<OmbResult> {
         publish_rates: numbers("publishRate"),
         errors_per_s_max: numbers("publishErrorRate").into_iter().fold(0.0, f64::max),
         message_bytes: number("messageSize"),
-        backlog: numbers("backlog"),
         latencies: latencies.into_iter().flatten().collect(),
         delay_p99_ms: number("aggregatedPublishDelayLatency99pct").map(|us| us / 1e3),
     })

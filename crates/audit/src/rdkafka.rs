@@ -11,12 +11,8 @@ pub struct RdkafkaLine {
     pub delivered: u64,
     /// Records that failed permanently.
     pub failed: u64,
-    /// Records per second.
-    pub records_per_s: f64,
     /// 10^6 bytes per second.
     pub mb_per_s: f64,
-    /// Records that still wait in the queue.
-    pub queued: u64,
     /// The codec, if there was one.
     pub codec: Option<String>,
 }
@@ -37,18 +33,16 @@ pub(crate) fn find(text: &str) -> Option<RdkafkaLine> {
     figure(&[", "])?;
     let failed = figure(&[" failed) in "])? as u64;
     figure(&["ms: "])?;
-    let records_per_s = figure(&[" msgs/s and "])?;
+    figure(&[" msgs/s and "])?;
     let mb_per_s = figure(&[" MB/s, ", " Mb/s, "])?;
     figure(&[" produce failures, "])?;
-    let queued = figure(&[" in queue, "])? as u64;
+    figure(&[" in queue, "])?;
     let codec = rest.split_whitespace().next().filter(|word| *word != "no");
     Some(RdkafkaLine {
         produced,
         delivered,
         failed,
-        records_per_s,
         mb_per_s,
-        queued,
         codec: codec.map(str::to_owned),
     })
 }
@@ -66,10 +60,7 @@ mod tests {
             (found.produced, found.delivered, found.failed),
             (10_000_000, 8_184_182, 1_815_818)
         );
-        assert_eq!(
-            (found.records_per_s, found.mb_per_s, found.queued),
-            (2_604.0, 1.33, 0)
-        );
+        assert_eq!(found.mb_per_s, 1.33);
         assert_eq!(found.codec, None);
         let old = text
             .replace("MB/s", "Mb/s")

@@ -83,11 +83,11 @@ pub(crate) fn read((file, bytes): &AuditInput, audit: &mut Audit) {
 
 /// A line of another tool, or a rate in prose.
 fn other(text: &str) -> Option<ParsedLine> {
-    let consumer = || consumer::find(text).map(ParsedLine::Consumer);
-    let rdkafka = || rdkafka::find(text).map(ParsedLine::Rdkafka);
-    consumer()
-        .or_else(rdkafka)
-        .or_else(|| rate::find(text).map(ParsedLine::Rate))
+    if consumer::is_one(text) {
+        return Some(ParsedLine::Consumer);
+    }
+    let rdkafka = rdkafka::find(text).map(ParsedLine::Rdkafka);
+    rdkafka.or_else(|| rate::find(text).map(ParsedLine::Rate))
 }
 
 fn named(places: &[usize]) -> String {

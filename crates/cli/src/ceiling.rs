@@ -64,7 +64,7 @@ pub(crate) fn ceiling(arguments: &args::CeilingArgs) -> anyhow::Result<ExitStatu
     let ceilings = CeilingJson {
         format: 1,
         kgauge: BuildRecord::this(),
-        machine: kgauge_observe::host_facts(&std::env::temp_dir()).machine,
+        machine: kgauge_observe::machine_record(&std::env::temp_dir()),
         rows,
     };
     if arguments.json {

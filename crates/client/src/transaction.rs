@@ -1,10 +1,10 @@
-//! A producer's transactions: the way to their coordinator.
+//! Transactional producers: requests to their coordinator.
 //!
-//! There are two kinds. The first one every release since Kafka 0.11 knows (KIP-98): partitions are
-//! added by name before they are written to. The second one is Kafka 4's (KIP-890): Produce 12 adds
-//! them by itself, and the end of each transaction, EndTxn 5, gives the producer a new epoch, so that
-//! nothing late of one transaction gets into the next. It is spoken where the cluster has agreed on it
-//! (`transaction.version` 2), as Kafka's own producer does since 4.0.
+//! There are two protocols. Every release since Kafka 0.11 supports the first one (KIP-98): partitions are added by
+//! name before they are written to. The second one came with Kafka 4 (KIP-890): Produce 12 adds them, and the end of
+//! each transaction, EndTxn 5, gives the producer a new epoch, so that late requests of one transaction do not get into
+//! the next. It is used if the cluster has finalized it (`transaction.version` 2), as in Kafka's own producer since
+//! 4.0.
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
@@ -22,39 +22,39 @@ use crate::cluster::{Cluster, ClusterError};
 use crate::connection::{ApiVersions, CallError, Connection, Decoded};
 use crate::interrupt::Interrupt;
 
-/// From version 4 on brokers ask each other, by another layout.
+/// Versions from 4 on are for brokers only.
 const ADD_VERSIONS: RangeInclusive<i16> = 0..=3;
-/// The version with which the epoch rises: the second kind's.
+/// The version whose response has a new epoch: the second protocol.
 const END_WITH_EPOCH: i16 = 5;
-/// The version of Produce that makes partitions part of a transaction.
+/// The version of Produce that adds partitions to a transaction.
 const PRODUCE_THAT_ADDS: i16 = 12;
-/// From version 6 on there is a second phase.
+/// From version 6 on, there is two-phase commit.
 const INIT_VERSIONS: RangeInclusive<i16> = 0..=5;
-/// From this version on a producer may say who it was (KIP-360).
+/// From this version on, a producer can send its previous identity (KIP-360).
 const INIT_WITH_IDENTITY: i16 = 3;
 
-/// The feature by which a cluster says which kind it wants, and the level of the second one.
+/// The feature that shows the protocol of a cluster, and the level of the second protocol.
 const FEATURE: &str = "transaction.version";
 const FEATURE_OF_SECOND: i16 = 2;
 
-/// The coordinator is still writing the last transaction's markers: Kafka's producer asks again after
-/// this (`TransactionManager.ADD_PARTITIONS_RETRY_BACKOFF_MS`).
+/// If the coordinator is still writing the last transaction's markers, Kafka's producer retries after this time
+/// (`TransactionManager.ADD_PARTITIONS_RETRY_BACKOFF_MS`).
 const CONCURRENT_PAUSE: Duration = Duration::from_millis(20);
 
-/// No producer yet.
+/// The identity without a producer.
 const NOBODY: ProducerId = ProducerId { id: -1, epoch: -1 };
 
-/// Which kind of transactions a producer speaks.
+/// The transaction protocol of a producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransactionKind {
     /// KIP-98: partitions are added by name.
     First,
-    /// KIP-890: they are added by being written to, and each end gives a new epoch.
+    /// KIP-890: writing to partitions adds them, and each end gives a new epoch.
     Second,
 }
 
 impl TransactionKind {
-    /// The one for a cluster whose coordinator says this of itself.
+    /// The protocol for a cluster whose coordinator has these versions.
     pub fn of(versions: &ApiVersions) -> Self {
         let is_agreed = versions
             .finalized_feature(FEATURE)
@@ -81,7 +81,7 @@ impl TransactionKind {
 /// Why a request of a transactional producer failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TransactionError {
-    /// The coordinator refuses.
+    /// The coordinator refused.
     #[error("transactional.id {id}: {api} was rejected with {code}")]
     Refused {
         /// The transactional id.
@@ -91,7 +91,7 @@ pub enum TransactionError {
         /// The broker's code.
         code: ErrorCode,
     },
-    /// The coordinator knows a newer producer of this id, and this one is locked out.
+    /// The coordinator knows a newer producer with this id, which has fenced this one.
     #[error(
         "transactional.id {id}: another active producer with this id has fenced this one ({api}: \
          {code})"
@@ -104,7 +104,7 @@ pub enum TransactionError {
         /// The broker's code.
         code: ErrorCode,
     },
-    /// The coordinator could not be found, reached or understood.
+    /// The coordinator could not be found or reached, or its response could not be decoded.
     #[error("transactional.id {id}: {error}")]
     Cluster {
         /// The transactional id.
@@ -116,7 +116,7 @@ pub enum TransactionError {
 }
 
 impl TransactionError {
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             TransactionError::Refused { code, .. } => match code {
@@ -144,9 +144,7 @@ impl TransactionError {
             },
         }
     }
-}
 
-impl TransactionError {
     /// Whether the coordinator has fenced the producer: another one with its id has started, or its transaction
     /// exceeded its timeout.
     pub fn is_of_the_past(&self) -> bool {
@@ -166,7 +164,7 @@ impl TransactionError {
         }
     }
 
-    /// The same, where it is known that the producer was locked out by another one.
+    /// The same, if it is known that another producer has fenced this one.
     pub fn into_fenced(self) -> Self {
         match self {
             TransactionError::Refused { id, api, code } if is_of_the_past(code) => {
@@ -177,7 +175,7 @@ impl TransactionError {
     }
 }
 
-/// Since Kafka 2.7 the first one; releases before it answer with the second.
+/// Kafka since 2.7 returns the first code, older releases the second.
 fn is_of_the_past(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -185,7 +183,7 @@ fn is_of_the_past(code: ErrorCode) -> bool {
     )
 }
 
-/// A transactional producer, seen from its coordinator: one connection, and who the producer is.
+/// A transactional producer as seen by its coordinator: one connection and an identity.
 #[derive(Debug)]
 pub struct TransactionalProducer {
     cluster: Cluster,
@@ -199,7 +197,7 @@ pub struct TransactionalProducer {
 }
 
 impl TransactionalProducer {
-    /// One that has not been introduced yet; `timeout` is `transaction.timeout.ms`.
+    /// A producer without an identity; `timeout` is `transaction.timeout.ms`.
     pub fn new(cluster: Cluster, id: &str, timeout: Duration) -> Self {
         Self {
             cluster,
@@ -212,8 +210,8 @@ impl TransactionalProducer {
         }
     }
 
-    /// How many connections to its coordinator it has had: when there is another one, the coordinator may
-    /// be another broker, which writes again what the one before may have written.
+    /// The number of connections to its coordinator so far. A new one may lead to another broker, which writes again
+    /// what the previous one may have written.
     pub fn links(&self) -> u64 {
         self.links
     }
@@ -224,7 +222,7 @@ impl TransactionalProducer {
         self.kind
     }
 
-    /// What ends every wait.
+    /// Replaces the interrupt flag of all waits.
     pub fn set_interrupt(&mut self, interrupt: &Interrupt) {
         self.cluster.set_interrupt(interrupt.clone());
         if let Some(link) = &mut self.link {
@@ -232,15 +230,15 @@ impl TransactionalProducer {
         }
     }
 
-    /// Introduces the producer, the first time or as somebody new. An open transaction of an earlier one with
-    /// this id is aborted, and that one is locked out.
+    /// Gets an identity from the coordinator. It aborts the open transaction of an earlier producer with this id, and
+    /// fences that producer.
     pub fn init(&mut self) -> Result<ProducerId, TransactionError> {
         let is_known = self.identity.is_some();
-        let identity = self.introduce(NOBODY)?;
+        let identity = self.request_identity(NOBODY)?;
         if is_known {
             return Ok(identity);
         }
-        // The connection that has just answered.
+        // The connection that was just used.
         let versions = self.link.as_ref().map(Connection::api_versions);
         self.kind = versions.map_or(TransactionKind::First, TransactionKind::of);
         Ok(identity)
@@ -254,31 +252,32 @@ impl TransactionalProducer {
     /// producer that started meanwhile.
     pub fn renew(&mut self) -> Result<ProducerId, TransactionError> {
         let known = self.known();
-        self.introduce(known).map_err(TransactionError::into_fenced)
+        self.request_identity(known)
+            .map_err(TransactionError::into_fenced)
     }
 
-    fn introduce(&mut self, as_whom: ProducerId) -> Result<ProducerId, TransactionError> {
-        let identity = self.insisting(|this, deadline| {
+    fn request_identity(&mut self, previous: ProducerId) -> Result<ProducerId, TransactionError> {
+        let identity = self.retrying(|this, deadline| {
             let version = this.link(deadline).and_then(|link| {
                 let version = link.version(ApiKey::InitProducerId, INIT_VERSIONS);
                 version.map_err(ClusterError::from)
             });
             let version = version.map_err(|error| this.failed(error))?;
-            let as_whom = if version >= INIT_WITH_IDENTITY {
-                as_whom
+            let previous = if version >= INIT_WITH_IDENTITY {
+                previous
             } else {
                 NOBODY
             };
             let request = InitProducerIdRequest {
                 transactional_id: Some(this.id.clone().into()),
                 transaction_timeout_ms: this.timeout_ms,
-                producer_id: as_whom.id,
-                producer_epoch: as_whom.epoch,
+                producer_id: previous.id,
+                producer_epoch: previous.epoch,
                 ..InitProducerIdRequest::default()
             };
             let reply = this.call(&request, version..=version, deadline)?;
             let answer = reply.decode().map_err(|error| this.failed(error.into()))?;
-            this.judge(ApiKey::InitProducerId, answer.error_code)?;
+            this.check_code(ApiKey::InitProducerId, answer.error_code)?;
             Ok(ProducerId {
                 id: answer.producer_id,
                 epoch: answer.producer_epoch,
@@ -288,14 +287,14 @@ impl TransactionalProducer {
         Ok(identity)
     }
 
-    /// Makes partitions part of the open transaction, or of a new one: the first kind only.
+    /// Adds partitions to the open transaction, or to a new one. Only with the first protocol.
     pub fn add_partitions(
         &mut self,
         topic: &str,
         partitions: &[i32],
     ) -> Result<(), TransactionError> {
         let identity = self.known();
-        self.insisting(|this, deadline| {
+        self.retrying(|this, deadline| {
             let request = AddPartitionsToTxnRequest {
                 v3_and_below_transactional_id: this.id.clone().into(),
                 v3_and_below_producer_id: identity.id,
@@ -313,18 +312,17 @@ impl TransactionalProducer {
                 .flat_map(|topic| &topic.results_by_partition)
                 .map(|partition| partition.partition_error_code);
             match codes.find(|&code| code != 0) {
-                Some(code) => this.judge(ApiKey::AddPartitionsToTxn, code),
+                Some(code) => this.check_code(ApiKey::AddPartitionsToTxn, code),
                 None => Ok(()),
             }
         })
     }
 
-    /// Commits the open transaction, or aborts it, and says who the producer is from now on. In the first
-    /// kind partitions must have been added to it; in the second one it must have been written to, if it
-    /// is to be committed.
+    /// Commits or aborts the open transaction; returns the identity from now on. With the first protocol, partitions
+    /// must have been added before; with the second one, they must have been written to before a commit.
     pub fn end(&mut self, commits: bool) -> Result<ProducerId, TransactionError> {
         let identity = self.known();
-        let next = self.insisting(|this, deadline| {
+        let next = self.retrying(|this, deadline| {
             let request = EndTxnRequest {
                 transactional_id: this.id.clone().into(),
                 producer_id: identity.id,
@@ -333,9 +331,9 @@ impl TransactionalProducer {
             };
             let reply = this.call(&request, this.kind.end_versions(), deadline)?;
             let answer = reply.decode().map_err(|error| this.failed(error.into()))?;
-            this.judge(ApiKey::EndTxn, answer.error_code)?;
+            this.check_code(ApiKey::EndTxn, answer.error_code)?;
             Ok(match answer.producer_id {
-                // The first kind says nothing of it.
+                // The first protocol does not return it.
                 ..0 => identity,
                 id => ProducerId {
                     id,
@@ -347,14 +345,13 @@ impl TransactionalProducer {
         Ok(next)
     }
 
-    /// Who it is; nobody before [`TransactionalProducer::init`].
+    /// The identity; none before [`TransactionalProducer::init`].
     pub fn known(&self) -> ProducerId {
         self.identity.unwrap_or(NOBODY)
     }
 
-    /// Tries again what passes by itself. All attempts together take `default.api.timeout.ms` at most:
-    /// none waits for longer than what is left of it.
-    fn insisting<T>(
+    /// Retries temporary errors. All attempts together take at most `default.api.timeout.ms`.
+    fn retrying<T>(
         &mut self,
         mut attempt: impl FnMut(&mut Self, Instant) -> Result<T, TransactionError>,
     ) -> Result<T, TransactionError> {
@@ -420,7 +417,7 @@ impl TransactionalProducer {
         Ok(self.link.insert(link))
     }
 
-    fn judge(&self, api: ApiKey, code: i16) -> Result<(), TransactionError> {
+    fn check_code(&self, api: ApiKey, code: i16) -> Result<(), TransactionError> {
         match ErrorCode::from(code) {
             ErrorCode::None => Ok(()),
             code => Err(TransactionError::Refused {
@@ -439,7 +436,7 @@ impl TransactionalProducer {
     }
 }
 
-/// Whether another broker may have to be asked.
+/// Whether the coordinator must be looked up again.
 fn moves(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -479,7 +476,7 @@ mod tests {
         for (level, end, produce, kind) in [
             (Some(2), 5, 13, Second),
             (Some(3), 5, 12, Second),
-            // Brokers of Kafka 4 whose metadata are still those of 3.9.
+            // Brokers of Kafka 4 whose metadata version is still that of 3.9.
             (Some(1), 5, 13, First),
             (Some(0), 5, 13, First),
             (None, 5, 13, First),

@@ -274,12 +274,10 @@ fn a_broken_api_versions_answer_is_an_error() {
 }
 
 #[test]
-fn the_parts_of_a_connection_go_on_where_it_stopped() {
+fn the_socket_of_a_connection_blocks_without_a_timeout() {
     let address = fake::broker(|_| None);
     let connection = Connection::connect(&address, &config(&[&address])).unwrap();
-    let parts = connection.into_parts().unwrap();
-    assert_eq!(parts.correlation_id_next, 2);
-    assert_eq!(parts.channel.tcp.read_timeout().unwrap(), None);
-    assert!(parts.channel.tcp.nodelay().unwrap());
-    assert!(parts.api_versions.range(ApiKey::Produce).is_some());
+    let channel = connection.into_channel().unwrap();
+    assert_eq!(channel.tcp.read_timeout().unwrap(), None);
+    assert!(channel.tcp.nodelay().unwrap());
 }

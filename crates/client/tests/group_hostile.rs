@@ -192,7 +192,7 @@ fn a_group_that_never_settles_is_given_up() {
 
 #[test]
 fn what_never_passes_is_an_error_at_once_with_a_cure() {
-    for (code, cure) in [
+    for (code, fix) in [
         (
             ErrorCode::InvalidSessionTimeout,
             "group.max.session.timeout.ms",
@@ -207,7 +207,7 @@ fn what_never_passes_is_an_error_at_once_with_a_cure() {
         });
         let error = member.join().unwrap_err();
         assert!(error.to_string().contains(&code.to_string()), "{error}");
-        assert!(error.fix().contains(cure), "{}", error.fix());
+        assert!(error.fix().contains(fix), "{}", error.fix());
     }
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn gathered(
     };
     let starts = starts(setup, lookup, flow)?;
     let ends = &lookup.ends;
-    let (mut places, mut threads) = (VecDeque::new(), Vec::new());
+    let (mut assignments, mut threads) = (VecDeque::new(), Vec::new());
     for (number, label) in (0..).zip(flow.group_labels()) {
         let group_id = setup.groups.get(&label).cloned();
         let group_id = group_id.ok_or_else(|| PrepareError::Group {
@@ -115,10 +115,10 @@ pub(crate) fn gathered(
             shared: Arc::new(shared),
             interrupt: setup.interrupt,
         })?;
-        places.extend(gathered.0);
+        assignments.extend(gathered.0);
         threads.extend(gathered.1);
     }
-    Ok((places, threads))
+    Ok((assignments, threads))
 }
 
 /// Where a flow starts to read.

@@ -14,6 +14,9 @@ use crate::outage::{BrokerLinkState, OutageKind};
 const RECONNECT_NS_MIN: u64 = 50_000_000;
 const RECONNECT_NS_MAX: u64 = 1_000_000_000;
 
+/// Bytes of a response before its body: the correlation id.
+pub(crate) const CORRELATION_BYTES: usize = 4;
+
 /// The state of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -46,13 +49,6 @@ pub(crate) enum Loss {
     Refused(String),
 }
 
-/// An answer in the buffer of a link.
-pub(crate) struct ArrivedAnswer {
-    /// Where its bytes are, see [`Link::frame`].
-    pub(crate) at: Range<usize>,
-    pub(crate) correlation_id: Option<i32>,
-}
-
 impl Loss {
     /// An answer without a request.
     pub(crate) fn unexpected() -> Self {
@@ -69,6 +65,13 @@ impl From<io::Error> for Loss {
     fn from(error: io::Error) -> Self {
         Self::System(error.to_string())
     }
+}
+
+/// An answer in the buffer of a link.
+pub(crate) struct ArrivedAnswer {
+    /// Where its bytes are, see [`Link::frame`].
+    pub(crate) at: Range<usize>,
+    pub(crate) correlation_id: Option<i32>,
 }
 
 /// A link, its broker, and the API version that both sides support.
@@ -146,7 +149,7 @@ impl BrokerLink {
     }
 
     /// There is a new connection.
-    pub(crate) fn reconnected(
+    fn reconnected(
         &mut self,
         channel: Channel,
         version: i16,
@@ -180,9 +183,10 @@ impl BrokerLink {
     /// Reads once what the socket has; returns whether it may have more.
     pub(crate) fn receive(&mut self) -> Result<bool, Loss> {
         let arrived = self.link.read()?;
-        match arrived.closed {
-            true => Err(Loss::Closed),
-            false => Ok(arrived.more),
+        if arrived.closed {
+            Err(Loss::Closed)
+        } else {
+            Ok(arrived.more)
         }
     }
 
@@ -191,7 +195,10 @@ impl BrokerLink {
         let frame = self.link.next_frame();
         let frame = frame.map_err(|error| Loss::Malformed(error.to_string()))?;
         Ok(frame.map(|at| {
-            let id = self.link.frame(at.clone()).first_chunk::<4>();
+            let id = self
+                .link
+                .frame(at.clone())
+                .first_chunk::<CORRELATION_BYTES>();
             ArrivedAnswer {
                 correlation_id: id.map(|bytes| i32::from_be_bytes(*bytes)),
                 at,
@@ -239,14 +246,13 @@ impl BrokerLink {
         if self.link.take_heard() {
             self.heard_ns = now_ns;
         }
-        let cause = match self.link.is_open() {
-            true => {
-                // A broker sends nothing while it throttles.
-                let silent_from_ns = self.heard_ns.max(self.muted_until_ns);
-                self.waits_since_ns = owed_since_ns.map(|at_ns| at_ns.max(silent_from_ns));
-                OutageKind::Silent
-            }
-            false => OutageKind::Unconnected,
+        let cause = if self.link.is_open() {
+            // A broker sends nothing while it throttles.
+            let silent_from_ns = self.heard_ns.max(self.muted_until_ns);
+            self.waits_since_ns = owed_since_ns.map(|at_ns| at_ns.max(silent_from_ns));
+            OutageKind::Silent
+        } else {
+            OutageKind::Unconnected
         };
         BrokerLinkState {
             side,

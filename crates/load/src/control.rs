@@ -28,7 +28,7 @@ const LEADERS_PAUSE: Duration = Duration::from_millis(100);
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Time limit of one request, including all attempts. Workers request again.
-const QUESTION_TIME_MAX: Duration = Duration::from_secs(3);
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// After a broker did not accept a connection in time, other clients' connections to it are not tried for this long:
 /// each attempt would delay all other requests.
@@ -82,15 +82,6 @@ pub(crate) struct WorkerMailbox {
     pub(crate) waker: Arc<mio::Waker>,
 }
 
-impl WorkerMailbox {
-    fn notify(&self, reply: ControlReply) {
-        // An ended worker needs no answer; a running one handles it when it is woken.
-        if self.replies.send(reply).is_ok() {
-            let _ = self.waker.wake();
-        }
-    }
-}
-
 /// The setup of a control thread.
 pub(crate) struct ControlSetup {
     pub(crate) side: ClientSide,
@@ -128,7 +119,7 @@ pub(crate) fn start(
 ) -> std::io::Result<JoinHandle<()>> {
     let mut cluster = setup.cluster;
     cluster.set_interrupt(interrupt.clone());
-    cluster.set_time_limit(Some(QUESTION_TIME_MAX));
+    cluster.set_time_limit(Some(REQUEST_TIME_MAX));
     outages.note(setup.side, whereabouts(&cluster, setup.leaders));
     let mut control = ControlThread {
         side: setup.side,
@@ -193,9 +184,8 @@ impl ControlThread {
         self.outages.note(self.side, whereabouts);
         let leaders = Arc::new(leaders);
         for worker in self.waiting.drain() {
-            if let Some(mailbox) = self.mailboxes.get(worker) {
-                mailbox.notify(ControlReply::Leaders(self.side, Arc::clone(&leaders)));
-            }
+            let reply = ControlReply::Leaders(self.side, Arc::clone(&leaders));
+            notify(&self.mailboxes, worker, reply);
         }
     }
 
@@ -210,9 +200,7 @@ impl ControlThread {
             },
             None => ControlReply::NotConnected { client, link },
         };
-        if let Some(mailbox) = self.mailboxes.get(worker) {
-            mailbox.notify(reply);
-        }
+        notify(&self.mailboxes, worker, reply);
     }
 
     fn try_connect(&mut self, broker_id: i32) -> Option<(Channel, i16, i16)> {
@@ -235,8 +223,8 @@ impl ControlThread {
         let versions = connection.api_versions();
         let produce_version = versions.highest_common(ApiKey::Produce, PRODUCE_VERSIONS)?;
         let fetch_version = versions.highest_common(ApiKey::Fetch, FETCH_VERSIONS)?;
-        let parts = connection.into_parts().ok()?;
-        Some((parts.channel, produce_version, fetch_version))
+        let channel = connection.into_channel().ok()?;
+        Some((channel, produce_version, fetch_version))
     }
 
     fn give_producer_ids(&mut self) {
@@ -244,13 +232,21 @@ impl ControlThread {
         for (worker, client) in waiting {
             match self.cluster.init_producer_id() {
                 Ok(identity) => {
-                    if let Some(mailbox) = self.mailboxes.get(worker) {
-                        mailbox.notify(ControlReply::ProducerId { client, identity });
-                    }
+                    let reply = ControlReply::ProducerId { client, identity };
+                    notify(&self.mailboxes, worker, reply);
                 }
                 Err(_) => self.awaiting_producer_id.push((worker, client)),
             }
         }
+    }
+}
+
+/// An ended worker needs no reply; a running one handles it when it is woken.
+fn notify(mailboxes: &[WorkerMailbox], worker: usize, reply: ControlReply) {
+    if let Some(mailbox) = mailboxes.get(worker)
+        && mailbox.replies.send(reply).is_ok()
+    {
+        let _ = mailbox.waker.wake();
     }
 }
 

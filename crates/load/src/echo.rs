@@ -9,7 +9,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::sync::lock;
 
 /// Bytes of a mark: the tag and the time.
 const MARK_BYTES: usize = 16;
@@ -71,7 +73,7 @@ pub struct CopyTally {
     pub missing: u64,
     /// Records that were read again.
     pub doubled: u64,
-    /// When the last of them was first read, ns since the start; 0 if none was.
+    /// When the last record was read for the first time, ns since the start; 0 without any.
     pub last_read_ns: u64,
 }
 
@@ -162,7 +164,7 @@ impl EchoTracker {
     /// Whether to count a record: one of a copy counts only the first time.
     pub(crate) fn is_first(&self, mark: EchoMark) -> bool {
         let copy = self.copy.as_ref();
-        copy.is_none_or(|copy| locked(copy).is_new(mark.number))
+        copy.is_none_or(|copy| lock(copy).is_new(mark.number))
     }
 
     /// Whether consumers read a copy on another cluster.
@@ -173,7 +175,7 @@ impl EchoTracker {
     /// How complete the copy is.
     pub(crate) fn copy_tally(&self) -> Option<CopyTally> {
         let copy = self.copy.as_ref()?;
-        let copied = locked(copy);
+        let copied = lock(copy);
         Some(CopyTally {
             missing: self.missing(),
             doubled: copied.doubled,
@@ -242,7 +244,7 @@ impl EchoTracker {
     pub(crate) fn echoed(&self, records: u64, consumed_ns: u64) {
         self.echoed.fetch_add(records, Ordering::Relaxed);
         if let (Some(copy), true) = (&self.copy, records > 0) {
-            let mut copied = locked(copy);
+            let mut copied = lock(copy);
             copied.last_read_ns = copied.last_read_ns.max(consumed_ns);
         }
     }
@@ -272,12 +274,8 @@ impl EchoTracker {
     /// One partition's batches, for one reader at a time.
     pub(crate) fn lane(&self, partition: u32) -> Option<MutexGuard<'_, Lane>> {
         let lane = self.lanes.get(partition as usize)?;
-        Some(locked(lane))
+        Some(lock(lane))
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Lane {

@@ -33,7 +33,7 @@ pub(crate) struct GatherSetup<'a> {
     pub(crate) interrupt: &'a Interrupt,
 }
 
-/// A consumer's number, and its partitions with their start offsets.
+/// A consumer's subscription, and its partitions with their start offsets.
 pub(crate) type ConsumerAssignment = (GroupSubscription, Offsets);
 
 /// Starts the members and waits until all are in one generation.
@@ -48,11 +48,11 @@ pub(crate) fn gather(
     }
     let limit = Duration::from_nanos(setup.group.rebalance_timeout_ns).min(SETTLE_TIME_MAX);
     let group = setup.group;
-    let by_and_by = group.protocol == GroupProtocol::Consumer
+    let is_incremental = group.protocol == GroupProtocol::Consumer
         || group
             .strategies
             .contains(&AssignmentStrategy::CooperativeSticky);
-    let partitions = by_and_by.then(|| setup.shared.partitions());
+    let partitions = is_incremental.then(|| setup.shared.partitions());
     let settled = settle(&subscriptions, partitions, setup.interrupt, limit).map_err(|why| {
         PrepareError::Group {
             flow: setup.flow.name.clone(),
@@ -118,9 +118,9 @@ fn settle(
     let mut latest: Vec<Option<(i32, Offsets)>> = vec![None; subscriptions.len()];
     loop {
         for (subscription, latest) in subscriptions.iter().zip(&mut latest) {
-            while let Some(word) = subscription.next_word() {
+            while let Some(event) = subscription.next_event() {
                 changed = Instant::now();
-                match word {
+                match event {
                     MemberEvent::Assigned {
                         generation,
                         positions,

@@ -2,6 +2,8 @@
 
 use std::sync::Mutex;
 
+use crate::sync::lock;
+
 /// Incidents that are kept with their text; beyond it they are only counted.
 const KEPT_MAX: usize = 200;
 
@@ -43,7 +45,7 @@ pub(crate) struct IncidentLog {
 
 impl Incidents {
     pub(crate) fn note(&self, incident: Incident) {
-        let mut noted = self.lock();
+        let mut noted = lock(&self.0);
         noted.any_bad |= incident.is_bad;
         if noted.kept.len() < KEPT_MAX {
             noted.kept.push(incident);
@@ -54,14 +56,7 @@ impl Incidents {
 
     /// Takes the incidents since the last call.
     pub(crate) fn take(&self) -> IncidentLog {
-        std::mem::take(&mut *self.lock())
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, IncidentLog> {
-        // A thread that panicked meanwhile has left complete entries.
-        self.0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        std::mem::take(&mut *lock(&self.0))
     }
 }
 

@@ -45,6 +45,7 @@ mod produce;
 mod refusals;
 mod run;
 mod settings;
+mod sync;
 mod tally;
 mod topic_lookup;
 mod topics;

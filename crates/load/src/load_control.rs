@@ -1,10 +1,10 @@
 //! Lets the caller of a running load observe its rates and decide when its hold starts.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use kgauge_results::PaceSeries;
 
+use crate::sync::lock;
 use crate::worker::WorkerShared;
 
 /// A running load, as seen by its caller.
@@ -25,7 +25,7 @@ impl LoadControl<'_> {
         let flows = self.shared.live.len();
         let mut sums: Vec<PaceSeries> = (0..flows).map(|_| PaceSeries::default()).collect();
         for worker in &self.shared.paces {
-            let seen = worker.lock().unwrap_or_else(PoisonError::into_inner);
+            let seen = lock(worker);
             for (flow, pace) in seen.iter() {
                 if let Some(sum) = sums.get_mut(*flow) {
                     sum.add(pace);

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use kgauge_client::{ClientConfig, Connection, Interrupt};
 
 use crate::clock::Clock;
 use crate::leaders::{ClientSide, Leaders};
+use crate::sync::lock;
 
 /// A broker is reported after this time. With the intervals of workers (50 ms) and of the runner (100 ms), that is
 /// within two seconds.
@@ -101,12 +102,12 @@ impl BrokerLinkState {
 }
 
 /// Adds a state to those of other brokers.
-pub(crate) fn add_look(looks: &mut Vec<BrokerLinkState>, look: BrokerLinkState) {
-    let known = looks.iter_mut();
-    let mut known = known.filter(|one| one.side == look.side && one.broker == look.broker);
+pub(crate) fn add_state(states: &mut Vec<BrokerLinkState>, state: BrokerLinkState) {
+    let known = states.iter_mut();
+    let mut known = known.filter(|one| one.side == state.side && one.broker == state.broker);
     match known.next() {
-        Some(one) => *one = one.with(&look),
-        None => looks.push(look),
+        Some(one) => *one = one.with(&state),
+        None => states.push(state),
     }
 }
 
@@ -121,7 +122,7 @@ pub(crate) struct Whereabouts {
 #[derive(Debug)]
 pub(crate) struct OutageTracker {
     /// One list per worker, replaced at each of its checks.
-    looks: Vec<Mutex<Vec<BrokerLinkState>>>,
+    states: Vec<Mutex<Vec<BrokerLinkState>>>,
     source: Mutex<Whereabouts>,
     copy: Mutex<Whereabouts>,
     has_outage: AtomicBool,
@@ -130,7 +131,7 @@ pub(crate) struct OutageTracker {
 impl OutageTracker {
     pub(crate) fn new(workers: usize) -> Self {
         Self {
-            looks: (0..workers).map(|_| Mutex::default()).collect(),
+            states: (0..workers).map(|_| Mutex::default()).collect(),
             source: Mutex::default(),
             copy: Mutex::default(),
             has_outage: AtomicBool::new(false),
@@ -139,18 +140,19 @@ impl OutageTracker {
 
     /// How long waiting makes sense: not at all if a broker does not answer.
     pub(crate) fn patience_ns(&self, usual_ns: u64) -> u64 {
-        match self.has_outage.load(Ordering::Relaxed) {
-            true => 0,
-            false => usual_ns,
+        if self.has_outage.load(Ordering::Relaxed) {
+            0
+        } else {
+            usual_ns
         }
     }
 
     /// A worker reports its links: `each` adds their states.
     pub(crate) fn poll(&self, worker: usize, each: impl FnOnce(&mut Vec<BrokerLinkState>)) {
-        if let Some(looks) = self.looks.get(worker) {
-            let mut looks = lock(looks);
-            looks.clear();
-            each(&mut looks);
+        if let Some(states) = self.states.get(worker) {
+            let mut states = lock(states);
+            states.clear();
+            each(&mut states);
         }
     }
 
@@ -166,20 +168,15 @@ impl OutageTracker {
         }
     }
 
-    fn all_looks(&self) -> Vec<BrokerLinkState> {
+    fn all_states(&self) -> Vec<BrokerLinkState> {
         let mut all = Vec::new();
-        for looks in &self.looks {
-            lock(looks)
+        for states in &self.states {
+            lock(states)
                 .iter()
-                .for_each(|look| add_look(&mut all, *look));
+                .for_each(|state| add_state(&mut all, *state));
         }
         all
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A thread that panicked while it wrote has left a complete value.
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Detects outages from the reports of workers, and contacts brokers itself.
@@ -214,10 +211,10 @@ impl OutageWatch {
     /// Checks all brokers; returns the changes since the last check.
     pub(crate) fn poll(&mut self, now_ns: u64) -> Vec<OutageChange> {
         let (mut changes, mut found) = (Vec::new(), Vec::new());
-        let looks = self.outages.all_looks();
-        for look in &looks {
-            let key = (look.side, look.broker);
-            let seen = self.judge(look, now_ns);
+        let states = self.outages.all_states();
+        for state in &states {
+            let key = (state.side, state.broker);
+            let seen = self.judge(state, now_ns);
             let known = self
                 .current
                 .get(&key)
@@ -226,14 +223,14 @@ impl OutageWatch {
                 (None, None) => {}
                 (Some((_, kind)), Some((_, known))) if kind == known => {}
                 (None, Some((since_ns, _))) => {
-                    let at_ns = look.heard_ns.max(self.probed_ns(key)).max(since_ns);
+                    let at_ns = state.heard_ns.max(self.probed_ns(key)).max(since_ns);
                     let outage = self.current.remove(&key);
                     changes.extend(outage.map(|outage| OutageChange::Over { outage, at_ns }));
                 }
                 (Some((since_ns, kind)), _) => {
                     let address = self.address(key);
                     let outage = Outage {
-                        broker: look.broker,
+                        broker: state.broker,
                         address: address.map_or_else(String::new, |at| at.to_string()),
                         since_ns,
                         kind,
@@ -244,13 +241,13 @@ impl OutageWatch {
                     found.push(key);
                 }
             }
-            let waits_since_ns = look.waits.map(|(at_ns, _)| at_ns.max(look.heard_ns));
+            let waits_since_ns = state.waits.map(|(at_ns, _)| at_ns.max(state.heard_ns));
             self.probe(key, waits_since_ns, now_ns);
         }
         // A broker without remaining clients does not matter.
         self.probes.retain(|key, _| {
-            let mut looks = looks.iter();
-            looks.any(|look| (look.side, look.broker) == *key)
+            let mut states = states.iter();
+            states.any(|state| (state.side, state.broker) == *key)
         });
         self.count_leaders();
         let found = found.iter().filter_map(|key| self.current.get(key));
@@ -265,10 +262,10 @@ impl OutageWatch {
 
     /// The combined state of the links and the separate connection: since when the broker does not answer, and the
     /// symptom.
-    fn judge(&self, look: &BrokerLinkState, now_ns: u64) -> Option<(u64, OutageKind)> {
-        let (waits_ns, kind) = look.waits?;
-        let since_ns = waits_ns.max(look.heard_ns);
-        let quiet_ns = since_ns.max(self.probed_ns((look.side, look.broker)));
+    fn judge(&self, state: &BrokerLinkState, now_ns: u64) -> Option<(u64, OutageKind)> {
+        let (waits_ns, kind) = state.waits?;
+        let since_ns = waits_ns.max(state.heard_ns);
+        let quiet_ns = since_ns.max(self.probed_ns((state.side, state.broker)));
         let is_old = |at_ns: u64| now_ns.saturating_sub(at_ns) >= OUTAGE_NS;
         match kind {
             _ if is_old(quiet_ns) => Some((quiet_ns, kind)),
@@ -418,10 +415,10 @@ mod tests {
         heard_s: u64,
         waits_s: Option<u64>,
     ) {
-        outages.poll(worker, |looks| {
+        outages.poll(worker, |states| {
             let waits = waits_s.map(|at_s| (at_s * SECOND_NS, OutageKind::Silent));
-            add_look(
-                looks,
+            add_state(
+                states,
                 BrokerLinkState {
                     side: ClientSide::Source,
                     broker,
@@ -474,10 +471,10 @@ mod tests {
     #[test]
     fn the_target_is_gone_when_no_partition_has_a_leader_that_answers() {
         let (outages, mut watch) = watched();
-        outages.poll(0, |looks| {
+        outages.poll(0, |states| {
             for broker in 1..=3 {
-                add_look(
-                    looks,
+                add_state(
+                    states,
                     BrokerLinkState {
                         side: ClientSide::Source,
                         broker,

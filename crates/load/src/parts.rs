@@ -26,15 +26,15 @@ pub(crate) struct MemberGroup {
 
 impl MemberGroup {
     fn producers(share: &Share, flow: &ProduceFlow) -> Result<MemberGroup, PrepareError> {
-        let made = payload_for(flow, share.flow_seed(&flow.name));
-        let made = made.map_err(|error| PrepareError::Payload {
+        let payload = payload_for(flow, share.flow_seed(&flow.name));
+        let payload = payload.map_err(|error| PrepareError::Payload {
             flow: flow.name.clone(),
             error,
         })?;
         Ok(MemberGroup {
             members: share.members(flow.producers).collect(),
             is_limited: flow.records_max.is_some(),
-            work: Work::Produce(Box::new(flow.clone()), Arc::new(made.payload)),
+            work: Work::Produce(Box::new(flow.clone()), Arc::new(payload)),
             echo: None,
         })
     }
@@ -65,15 +65,14 @@ pub(crate) fn parts_of(
             let place = format!("{} {}", share.run_id, share.trial.index);
             let seed = derive_seed(share.flow_seed(&flow.produce.name), &place);
             let partitions = share.trial.topic.partitions;
-            let tracker = EchoTracker::new(seed, producers.members.len(), partitions);
-            let tracker = match reads_copy {
-                true => tracker.of_copy(),
-                false => tracker,
-            };
-            let tracker = Arc::new(match flow.produce.transaction {
-                Some(_) => tracker.of_transactions(),
-                None => tracker,
-            });
+            let mut tracker = EchoTracker::new(seed, producers.members.len(), partitions);
+            if reads_copy {
+                tracker = tracker.of_copy();
+            }
+            if flow.produce.transaction.is_some() {
+                tracker = tracker.of_transactions();
+            }
+            let tracker = Arc::new(tracker);
             producers.echo = Some(Arc::clone(&tracker));
             consumers.echo = Some(tracker);
             vec![producers, consumers]

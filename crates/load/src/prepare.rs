@@ -74,12 +74,12 @@ impl PreparedLoad {
             let parts = parts_of(setup.share, plan, copy.is_some())?;
             echoes.push(parts.iter().find_map(|part| part.echo.clone()));
             for part in parts {
-                let mut places = VecDeque::new();
+                let mut assignments = VecDeque::new();
                 if let Work::Consume(plan) = &part.work {
                     let of_part = &part.members;
                     let gathered = gathered(setup, &mut source, flow, plan, of_part)?;
                     threads.extend(gathered.1);
-                    places = gathered.0;
+                    assignments = gathered.0;
                 }
                 if let Work::Produce(plan, payload) = &part.work
                     && !plan.driver.is_kgauge()
@@ -96,15 +96,19 @@ impl PreparedLoad {
                         _ => &mut source,
                     };
                     let side = lookup.side;
-                    let mut site = ClientSetup {
+                    let mut client_setup = ClientSetup {
                         setup,
                         lookup,
                         echo: part.echo.as_ref(),
                         client: workers[worker].len(),
                     };
                     let client = match &part.work {
-                        Work::Consume(plan) => site.consumer(plan, member, places.pop_front())?,
-                        Work::Produce(plan, payload) => site.producer(plan, member, payload)?,
+                        Work::Consume(plan) => {
+                            client_setup.consumer(plan, member, assignments.pop_front())?
+                        }
+                        Work::Produce(plan, payload) => {
+                            client_setup.producer(plan, member, payload)?
+                        }
                     };
                     workers[worker].push(WorkerMember::new(client, flow, part.is_limited, side));
                 }
@@ -281,11 +285,11 @@ impl ClientSetup<'_> {
         &mut self,
         flow: &ConsumeFlow,
         member: Stripe,
-        place: Option<ConsumerAssignment>,
+        assignment: Option<ConsumerAssignment>,
     ) -> Result<Client, PrepareError> {
         let trial = &self.setup.share.trial;
         let offset = |of: &[i64], partition: u32| of.get(partition as usize).copied().unwrap_or(0);
-        let (subscription, from): (_, Vec<(u32, i64)>) = match place {
+        let (subscription, from): (_, Vec<(u32, i64)>) = match assignment {
             Some((subscription, from)) => (Some(subscription), from),
             None => {
                 let starts = match self.lookup.side {
@@ -387,7 +391,7 @@ impl ClientSetup<'_> {
                 first: *versions.start(),
                 last: *versions.end(),
             })?;
-        let channel = connection.into_parts()?.channel;
+        let channel = connection.into_channel()?;
         let socket = socket2::SockRef::from(&channel.tcp);
         if let Some(bytes) = purpose.send_buffer_bytes {
             socket.set_send_buffer_size(bytes as usize)?;
@@ -409,9 +413,10 @@ impl ClientSetup<'_> {
 fn format_of(links: &[BrokerLink]) -> Result<RecordsFormat, PrepareError> {
     let mut formats = links.iter().map(|link| RecordsFormat::of(link.version()));
     let first = formats.next().unwrap_or(RecordsFormat::Batch);
-    match formats.all(|format| format == first) {
-        true => Ok(first),
-        false => Err(PrepareError::MixedReleases),
+    if formats.all(|format| format == first) {
+        Ok(first)
+    } else {
+        Err(PrepareError::MixedReleases)
     }
 }
 

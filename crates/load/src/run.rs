@@ -167,11 +167,9 @@ impl PreparedLoad {
         let threads = self.workers.len() + self.driven.len();
         WorkerShared {
             clock,
-            live: (0..flows)
-                .map(|_| Arc::new(LiveTotals::default()))
-                .collect(),
+            live: (0..flows).map(|_| LiveTotals::default()).collect(),
             gauges: (0..flows).map(|_| Gauges::default()).collect(),
-            incidents: Arc::new(Incidents::default()),
+            incidents: Incidents::default(),
             interrupt: self.interrupt.clone(),
             hold_start_ns: AtomicU64::new(stages.warm_up_limit_ns()),
             is_adaptive: stages.is_adaptive(),
@@ -231,10 +229,12 @@ impl PreparedLoad {
         let (broken, dropped, watch) = (watch.broken, watch.dropped, watch.outages);
         let (outages, is_target_gone) = (watch.current(), watch.is_total());
         let end_ns = shared.clock.now_ns();
-        let patience = match shared.interrupt.is_raised() {
-            true => LEAVE_INTERRUPTED,
-            false if !outages.is_empty() => LEAVE_DEAD,
-            false => LEAVE,
+        let patience = if shared.interrupt.is_raised() {
+            LEAVE_INTERRUPTED
+        } else if outages.is_empty() {
+            LEAVE
+        } else {
+            LEAVE_DEAD
         };
         let mut groups = end_all(&mut members, names.len(), patience);
         let flows = names.into_iter().enumerate();
@@ -319,8 +319,8 @@ fn trouble(driven: &[DrivenOutcome]) -> Option<String> {
 struct LoadThreads {
     workers: Vec<JoinHandle<std::io::Result<WorkerOutcome>>>,
     driven: Vec<JoinHandle<DrivenOutcome>>,
-    /// The control threads, and the channels to them.
-    control: (Vec<JoinHandle<()>>, ControlSenders),
+    control_threads: Vec<JoinHandle<()>>,
+    control_senders: ControlSenders,
     /// Ends the control threads, even during a request.
     control_stop: Interrupt,
     completions: Receiver<Over>,
@@ -341,12 +341,12 @@ impl LoadThreads {
         stages: &Stages,
     ) -> Result<Self, LoadError> {
         let borders = stage_borders(stages);
-        let (asks, asked) = channel();
+        let (requests, request_receiver) = channel();
         let (completion_sender, completions) = channel();
         let of_copy = load.copy.map(|setup| (setup, channel()));
         let control = ControlSenders {
-            source: asks,
-            copy: of_copy.as_ref().map(|(_, (asks, _))| asks.clone()),
+            source: requests,
+            copy: of_copy.as_ref().map(|(_, (requests, _))| requests.clone()),
         };
         let (mut mailboxes, mut setups) = (Vec::new(), Vec::new());
         let has_free_core = load.workers.len() < cores();
@@ -380,10 +380,10 @@ impl LoadThreads {
             start_control(setup, mailboxes, brokers, control_stop.clone(), requests)
         };
         let mut control_threads = Vec::new();
-        if let Some((setup, (_, asked))) = of_copy {
-            control_threads.push(begin_control(setup, mailboxes.clone(), asked)?);
+        if let Some((setup, (_, request_receiver))) = of_copy {
+            control_threads.push(begin_control(setup, mailboxes.clone(), request_receiver)?);
         }
-        control_threads.push(begin_control(load.source, mailboxes, asked)?);
+        control_threads.push(begin_control(load.source, mailboxes, request_receiver)?);
         let workers_count = setups.len();
         let mut workers = Vec::new();
         for setup in setups {
@@ -405,7 +405,8 @@ impl LoadThreads {
         Ok(Self {
             workers,
             driven: driven.collect::<std::io::Result<_>>()?,
-            control: (control_threads, control),
+            control_threads,
+            control_senders: control,
             control_stop,
             completions,
         })
@@ -413,17 +414,17 @@ impl LoadThreads {
 
     /// Waits for the threads, which are all about to end.
     fn join(self) -> Result<(Vec<WorkerOutcome>, Vec<DrivenOutcome>), LoadError> {
-        let (threads, control) = self.control;
         self.control_stop.raise();
-        control.stop();
-        let ended: Vec<_> = threads.into_iter().map(JoinHandle::join).collect();
+        self.control_senders.stop();
+        let control_threads = self.control_threads.into_iter().map(JoinHandle::join);
+        let control_threads: Vec<_> = control_threads.collect();
         let mut outcomes = Vec::new();
         for worker in self.workers {
             outcomes.push(worker.join().map_err(|_| LoadError::Panicked)??);
         }
         let driven = self.driven.into_iter().map(JoinHandle::join);
         let driven: Result<Vec<DrivenOutcome>, _> = driven.collect();
-        for thread in ended {
+        for thread in control_threads {
             thread.map_err(|_| LoadError::Panicked)?;
         }
         Ok((outcomes, driven.map_err(|_| LoadError::Panicked)?))

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use kgauge_client::Interrupt;
 use kgauge_results::{PaceSeries, Recorder, StageBorders};
@@ -19,6 +19,7 @@ use crate::leaders::ClientSide;
 use crate::outage::OutageTracker;
 use crate::pacing::{EventWaiter, Until, is_timer};
 use crate::produce::Producer;
+use crate::sync::lock;
 use crate::tally::{LiveTotals, Totals};
 use crate::worker_context::{ControlSenders, WorkerContext, client_and_link};
 
@@ -117,10 +118,11 @@ impl WorkerMember {
 /// State shared by workers and their runner.
 pub(crate) struct WorkerShared {
     pub(crate) clock: Clock,
-    pub(crate) live: Vec<Arc<LiveTotals>>,
+    /// For each flow.
+    pub(crate) live: Vec<LiveTotals>,
     /// For each flow.
     pub(crate) gauges: Vec<Gauges>,
-    pub(crate) incidents: Arc<Incidents>,
+    pub(crate) incidents: Incidents,
     /// Raised by Ctrl-C, a dead target, a full disk: stop within a second.
     pub(crate) interrupt: Interrupt,
     /// Which brokers answer.
@@ -330,7 +332,7 @@ impl Worker {
                 continue;
             }
             if token == CONTROL_TOKEN {
-                self.take_answers();
+                self.take_replies();
                 continue;
             }
             let (client, link) = client_and_link(token);
@@ -345,7 +347,7 @@ impl Worker {
         }
     }
 
-    fn take_answers(&mut self) {
+    fn take_replies(&mut self) {
         while let Ok(reply) = self.setup.replies.try_recv() {
             match reply {
                 ControlReply::Leaders(side, leaders) => {
@@ -487,12 +489,12 @@ impl Worker {
                 (_, None) => {}
             }
         }
-        setup.shared.brokers.poll(setup.index, |looks| {
+        setup.shared.brokers.poll(setup.index, |states| {
             for member in setup.members.iter_mut().filter(|member| !member.is_done()) {
                 let side = member.side;
                 match &mut member.client {
-                    Client::Produce(producer) => producer.check_brokers(side, now_ns, looks),
-                    Client::Consume(consumer) => consumer.check_brokers(side, now_ns, looks),
+                    Client::Produce(producer) => producer.check_brokers(side, now_ns, states),
+                    Client::Consume(consumer) => consumer.check_brokers(side, now_ns, states),
                 }
             }
         });
@@ -576,7 +578,7 @@ fn show_paces(setup: &WorkerSetup) {
     let Some(shown) = setup.shared.paces.get(setup.index) else {
         return;
     };
-    let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut shown = lock(shown);
     let recorders = setup.recorders.iter().enumerate();
     let paces = recorders.filter_map(|(flow, recorder)| Some((flow, recorder.as_ref()?.pace())));
     for (position, (flow, pace)) in paces.enumerate() {

@@ -24,9 +24,9 @@ pub(crate) fn each(text: &str, mut see: impl FnMut(DiskSample)) {
         }
         before = name;
         if !NO_DISKS.iter().any(|no| is_numbered(name, no))
-            && let Some(look) = sample(name, numbers)
+            && let Some(sample) = sample(name, numbers)
         {
-            see(look);
+            see(sample);
         }
     }
 }
@@ -90,13 +90,13 @@ mod tests {
 
     fn disks(text: &str) -> Vec<DiskSample> {
         let mut disks = Vec::new();
-        each(text, |look| disks.push(look));
+        each(text, |sample| disks.push(sample));
         disks
     }
 
     #[test]
     fn whole_disks_are_seen_and_their_parts_are_not() {
-        let names: Vec<String> = disks(TEXT).into_iter().map(|look| look.disk).collect();
+        let names: Vec<String> = disks(TEXT).into_iter().map(|sample| sample.disk).collect();
         assert_eq!(names, ["vda", "nvme0n1", "nvme0n10"]);
     }
 

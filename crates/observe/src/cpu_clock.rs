@@ -1,14 +1,15 @@
-//! CPU time of the calling thread and process, from POSIX clocks.
+//! CPU time of the calling thread, from POSIX clocks.
 
 use rustix::time::{ClockId, clock_gettime};
 
 /// CPU time of the calling thread, user and kernel mode together, in nanoseconds.
-pub fn thread_cpu_ns() -> u64 {
+pub(crate) fn thread_cpu_ns() -> u64 {
     read(ClockId::ThreadCPUTime)
 }
 
 /// CPU time of all threads of this process, including those that ended, in nanoseconds.
-pub fn process_cpu_ns() -> u64 {
+#[cfg(test)]
+pub(crate) fn process_cpu_ns() -> u64 {
     read(ClockId::ProcessCPUTime)
 }
 

@@ -43,8 +43,8 @@ impl CpuLimits {
         &mut self,
         buffer: &mut Buffer,
     ) -> Vec<Result<CpuLimitSample, MissingEvidence>> {
-        let looks = self.0.iter_mut().enumerate();
-        let look = |(level, limit): (usize, &mut Limit)| {
+        let limits = self.0.iter_mut().enumerate();
+        let sample = |(level, limit): (usize, &mut Limit)| {
             let (level, milli_cores) = (level as u32, limit.milli_cores);
             let seen = limit.stat.parse(buffer, |text| {
                 let (periods, held_periods) =
@@ -57,11 +57,11 @@ impl CpuLimits {
                 })
             });
             match seen {
-                Ok(look) => Some(Ok(look)),
+                Ok(sample) => Some(Ok(sample)),
                 Err(why) => why.map(Err),
             }
         };
-        looks.filter_map(look).collect()
+        limits.filter_map(sample).collect()
     }
 }
 
@@ -105,13 +105,13 @@ mod tests {
             fs::write(dir.parent().unwrap().join("cpu.cfs_quota_us"), "-1\n").unwrap();
             fs::write(dir.parent().unwrap().join("cpu.cfs_period_us"), "100000\n").unwrap();
             let mut limits = CpuLimits::read(groups, root.path());
-            let look = CpuLimitSample {
+            let sample = CpuLimitSample {
                 level: 0,
                 milli_cores: 300,
                 periods: 50,
                 held_periods: 20,
             };
-            assert_eq!(limits.sample(&mut Buffer::new()), [Ok(look)]);
+            assert_eq!(limits.sample(&mut Buffer::new()), [Ok(sample)]);
         }
     }
 

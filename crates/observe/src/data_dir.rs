@@ -17,9 +17,9 @@ const DEVICES: &str = "/sys/dev/block";
 const LAYERS_MAX: u32 = 8;
 
 /// Facts about the disks under a folder, which need not exist yet.
-pub fn data_dir(path: &Path) -> DataDir {
-    let file_system = FileSystem::of(path).ok();
-    let (kind, device) = file_system.map_or((None, None), |found| (found.kind, found.device));
+pub(crate) fn data_dir(path: &Path) -> DataDir {
+    let file_system = FileSystem::of(path);
+    let (kind, device) = file_system.map(|found| (found.kind, found.device)).unzip();
     let found = number_of(path, device.as_deref())
         .and_then(|number| disks_of(Path::new(DEVICES), number))
         .filter(|disks| !disks.is_empty());
@@ -41,7 +41,7 @@ pub fn data_dir(path: &Path) -> DataDir {
 /// The number of the device under a path. Some file systems have artificial numbers with the major 0; then that of the
 /// mounted device, if it is one.
 fn number_of(path: &Path, device: Option<&str>) -> Option<u64> {
-    let number = fs::metadata(existing(path).ok()?).ok()?.dev();
+    let number = fs::metadata(existing(path)?).ok()?.dev();
     if rustix::fs::major(number) != 0 {
         return Some(number);
     }

@@ -1,25 +1,12 @@
 //! The machine: facts about it, and its processors' time.
 
+use std::fs;
 use std::path::Path;
 
 use kgauge_results::run::MachineRecord;
 
-use crate::cgroup::CgroupLimits;
 use crate::file_system::FileSystem;
 use crate::unavailable::{Unavailable, read};
-
-/// Facts about the machine, as far as they are known.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HostFacts {
-    /// For `environment.json`.
-    pub machine: MachineRecord,
-    /// The limits of a container.
-    pub cgroup: CgroupLimits,
-    /// The file system under the given path.
-    pub file_system: Option<FileSystem>,
-    /// Facts that could not be read.
-    pub missing: Vec<Unavailable>,
-}
 
 /// CPU time of all processors together since boot, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,52 +23,27 @@ pub struct HostCpu {
     pub stolen_ns: u64,
 }
 
-/// The facts about this machine, and about the file system under `path`.
-pub fn host_facts(path: &Path) -> HostFacts {
-    let mut missing = Vec::new();
-    let mut keep = |fact: Result<String, Unavailable>| match fact {
-        Ok(text) => Some(text),
-        Err(error) => {
-            missing.push(error);
-            None
-        }
-    };
-    let cpu_model = keep(read("CPU model", "/proc/cpuinfo").and_then(|text| cpu_model(&text)));
-    let memory = keep(read("memory size", "/proc/meminfo"));
-    let clock_source = keep(read(
-        "clock source",
-        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-    ));
-    let file_system = match FileSystem::of(path) {
-        Ok(found) => Some(found),
-        Err(error) => {
-            missing.push(error);
-            None
-        }
-    };
+/// Facts about this machine as far as they are known, with the type of the file system under `path`.
+pub fn machine_record(path: &Path) -> MachineRecord {
+    let file = |path: &str| fs::read_to_string(path).ok();
+    let clock_source = file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     let system = rustix::system::uname();
     let text = |name: &std::ffi::CStr| {
         Some(name.to_string_lossy().into_owned()).filter(|name| !name.is_empty())
     };
-    let machine = MachineRecord {
+    MachineRecord {
         host_name: text(system.nodename()),
         operating_system: Some(std::env::consts::OS.to_owned()),
         kernel: text(system.release()),
         architecture: Some(std::env::consts::ARCH.to_owned()),
-        cpu_model,
+        cpu_model: file("/proc/cpuinfo").and_then(|text| cpu_model(&text)),
         // It respects affinity masks and quotas of control groups.
         cpu_count: std::thread::available_parallelism()
             .ok()
             .and_then(|count| u32::try_from(count.get()).ok()),
-        memory_bytes: memory.as_deref().and_then(memory_bytes),
+        memory_bytes: file("/proc/meminfo").and_then(|text| memory_bytes(&text)),
         clock_source: clock_source.map(|text| text.trim().to_owned()),
-        file_system: file_system.as_ref().and_then(|found| found.kind.clone()),
-    };
-    HostFacts {
-        machine,
-        cgroup: CgroupLimits::in_force(),
-        file_system,
-        missing,
+        file_system: FileSystem::of(path).map(|found| found.kind),
     }
 }
 
@@ -94,7 +56,7 @@ pub fn host_cpu() -> Result<HostCpu, Unavailable> {
 }
 
 /// x86 has "model name", ARM boards have "Model" or only numbers.
-fn cpu_model(text: &str) -> Result<String, Unavailable> {
+fn cpu_model(text: &str) -> Option<String> {
     let value = |key: &str| {
         text.lines().find_map(|line| {
             let (name, value) = line.split_once(':')?;
@@ -105,7 +67,6 @@ fn cpu_model(text: &str) -> Result<String, Unavailable> {
         .into_iter()
         .find_map(value)
         .filter(|model| !model.is_empty())
-        .ok_or_else(|| Unavailable::new("CPU model", "/proc/cpuinfo has no name"))
 }
 
 fn memory_bytes(text: &str) -> Option<u64> {
@@ -143,8 +104,8 @@ mod tests {
     #[test]
     fn the_kernels_texts_are_read() {
         let text = "processor\t: 0\nmodel name\t: Fast CPU @ 2.50GHz\nprocessor\t: 1\n";
-        assert_eq!(cpu_model(text).unwrap(), "Fast CPU @ 2.50GHz");
-        assert!(cpu_model("processor\t: 0\nBogoMIPS\t: 50\n").is_err());
+        assert_eq!(cpu_model(text).as_deref(), Some("Fast CPU @ 2.50GHz"));
+        assert_eq!(cpu_model("processor\t: 0\nBogoMIPS\t: 50\n"), None);
         assert_eq!(
             memory_bytes("MemTotal:       24684096 kB\nMemFree: 1 kB\n"),
             Some(25_276_514_304)
@@ -170,14 +131,13 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn this_machine_tells_about_itself() {
+    fn facts_about_this_machine_are_known() {
         let dir = tempfile::tempdir().unwrap();
-        let facts = host_facts(dir.path());
-        assert_eq!(facts.machine.operating_system.as_deref(), Some("linux"));
-        assert!(facts.machine.cpu_count.unwrap() >= 1);
-        assert!(facts.machine.memory_bytes.unwrap() > 1 << 20);
-        assert!(facts.machine.kernel.is_some());
-        assert!(facts.file_system.unwrap().free_bytes > 0);
+        let machine = machine_record(dir.path());
+        assert_eq!(machine.operating_system.as_deref(), Some("linux"));
+        assert!(machine.cpu_count.unwrap() >= 1);
+        assert!(machine.memory_bytes.unwrap() > 1 << 20);
+        assert!(machine.kernel.is_some() && machine.file_system.is_some());
         let before = host_cpu().unwrap();
         assert!(before.user_ns + before.system_ns + before.idle_ns > 0);
     }

@@ -18,16 +18,16 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`host_facts`] | facts about the machine |
+//! | [`machine_record`] | facts about the machine |
 //! | [`Sampler`] | its activity: `sampler_state` is one sample, `machine` and `process_watch` its parts |
-//! | `block`, `memory`, `network`, `pressure` | parsers of the kernel's texts |
+//! | `block`, `network`, `pressure`, `proc_table` | parsers of the kernel's texts |
 //! | `network_speed` | interface speeds |
 //! | [`ProcessSampler`], `programs` | one process; other programs that use the processors |
 //! | [`BrokerSource`] | metrics that brokers report (`broker`) |
 //! | [`WireWatcher`] | state that brokers report over Kafka's protocol (`wire`) |
-//! | [`disk_baseline`], [`data_dir`] | speed of a disk alone; the disks under a folder |
+//! | [`disk_baseline`], `data_dir` | speed of a disk alone; the disks under a folder |
 //! | [`listener_pid`] | process of a broker that somebody else started |
-//! | [`thread_cpu_ns`], [`RunQueue`] | CPU time of the calling thread; waits for a processor |
+//! | [`RunQueue`] | waits for a processor |
 
 mod block;
 mod broker;
@@ -56,6 +56,7 @@ mod sampler;
 mod sampler_state;
 mod sampling_plan;
 mod source;
+mod sync;
 mod unavailable;
 mod wire;
 
@@ -63,15 +64,11 @@ pub use broker::{
     BrokerSamples, BrokerSource, Jolokia, LOOK_MAX, MetricsEndpoint, MetricsUrl, MetricsUrlError,
     MissedBroker, metrics_not_seen,
 };
-pub use cgroup::CgroupLimits;
-pub use cpu_clock::{process_cpu_ns, thread_cpu_ns};
-pub use data_dir::data_dir;
 pub use disk::{DiskError, disk_baseline};
-pub use file_system::{FileSystem, free_bytes};
-pub use host::{HostCpu, HostFacts, host_cpu, host_facts};
+pub use host::{HostCpu, host_cpu, machine_record};
 pub use listener::listener_pid;
 pub use network_speed::{UserSpeed, network_interfaces};
-pub use process::{ProcessError, ProcessSample, ProcessSampler, ThreadSample};
+pub use process::{ProcessError, ProcessSample, ProcessSampler};
 pub use run_queue::{RunQueue, RunQueueSample, storage_wait_ns};
 pub use sampler::Sampler;
 pub use sampling_plan::{SamplerReport, SamplingPlan, WatchedProcess};

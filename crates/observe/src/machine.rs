@@ -81,11 +81,11 @@ impl MachineFiles {
                 let full_ns = full_ns.filter(|_| *resource != Resource::Cpu);
                 let full = full_ns.map(|full_ns| (MetricId::PressureFull, full_ns));
                 let some = [(MetricId::PressureSome, some_ns)];
-                let look = PressureSample {
+                let sample = PressureSample {
                     resource: *resource,
                     values: some.into_iter().chain(full).collect(),
                 };
-                seen.push(of_host(now, EvidenceKind::Pressure(look)));
+                seen.push(of_host(now, EvidenceKind::Pressure(sample)));
             }
         }
         self.sample_devices(buffer, now, seen);
@@ -99,14 +99,14 @@ impl MachineFiles {
     ) {
         self.quiet_disks.begin();
         if let Some(text) = or_report(self.disks.text(buffer), now, seen) {
-            block::each(&text, |look| {
-                self.quiet_disks.take(EvidenceKind::Disk(look), now, seen);
+            block::each(&text, |sample| {
+                self.quiet_disks.take(EvidenceKind::Disk(sample), now, seen);
             });
         }
         self.quiet_interfaces.begin();
         if let Some(text) = or_report(self.network.text(buffer), now, seen) {
-            network::each(&text, |look| {
-                let kind = EvidenceKind::Network(look);
+            network::each(&text, |sample| {
+                let kind = EvidenceKind::Network(sample);
                 self.quiet_interfaces.take(kind, now, seen);
             });
         }
@@ -155,7 +155,7 @@ mod tests {
         assert!(has(|kind| matches!(kind, EvidenceKind::Idle(_))));
         assert!(has(|kind| matches!(kind, EvidenceKind::HostMemory(_))));
         assert!(has(
-            |kind| matches!(kind, EvidenceKind::Network(look) if look.interface == "lo")
+            |kind| matches!(kind, EvidenceKind::Network(sample) if sample.interface == "lo")
         ));
     }
 }

@@ -42,14 +42,17 @@ eth0:7: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
 
     fn interfaces(text: &str) -> Vec<NetworkSample> {
         let mut interfaces = Vec::new();
-        each(text, |look| interfaces.push(look));
+        each(text, |sample| interfaces.push(sample));
         interfaces
     }
 
     #[test]
     fn each_interface_has_its_counters() {
         let seen = interfaces(TEXT);
-        let names: Vec<&str> = seen.iter().map(|look| look.interface.as_str()).collect();
+        let names: Vec<&str> = seen
+            .iter()
+            .map(|sample| sample.interface.as_str())
+            .collect();
         assert_eq!(names, ["lo", "eth0", "eth0:7"]);
         assert_eq!(seen[0].values[&MetricId::ReceivedBytes], 441_958_289_860);
         let eth0 = [

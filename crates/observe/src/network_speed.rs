@@ -11,6 +11,7 @@ use kgauge_results::metrics::MetricId;
 use kgauge_results::run::{NetworkSample, NetworkSpeed, SpeedSource};
 
 use crate::network;
+use crate::proc_file::number;
 
 const CLASS: &str = "/sys/class/net";
 const LOOKS: &str = "/proc/self/net/dev";
@@ -136,10 +137,6 @@ fn is_card(class: &Path, interface: &str, layers_left: u32) -> bool {
     });
     let mut below = below.peekable();
     below.peek().is_some() && below.all(|name| is_card(class, &name, left))
-}
-
-fn number(path: &Path) -> Option<u64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 #[cfg(test)]

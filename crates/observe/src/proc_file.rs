@@ -68,6 +68,11 @@ impl ProcFile {
     }
 }
 
+/// The only number in a file.
+pub(crate) fn number(path: &Path) -> Option<u64> {
+    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::proc_file::ProcFile;
 use crate::process_clock::{ProcessClock, Split};
+use crate::run_queue::RunQueueSample;
 
 /// A `stat` file has some 50 numbers and a name of at most 64 bytes.
 const STAT_BYTES_MAX: usize = 2048;
@@ -42,17 +43,17 @@ pub struct ProcessSample {
 
 /// CPU use of one thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThreadSample {
+pub(crate) struct ThreadSample {
     /// The kernel's thread number.
-    pub tid: u32,
+    pub(crate) tid: u32,
     /// At most 15 bytes of its name.
-    pub name: String,
+    pub(crate) name: String,
     /// CPU time in user mode, in ticks, usually of 10 ms.
-    pub user_ns: u64,
+    pub(crate) user_ns: u64,
     /// CPU time in the kernel, likewise.
-    pub system_ns: u64,
+    pub(crate) system_ns: u64,
     /// How long it was runnable without a processor; `None` if the kernel does not count it.
-    pub waited_ns: Option<u64>,
+    pub(crate) waited_ns: Option<u64>,
 }
 
 /// Why a process could not be sampled.
@@ -133,7 +134,7 @@ impl ProcessSampler {
     }
 
     /// CPU use of each of its threads so far.
-    pub fn threads(&self) -> Result<Vec<ThreadSample>, ProcessError> {
+    pub(crate) fn threads(&self) -> Result<Vec<ThreadSample>, ProcessError> {
         self.stat(|_| ())?;
         let path = self.dir.join("task");
         let entries = std::fs::read_dir(&path).map_err(|error| failed(self.pid, &path, error))?;
@@ -156,7 +157,7 @@ impl ProcessSampler {
                     system_ns: stat.system_ticks.saturating_mul(self.tick_ns),
                     waited_ns: std::fs::read_to_string(entry.path().join("schedstat"))
                         .ok()
-                        .and_then(|text| queued_ns(&text)),
+                        .and_then(|text| Some(RunQueueSample::parse(&text)?.waited_ns)),
                 });
             }
         }
@@ -173,7 +174,7 @@ impl ProcessSampler {
         let waits = entries.flatten().filter_map(|entry| {
             let tid = entry.file_name().to_str()?.parse().ok()?;
             let text = std::fs::read_to_string(entry.path().join("schedstat")).ok()?;
-            Some((tid, queued_ns(&text)?))
+            Some((tid, RunQueueSample::parse(&text)?.waited_ns))
         });
         waits.collect()
     }
@@ -190,11 +191,6 @@ impl ProcessSampler {
         })?;
         Ok(take(stat))
     }
-}
-
-/// Reads `schedstat` (the kernel's "Scheduler Statistics"): time on a processor, time in the queue for one, turns.
-fn queued_ns(text: &str) -> Option<u64> {
-    text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 fn failed(pid: u32, path: &Path, error: io::Error) -> ProcessError {
@@ -288,14 +284,6 @@ mod tests {
         let huge = format!("1 (x) S {}", "99999999999999999999 ".repeat(40));
         for hostile in ["", "1 (x) S 1 2 3", ")(", "(", ") 1", "1 () ", &huge] {
             assert_eq!(ProcessStat::parse(hostile), None, "{hostile}");
-        }
-    }
-
-    #[test]
-    fn the_wait_for_a_processor_is_the_second_number() {
-        assert_eq!(queued_ns("1071568 13450 3\n"), Some(13_450));
-        for hostile in ["", "1", "1 x 3", "1 -2 3"] {
-            assert_eq!(queued_ns(hostile), None, "{hostile}");
         }
     }
 

@@ -120,9 +120,9 @@ mod tests {
     fn it_is_exact_where_ticks_are_not() {
         let clock = ProcessClock::of(std::process::id());
         for _ in 0..100 {
-            let before_ns = crate::process_cpu_ns();
+            let before_ns = crate::cpu_clock::process_cpu_ns();
             let split = clock.split(Split::default());
-            let after_ns = crate::process_cpu_ns();
+            let after_ns = crate::cpu_clock::process_cpu_ns();
             assert!((before_ns..=after_ns).contains(&split.total_ns()));
         }
     }

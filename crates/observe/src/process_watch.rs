@@ -89,7 +89,7 @@ impl ProcessWatch {
         });
         for limit in self.limits.sample(buffer) {
             see(match limit {
-                Ok(look) => EvidenceKind::CpuLimit(look),
+                Ok(sample) => EvidenceKind::CpuLimit(sample),
                 Err(missing) => EvidenceKind::NotSeen(missing),
             });
         }

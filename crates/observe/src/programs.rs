@@ -70,7 +70,7 @@ impl Programs {
 
     fn between(&self, now: &ProcessTable, span_ns: u64) -> OtherProgramsSample {
         let ended = self.ended(now);
-        let mut look = OtherProgramsSample {
+        let mut sample = OtherProgramsSample {
             span_ns,
             ..OtherProgramsSample::default()
         };
@@ -85,28 +85,29 @@ impl Programs {
             let cpu_ns = ticks.saturating_mul(self.tick_ns);
             match self.owner(*pid, now) {
                 Owner::Other => {
-                    look.others_ns = look.others_ns.saturating_add(cpu_ns);
+                    sample.others_ns = sample.others_ns.saturating_add(cpu_ns);
                     *by_name.entry(&entry.name).or_default() += cpu_ns;
                 }
-                Owner::Started => look.started_ns = look.started_ns.saturating_add(cpu_ns),
+                Owner::Started => sample.started_ns = sample.started_ns.saturating_add(cpu_ns),
                 Owner::Watched if self.targets.contains(pid) => {
-                    look.started_ns = look.started_ns.saturating_add(cpu_ns);
+                    sample.started_ns = sample.started_ns.saturating_add(cpu_ns);
                 }
                 Owner::Watched | Owner::Kernel => {}
             }
         }
         let worth = |cpu_ns: &u64| *cpu_ns as f64 >= NAMED_PART * span_ns as f64;
         let named = by_name.into_iter().filter(|(_, cpu_ns)| worth(cpu_ns));
-        look.programs = named
+        sample.programs = named
             .map(|(name, cpu_ns)| ProgramUse {
                 name: name.to_owned(),
                 cpu_ns,
             })
             .collect();
-        look.programs
+        sample
+            .programs
             .sort_by_key(|program| std::cmp::Reverse(program.cpu_ns));
-        look.programs.truncate(NAMED_MAX);
-        look
+        sample.programs.truncate(NAMED_MAX);
+        sample
     }
 
     /// CPU time before the first sample of processes that ended since, by parent.
@@ -209,14 +210,14 @@ mod tests {
         now.insert(31, entry("rustc", 30, 50, 90));
         now.insert(61, entry("java", 50, 20, 91));
         now.insert(32, entry("cron", 1, 1, 91));
-        let look = programs(&before).between(&now, 4_000_000_000);
-        assert_eq!(look.others_ns, 3_510_000_000);
-        assert_eq!(look.started_ns, 1_100_000_000);
+        let sample = programs(&before).between(&now, 4_000_000_000);
+        assert_eq!(sample.others_ns, 3_510_000_000);
+        assert_eq!(sample.started_ns, 1_100_000_000);
         let rustc = ProgramUse {
             name: "rustc".to_owned(),
             cpu_ns: 3_500_000_000,
         };
-        assert_eq!(look.programs, [rustc]);
+        assert_eq!(sample.programs, [rustc]);
     }
 
     #[test]
@@ -229,9 +230,9 @@ mod tests {
         let mut now = ProcessTable::new();
         now.insert(20, entry("cargo", 1, 10 + 5_100, 1));
         now.insert(21, entry("sh", 1, 7, 99));
-        let look = programs(&before).between(&now, 1_000_000_000);
-        assert_eq!(look.others_ns, 1_070_000_000);
-        assert_eq!(look.programs[0].name, "cargo");
+        let sample = programs(&before).between(&now, 1_000_000_000);
+        assert_eq!(sample.others_ns, 1_070_000_000);
+        assert_eq!(sample.programs[0].name, "cargo");
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl RunQueue {
         if let Some(last) = file
             .read(&mut self.buffer)
             .ok()
-            .and_then(|text| parse(&text))
+            .and_then(|text| RunQueueSample::parse(&text))
         {
             self.threads.insert((pid, tid), Thread { file, last });
         }
@@ -90,7 +90,7 @@ impl RunQueue {
         let (buffer, sum) = (&mut self.buffer, &mut self.sum);
         self.threads.retain(|_, thread| {
             let text = thread.file.read(buffer);
-            let Some(now) = text.ok().and_then(|text| parse(&text)) else {
+            let Some(now) = text.ok().and_then(|text| RunQueueSample::parse(&text)) else {
                 return false;
             };
             sum.cpu_ns += now.cpu_ns.saturating_sub(thread.last.cpu_ns);
@@ -116,12 +116,15 @@ fn numbers(dir: impl AsRef<Path>) -> Vec<u32> {
         .collect()
 }
 
-fn parse(text: &str) -> Option<RunQueueSample> {
-    let mut fields = text.split_ascii_whitespace().map(str::parse);
-    Some(RunQueueSample {
-        cpu_ns: fields.next()?.ok()?,
-        waited_ns: fields.next()?.ok()?,
-    })
+impl RunQueueSample {
+    /// Reads `schedstat` (the kernel's "Scheduler Statistics").
+    pub(crate) fn parse(text: &str) -> Option<RunQueueSample> {
+        let mut fields = text.split_ascii_whitespace().map(str::parse);
+        Some(RunQueueSample {
+            cpu_ns: fields.next()?.ok()?,
+            waited_ns: fields.next()?.ok()?,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -134,9 +137,12 @@ mod tests {
             cpu_ns: 52_421_829,
             waited_ns: 120_261_584,
         };
-        assert_eq!(parse("52421829 120261584 43\n"), Some(expected));
+        assert_eq!(
+            RunQueueSample::parse("52421829 120261584 43\n"),
+            Some(expected)
+        );
         for hostile in ["", "1", "1 x 3", "-1 2 3"] {
-            assert_eq!(parse(hostile), None, "{hostile}");
+            assert_eq!(RunQueueSample::parse(hostile), None, "{hostile}");
         }
     }
 

@@ -1,9 +1,9 @@
 //! A thread that takes a sample once per second, on the run's clock, and writes it as evidence.
 
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use kgauge_results::run::Evidence;
 
@@ -11,6 +11,7 @@ use crate::broker::{BrokerSource, BrokerThread, END_MAX};
 use crate::cpu_clock::thread_cpu_ns;
 use crate::sampler_state::SamplerState;
 use crate::sampling_plan::{SamplerReport, SamplingPlan};
+use crate::sync::{lock, wait_until};
 
 /// The running thread. Dropping it stops it.
 #[derive(Debug)]
@@ -21,58 +22,41 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Starts sampling: at once, then at every multiple of `watch.every`, and a last time when it is stopped. `now_ns`
-    /// is the run's clock; `sink` takes the evidence, and its error is added to the report.
+    /// Starts sampling: at once, then at every multiple of `plan.every`, and a last time when it is stopped. `now_ns`
+    /// is the run's clock; `sink` takes the evidence, and its error is added to the report. Each of the `brokers` is
+    /// polled on its own thread, so that a slow one delays nothing else.
     pub fn start(
-        watch: SamplingPlan,
-        now_ns: impl Fn() -> u64 + Clone + Send + 'static,
-        sink: impl FnMut(&Evidence) -> Result<(), String> + Send + 'static,
-    ) -> std::io::Result<Sampler> {
-        Sampler::start_with(watch, Vec::new(), now_ns, sink)
-    }
-
-    /// Also polls brokers, each on its own thread, so that a slow one delays nothing else.
-    pub fn start_with(
-        watch: SamplingPlan,
+        plan: SamplingPlan,
         brokers: Vec<Box<dyn BrokerSource>>,
         now_ns: impl Fn() -> u64 + Clone + Send + 'static,
         sink: impl FnMut(&Evidence) -> Result<(), String> + Send + 'static,
     ) -> std::io::Result<Sampler> {
         let (stop, stopped) = channel::<()>();
         let sink = Arc::new(Mutex::new(sink));
-        let asking = start_asking(&watch, brokers, &now_ns, &sink)?;
+        let pollers = start_pollers(&plan, brokers, &now_ns, &sink)?;
         let mut sink = move |seen: &Evidence| lock(&sink)(seen);
         let thread = std::thread::Builder::new()
             .name("observe".to_owned())
             .spawn(move || {
                 let first_ns = now_ns();
-                let mut looker = SamplerState::new(&watch, first_ns);
-                let every_ns = u64::try_from(watch.every.as_nanos())
+                let mut state = SamplerState::new(&plan, first_ns);
+                let every_ns = u64::try_from(plan.every.as_nanos())
                     .unwrap_or(u64::MAX)
                     .max(1);
                 loop {
                     let at_ns = now_ns();
-                    looker.sample(at_ns, &mut sink);
-                    looker.report.span_ns = at_ns.saturating_sub(first_ns);
+                    state.sample(at_ns, &mut sink);
                     let due_ns = (at_ns / every_ns + 1).saturating_mul(every_ns);
-                    loop {
-                        let left = due_ns.saturating_sub(now_ns());
-                        if left == 0 {
-                            break;
-                        }
-                        match stopped.recv_timeout(Duration::from_nanos(left)) {
-                            Err(RecvTimeoutError::Timeout) => {}
-                            Ok(()) | Err(RecvTimeoutError::Disconnected) => {
-                                let at_ns = now_ns();
-                                looker.sample(at_ns, &mut sink);
-                                looker.report.span_ns = at_ns.saturating_sub(first_ns);
-                                let asking_ns = asking.end(&now_ns);
-                                looker.end(at_ns, thread_cpu_ns() + asking_ns, &mut sink);
-                                return looker.report;
-                            }
-                        }
+                    if !wait_until(due_ns, &now_ns, &stopped) {
+                        break;
                     }
                 }
+                let at_ns = now_ns();
+                state.sample(at_ns, &mut sink);
+                state.report.span_ns = at_ns.saturating_sub(first_ns);
+                let polling_ns = pollers.end(&now_ns);
+                state.end(at_ns, thread_cpu_ns() + polling_ns, &mut sink);
+                state.report
             })?;
         Ok(Sampler {
             thread: Some(thread),
@@ -108,8 +92,8 @@ impl PollerThreads {
     }
 }
 
-fn start_asking<S>(
-    watch: &SamplingPlan,
+fn start_pollers<S>(
+    plan: &SamplingPlan,
     brokers: Vec<Box<dyn BrokerSource>>,
     now_ns: &(impl Fn() -> u64 + Clone + Send + 'static),
     sink: &Arc<Mutex<S>>,
@@ -117,19 +101,15 @@ fn start_asking<S>(
 where
     S: FnMut(&Evidence) -> Result<(), String> + Send + 'static,
 {
-    let repeat = watch.repeat;
+    let repeat = plan.repeat;
     let threads = brokers.into_iter().map(|source| {
         let sink = Arc::clone(sink);
-        BrokerThread::start(source, watch.every, now_ns.clone(), move |seen| {
+        BrokerThread::start(source, plan.every, now_ns.clone(), move |seen| {
             // The sampler, which writes more to the same place, reports the errors.
             let _ = lock(&sink)(&seen.evidence(repeat));
         })
     });
     Ok(PollerThreads(threads.collect::<std::io::Result<_>>()?))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Sampler {

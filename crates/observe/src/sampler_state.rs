@@ -31,33 +31,33 @@ pub(crate) struct SamplerState {
 }
 
 impl SamplerState {
-    pub(crate) fn new(watch: &SamplingPlan, at_ns: u64) -> SamplerState {
-        let mut looker = SamplerState {
-            repeat: watch.repeat,
+    pub(crate) fn new(plan: &SamplingPlan, at_ns: u64) -> SamplerState {
+        let mut state = SamplerState {
+            repeat: plan.repeat,
             processes: Vec::new(),
             machine: MachineFiles::new(),
-            programs: Programs::first(watch.targets.iter().map(|target| target.pid), at_ns),
-            speeds: watch.speeds.clone(),
+            programs: Programs::first(plan.targets.iter().map(|target| target.pid), at_ns),
+            speeds: plan.speeds.clone(),
             buffer: Buffer::new(),
             seen: Vec::new(),
             report: SamplerReport::default(),
         };
-        looker.add(Subject::Generator, std::process::id());
-        for target in &watch.targets {
-            looker.add(target.subject.clone(), target.pid);
+        state.add(Subject::Generator, std::process::id());
+        for target in &plan.targets {
+            state.add(target.subject.clone(), target.pid);
         }
         let at = SampleTime {
             at_ns,
             at_unix_ms: unix_ms(),
         };
-        looker
+        state
             .seen
-            .extend(watch.data_dirs.iter().map(|dir| Observation {
+            .extend(plan.data_dirs.iter().map(|dir| Observation {
                 at,
                 subject: Subject::Target { broker: None },
                 kind: EvidenceKind::DataDir(data_dir(dir)),
             }));
-        looker
+        state
     }
 
     fn add(&mut self, subject: Subject, pid: u32) {
@@ -96,7 +96,7 @@ impl SamplerState {
             }
         }
         self.machine.sample(&mut self.buffer, now, &mut self.seen);
-        // A changed cable changes the speed.
+        // Once per repeat: a cable may have been changed since the last one.
         if self.report.looks == 1 {
             let speeds = network_speeds(&self.speeds).into_iter();
             let speeds = speeds.map(|speed| of_host(now, EvidenceKind::NetworkSpeed(speed)));

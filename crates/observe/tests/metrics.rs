@@ -158,7 +158,7 @@ fn an_endpoint_that_never_answers_makes_nobody_late() {
     let (sender, receiver) = channel::<Evidence>();
     let sink = move |seen: &Evidence| sender.send(seen.clone()).map_err(|_| "gone".to_owned());
     let watch = SamplingPlan::each_second(key, Vec::new());
-    let sampler = Sampler::start_with(watch, vec![Box::new(source)], now_ns, sink).unwrap();
+    let sampler = Sampler::start(watch, vec![Box::new(source)], now_ns, sink).unwrap();
     // It has been asked, and hangs.
     let _stream = kept.recv_timeout(Duration::from_secs(60)).unwrap();
     // Two looks at the machine while it does.

@@ -33,7 +33,10 @@ fn start(watch: SamplingPlan) -> (Sampler, Receiver<Evidence>) {
             .send(evidence.clone())
             .map_err(|_| "nobody listens".to_owned())
     };
-    (Sampler::start(watch, now_ns, sink).unwrap(), receiver)
+    (
+        Sampler::start(watch, Vec::new(), now_ns, sink).unwrap(),
+        receiver,
+    )
 }
 
 fn is_cpu(evidence: &Evidence) -> bool {
@@ -213,7 +216,7 @@ fn a_sink_that_complains_is_heard_once() {
     let origin = Instant::now();
     let now_ns = move || u64::try_from(origin.elapsed().as_nanos()).unwrap();
     let watch = SamplingPlan::each_second(KEY, Vec::new());
-    let report = Sampler::start(watch, now_ns, |_| Err("disk full".to_owned()))
+    let report = Sampler::start(watch, Vec::new(), now_ns, |_| Err("disk full".to_owned()))
         .unwrap()
         .stop();
     assert_eq!(report.notes, ["disk full"]);

@@ -118,7 +118,7 @@ fn junk_and_closed_connections_are_reported() {
 }
 
 #[test]
-fn a_cluster_that_is_gone_is_reported_once() {
+fn a_cluster_that_is_gone_is_reported_at_most_once() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);

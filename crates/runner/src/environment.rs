@@ -20,7 +20,7 @@ pub(crate) fn environment(
 ) -> Environment {
     Environment {
         disk,
-        machine: kgauge_observe::host_facts(dir).machine,
+        machine: kgauge_observe::machine_record(dir),
         kgauge: BuildRecord::this(),
         target: TargetRecord {
             kind: facts.kind,

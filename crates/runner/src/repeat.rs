@@ -372,7 +372,7 @@ fn start_sampler(
     let targets = session.target_processes.iter().cloned();
     let targets = targets.chain(beside.unwrap_or_default());
     let evidence = session.folder.evidence();
-    Sampler::start_with(
+    Sampler::start(
         SamplingPlan::each_second(key, targets.collect())
             .with_data_dirs(session.data_dirs.clone())
             .with_speeds(session.request.target.speeds.clone()),

@@ -99,4 +99,5 @@ pub use share::Share;
 pub use sizes::{SizePlan, SizeTable, WeightedSize};
 pub use studies::Studies;
 pub use study::{STUDY_FILE, Study, StudyFile};
+pub use suggest::nearest;
 pub use volume::{ClosedLoopPace, Volume};

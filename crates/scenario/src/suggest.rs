@@ -1,7 +1,7 @@
 //! "Did you mean ...": finds the known word nearest to an unknown one; quotes unknown words.
 
 /// Returns the word of `known` nearest to `word`, if it is near enough to be a typo.
-pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     /// Longer words are skipped to save time: no key has half as many characters.
     const WORD_CHARS_MAX: usize = 100;
     let word: Vec<char> = word.chars().take(WORD_CHARS_MAX + 1).collect();

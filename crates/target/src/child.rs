@@ -57,8 +57,8 @@ pub fn embedded_main(
     };
     // A parent that no longer reads has closed the other pipe as well.
     let _ = answer(&mut output, &ready);
-    let asks = asks_until_the_end_of(input);
-    let (cluster, mut status) = serve(Instrument::new(cluster), &asks, &mut output, &mut log);
+    let requests = request_channel(input);
+    let (cluster, mut status) = serve(Instrument::new(cluster), &requests, &mut output, &mut log);
     let mut left = remove_all(&order);
     match order.data {
         DataAtEnd::Remove if left.is_empty() => std::mem::forget(cluster),
@@ -81,7 +81,7 @@ pub fn embedded_main(
         }
     }
     if left.is_empty() {
-        forget(&order);
+        remove_remains(&order);
     }
     status
 }
@@ -95,7 +95,7 @@ fn remove_all(order: &ClusterOrder) -> Vec<(PathBuf, io::Error)> {
 }
 
 /// Removes what remains of a cluster besides its data: a killed parent cannot.
-fn forget(order: &ClusterOrder) {
+fn remove_remains(order: &ClusterOrder) {
     if let Some(record) = &order.record {
         let _ = fs::remove_file(record);
     }
@@ -168,10 +168,10 @@ fn answer(output: &mut impl Write, answer: &ClusterReply) -> io::Result<()> {
 }
 
 /// A channel with the incoming requests, as far as they can be parsed. It closes with the input.
-fn asks_until_the_end_of(
+fn request_channel(
     mut input: impl BufRead + Send + 'static,
 ) -> Receiver<Result<ClusterRequest, String>> {
-    let (to, asks) = channel();
+    let (to, requests) = channel();
     let wait = move || {
         while let Some(line) = read_line(&mut input) {
             let ask = serde_json::from_slice(&line);
@@ -183,7 +183,7 @@ fn asks_until_the_end_of(
     let _ = std::thread::Builder::new()
         .name("parent-watch".to_owned())
         .spawn(wait);
-    asks
+    requests
 }
 
 /// The next line, truncated to the maximum length; `None` at the end.
@@ -196,12 +196,12 @@ fn read_line(input: &mut impl BufRead) -> Option<Vec<u8>> {
 
 fn serve(
     mut instrument: Instrument,
-    asks: &Receiver<Result<ClusterRequest, String>>,
+    requests: &Receiver<Result<ClusterRequest, String>>,
     output: &mut impl Write,
     log: &mut impl Write,
 ) -> (ClusterHandle, u8) {
     loop {
-        match asks.recv_timeout(FAILURE_LOOK) {
+        match requests.recv_timeout(FAILURE_LOOK) {
             Ok(request) => {
                 let reply = answer_to(&mut instrument, request);
                 // A parent that no longer reads has closed the other pipe as well.

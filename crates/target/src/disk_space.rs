@@ -25,7 +25,7 @@ pub struct DiskSpace {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not enough disk space on the target: {} has {} free, the run needs {}{}",
-    place(room),
+    location(room),
     binary_bytes(*free_bytes),
     binary_bytes(*needed_bytes),
     ", and kgauge keeps 5 % of the free space in reserve"
@@ -39,7 +39,7 @@ pub struct DiskSpaceError {
     pub needed_bytes: u64,
 }
 
-fn place(room: &DiskSpace) -> String {
+fn location(room: &DiskSpace) -> String {
     match room.broker_id {
         Some(id) => format!("{} of broker {id}", room.path),
         None => room.path.clone(),

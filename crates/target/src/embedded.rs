@@ -19,7 +19,7 @@ use crate::kafka::SecurityKind;
 use crate::log_tail::log_tail;
 use crate::messages::{ClusterOrder, ClusterReply, ClusterRequest, DataAtEnd, LINE_BYTES_MAX};
 use crate::security::private::PrivateDir;
-use crate::security::{MadeForEmbedded, client_settings};
+use crate::security::{EmbeddedSecurity, client_settings};
 
 /// The longest uninterruptible wait.
 const WAIT_SLICE: Duration = Duration::from_millis(100);
@@ -39,17 +39,17 @@ pub struct EmbeddedTarget {
     secured: Option<SecuredParts>,
     record: Option<EmbeddedRecord>,
     /// Number of instructions sent to it.
-    asks: u64,
+    requests: u64,
     /// Messages from it that were not read yet.
     unread: Vec<u8>,
-    /// Requests for counters that were not answered in time.
+    /// A request for counters that was not answered in time.
     owed: Option<u64>,
 }
 
 /// The additional state of a secured cluster.
 #[derive(Debug)]
 struct SecuredParts {
-    made: MadeForEmbedded,
+    security: EmbeddedSecurity,
     /// For other clients; written when the addresses are known.
     client_properties: Option<PathBuf>,
     dir: PrivateDir,
@@ -69,10 +69,10 @@ impl SecuredParts {
         };
         let path = std::path::absolute(&setup.private_dir).map_err(file)?;
         let dir = PrivateDir::make(&path).map_err(file)?;
-        let made = MadeForEmbedded::make(spec.security, dir.path())
+        let security = EmbeddedSecurity::make(spec.security, dir.path())
             .map_err(|words| EmbeddedError::Security { words })?;
         Ok(Some(SecuredParts {
-            made,
+            security,
             client_properties: None,
             dir,
         }))
@@ -81,13 +81,12 @@ impl SecuredParts {
     /// Writes the clients' settings for these addresses.
     fn connection_settings(&mut self, servers: &str) -> Result<ClientConfig, EmbeddedError> {
         let dir = self.dir.path();
-        let file =
-            client_settings::write(dir, servers, &self.made.client_settings).map_err(|error| {
-                EmbeddedError::File {
-                    path: dir.to_owned(),
-                    error,
-                }
-            })?;
+        let file = client_settings::write(dir, servers, &self.security.client_settings).map_err(
+            |error| EmbeddedError::File {
+                path: dir.to_owned(),
+                error,
+            },
+        )?;
         let config = ClientConfig::from_properties_file(&file).map_err(EmbeddedError::Addresses)?;
         self.client_properties = Some(file);
         Ok(config)
@@ -133,7 +132,7 @@ impl EmbeddedTarget {
             time_limit: setup.time_limit,
             secured,
             record,
-            asks: 0,
+            requests: 0,
             unread: Vec::new(),
             owed: None,
         };
@@ -146,7 +145,7 @@ impl EmbeddedTarget {
         let line = target.read_line(start + setup.time_limit, start, interrupt)?;
         target.config = target.understand(&line)?;
         if let Some(record) = &mut target.record {
-            record.serves(&servers(&target.config));
+            record.serves(&target.config.servers());
         }
         Ok(target)
     }
@@ -327,13 +326,7 @@ impl EmbeddedTarget {
 
     /// Sends an instruction to the cluster, and waits for its outcome.
     pub(crate) fn instruct(&mut self, instruction: &Instruction) -> Result<Done, InstructError> {
-        self.asks += 1;
-        let number = self.asks;
-        let ask = ClusterRequest {
-            number,
-            instruction: instruction.clone(),
-        };
-        self.send(&ask)?;
+        let number = self.send(instruction.clone())?;
         self.answer_to(number, self.time_limit)
     }
 
@@ -375,13 +368,8 @@ impl EmbeddedTarget {
             self.answer_to(owed, limit).map_err(describe)?;
             self.owed = None;
         }
-        self.asks += 1;
-        let number = self.asks;
-        let ask = ClusterRequest {
-            number,
-            instruction: Instruction::Count,
-        };
-        self.send(&ask).map_err(|error| describe(error.into()))?;
+        let sent = self.send(Instruction::Count);
+        let number = sent.map_err(|error| describe(error.into()))?;
         self.owed = Some(number);
         let done = self.answer_to(number, limit.saturating_sub(begin.elapsed()));
         // A busy cluster gets the same request again.
@@ -394,14 +382,21 @@ impl EmbeddedTarget {
         done.map(|done| done.counts).map_err(describe)
     }
 
-    fn send(&mut self, ask: &ClusterRequest) -> Result<(), EmbeddedError> {
+    /// Sends a request; returns its number.
+    fn send(&mut self, instruction: Instruction) -> Result<u64, EmbeddedError> {
+        self.requests += 1;
+        let number = self.requests;
+        let request = ClusterRequest {
+            number,
+            instruction,
+        };
         let input = self.child.as_mut().and_then(|child| child.stdin.as_mut());
         let written = match input {
-            Some(input) => write_line(input, ask),
+            Some(input) => write_line(input, &request),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         };
         match written {
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(number),
             Err(error) => {
                 // The log of a child that has ended has the reason.
                 self.check()?;
@@ -495,18 +490,13 @@ fn write_order(
         listening: spec.listening.clone(),
         seed: setup.seed,
         node_settings: spec.node_settings.clone(),
-        listeners: secured.map(|secured| secured.made.listeners.clone()),
+        listeners: secured.map(|secured| secured.security.listeners.clone()),
         without_counts: !spec.metrics,
         private_dir: secured.map(|secured| secured.dir.path().to_owned()),
         record: record.map(EmbeddedRecord::file),
         log_file: std::path::absolute(&setup.log_file).ok(),
     };
     write_line(input, &order)
-}
-
-fn servers(config: &ClientConfig) -> String {
-    let servers = config.bootstrap_servers.iter().map(ToString::to_string);
-    servers.collect::<Vec<_>>().join(",")
 }
 
 fn write_line(input: &mut impl Write, message: &impl Serialize) -> io::Result<()> {

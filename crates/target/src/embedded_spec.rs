@@ -10,8 +10,9 @@ use kgauge_broker::settings::{
     NODE_DEFINITIONS, check_node_config, is_ignored_node_config, node_definition,
 };
 use kgauge_client::Settings;
+use kgauge_scenario::nearest;
 
-use crate::kafka::{SecurityKind, check_setting, nearest, number, of_one, on_or_off, pairs};
+use crate::kafka::{SecurityKind, check_setting, number, of_one, on_or_off, pairs};
 use crate::listening::ListenOptions;
 
 /// Maximum number of nodes of an embedded cluster.

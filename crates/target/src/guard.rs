@@ -169,7 +169,6 @@ impl TopicGuard {
     }
 
     /// Creates a topic and waits until it can be used. An existing topic is an error and stays untouched.
-    /// untouched.
     pub fn create(
         &mut self,
         cluster: &mut Cluster,
@@ -260,9 +259,10 @@ impl TopicGuard {
             !rest.is_zero()
         };
         for topic in std::mem::take(&mut self.topics) {
-            match has_time(cluster) {
-                true => left.extend(cluster.delete_topic(&topic).err().map(Leftover::from)),
-                false => left.push(Leftover::Untried { topic }),
+            if has_time(cluster) {
+                left.extend(cluster.delete_topic(&topic).err().map(Leftover::from));
+            } else {
+                left.push(Leftover::Untried { topic });
             }
         }
         // A group without members is removed after offsets.retention.minutes.

@@ -1,5 +1,5 @@
-//! Faults of a target while it is measured: the requests that kgauge and its embedded cluster exchange, and the way
-//! to either kind of target.
+//! Faults of a target while it is measured: the messages between kgauge and its embedded cluster, and their execution
+//! on either kind of target.
 
 mod carry_out;
 pub(crate) mod kafka;
@@ -28,11 +28,11 @@ pub enum Instruction {
     Restore,
     /// Report the states of the nodes.
     Sample,
-    /// Report what the nodes have counted.
+    /// Report the counters of the nodes.
     Count,
 }
 
-/// A fault on its way to a target.
+/// A fault to inject or lift.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Injection {
@@ -46,23 +46,23 @@ pub struct Injection {
     pub seed: u64,
 }
 
-/// What came of an instruction.
+/// The result of an instruction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Done {
     /// Bytes that a crash lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_bytes: Option<u64>,
-    /// What a fault of requests has struck that was lifted.
+    /// The effect of a lifted fault of requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub struck: Option<FaultCounts>,
-    /// When each node carried out a stall that was lifted.
+    /// When each node executed a lifted stall.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<WallClockStall>,
-    /// How the nodes are: the answer to [`Instruction::Sample`].
+    /// The states of the nodes: the answer to [`Instruction::Sample`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeStatus>,
-    /// What the nodes have counted: the answer to [`Instruction::Count`].
+    /// The counters of the nodes: the answer to [`Instruction::Count`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<NodeReport>,
 }
@@ -71,27 +71,27 @@ pub struct Done {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeReport {
-    /// Which.
+    /// The node.
     pub node: u16,
     /// Its counters, or the reason why it reports none.
     pub counts: Result<NodeCounts, String>,
 }
 
-/// What a fault has struck, as the nodes themselves counted it.
+/// The effect of a fault, as counted by the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultCounts {
-    /// Requests.
+    /// The affected requests.
     pub requests: u64,
-    /// Records that they brought.
+    /// Their records.
     pub records: u64,
 }
 
-/// A stall as one node carried it out. Times are nanoseconds since 1970-01-01 UTC.
+/// A stall as one node executed it. Times are nanoseconds since 1970-01-01 UTC.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WallClockStall {
-    /// Which.
+    /// The node.
     pub node: u16,
     /// When it began to hold requests.
     pub begin_unix_ns: u64,
@@ -100,11 +100,11 @@ pub struct WallClockStall {
     pub answers: Vec<(u64, u64)>,
 }
 
-/// How a node is.
+/// The state of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeStatus {
-    /// Which.
+    /// The node.
     pub node: u16,
     /// Its state.
     pub state: NodeState,
@@ -127,16 +127,16 @@ pub enum NodeState {
     Down,
 }
 
-/// Why something was not done to a target.
+/// Why a target did not execute an instruction.
 #[derive(Debug, thiserror::Error)]
 pub enum InstructError {
-    /// The target says why not.
+    /// The target explains why.
     #[error("{0}")]
     Refused(String),
     /// The embedded cluster's process does not answer.
     #[error(transparent)]
     Embedded(#[from] EmbeddedError),
-    /// A broker does not do it.
+    /// A broker refuses, or fails.
     #[error(transparent)]
     Kafka(#[from] KafkaError),
 }

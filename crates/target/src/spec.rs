@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use kgauge_client::{ClientConfig, ClientConfigError};
+use kgauge_scenario::nearest;
 
 use crate::embedded_spec::{EmbeddedSpec, NODES_MAX};
 use crate::kafka::{BROKERS_MAX, KafkaSpec};
@@ -97,9 +98,7 @@ impl TargetSpec {
             _ => existing(text),
         }
     }
-}
 
-impl TargetSpec {
     /// Sets the number of brokers of a cluster that is started for the run to what the scenarios need, unless the user
     /// has set it.
     pub fn fit_to(&mut self, brokers: u32) {
@@ -165,9 +164,10 @@ impl TargetSpec {
 
 /// `spec` is the text after `kafka:`; without a version it starts with a comma or is empty.
 fn kafka(text: &str, spec: &str) -> Result<TargetSpec, TargetSpecError> {
-    let spec = match spec.contains('=') && !spec.starts_with(',') && text.starts_with("kafka,") {
-        true => format!(",{spec}"),
-        false => spec.to_owned(),
+    let spec = if spec.contains('=') && !spec.starts_with(',') && text.starts_with("kafka,") {
+        format!(",{spec}")
+    } else {
+        spec.to_owned()
     };
     match KafkaSpec::parse(&spec) {
         Ok(spec) => Ok(TargetSpec::Kafka(Box::new(spec))),
@@ -231,14 +231,9 @@ fn existing(text: &str) -> Result<TargetSpec, TargetSpecError> {
 
 /// A single word is a host without its port, or a misspelt `embedded`.
 fn meant(text: &str) -> String {
-    let letters = text
-        .chars()
-        .filter(|letter| "embedded".contains(*letter))
-        .count();
-    if text.starts_with("em") && letters * 3 >= text.len() * 2 {
-        "embedded".to_owned()
-    } else {
-        format!("{text}:9092")
+    match nearest(text, ["embedded"]) {
+        Some(word) => word.to_owned(),
+        None => format!("{text}:9092"),
     }
 }
 

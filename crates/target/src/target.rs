@@ -224,10 +224,13 @@ impl Target {
     /// The reason why they do not, or not to this program.
     pub fn metrics(&self) -> Result<MetricsPlace, String> {
         match self {
-            Target::Embedded(embedded) => match embedded.spec().metrics {
-                true => Ok(MetricsPlace::Cluster),
-                false => Err("the target sets metrics=off".to_owned()),
-            },
+            Target::Embedded(embedded) => {
+                if embedded.spec().metrics {
+                    Ok(MetricsPlace::Cluster)
+                } else {
+                    Err("the target sets metrics=off".to_owned())
+                }
+            }
             Target::Kafka(kafka) => match kafka.metrics() {
                 Ok(agents) => Ok(MetricsPlace::Agents(agents)),
                 Err(why) => Err(why.to_owned()),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kgauge_client::{Cluster, Interrupt};
+use kgauge_target::NodeState;
 use kgauge_target::kafka::{KafkaSetup, KafkaSpec, KafkaTarget, ProcessId, clusters};
 
 fn setup(dir: &Path) -> KafkaSetup {
@@ -22,6 +23,15 @@ fn setup(dir: &Path) -> KafkaSetup {
         path: std::env::var_os("PATH"),
         time_limit: Duration::from_secs(120),
         remark: |_| (),
+    }
+}
+
+/// Waits until a broker that was told to start is registered.
+fn wait_until_up(target: &mut KafkaTarget, id: u16) {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !target.sample().unwrap().contains(&(id, NodeState::Up)) {
+        assert!(Instant::now() < deadline, "broker {id} does not come back");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -59,17 +69,19 @@ fn brokers_are_stopped_killed_paused_and_come_back() {
     let mut cluster = Cluster::bootstrap(target.config().clone()).unwrap();
     wait_for_brokers(&mut cluster, 3);
 
-    target.stop_broker(1).unwrap();
+    target.begin_stop(1).unwrap();
     wait_for_brokers(&mut cluster, 2);
-    assert!(target.stop_broker(1).is_err(), "it does not run");
+    assert!(target.begin_stop(1).is_err(), "it does not run");
     target.check().unwrap();
-    target.restart_broker(1).unwrap();
+    target.begin_restart(1).unwrap();
+    wait_until_up(&mut target, 1);
     wait_for_brokers(&mut cluster, 3);
 
     target.kill_broker(2).unwrap();
     wait_for_brokers(&mut cluster, 2);
     target.check().unwrap();
-    target.restart_broker(2).unwrap();
+    target.begin_restart(2).unwrap();
+    wait_until_up(&mut target, 2);
     wait_for_brokers(&mut cluster, 3);
 
     let third = target.pids()[2];
@@ -103,7 +115,8 @@ fn a_cluster_with_zookeeper_ends_in_order_too() {
     let mut target = KafkaTarget::start(&spec, &setup, &Interrupt::new()).unwrap();
     assert_eq!(target.pids().len(), 3, "two brokers and ZooKeeper");
     target.kill_broker(2).unwrap();
-    target.restart_broker(2).unwrap();
+    target.begin_restart(2).unwrap();
+    wait_until_up(&mut target, 2);
     let ids: Vec<ProcessId> = target
         .pids()
         .into_iter()

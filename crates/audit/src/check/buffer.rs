@@ -68,8 +68,8 @@ fn words(line: &AuditedLine, summary: &ProducerLine, options: &Options) -> Optio
             BUFFER_BYTES,
             "Kafka's default, assumed: set --buffer-memory",
         ));
-    let named = context.or(nearby).and_then(|context| context.batch_bytes);
-    let batch_bytes = named.unwrap_or(BATCH_BYTES) as f64;
+    let batch_bytes = context.or(nearby).and_then(|context| context.batch_bytes);
+    let batch_bytes = batch_bytes.unwrap_or(BATCH_BYTES) as f64;
     let record_bytes = summary.record_bytes()?;
     let whole_ms = buffer_bytes as f64 / (summary.mib_per_s * 1_048_576.0) * 1e3;
     let new = packed(record_bytes, batch_bytes, RECORD_V2_BYTES, HEADER_V2_BYTES);

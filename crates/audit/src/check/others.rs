@@ -66,8 +66,7 @@ fn of_rdkafka(counts: &RdkafkaLine) -> Vec<(FindingSeverity, AuditRule, String)>
             FindingSeverity::Artefact,
             AuditRule::Compression,
             format!(
-                "{codec} compressed identical bytes: the tool fills all records with one \
-                     pattern."
+                "{codec} compressed identical bytes: the tool fills all records with one pattern."
             ),
         ));
     }

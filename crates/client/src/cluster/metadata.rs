@@ -103,7 +103,7 @@ impl MetadataView {
     }
 
     /// Decodes a response. Brokers with invalid ports are left out.
-    pub fn from_answer(answer: &MetadataResponse<'_>) -> MetadataView {
+    pub(crate) fn from_answer(answer: &MetadataResponse<'_>) -> MetadataView {
         let mut brokers: Vec<Broker> = answer
             .brokers
             .iter()

@@ -198,6 +198,7 @@ impl Cluster {
         request: &R,
     ) -> Result<Decoded<R>, ClusterError> {
         let deadline = self.deadline();
+        // Connecting may use up a part of the time.
         self.connection(broker_id, deadline)?;
         let limit = match self.time_limit {
             Some(_) => self.request_limit(deadline),

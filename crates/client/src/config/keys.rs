@@ -190,8 +190,7 @@ const ROLES: &[(KeyRole, &[&str])] = &[
 
 /// What kgauge does with `key`; `None` if no client of Kafka has such a key.
 pub fn role(key: &str) -> Option<KeyRole> {
-    // Plug-in settings such as sasl.login.* per listener do not exist on the client's side, but
-    // config.providers.<name>.* does.
+    // The client has no plug-in settings such as sasl.login.* per listener, but it has config.providers.<name>.*.
     if key.starts_with("config.providers.") {
         return Some(KeyRole::Unsupported);
     }

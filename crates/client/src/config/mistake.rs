@@ -23,8 +23,9 @@ impl fmt::Display for SettingLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SettingLocation::Line { file, line } => write!(formatter, "{file}:{line}"),
-            SettingLocation::Pair => formatter.write_str("client settings"),
-            SettingLocation::Missing => formatter.write_str("client settings"),
+            SettingLocation::Pair | SettingLocation::Missing => {
+                formatter.write_str("client settings")
+            }
         }
     }
 }
@@ -37,12 +38,12 @@ pub struct ConfigMistake {
     /// What is wrong.
     pub what: String,
     /// What to write instead.
-    pub cure: String,
+    pub fix: String,
 }
 
 impl fmt::Display for ConfigMistake {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}; {}", self.place, self.what, self.cure)
+        write!(formatter, "{}: {}; {}", self.place, self.what, self.fix)
     }
 }
 

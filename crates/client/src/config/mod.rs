@@ -22,7 +22,7 @@ pub use settings::Settings;
 use crate::connection::OldBrokers;
 use crate::security::Security;
 
-/// Kafka's own limit for a request (`socket.request.max.bytes`), taken here for answers.
+/// Kafka's own limit for requests (`socket.request.max.bytes`), used here for responses.
 const RESPONSE_BYTES_MAX: usize = 100 * 1024 * 1024;
 
 /// How to reach a cluster. Defaults are those of the Java admin client of Kafka 4.3.1.
@@ -30,54 +30,52 @@ const RESPONSE_BYTES_MAX: usize = 100 * 1024 * 1024;
 pub struct ClientConfig {
     /// `bootstrap.servers`: never empty.
     pub bootstrap_servers: Vec<Address>,
-    /// `client.id`: what brokers see in their logs and quotas.
+    /// `client.id`, for brokers' logs and quotas.
     pub client_id: String,
-    /// `request.timeout.ms`: how long one request may wait for its answer.
+    /// `request.timeout.ms`: the time limit for the response to one request.
     pub request_timeout: Duration,
-    /// `default.api.timeout.ms`: how long one operation may take with all its retries.
+    /// `default.api.timeout.ms`: the time limit for one operation with all its retries.
     pub api_timeout: Duration,
-    /// `socket.connection.setup.timeout.ms`: how long the first attempt to connect may take.
+    /// `socket.connection.setup.timeout.ms`: the time limit for the first attempt to connect.
     pub connection_setup_timeout: Duration,
-    /// `socket.connection.setup.timeout.max.ms`: where the doubling of that time ends.
+    /// `socket.connection.setup.timeout.max.ms`: the maximum after doublings.
     pub connection_setup_timeout_max: Duration,
     /// `reconnect.backoff.ms`: the pause before the first new attempt to connect.
     pub reconnect_backoff: Duration,
-    /// `reconnect.backoff.max.ms`: where the doubling of that pause ends.
+    /// `reconnect.backoff.max.ms`: the maximum after doublings.
     pub reconnect_backoff_max: Duration,
     /// `retry.backoff.ms`: the pause before the first retry of a request.
     pub retry_backoff: Duration,
-    /// `retry.backoff.max.ms`: where the doubling of that pause ends.
+    /// `retry.backoff.max.ms`: the maximum after doublings.
     pub retry_backoff_max: Duration,
-    /// `retries`: how often an operation may be tried again within its time.
+    /// `retries`: how often an operation is retried within its time limit.
     pub retries: u32,
-    /// `metadata.max.age.ms`: when leaders are asked for again although nothing failed.
+    /// `metadata.max.age.ms`: the age at which metadata are refreshed although nothing failed.
     pub metadata_age_max: Duration,
-    /// `connections.max.idle.ms`: an unused connection older than that is opened anew; `None`
-    /// (-1) keeps it for ever.
+    /// `connections.max.idle.ms`: a connection that was unused for this long is replaced; `None` (-1) keeps it forever.
     pub connection_idle_max: Option<Duration>,
     /// `send.buffer.bytes` (`SO_SNDBUF`); `None` (-1) leaves it to the operating system.
     pub send_buffer_bytes: Option<u32>,
     /// `receive.buffer.bytes` (`SO_RCVBUF`); `None` (-1) leaves it to the operating system.
     pub receive_buffer_bytes: Option<u32>,
-    /// `metadata.recovery.strategy`: what happens when no known broker can be reached any more.
+    /// `metadata.recovery.strategy`: what happens if no known broker can be reached any more.
     pub metadata_recovery: MetadataRecovery,
-    /// The largest answer that is read; kgauge's own, no key of Kafka's. A length beyond it is an
-    /// error, not an allocation.
+    /// The largest response that is read; not a key of Kafka. A larger length is an error, not an allocation.
     pub response_bytes_max: usize,
     /// TLS and SASL.
     pub security: Security,
-    /// Brokers without ApiVersions that were met; kgauge's own.
+    /// The known brokers without ApiVersions; not a key of Kafka.
     pub old_brokers: OldBrokers,
-    /// The settings as they were given, for other clients that are to reach the same cluster.
+    /// The settings as given, for other clients of the same cluster.
     pub given: Vec<Setting>,
-    /// Settings without effect, and what else the report should say.
+    /// Notes for the report, such as settings without effect.
     pub notes: Vec<ConfigNote>,
 }
 
 /// `metadata.recovery.strategy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetadataRecovery {
-    /// Begin again with the bootstrap servers.
+    /// Start again with the bootstrap servers.
     Rebootstrap,
     /// Fail.
     None,
@@ -120,6 +118,12 @@ impl ClientConfig {
         settings.client_config()
     }
 
+    /// The bootstrap servers as `host:port[,host:port]`.
+    pub fn servers(&self) -> String {
+        let servers = self.bootstrap_servers.iter().map(ToString::to_string);
+        servers.collect::<Vec<_>>().join(",")
+    }
+
     /// From the text of a properties file; `origin` is its name in messages.
     pub fn from_properties_text(
         text: &str,
@@ -130,7 +134,7 @@ impl ClientConfig {
         settings.client_config()
     }
 
-    /// From a file as Kafka's own tools take it with `--command-config`.
+    /// From a file that Kafka's own tools accept with `--command-config`.
     pub fn from_properties_file(path: &Path) -> Result<ClientConfig, ClientConfigError> {
         let mut settings = Settings::default();
         settings.add_file(path)?;

@@ -7,14 +7,14 @@ use kgauge_wire::Secret;
 use super::keys;
 use super::mistake::SettingLocation;
 
-/// One key with its value and place.
+/// A key with its value and location.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Setting {
     /// The key as written.
     pub key: String,
-    /// The value; a secret until the key says otherwise.
+    /// The value; treated as a secret until the key is known.
     pub value: Secret,
-    /// Where it stands.
+    /// Its location.
     pub place: SettingLocation,
 }
 
@@ -24,8 +24,8 @@ impl fmt::Debug for Setting {
     }
 }
 
-/// The key, unless it looks like something else: when a line of a private key or of a JAAS entry
-/// lost its backslash, its text arrives here as a key.
+/// The key, unless it looks like something else: if a line of a private key or of a JAAS entry lacks its backslash, its
+/// text is parsed as a key.
 pub(super) fn spoken_key(key: &str) -> &str {
     let is_name = key.len() <= 80
         && (key.contains('.') || keys::nearest(key).is_some())

@@ -1,5 +1,4 @@
-//! Collects settings from files and pairs, and turns them into a [`ClientConfig`] or into the
-//! whole list of what is wrong with them.
+//! Collects settings from files and pairs, and converts them into a [`ClientConfig`] or a list of all mistakes.
 
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use super::mistake::{ClientConfigError, ConfigMistake, ConfigNote, SettingLocati
 use super::setting::{Setting, spoken_key};
 use super::{ClientConfig, properties, value};
 
-/// Settings as written. What comes later overrides what came before.
+/// Settings as written. Later ones override earlier ones.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     entries: Vec<Setting>,
@@ -20,7 +19,7 @@ pub struct Settings {
 
 impl Settings {
     /// Adds all entries of a properties file's text. `file` is its name for messages.
-    pub fn add_properties(&mut self, file: &str, text: &[u8]) {
+    pub(crate) fn add_properties(&mut self, file: &str, text: &[u8]) {
         let (lines, mistakes) = properties::parse(text);
         let place = |line| SettingLocation::Line {
             file: file.to_owned(),
@@ -28,7 +27,7 @@ impl Settings {
         };
         for line in lines {
             if let Some(earlier) = self.line_in(file, &line.key) {
-                // Java's Properties do the same without a word.
+                // Java's Properties do the same silently.
                 let key = spoken_key(&line.key);
                 let what = format!("{key} is also set in line {earlier}; the last one wins");
                 self.notes.push(ConfigNote {
@@ -47,7 +46,7 @@ impl Settings {
             .extend(mistakes.into_iter().map(|mistake| ConfigMistake {
                 place: place(mistake.line),
                 what: mistake.what.to_owned(),
-                cure: "write \\\\ for a backslash".to_owned(),
+                fix: "write \\\\ for a backslash".to_owned(),
             }));
     }
 
@@ -61,7 +60,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Adds one `key=value` pair that comes from elsewhere.
+    /// Adds a `key=value` pair from elsewhere.
     pub fn add_pair(&mut self, key: &str, value: &str) {
         self.entries.push(Setting {
             key: key.to_owned(),
@@ -70,8 +69,8 @@ impl Settings {
         });
     }
 
-    /// Takes the entries of one role out, for whoever answers for them: producers' and consumers'
-    /// settings belong to flows, not to the client.
+    /// Removes and returns the entries of one role: settings of producers and consumers belong to flows, not to the
+    /// client.
     pub fn take(&mut self, role: KeyRole) -> Vec<Setting> {
         self.entries
             .extract_if(.., |entry| keys::role(&entry.key) == Some(role))
@@ -83,15 +82,15 @@ impl Settings {
         self.entries
     }
 
-    /// Takes the entries out that no client of Kafka knows. Kafka's own clients ignore them with a
-    /// word in their log; whoever does as they do takes these first.
+    /// Removes and returns the entries that no client of Kafka knows. Kafka's own clients ignore them with a warning;
+    /// callers that do the same call this first.
     pub fn take_unknown(&mut self) -> Vec<Setting> {
         self.entries
             .extract_if(.., |entry| keys::role(&entry.key).is_none())
             .collect()
     }
 
-    /// The settings' meaning, or everything that is wrong with them.
+    /// The configuration, or all mistakes.
     pub fn client_config(self) -> Result<ClientConfig, ClientConfigError> {
         let Settings {
             entries,
@@ -109,17 +108,17 @@ impl Settings {
                 security.push(entry);
                 continue;
             }
-            match judge(&mut config, &entry) {
+            match apply(&mut config, &entry) {
                 Ok(None) => {}
                 Ok(Some(what)) => notes.push(ConfigNote {
                     place: entry.place,
                     what,
                 }),
-                Err((what, cure)) => {
+                Err((what, fix)) => {
                     mistakes.push(ConfigMistake {
                         place: entry.place,
                         what,
-                        cure,
+                        fix,
                     });
                 }
             }
@@ -132,7 +131,7 @@ impl Settings {
             mistakes.push(ConfigMistake {
                 place: SettingLocation::Missing,
                 what: "bootstrap.servers is missing".to_owned(),
-                cure: "write bootstrap.servers=host:9092".to_owned(),
+                fix: "write bootstrap.servers=host:9092".to_owned(),
             });
         }
         if !mistakes.is_empty() {
@@ -156,7 +155,7 @@ impl Settings {
     }
 }
 
-/// The last entry of every key, in the order of the places.
+/// The last entry of every key, in the order of their locations.
 fn effective(entries: Vec<Setting>) -> Vec<Setting> {
     let mut kept: Vec<Setting> = Vec::new();
     for entry in entries {
@@ -173,8 +172,8 @@ fn line_of(place: &SettingLocation) -> u32 {
     }
 }
 
-/// Applies one entry; `Some` words for an entry without effect.
-fn judge(
+/// Applies one entry; returns a note if it has no effect.
+fn apply(
     config: &mut ClientConfig,
     entry: &Setting,
 ) -> Result<Option<String>, value::ValueMistake> {
@@ -187,7 +186,7 @@ fn judge(
     };
     match keys::role(key) {
         Some(KeyRole::Client) => value::apply(config, key, entry.value.expose()).map(|()| None),
-        // Read together, once the protocol is known.
+        // These are read together once the protocol is known.
         Some(KeyRole::Security) => Ok(None),
         Some(KeyRole::JavaOnly) => Ok(Some(format!("{key} only affects the Java client"))),
         Some(KeyRole::Unsupported) => Err((
@@ -201,9 +200,9 @@ fn judge(
 }
 
 fn unknown(key: &str) -> value::ValueMistake {
-    let cure = match keys::nearest(key) {
+    let fix = match keys::nearest(key) {
         Some(known) => format!("did you mean {known}?"),
         None => "remove it; see docs/guide/client-properties.md for supported settings".to_owned(),
     };
-    (format!("unknown setting {}", spoken_key(key)), cure)
+    (format!("unknown setting {}", spoken_key(key)), fix)
 }

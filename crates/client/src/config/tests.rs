@@ -1,4 +1,4 @@
-//! What users rely on when they write a client's settings.
+//! Tests of client settings as users write them.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Values of single keys: numbers, choices and addresses, with words for what is wrong.
+//! Values of single keys: numbers, choices and addresses, with messages for mistakes.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use super::address::Address;
 use super::{ClientConfig, MetadataRecovery};
 use crate::security::SecurityProtocol;
 
-/// What is wrong with a value, and what to write instead.
+/// A mistake in a value, and its fix.
 pub(super) type ValueMistake = (String, String);
 
-/// Sets the field that `key` names. `text` is a harmless value: no secret key comes here.
+/// Sets the field that `key` names. `text` is not a secret.
 pub(super) fn apply(config: &mut ClientConfig, key: &str, text: &str) -> Result<(), ValueMistake> {
     let text = text.trim();
     match key {
@@ -47,15 +47,15 @@ pub(super) fn apply(config: &mut ClientConfig, key: &str, text: &str) -> Result<
 }
 
 fn shown(text: &str) -> String {
-    // A value never makes a message long or breaks its line.
+    // A value must not make a message long or break its line.
     let cut: String = text.chars().take(60).collect();
     format!("\"{}\"", cut.escape_debug())
 }
 
 fn servers(text: &str) -> Result<Vec<Address>, ValueMistake> {
-    let cure = "write bootstrap.servers=host:9092,other-host:9092".to_owned();
+    let fix = "write bootstrap.servers=host:9092,other-host:9092".to_owned();
     if text.is_empty() {
-        return Err(("bootstrap.servers is empty".to_owned(), cure));
+        return Err(("bootstrap.servers is empty".to_owned(), fix));
     }
     let mut addresses = Vec::new();
     let mut wrong = Vec::new();
@@ -63,7 +63,7 @@ fn servers(text: &str) -> Result<Vec<Address>, ValueMistake> {
         match Address::parse(entry) {
             Ok(address) if addresses.contains(&address) => {}
             Ok(address) => addresses.push(address),
-            // user:password@host:port is no address, but somebody may have written it.
+            // user:password@host:port is not an address, but a user may have written it.
             Err(_) if entry.contains('@') => {
                 wrong.push("one entry has an @, which addresses cannot contain".to_owned());
             }
@@ -73,14 +73,14 @@ fn servers(text: &str) -> Result<Vec<Address>, ValueMistake> {
     if wrong.is_empty() {
         return Ok(addresses);
     }
-    Err((format!("bootstrap.servers: {}", wrong.join("; ")), cure))
+    Err((format!("bootstrap.servers: {}", wrong.join("; ")), fix))
 }
 
 fn client_id(text: &str) -> Result<String, ValueMistake> {
-    // The protocol writes it with a 16-bit length.
+    // The protocol encodes it with a 16-bit length.
     if text.len() > i16::MAX.unsigned_abs().into() {
-        let cure = "write a name of at most 32767 bytes".to_owned();
-        return Err(("client.id is too long".to_owned(), cure));
+        let fix = "write a name of at most 32767 bytes".to_owned();
+        return Err(("client.id is too long".to_owned(), fix));
     }
     Ok(text.to_owned())
 }
@@ -101,12 +101,7 @@ fn number(key: &str, text: &str, min: i32) -> Result<i32, ValueMistake> {
 fn ms(key: &str, text: &str, min: i32) -> Result<Duration, ValueMistake> {
     number(key, text, min)
         .map(|value| Duration::from_millis(value.unsigned_abs().into()))
-        .map_err(|(what, cure)| {
-            (
-                what,
-                cure.replace("without unit", "(milliseconds, no unit)"),
-            )
-        })
+        .map_err(|(what, fix)| (what, fix.replace("without unit", "(milliseconds, no unit)")))
 }
 
 fn positive_ms(key: &str, text: &str) -> Result<Duration, ValueMistake> {
@@ -135,17 +130,17 @@ fn recovery(text: &str) -> Result<MetadataRecovery, ValueMistake> {
 }
 
 fn dns_lookup(text: &str) -> Result<(), ValueMistake> {
-    let cure = "write use_all_dns_ips, or remove the line".to_owned();
+    let fix = "write use_all_dns_ips, or remove the line".to_owned();
     match text {
-        // "default" is the name that releases before 2.6 used.
+        // "default" was the name in releases before 2.6.
         "use_all_dns_ips" | "default" => Ok(()),
         "resolve_canonical_bootstrap_servers_only" => Err((
             "client.dns.lookup=resolve_canonical_bootstrap_servers_only is not supported: kgauge \
              does no reverse lookups"
                 .to_owned(),
-            cure,
+            fix,
         )),
-        _ => Err((format!("client.dns.lookup is {}", shown(text)), cure)),
+        _ => Err((format!("client.dns.lookup is {}", shown(text)), fix)),
     }
 }
 

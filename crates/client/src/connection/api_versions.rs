@@ -62,7 +62,7 @@ impl ApiVersions {
     }
 
     /// The same for a key that may be unknown to kgauge.
-    pub fn range_of_key(&self, key: i16) -> Option<(i16, i16)> {
+    pub(crate) fn range_of_key(&self, key: i16) -> Option<(i16, i16)> {
         let index = self
             .ranges
             .binary_search_by_key(&key, |&(key, _, _)| key)
@@ -79,7 +79,7 @@ impl ApiVersions {
     }
 
     /// Lowest and highest level of a feature that the broker's software supports.
-    pub fn supported_feature(&self, name: &str) -> Option<(i16, i16)> {
+    pub(crate) fn supported_feature(&self, name: &str) -> Option<(i16, i16)> {
         let mut features = self.supported_features.iter();
         features
             .find(|(known, _, _)| known == name)
@@ -87,7 +87,7 @@ impl ApiVersions {
     }
 
     /// The level of a feature that the cluster has finalized.
-    pub fn finalized_feature(&self, name: &str) -> Option<i16> {
+    pub(crate) fn finalized_feature(&self, name: &str) -> Option<i16> {
         self.finalized_features
             .iter()
             .find(|(known, _)| known == name)

@@ -1,4 +1,4 @@
-//! Why a broker could not be reached, or did not answer a request: in words, with a cure.
+//! Why a broker could not be reached or did not answer a request, with a fix.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ pub enum ConnectError {
     UnknownHost {
         /// As the user or the cluster gave it.
         address: Address,
-        /// The resolver's words.
+        /// The resolver's message.
         words: String,
     },
     /// Nobody listens on the port.
@@ -41,23 +41,23 @@ pub enum ConnectError {
         /// How long all attempts took together.
         waited: Duration,
     },
-    /// The operation's time was over before the broker could be tried.
+    /// The operation's time was over before the broker was tried.
     #[error("{address}: timed out before connecting")]
     NoTime {
         /// As the user or the cluster gave it.
         address: Address,
     },
-    /// No way to the host.
+    /// There is no route to the host.
     #[error("{address}: cannot connect to {peer}: {error}")]
     Unreachable {
         /// As the user or the cluster gave it.
         address: Address,
         /// The address that was tried last.
         peer: SocketAddr,
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
     },
-    /// The port accepts connections, and then says nothing.
+    /// The port accepts connections and then sends nothing.
     #[error(
         "{address}: this port accepted the connection but sent nothing within {}",
         time_words(*waited)
@@ -65,10 +65,10 @@ pub enum ConnectError {
     Silent {
         /// As the user or the cluster gave it.
         address: Address,
-        /// How long was waited for an answer.
+        /// The time waited for a response.
         waited: Duration,
     },
-    /// The port answers with something else than Kafka's frames.
+    /// The port responds with something other than Kafka's frames.
     #[error(
         "{address}: this port answered, but not in Kafka's protocol: {foreign}{}",
         quoted(preview)
@@ -78,7 +78,7 @@ pub enum ConnectError {
         address: Address,
         /// What it probably is.
         foreign: Foreign,
-        /// The first line of what it sent, made printable; may be empty.
+        /// The first line of the response, made printable; may be empty.
         preview: String,
     },
     /// The peer closed the connection instead of answering the first request.
@@ -92,10 +92,10 @@ pub enum ConnectError {
     Rejected {
         /// As the user or the cluster gave it.
         address: Address,
-        /// The broker's word.
+        /// The broker's code.
         code: ErrorCode,
     },
-    /// An answer in Kafka's frames that breaks its rules.
+    /// A response in Kafka's frames is invalid.
     #[error(
         "{address}: the response to the first request is not a valid ApiVersions response: {error}"
     )]
@@ -112,28 +112,28 @@ pub enum ConnectError {
         address: Address,
         /// What went wrong.
         words: Box<str>,
-        /// What the user can do about it.
-        cure: &'static str,
+        /// The fix for the user.
+        fix: &'static str,
     },
-    /// The broker did not let this client in.
+    /// The broker did not authenticate this client.
     #[error("{address}: SASL {words}")]
     Sasl {
         /// As the user or the cluster gave it.
         address: Address,
-        /// The mechanism, and what went wrong, with the broker's words where it has some.
+        /// The mechanism and the problem, with the broker's message if there is one.
         words: Box<str>,
-        /// What the user can do about it.
-        cure: &'static str,
+        /// The fix for the user.
+        fix: &'static str,
     },
-    /// The operating system failed in the midst of it.
+    /// The operating system failed meanwhile.
     #[error("{address}: {error}")]
     Io {
         /// As the user or the cluster gave it.
         address: Address,
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
     },
-    /// Somebody raised the [`crate::Interrupt`].
+    /// The user interrupted ([`crate::Interrupt`]).
     #[error("{address}: interrupted while connecting")]
     Interrupted {
         /// As the user or the cluster gave it.
@@ -141,7 +141,7 @@ pub enum ConnectError {
     },
 }
 
-/// How long was waited: `12.3 s`, `850 ms`.
+/// A waiting time as text: `12.3 s`, `850 ms`.
 pub(crate) fn time_words(waited: Duration) -> String {
     match waited.as_secs_f64() {
         seconds if seconds >= 1.0 => format!("{seconds:.1} s"),
@@ -158,7 +158,7 @@ fn quoted(preview: &str) -> String {
 }
 
 impl ConnectError {
-    /// The address that was to be reached.
+    /// The address to be reached.
     pub fn address(&self) -> &Address {
         match self {
             ConnectError::UnknownHost { address, .. }
@@ -178,10 +178,9 @@ impl ConnectError {
         }
     }
 
-    /// The same after a TLS handshake: with TLS 1.3 a broker refuses a client's certificate only
-    /// then.
+    /// The same after a TLS handshake: with TLS 1.3, a broker refuses a client's certificate only then.
     pub(super) fn over_tls(self) -> ConnectError {
-        let (address, (words, cure)) = match self {
+        let (address, (words, fix)) = match self {
             ConnectError::Io { address, error } => match tls::failure(&error) {
                 Some(failure) => (address, tls::words(failure)),
                 None => return ConnectError::Io { address, error },
@@ -199,11 +198,11 @@ impl ConnectError {
         ConnectError::Tls {
             address,
             words: words.into(),
-            cure,
+            fix,
         }
     }
 
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             ConnectError::UnknownHost { .. } => {
@@ -233,54 +232,54 @@ impl ConnectError {
                 "check that this is a Kafka listener; if it is, please report this with the \
                  broker's version"
             }
-            ConnectError::Tls { cure, .. } | ConnectError::Sasl { cure, .. } => cure,
+            ConnectError::Tls { fix, .. } | ConnectError::Sasl { fix, .. } => fix,
             ConnectError::Io { .. } => "check the network and try again",
             ConnectError::Interrupted { .. } => "run it again",
         }
     }
 }
 
-/// Why a request has no usable answer. `broker` is the address of the connection.
+/// Why a request has no usable response. `broker` is the address of the connection.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// Broker and kgauge have no version of the request in common, or the broker lacks it.
+    /// Broker and kgauge have no common version of the request, or the broker lacks it.
     #[error("{broker} cannot answer {api}: {}", version_words(*theirs, *ours))]
     Unsupported {
-        /// Who was to be asked.
+        /// The broker.
         broker: Address,
         /// The request.
         api: ApiKey,
-        /// Lowest and highest version of the broker, if it knows the request at all.
+        /// The broker's lowest and highest version, if it supports the request.
         theirs: Option<(i16, i16)>,
-        /// Lowest and highest version that would have done.
+        /// The lowest and highest acceptable version.
         ours: (i16, i16),
     },
-    /// The request cannot be written in the version that both know.
+    /// The request cannot be encoded in the common version.
     #[error("{api} version {version} cannot be written for {broker}: {error}")]
     Encode {
-        /// Who was to be asked.
+        /// The broker.
         broker: Address,
         /// The request.
         api: ApiKey,
-        /// The version agreed on.
+        /// The common version.
         version: i16,
-        /// What does not fit.
+        /// The problem.
         error: EncodeError,
     },
-    /// No answer in time. The connection is not used again.
+    /// No response in time. The connection is not used again.
     #[error("{broker} did not answer {api} within {}", time_words(*waited))]
     TimedOut {
-        /// Who was asked.
+        /// The broker.
         broker: Address,
         /// The request.
         api: ApiKey,
-        /// How long was waited.
+        /// The time waited.
         waited: Duration,
     },
     /// The broker closed the connection.
     #[error("{broker} closed the connection instead of answering {api}")]
     Closed {
-        /// Who was asked.
+        /// The broker.
         broker: Address,
         /// The request.
         api: ApiKey,
@@ -288,56 +287,56 @@ pub enum CallError {
     /// The operating system failed.
     #[error("{broker}: {api} failed: {error}")]
     Io {
-        /// Who was asked.
+        /// The broker.
         broker: Address,
         /// The request.
         api: ApiKey,
-        /// The operating system's words.
+        /// The operating system's message.
         error: io::Error,
     },
-    /// An answer longer than the client takes, or with an impossible length.
+    /// A response that is larger than allowed, or has an impossible length.
     #[error(
         "{broker} announced a response of {bytes} bytes to {api}; kgauge accepts at most \
          {bytes_max}"
     )]
     Length {
-        /// Who was asked.
+        /// The broker.
         broker: Address,
         /// The request.
         api: ApiKey,
-        /// The length as it came.
+        /// The length as received.
         bytes: i64,
         /// [`crate::ClientConfig::response_bytes_max`].
         bytes_max: usize,
     },
-    /// An answer to another request than the one that was sent.
+    /// A response to another request than the last one.
     #[error("{broker} answered {api} with correlation id {received} instead of {expected}")]
     Correlation {
-        /// Who was asked.
+        /// The broker.
         broker: Address,
         /// The request.
         api: ApiKey,
-        /// What was sent.
+        /// The id of the request.
         expected: i32,
-        /// What came back.
+        /// The id of the response.
         received: i32,
     },
-    /// An answer that is no message of that version.
+    /// A response that is not a valid message of this version.
     #[error("{broker} answered {api} version {version} with an invalid response: {error}")]
     Malformed {
-        /// Who was asked.
+        /// The broker.
         broker: Address,
         /// The request.
         api: ApiKey,
-        /// The version asked for.
+        /// The requested version.
         version: i16,
         /// What is wrong with it.
         error: DecodeError,
     },
-    /// Somebody raised the [`crate::Interrupt`].
+    /// The user interrupted ([`crate::Interrupt`]).
     #[error("{api} to {broker}: interrupted while waiting")]
     Interrupted {
-        /// Who was asked.
+        /// The broker.
         broker: Address,
         /// The request.
         api: ApiKey,
@@ -357,15 +356,15 @@ fn version_words(theirs: Option<(i16, i16)>, ours: (i16, i16)) -> String {
 }
 
 impl CallError {
-    /// Whether asking again, over a new connection, may help.
-    pub fn is_transient(&self) -> bool {
+    /// Whether a retry over a new connection may help.
+    pub(crate) fn is_transient(&self) -> bool {
         matches!(
             self,
             CallError::TimedOut { .. } | CallError::Closed { .. } | CallError::Io { .. }
         )
     }
 
-    /// Whether the broker may have acted on the request although no answer came.
+    /// Whether the request may have taken effect without a response.
     pub fn may_have_been_done(&self) -> bool {
         !matches!(
             self,
@@ -373,7 +372,7 @@ impl CallError {
         )
     }
 
-    /// What the user can do about it.
+    /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
             CallError::Unsupported { .. } => {

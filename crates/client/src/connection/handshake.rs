@@ -35,7 +35,7 @@ pub(super) enum Peer {
 
 /// Repeats the request until the peer has answered. `recognise` checks, over separate connections, whether a silent
 /// peer is an old broker; if not, the wait continues.
-pub(super) fn shake(
+pub(super) fn exchange(
     connection: &mut Connection,
     deadline: Instant,
     recognise: impl FnOnce() -> Option<ApiVersions>,

@@ -1,4 +1,4 @@
-//! One connection to one broker: dialled, introduced, and used for one request at a time.
+//! A connection to one broker: opened, authenticated, and used for one request at a time.
 
 mod api_versions;
 mod dial;
@@ -34,13 +34,13 @@ use crate::security::Channel;
 use frame::{FrameIoError, Patience};
 use handshake::Peer;
 
-/// How long before its end a session is no longer used.
+/// A session is no longer used from this long before its end.
 const SESSION_MARGIN: Duration = Duration::from_secs(1);
 
 /// A blocking connection to a broker whose API versions are known.
 ///
-/// After an error that leaves the stream in doubt (a timeout, a wrong correlation id, a broken
-/// frame) it [is broken](Connection::is_broken) and every further call fails.
+/// After an error that leaves the stream in an unknown state (a timeout, a wrong correlation id, an invalid frame), it
+/// [is broken](Connection::is_broken) and every further call fails.
 #[derive(Debug)]
 pub struct Connection {
     channel: Channel,
@@ -58,35 +58,14 @@ pub struct Connection {
     used: Instant,
 }
 
-/// What a connection consists of, for an event loop of one's own.
-#[derive(Debug)]
-pub struct ConnectionParts {
-    /// The socket, blocking and without timeouts, with its TLS session if it has one; no unread
-    /// byte is left behind.
-    pub channel: Channel,
-    /// The broker's address as it was given.
-    pub address: Address,
-    /// The address it resolved to.
-    pub peer: SocketAddr,
-    /// When the broker ends the session of an authenticated client, if it does (KIP-368): the
-    /// first request after that closes the connection.
-    pub session_end: Option<Instant>,
-    /// What the broker knows.
-    pub api_versions: ApiVersions,
-    /// `client.id`, for the headers of requests.
-    pub client_id: String,
-    /// The correlation id of the next request.
-    pub correlation_id_next: i32,
-}
-
 impl Connection {
-    /// Connects within `socket.connection.setup.timeout.ms`, the first exchange included.
+    /// Connects within `socket.connection.setup.timeout.ms`, including the first exchange.
     pub fn connect(address: &Address, config: &ClientConfig) -> Result<Connection, ConnectError> {
         let limit = config.connection_setup_timeout;
         Connection::connect_within(address, config, limit, &Interrupt::new())
     }
 
-    /// Connects within `limit`, unless `interrupt` is raised; later calls listen to it too.
+    /// Connects within `limit`, unless `interrupt` is raised; later calls observe it too.
     pub fn connect_within(
         address: &Address,
         config: &ClientConfig,
@@ -97,18 +76,18 @@ impl Connection {
         let open = || Connection::open(address, config, deadline, interrupt);
         let mut connection = open()?;
         if let Some(versions) = config.old_brokers.known(address) {
-            return connection.introduced(versions, config, deadline);
+            return connection.authenticated(versions, config, deadline);
         }
         let recognise = || old::recognise(deadline, || open().ok());
-        let answer = match handshake::shake(&mut connection, deadline, recognise) {
+        let answer = match handshake::exchange(&mut connection, deadline, recognise) {
             Ok(Peer::Tells(versions)) => {
-                return connection.introduced(versions, config, deadline);
+                return connection.authenticated(versions, config, deadline);
             }
             Ok(Peer::Old(versions)) => Ok(versions),
             Err(error) => Err(error),
         };
         let (peer, is_tls) = (connection.peer, connection.channel.tls.is_some());
-        // The riddle's server may serve one connection at a time.
+        // The unknown server may serve one connection at a time.
         drop(connection);
         let answer = match answer {
             Err(error @ ConnectError::Closed { .. }) => recognise().ok_or(error),
@@ -117,16 +96,16 @@ impl Connection {
         match answer {
             Ok(versions) => {
                 config.old_brokers.note(address, &versions);
-                open()?.introduced(versions, config, deadline)
+                open()?.authenticated(versions, config, deadline)
             }
-            // A riddle's solution would be that it is TLS, which is known.
+            // It is known to use TLS, so that is not the explanation.
             Err(error) if is_tls => Err(error.over_tls()),
             Err(error) => Err(handshake::explain(error, peer, interrupt)),
         }
     }
 
-    /// The same connection, knowing what the broker knows, and let in if that takes a login.
-    fn introduced(
+    /// The same connection with the broker's API versions, authenticated if necessary.
+    fn authenticated(
         mut self,
         versions: ApiVersions,
         config: &ClientConfig,
@@ -166,34 +145,29 @@ impl Connection {
         })
     }
 
-    /// The broker's address as it was given.
+    /// The broker's address as given.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// The address it resolved to.
-    pub fn peer(&self) -> SocketAddr {
-        self.peer
-    }
-
-    /// Which requests the broker knows.
+    /// The broker's API versions.
     pub fn api_versions(&self) -> &ApiVersions {
         &self.api_versions
     }
 
-    /// Whether an error has left the stream in doubt, so that no further call can succeed.
+    /// Whether an error has left the stream in an unknown state, so that no further call can succeed.
     pub fn is_broken(&self) -> bool {
         self.broken
     }
 
-    /// How long ago the last exchange began.
+    /// The time since the last exchange began.
     pub fn idle(&self) -> Duration {
         self.used.elapsed()
     }
 
-    /// Whether the broker's word about this client holds no longer than one more request; opening
-    /// anew costs as many exchanges as authenticating again.
-    pub fn is_session_over(&self) -> bool {
+    /// Whether the broker's authentication of this client may expire before the end of one more request. A new
+    /// connection takes as many exchanges as a new authentication.
+    pub(crate) fn is_session_over(&self) -> bool {
         let limit = Instant::now() + self.request_timeout.min(SESSION_MARGIN);
         self.session_end.is_some_and(|end| end <= limit)
     }
@@ -202,7 +176,7 @@ impl Connection {
         self.interrupt.clone()
     }
 
-    /// A SASL message without a request around it, and the answer; `None` if there is none.
+    /// Sends a SASL message without a request around it; returns the response, or `None` without one.
     pub(crate) fn exchange_bare(&mut self, message: &[u8], deadline: Instant) -> Option<Vec<u8>> {
         let patience = Patience {
             deadline,
@@ -216,19 +190,17 @@ impl Connection {
         answer.ok()
     }
 
-    /// Lets later calls listen to another flag.
+    /// Replaces the interrupt flag of later calls.
     pub fn set_interrupt(&mut self, interrupt: Interrupt) {
         self.interrupt = interrupt;
     }
 
-    /// Sends `request` in the highest version that both sides know, and waits for its answer at
-    /// most `request.timeout.ms`.
+    /// Sends `request` in the highest common version, and waits at most `request.timeout.ms` for its response.
     pub fn call<'a, R: Request<'a>>(&mut self, request: &R) -> Result<Decoded<R>, CallError> {
         self.call_between(request, R::VERSIONS, self.request_timeout)
     }
 
-    /// The highest version of `api` within `versions` that both sides know, for requests whose
-    /// content depends on it.
+    /// The highest common version of `api` within `versions`, for requests whose content depends on it.
     pub fn version(&self, api: ApiKey, versions: RangeInclusive<i16>) -> Result<i16, CallError> {
         let ours = (*versions.start(), *versions.end());
         self.api_versions
@@ -284,24 +256,16 @@ impl Connection {
         Ok(reply)
     }
 
-    /// Gives the socket away, for an event loop of one's own.
-    pub fn into_parts(self) -> std::io::Result<ConnectionParts> {
+    /// The socket, blocking and without timeouts, for the caller's own event loop. It has no unread bytes.
+    pub fn into_channel(self) -> std::io::Result<Channel> {
         let mut channel = self.channel;
         channel.flush()?;
         channel.set_read_timeout(None)?;
         channel.set_write_timeout(None)?;
-        Ok(ConnectionParts {
-            channel,
-            session_end: self.session_end,
-            address: self.address,
-            peer: self.peer,
-            api_versions: self.api_versions,
-            client_id: self.client_id,
-            correlation_id_next: next_id(self.correlation_id),
-        })
+        Ok(channel)
     }
 
-    /// One frame out, one frame in. The answer's correlation id is for the caller to check.
+    /// Sends one frame and receives one. The caller must check the response's correlation id.
     fn exchange<'a, R: Request<'a>>(
         &mut self,
         request: &R,
@@ -343,7 +307,7 @@ impl Connection {
         sent.map_err(Failure::Frame)
     }
 
-    /// The next frame. After a timeout without a single byte it may be waited for again.
+    /// The next frame. After a timeout without a single byte, it can be waited for again.
     fn receive(&mut self, deadline: Instant) -> Result<Vec<u8>, Failure> {
         let patience = Patience {
             deadline,
@@ -360,7 +324,7 @@ fn next_id(id: i32) -> i32 {
     id.checked_add(1).unwrap_or(1)
 }
 
-/// What goes wrong in an exchange, before anybody knows what it was for.
+/// Errors of an exchange, before the request is known.
 enum Failure {
     Encode(kgauge_wire::codec::EncodeError),
     Frame(FrameIoError),

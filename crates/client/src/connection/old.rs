@@ -1,5 +1,5 @@
-//! Brokers that do not know ApiVersions: Kafka before 0.10. 0.8 closes the connection on it, 0.9.0
-//! leaves it unanswered for ever (seen with 0.8.2.2 and 0.9.0.1; also of ApiVersions 0).
+//! Brokers without ApiVersions: Kafka before 0.10. 0.8 closes the connection, and 0.9.0 never answers (observed with
+//! 0.8.2.2 and 0.9.0.1, also for ApiVersions 0).
 //!
 //! The client recognises such a broker by the requests that it answers: Metadata version 0, which all of them support,
 //! and ListGroups, which 0.9 added. The tables below list its other requests.
@@ -12,7 +12,7 @@ use kgauge_wire::messages::{
 
 use super::{ApiVersions, Connection, handshake};
 
-/// What 0.8.2 knows, as (key, lowest, highest). Source: `kafka.api.RequestKeys` and the version checks
+/// The requests of 0.8.2, as (key, lowest, highest). Source: `kafka.api.RequestKeys` and the version checks
 /// of its requests. 0.8.0 and 0.8.1 are taken for 0.8.2, although they lack FindCoordinator and LZ4.
 const KAFKA_0_8_2: &[(i16, i16, i16)] = &[
     (0, 0, 0),  // Produce
@@ -24,7 +24,7 @@ const KAFKA_0_8_2: &[(i16, i16, i16)] = &[
     (10, 0, 0), // FindCoordinator
 ];
 
-/// What 0.9.0 knows. Source: `org.apache.kafka.common.protocol.Protocol` of kafka-clients 0.9.0.1.
+/// The requests of 0.9.0. Source: `org.apache.kafka.common.protocol.Protocol` of kafka-clients 0.9.0.1.
 const KAFKA_0_9: &[(i16, i16, i16)] = &[
     (0, 0, 1),  // Produce, with throttle time (KIP-13)
     (1, 0, 1),  // Fetch
@@ -41,7 +41,7 @@ const KAFKA_0_9: &[(i16, i16, i16)] = &[
     (16, 0, 0), // ListGroups
 ];
 
-/// Which age?
+/// The releases that are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Age {
     Kafka08,
@@ -58,16 +58,16 @@ impl Age {
     }
 }
 
-/// What the broker knows, if it is one of before 0.10. `open` makes a new connection to it.
+/// The API versions of the broker if it is older than 0.10. `open` makes a new connection to it.
 ///
-/// A newer broker answers the old requests too, and may have closed its connection, or kept silent,
-/// for reasons of its own. So ApiVersions is asked for once more at the end, in its first version.
+/// A newer broker also answers the old requests, and may have closed its connection or kept silent for another reason.
+/// ApiVersions is therefore requested again at the end, in its first version.
 pub(super) fn recognise(
     deadline: Instant,
     mut open: impl FnMut() -> Option<Connection>,
 ) -> Option<ApiVersions> {
     let start = Instant::now();
-    // Half of what is left is for whoever waits if this is no such broker.
+    // Half of the remaining time is left for the caller, in case this is a newer broker.
     if !answers_metadata(&mut open()?, halfway(start, deadline)) {
         return None;
     }
@@ -86,7 +86,7 @@ pub(super) fn recognise(
     }
 }
 
-/// Brokers that know ApiVersions answer it from memory; this is for the slowest of them.
+/// Enough for the slowest broker with ApiVersions, which answers from memory.
 const CONFIRMATION: Duration = Duration::from_millis(500);
 
 fn halfway(start: Instant, deadline: Instant) -> Instant {
@@ -94,7 +94,7 @@ fn halfway(start: Instant, deadline: Instant) -> Instant {
 }
 
 fn answers_metadata(connection: &mut Connection, deadline: Instant) -> bool {
-    // No topic means all of them; to name one could make it.
+    // No topic means all of them; naming one could create it.
     let request = MetadataRequest {
         topics: Some(Vec::new()),
         ..MetadataRequest::default()
@@ -108,7 +108,7 @@ fn answers_list_groups(connection: &mut Connection, deadline: Instant) -> bool {
         .is_some_and(|message| ListGroupsResponse::decode_exact(&message, 0).is_ok())
 }
 
-/// The message that answers a request of version 0. Its header is the correlation id alone.
+/// The response to a request of version 0. Its header is only the correlation id.
 fn message<'a, R: Request<'a>>(
     connection: &mut Connection,
     request: &R,
@@ -121,9 +121,7 @@ fn message<'a, R: Request<'a>>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::OldBrokers;
     use super::*;
-    use crate::config::Address;
     use crate::release::ReleaseGuess;
 
     #[test]
@@ -131,17 +129,5 @@ mod tests {
         let guess = |age: Age| ReleaseGuess::from_api_versions(&age.versions()).to_string();
         assert_eq!(guess(Age::Kafka08), "0.8.2");
         assert_eq!(guess(Age::Kafka09), "0.9.0");
-    }
-
-    #[test]
-    fn old_brokers_are_remembered_by_address_and_by_all_copies() {
-        let address: Address = "a:1".parse().unwrap();
-        let met = OldBrokers::default();
-        let copy = met.clone();
-        assert_eq!(copy.known(&address), None);
-        met.note(&address, &Age::Kafka09.versions());
-        assert_eq!(copy.known(&address), Some(Age::Kafka09.versions()));
-        copy.forget(&address);
-        assert_eq!(met.known(&address), None);
     }
 }

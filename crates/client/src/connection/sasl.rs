@@ -1,5 +1,5 @@
-//! SASL over Kafka's requests: SaslHandshake names the mechanism, SaslAuthenticate carries its
-//! messages; for brokers before 1.0 they go as bare frames (KIP-43, KIP-152).
+//! SASL over Kafka's requests: SaslHandshake names the mechanism, and SaslAuthenticate carries its messages; to brokers
+//! before 1.0 they are sent as bare frames (KIP-43, KIP-152).
 
 use std::time::Instant;
 
@@ -17,40 +17,40 @@ use super::{CallError, ConnectError, Connection};
 use crate::security::{Login, SaslSettings, token};
 use crate::shown;
 
-/// What goes wrong; without any message of the exchange.
-struct Trouble {
+/// What went wrong, without any message of the exchange.
+struct SaslFailure {
     words: String,
-    cure: &'static str,
+    fix: &'static str,
 }
 
-impl Trouble {
-    fn new(words: impl Into<String>, cure: &'static str) -> Trouble {
-        Trouble {
+impl SaslFailure {
+    fn new(words: impl Into<String>, fix: &'static str) -> SaslFailure {
+        SaslFailure {
             words: words.into(),
-            cure,
+            fix,
         }
     }
 }
 
-impl From<ScramError> for Trouble {
-    fn from(error: ScramError) -> Trouble {
+impl From<ScramError> for SaslFailure {
+    fn from(error: ScramError) -> SaslFailure {
         const LOG: &str = "check the broker's log";
         match error {
-            ScramError::Malformed => Trouble::new("its SCRAM response is invalid", LOG),
-            ScramError::Rounds(rounds) => Trouble::new(
+            ScramError::Malformed => SaslFailure::new("its SCRAM response is invalid", LOG),
+            ScramError::Rounds(rounds) => SaslFailure::new(
                 format!("it requires {rounds} SCRAM iterations; kgauge accepts 4096 to 10000000"),
                 "reset the user's iterations with kafka-configs",
             ),
-            ScramError::ServerProof => Trouble::new(
+            ScramError::ServerProof => SaslFailure::new(
                 "it could not prove that it knows the password",
                 "this may not be your broker; check its address",
             ),
-            ScramError::Refused => Trouble::new("it rejected the SCRAM exchange", LOG),
+            ScramError::Refused => SaslFailure::new("it rejected the SCRAM exchange", LOG),
         }
     }
 }
 
-/// Says who we are. When the session ends, if the broker limits it (KIP-368).
+/// Authenticates this client. Returns when the session ends, if the broker limits it (KIP-368).
 pub(crate) fn authenticate(
     connection: &mut Connection,
     settings: &SaslSettings,
@@ -70,35 +70,35 @@ pub(crate) fn authenticate(
             SaslSettings::OauthBearer(source) => {
                 let interrupt = exchange.connection.interrupt();
                 match token::fetch(source, deadline, &interrupt) {
-                    Ok(token) => exchange.bearer(&token),
-                    Err(words) => Err(Trouble::new(words, "correct the token's source")),
+                    Ok(token) => exchange.oauthbearer(&token),
+                    Err(words) => Err(SaslFailure::new(words, "correct the token's source")),
                 }
             }
         });
     let session_end = exchange.session_end;
     done.map(|()| session_end)
-        .map_err(|trouble| ConnectError::Sasl {
+        .map_err(|failure| ConnectError::Sasl {
             address: connection.address().clone(),
-            words: format!("{}: {}", settings.mechanism(), trouble.words).into(),
-            cure: trouble.cure,
+            words: format!("{}: {}", settings.mechanism(), failure.words).into(),
+            fix: failure.fix,
         })
 }
 
 struct Exchange<'a> {
     connection: &'a mut Connection,
     deadline: Instant,
-    /// The broker knows SaslHandshake 0 only: messages go without a request around them.
+    /// The broker supports only SaslHandshake 0: messages are sent without a request around them.
     bare: bool,
     session_end: Option<Instant>,
 }
 
 impl Exchange<'_> {
-    fn agree(&mut self, mechanism: &'static str) -> Result<(), Trouble> {
+    fn agree(&mut self, mechanism: &'static str) -> Result<(), SaslFailure> {
         const OLD: &str = "use a SASL listener of Kafka 0.10 or newer";
         let known = self.connection.api_versions();
         let version = known
             .highest_common(ApiKey::SaslHandshake, 0..=1)
-            .ok_or_else(|| Trouble::new("it does not support SASL", OLD))?;
+            .ok_or_else(|| SaslFailure::new("it does not support SASL", OLD))?;
         self.bare = version == 0 || known.range(ApiKey::SaslAuthenticate).is_none();
         let version = if self.bare { 0 } else { version };
         let request = SaslHandshakeRequest {
@@ -108,13 +108,13 @@ impl Exchange<'_> {
         let reply = self
             .connection
             .call_between(&request, version..=version, left)
-            .map_err(|error| call_trouble(&error))?;
-        let answer = reply.decode().map_err(|error| call_trouble(&error))?;
+            .map_err(|error| call_failure(&error))?;
+        let answer = reply.decode().map_err(|error| call_failure(&error))?;
         match ErrorCode::from(answer.error_code) {
             ErrorCode::None => Ok(()),
             ErrorCode::UnsupportedSaslMechanism => {
                 let offered: Vec<_> = answer.mechanisms.iter().map(|name| &**name).collect();
-                Err(Trouble::new(
+                Err(SaslFailure::new(
                     format!(
                         "it does not offer this mechanism, only: {}",
                         offered.join(", ")
@@ -123,20 +123,20 @@ impl Exchange<'_> {
                      sasl.enabled.mechanisms",
                 ))
             }
-            ErrorCode::IllegalSaslState => Err(Trouble::new(
+            ErrorCode::IllegalSaslState => Err(SaslFailure::new(
                 "this listener does not use SASL",
                 "set security.protocol to PLAINTEXT or SSL, or use another listener",
             )),
-            code => Err(Trouble::new(
+            code => Err(SaslFailure::new(
                 format!("it answered {code}"),
                 "check the broker's log",
             )),
         }
     }
 
-    fn plain(&mut self, login: &Login) -> Result<(), Trouble> {
+    fn plain(&mut self, login: &Login) -> Result<(), SaslFailure> {
         let (name, password) = (login.username.expose(), login.password.expose());
-        // Authorization id, name, password (RFC 4616); Kafka's client leaves the first empty.
+        // Authorization id, user, password (RFC 4616); Kafka's client leaves the first empty.
         self.send(
             Secret::<String>::new(format!("\0{name}\0{password}"))
                 .expose()
@@ -145,10 +145,10 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    fn scram(&mut self, mechanism: ScramMechanism, login: &Login) -> Result<(), Trouble> {
+    fn scram(&mut self, mechanism: ScramMechanism, login: &Login) -> Result<(), SaslFailure> {
         let mut nonce = [0; 24];
         SystemRandom::new().fill(&mut nonce).map_err(|_| {
-            Trouble::new(
+            SaslFailure::new(
                 "the operating system provides no random numbers",
                 "try again",
             )
@@ -166,32 +166,35 @@ impl Exchange<'_> {
         Ok(scram.check(&answer)?)
     }
 
-    fn bearer(&mut self, token: &Secret) -> Result<(), Trouble> {
+    fn oauthbearer(&mut self, token: &Secret) -> Result<(), SaslFailure> {
         let first: Secret = Secret::new(format!("n,,\x01auth=Bearer {}\x01\x01", token.expose()));
         let answer = self.send(first.expose().as_bytes())?;
         if answer.is_empty() {
             return Ok(());
         }
-        // The server's reason; it says no only after this byte (RFC 7628, section 3.2.3).
+        // The server's reason; it refuses only after this byte (RFC 7628, section 3.2.3).
         let reason = shown(&String::from_utf8_lossy(&answer));
-        let cure = "get a token that the broker accepts";
+        let fix = "get a token that the broker accepts";
         match self.send(b"\x01") {
-            Err(trouble) => Err(Trouble::new(format!("{} ({reason})", trouble.words), cure)),
-            Ok(_) => Err(Trouble::new(
+            Err(failure) => Err(SaslFailure::new(
+                format!("{} ({reason})", failure.words),
+                fix,
+            )),
+            Ok(_) => Err(SaslFailure::new(
                 format!("it rejected the token ({reason})"),
-                cure,
+                fix,
             )),
         }
     }
 
-    /// One message there and one back.
-    fn send(&mut self, message: &[u8]) -> Result<Vec<u8>, Trouble> {
+    /// Sends one message and receives the response.
+    fn send(&mut self, message: &[u8]) -> Result<Vec<u8>, SaslFailure> {
         if self.bare {
             return self
                 .connection
                 .exchange_bare(message, self.deadline)
                 .ok_or_else(|| {
-                    Trouble::new(
+                    SaslFailure::new(
                         "it closed the connection: the name, password or token is wrong",
                         "correct sasl.jaas.config",
                     )
@@ -205,8 +208,8 @@ impl Exchange<'_> {
         let reply = self
             .connection
             .call_between(&request, 0..=2, left)
-            .map_err(|error| call_trouble(&error))?;
-        let answer = reply.decode().map_err(|error| call_trouble(&error))?;
+            .map_err(|error| call_failure(&error))?;
+        let answer = reply.decode().map_err(|error| call_failure(&error))?;
         let code = ErrorCode::from(answer.error_code);
         if !code.is_none() {
             let words = answer.error_message.as_deref().unwrap_or_default();
@@ -215,7 +218,7 @@ impl Exchange<'_> {
             } else {
                 format!("{code} (\"{}\")", shown(words))
             };
-            return Err(Trouble::new(
+            return Err(SaslFailure::new(
                 words,
                 "correct the name and password or token in sasl.jaas.config, and check that the \
                  user exists on the broker",
@@ -228,12 +231,12 @@ impl Exchange<'_> {
     }
 }
 
-fn call_trouble(error: &CallError) -> Trouble {
+fn call_failure(error: &CallError) -> SaslFailure {
     match error {
-        CallError::Closed { .. } => Trouble::new(
+        CallError::Closed { .. } => SaslFailure::new(
             "it closed the connection during authentication",
             "check the broker's log",
         ),
-        other => Trouble::new(other.to_string(), other.fix()),
+        other => SaslFailure::new(other.to_string(), other.fix()),
     }
 }

@@ -1,4 +1,4 @@
-//! Who gets which partitions, as Kafka's own assignors deal them out. The group's leader computes it.
+//! Kafka's own assignors: which member gets which partitions. The group's leader computes it.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use super::subscriber::{Partitions, Subscriber, give, wants};
 /// A `partition.assignment.strategy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Assignor {
-    /// For each topic a run of neighbours to each member: `RangeAssignor`.
+    /// Each member gets a range of each topic's partitions: `RangeAssignor`.
     Range,
-    /// All partitions of all topics in turn: `RoundRobinAssignor`.
+    /// The partitions of all topics in turn: `RoundRobinAssignor`.
     RoundRobin,
-    /// Balanced, and with few moves from one rebalance to the next: `StickyAssignor`.
+    /// Balanced, with few moves from one rebalance to the next: `StickyAssignor`.
     Sticky,
-    /// The same, in groups whose members read on while they rebalance: `CooperativeStickyAssignor`.
+    /// The same, for groups whose members continue to read during a rebalance: `CooperativeStickyAssignor`.
     CooperativeSticky,
 }
 
 impl Assignor {
-    /// All of them.
+    /// All assignors.
     pub const ALL: [Assignor; 4] = [
         Assignor::Range,
         Assignor::RoundRobin,
@@ -27,16 +27,15 @@ impl Assignor {
         Assignor::CooperativeSticky,
     ];
 
-    /// Whether members that offer only such assignors keep their partitions while they rebalance
-    /// (KIP-429).
-    pub fn are_cooperative(offered: &[Assignor]) -> bool {
+    /// Whether members that offer only these assignors keep their partitions during a rebalance (KIP-429).
+    pub(crate) fn are_cooperative(offered: &[Assignor]) -> bool {
         !offered.is_empty()
             && offered
                 .iter()
                 .all(|one| *one == Assignor::CooperativeSticky)
     }
 
-    /// The name under which members agree on it.
+    /// Its name in the protocol.
     pub fn name(self) -> &'static str {
         match self {
             Assignor::Range => "range",
@@ -46,15 +45,15 @@ impl Assignor {
         }
     }
 
-    /// The assignor of that name.
+    /// The assignor with this name.
     pub fn named(name: &str) -> Option<Assignor> {
         Assignor::ALL
             .into_iter()
             .find(|assignor| assignor.name() == name)
     }
 
-    /// Deals out; `partitions` counts those of each topic that exists. Every subscriber stands in
-    /// the answer.
+    /// Assigns partitions; `partitions` has the partition count of each existing topic. The result contains every
+    /// subscriber.
     pub fn assign(
         self,
         subscribers: &[Subscriber],
@@ -64,20 +63,20 @@ impl Assignor {
         // `MemberInfo.compareTo`: static members first, by instance id; the others by member id.
         sorted.sort_by(|one, other| order(one).cmp(&order(other)));
         sorted.dedup_by(|one, other| one.member_id == other.member_id);
-        let mut dealt: BTreeMap<String, Partitions> = sorted
+        let mut assignments: BTreeMap<String, Partitions> = sorted
             .iter()
             .map(|member| (member.member_id.clone(), Partitions::new()))
             .collect();
         match self {
-            Assignor::Range => range(&sorted, partitions, &mut dealt),
-            Assignor::RoundRobin => round_robin(&sorted, partitions, &mut dealt),
-            Assignor::Sticky => sticky(&sorted, partitions, &mut dealt),
+            Assignor::Range => range(&sorted, partitions, &mut assignments),
+            Assignor::RoundRobin => round_robin(&sorted, partitions, &mut assignments),
+            Assignor::Sticky => sticky(&sorted, partitions, &mut assignments),
             Assignor::CooperativeSticky => {
-                sticky(&sorted, partitions, &mut dealt);
-                withhold(&sorted, &mut dealt);
+                sticky(&sorted, partitions, &mut assignments);
+                withhold(&sorted, &mut assignments);
             }
         }
-        dealt
+        assignments
     }
 }
 
@@ -88,12 +87,12 @@ fn order(member: &Subscriber) -> (bool, &str) {
     }
 }
 
-/// n partitions among m members: n / m each, and the first n % m get one more. (Since 3.5 Kafka's
-/// looks at racks too, where members tell theirs; kgauge's do not.)
+/// n partitions for m members: n / m each, and one more for the first n % m. (Since 3.5, Kafka's also considers
+/// members' racks; kgauge's members report none.)
 fn range(
     members: &[&Subscriber],
     partitions: &BTreeMap<String, i32>,
-    dealt: &mut BTreeMap<String, Partitions>,
+    assignments: &mut BTreeMap<String, Partitions>,
 ) {
     for (topic, &count) in partitions {
         let interested: Vec<&Subscriber> = members
@@ -108,17 +107,17 @@ fn range(
         let mut next = 0;
         for (place, member) in (0..).zip(interested) {
             let end = next + share + i32::from(place < extra);
-            (next..end).for_each(|index| give(dealt, member, topic, index));
+            (next..end).for_each(|index| give(assignments, member, topic, index));
             next = end;
         }
     }
 }
 
-/// Members in a circle; who does not want a topic is passed over.
+/// Members take turns; one that does not want a topic is skipped.
 fn round_robin(
     members: &[&Subscriber],
     partitions: &BTreeMap<String, i32>,
-    dealt: &mut BTreeMap<String, Partitions>,
+    assignments: &mut BTreeMap<String, Partitions>,
 ) {
     let mut turn = 0;
     for (topic, &count) in partitions {
@@ -129,7 +128,7 @@ fn round_robin(
             while !wants(members[turn % members.len()], topic) {
                 turn += 1;
             }
-            give(dealt, members[turn % members.len()], topic, index);
+            give(assignments, members[turn % members.len()], topic, index);
             turn += 1;
         }
     }
@@ -156,32 +155,32 @@ mod tests {
             .collect()
     }
 
-    fn of(dealt: &BTreeMap<String, Partitions>, id: &str) -> Vec<String> {
+    fn of(assignments: &BTreeMap<String, Partitions>, id: &str) -> Vec<String> {
         let words = |(topic, indices): (&String, &Vec<i32>)| format!("{topic}{indices:?}");
-        dealt[id].iter().map(words).collect()
+        assignments[id].iter().map(words).collect()
     }
 
-    // The two examples stand in the documentation of Kafka's assignors.
+    // The two examples in the documentation of Kafka's assignors.
 
     #[test]
     fn range_deals_neighbours_and_the_rest_to_the_first() {
         let members = [member("C1", &["t0", "t1"]), member("C0", &["t0", "t1"])];
-        let dealt = Assignor::Range.assign(&members, &counts(&[("t0", 3), ("t1", 3)]));
-        assert_eq!(of(&dealt, "C0"), ["t0[0, 1]", "t1[0, 1]"]);
-        assert_eq!(of(&dealt, "C1"), ["t0[2]", "t1[2]"]);
+        let assignments = Assignor::Range.assign(&members, &counts(&[("t0", 3), ("t1", 3)]));
+        assert_eq!(of(&assignments, "C0"), ["t0[0, 1]", "t1[0, 1]"]);
+        assert_eq!(of(&assignments, "C1"), ["t0[2]", "t1[2]"]);
         let three = ["a", "b", "c"].map(|id| member(id, &["t"]));
-        let dealt = Assignor::Range.assign(&three, &counts(&[("t", 6)]));
-        assert_eq!(of(&dealt, "b"), ["t[2, 3]"]);
-        let dealt = Assignor::Range.assign(&three, &counts(&[("t", 2)]));
-        assert_eq!(of(&dealt, "c"), [""; 0]);
+        let assignments = Assignor::Range.assign(&three, &counts(&[("t", 6)]));
+        assert_eq!(of(&assignments, "b"), ["t[2, 3]"]);
+        let assignments = Assignor::Range.assign(&three, &counts(&[("t", 2)]));
+        assert_eq!(of(&assignments, "c"), [""; 0]);
     }
 
     #[test]
     fn round_robin_goes_on_from_topic_to_topic() {
         let members = [member("C0", &["t0", "t1"]), member("C1", &["t0", "t1"])];
-        let dealt = Assignor::RoundRobin.assign(&members, &counts(&[("t0", 3), ("t1", 3)]));
-        assert_eq!(of(&dealt, "C0"), ["t0[0, 2]", "t1[1]"]);
-        assert_eq!(of(&dealt, "C1"), ["t0[1]", "t1[0, 2]"]);
+        let assignments = Assignor::RoundRobin.assign(&members, &counts(&[("t0", 3), ("t1", 3)]));
+        assert_eq!(of(&assignments, "C0"), ["t0[0, 2]", "t1[1]"]);
+        assert_eq!(of(&assignments, "C1"), ["t0[1]", "t1[0, 2]"]);
     }
 
     #[test]
@@ -192,10 +191,10 @@ mod tests {
             member("C2", &["t0", "t1", "t2"]),
         ];
         let topics = counts(&[("t0", 1), ("t1", 2), ("t2", 3)]);
-        let dealt = Assignor::RoundRobin.assign(&members, &topics);
-        assert_eq!(of(&dealt, "C0"), ["t0[0]"]);
-        assert_eq!(of(&dealt, "C1"), ["t1[0]"]);
-        assert_eq!(of(&dealt, "C2"), ["t1[1]", "t2[0, 1, 2]"]);
+        let assignments = Assignor::RoundRobin.assign(&members, &topics);
+        assert_eq!(of(&assignments, "C0"), ["t0[0]"]);
+        assert_eq!(of(&assignments, "C1"), ["t1[0]"]);
+        assert_eq!(of(&assignments, "C2"), ["t1[1]", "t2[0, 1, 2]"]);
     }
 
     #[test]
@@ -204,9 +203,9 @@ mod tests {
         fixed.instance_id = Some("zz".to_owned());
         let members = [member("a", &["t"]), fixed];
         for assignor in [Assignor::Range, Assignor::RoundRobin] {
-            let dealt = assignor.assign(&members, &counts(&[("t", 1), ("unwanted", 4)]));
-            assert_eq!(of(&dealt, "z"), ["t[0]"]);
-            assert_eq!(of(&dealt, "a"), [""; 0]);
+            let assignments = assignor.assign(&members, &counts(&[("t", 1), ("unwanted", 4)]));
+            assert_eq!(of(&assignments, "z"), ["t[0]"]);
+            assert_eq!(of(&assignments, "a"), [""; 0]);
         }
     }
 }

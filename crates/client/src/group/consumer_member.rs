@@ -1,8 +1,8 @@
-//! One member of a group of Kafka's new protocol (`group.protocol=consumer`, KIP-848): brokers deal out,
-//! and a single request joins, beats, acknowledges and leaves.
+//! A member of a group with Kafka's new protocol (`group.protocol=consumer`, KIP-848): brokers assign partitions, and
+//! one request joins, sends heartbeats, acknowledges and leaves.
 //!
-//! A member tells the coordinator which partitions it has; the answer says which it is to have. It gives
-//! up what is not among them, says so, and takes the rest: nobody stands still for the others.
+//! A member reports its partitions to the coordinator; the response contains its target assignment. It gives up the
+//! partitions that are not part of it, reports that, and takes the new ones. Other members continue meanwhile.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use kgauge_wire::codec::Uuid;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::consumer_group_heartbeat::{
     ConsumerGroupHeartbeatRequestTopicPartitions as Owned,
-    ConsumerGroupHeartbeatResponseTopicPartitions as Given,
+    ConsumerGroupHeartbeatResponseTopicPartitions as AssignedTopic,
 };
 use kgauge_wire::messages::{
     ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, Message,
@@ -30,7 +30,7 @@ use crate::shown;
 /// The first version in which members name themselves (KIP-1082).
 const WITH_OWN_ID: i16 = 1;
 
-/// The epochs of who joins, who leaves, and of a static member that may come back.
+/// The epochs of a member that joins, of one that leaves, and of a static one that may return.
 const JOINS: i32 = 0;
 const LEAVES: i32 = -1;
 const LEAVES_FOR_A_WHILE: i32 = -2;
@@ -39,36 +39,34 @@ const LEAVES_FOR_A_WHILE: i32 = -2;
 /// `group.consumer.heartbeat.interval.ms`.
 const BEAT_DEFAULT: Duration = Duration::from_secs(5);
 
-/// What a heartbeat was answered with.
+/// The response to a heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeartbeatAnswer {
-    /// All is as it was.
+    /// Nothing has changed.
     Stable,
-    /// From now on these: give up what is not among them, [acknowledge](ConsumerMember::acknowledge),
-    /// and read the rest.
+    /// The new assignment: give up all other partitions, [acknowledge](ConsumerMember::acknowledge), and read the rest.
     Assigned(Partitions),
-    /// The group went on without this member: give up everything. The next heartbeat joins again.
+    /// The group continued without this member: give up everything. The next heartbeat rejoins.
     Lost(ErrorCode),
-    /// The coordinator is away or moves, or does not know yet; ask again soon.
+    /// The coordinator is unavailable, moves, or does not know yet; try again soon.
     Unsure,
 }
 
-/// A member. Everything blocks; every wait ends soon after the interrupt of its [`Cluster`].
+/// A member. All calls block; every wait ends soon after the interrupt of its [`Cluster`].
 #[derive(Debug)]
 pub struct ConsumerMember {
-    /// Its offsets are committed as those of any member, with its epoch for a generation.
+    /// Its offsets are committed like those of a classic member, with its epoch as the generation.
     inner: GroupMember,
     remote_assignor: Option<String>,
     interval: Duration,
     names: BTreeMap<Uuid, String>,
-    /// The partitions that it has.
+    /// Its current partitions.
     owned: Vec<Owned>,
     /// Whether a heartbeat has reported `owned` to the coordinator.
     is_reported: bool,
-    /// What was given to it and cannot be read yet for want of a name.
-    nameless: Option<Vec<Given>>,
-    /// The next heartbeat tells everything: it is the first, or it is not known whether the last
-    /// one arrived.
+    /// Assigned partitions whose topic has no known name yet, so that they cannot be read.
+    unnamed: Option<Vec<AssignedTopic>>,
+    /// The next heartbeat contains everything: it is the first, or it is unknown whether the last one arrived.
     is_full: bool,
 }
 
@@ -88,7 +86,7 @@ impl ConsumerMember {
             names: BTreeMap::new(),
             owned: Vec::new(),
             is_reported: true,
-            nameless: None,
+            unnamed: None,
             is_full: true,
         }
     }
@@ -98,27 +96,27 @@ impl ConsumerMember {
         self.inner.generation.max(0)
     }
 
-    /// The id by which the group knows it.
+    /// Its id in the group.
     pub fn member_id(&self) -> &str {
         &self.inner.member_id
     }
 
-    /// How often it has to beat, as its broker says.
+    /// The heartbeat interval, as set by the broker.
     pub fn interval(&self) -> Duration {
         self.interval
     }
 
-    /// Commits and asks for offsets in its name.
+    /// Commits and fetches offsets in its name.
     pub fn offsets(&mut self) -> &mut GroupMember {
         &mut self.inner
     }
 
-    /// Lets later waits listen to another flag.
+    /// Replaces the interrupt flag of later waits.
     pub fn set_interrupt(&mut self, interrupt: &Interrupt) {
         self.inner.set_interrupt(interrupt);
     }
 
-    /// The member has these now and no others; the next heartbeat, which should follow at once, says so.
+    /// The member now has exactly these partitions; the next heartbeat, which should follow at once, reports them.
     pub fn acknowledge(&mut self, partitions: &Partitions) {
         let id = |name: &String| self.names.iter().find(|(_, known)| *known == name);
         let owned = partitions.iter().filter(|(_, indices)| !indices.is_empty());
@@ -132,11 +130,11 @@ impl ConsumerMember {
         self.is_reported = false;
     }
 
-    /// Joins, or says that it is there; hears what it is to read.
+    /// Joins, or sends a heartbeat; returns the assignment if it changed.
     pub fn heartbeat(&mut self) -> Result<HeartbeatAnswer, GroupError> {
         if self.inner.generation < JOINS {
-            // A commit has heard it.
-            self.lose();
+            // A commit has found out.
+            self.give_up_all();
             return Ok(HeartbeatAnswer::Lost(ErrorCode::UnknownMemberId));
         }
         let epoch = self.inner.generation;
@@ -153,7 +151,7 @@ impl ConsumerMember {
         match code {
             ErrorCode::None => {}
             ErrorCode::UnknownMemberId | ErrorCode::FencedMemberEpoch => {
-                self.lose();
+                self.give_up_all();
                 return Ok(HeartbeatAnswer::Lost(code));
             }
             code if code.refreshes_coordinator() => {
@@ -191,13 +189,13 @@ impl ConsumerMember {
         }
         self.is_full = false;
         if answer.given.is_some() {
-            self.nameless = answer.given;
+            self.unnamed = answer.given;
         }
         self.named()
     }
 
-    /// Leaves, so that the others need not wait for the session's end. `comes_back` is what Kafka's
-    /// consumer says as a static member: its partitions wait for it.
+    /// Leaves, so that the others need not wait for the end of the session. With `comes_back`, its partitions wait for
+    /// it: Kafka's consumer leaves like this as a static member.
     pub fn leave(&mut self, comes_back: bool) -> Result<(), GroupError> {
         if self.inner.member_id.is_empty() || self.inner.generation <= JOINS {
             return Ok(());
@@ -209,7 +207,7 @@ impl ConsumerMember {
             LEAVES
         };
         let answer = self.beat(epoch)?;
-        self.lose();
+        self.give_up_all();
         match ErrorCode::from(answer.code) {
             ErrorCode::None | ErrorCode::UnknownMemberId | ErrorCode::FencedMemberEpoch => Ok(()),
             code => Err(self
@@ -219,18 +217,18 @@ impl ConsumerMember {
         }
     }
 
-    /// Nothing is its own any more; it joins again under its name.
-    fn lose(&mut self) {
+    /// It owns nothing any more; it rejoins with the same id.
+    fn give_up_all(&mut self) {
         self.inner.generation = JOINS;
         self.owned.clear();
         self.is_reported = true;
-        self.nameless = None;
+        self.unnamed = None;
         self.is_full = true;
     }
 
-    /// What was given, under the topics' names.
+    /// The assigned partitions, by topic name.
     fn named(&mut self) -> Result<HeartbeatAnswer, GroupError> {
-        let Some(given) = &self.nameless else {
+        let Some(given) = &self.unnamed else {
             return Ok(HeartbeatAnswer::Stable);
         };
         if given
@@ -250,7 +248,7 @@ impl ConsumerMember {
         }
         let mut partitions = Partitions::new();
         for topic in given {
-            // A topic that was made again meanwhile is not known by its new id everywhere yet.
+            // The new id of a recreated topic is not known everywhere yet.
             let Some(name) = self.names.get(&topic.topic_id) else {
                 return Ok(HeartbeatAnswer::Unsure);
             };
@@ -259,7 +257,7 @@ impl ConsumerMember {
             of_topic.sort_unstable();
             of_topic.dedup();
         }
-        self.nameless = None;
+        self.unnamed = None;
         Ok(HeartbeatAnswer::Assigned(partitions))
     }
 
@@ -319,14 +317,14 @@ impl ConsumerMember {
     }
 }
 
-/// What matters of a response.
+/// The relevant part of a response.
 struct Answer {
     code: i16,
     why: String,
     member_id: Option<String>,
     epoch: i32,
     interval: Option<Duration>,
-    given: Option<Vec<Given>>,
+    given: Option<Vec<AssignedTopic>>,
 }
 
 impl Answer {

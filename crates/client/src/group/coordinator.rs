@@ -12,7 +12,7 @@ use crate::cluster::{Cluster, ClusterError};
 use crate::connection::{CallError, Connection, Decoded};
 use crate::interrupt::Interrupt;
 
-/// A connection of the member's own: joining blocks it for as long as the group rebalances.
+/// A member's own connection: joining blocks it while the group rebalances.
 #[derive(Debug)]
 pub(super) struct Coordinator {
     pub(super) cluster: Cluster,
@@ -29,7 +29,7 @@ impl Coordinator {
         }
     }
 
-    /// The coordinator may be another by now.
+    /// The coordinator may have changed.
     pub(super) fn forget(&mut self) {
         self.link = None;
     }
@@ -41,7 +41,7 @@ impl Coordinator {
         }
     }
 
-    /// The version of `api` that will be spoken.
+    /// The version of `api` that requests will have.
     pub(super) fn version(
         &mut self,
         api: ApiKey,
@@ -82,7 +82,7 @@ impl Coordinator {
         })
     }
 
-    /// What does not come through again by itself.
+    /// The error of a failed request, with the group.
     pub(super) fn failed(&self, error: ClusterError) -> GroupError {
         GroupError::Cluster {
             group: self.group.clone(),

@@ -6,7 +6,6 @@ use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
 use crate::cluster::ClusterError;
-use crate::connection::CallError;
 
 /// Why an operation of a group member failed.
 #[derive(Debug, thiserror::Error)]
@@ -104,15 +103,9 @@ pub enum GroupError {
 }
 
 impl GroupError {
-    /// Whether the member was interrupted.
-    pub fn is_interrupt(&self) -> bool {
-        let GroupError::Cluster { error, .. } = self else {
-            return false;
-        };
-        matches!(
-            **error,
-            ClusterError::Interrupted | ClusterError::Call(CallError::Interrupted { .. })
-        )
+    /// Whether the wait was cancelled; this says nothing about the group.
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, GroupError::Cluster { error, .. } if error.is_interruption())
     }
 
     /// The fix for the user.

@@ -1,7 +1,7 @@
-//! One member of a group: joining, heartbeats, leaving.
+//! A member of a group: joining, heartbeats, leaving.
 //!
-//! What each error code means for a member stands in Kafka's protocol guide and in the handlers of
-//! `AbstractCoordinator` (kafka-clients 4.3.1), whose ways are followed here.
+//! The meaning of each error code for a member is defined by Kafka's protocol guide and the handlers of
+//! `AbstractCoordinator` (kafka-clients 4.3.1).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,80 +21,80 @@ use kgauge_wire::messages::{
 use super::assignor::Assignor;
 use super::coordinator::Coordinator;
 use super::error::GroupError;
-use super::protocol::{self, PROTOCOL_TYPE, Wish};
+use super::protocol::{self, PROTOCOL_TYPE, Subscription};
 use super::settings::{GroupSettings, millis};
 use super::subscriber::{Partitions, Subscriber};
 use crate::backoff::Backoff;
 use crate::cluster::Cluster;
 use crate::interrupt::Interrupt;
 
-/// A JoinGroup is answered when the rebalance is over: so much later than that at the latest
-/// (`JOIN_GROUP_TIMEOUT_LAPSE` of Kafka's client).
+/// JoinGroup is answered when the rebalance is over. The response may be this much later (`JOIN_GROUP_TIMEOUT_LAPSE` of
+/// Kafka's client).
 const JOIN_MARGIN: Duration = Duration::from_secs(5);
 
-/// Kafka's default of `session.timeout.ms` since 3.0, and what the consumers of Kafka 0.9 and 0.10.0
-/// have instead: more than that is refused by their brokers' `group.max.session.timeout.ms`.
+/// Kafka's default of `session.timeout.ms` since 3.0, and the default of consumers of Kafka 0.9 and 0.10.0, whose
+/// brokers refuse longer ones (`group.max.session.timeout.ms`).
 const SESSION_DEFAULT: Duration = Duration::from_secs(45);
 const SESSION_DEFAULT_OLD: Duration = Duration::from_secs(30);
 
 /// The first versions of JoinGroup with a rebalance timeout, and with static members.
 const JOIN_WITH_REBALANCE_TIMEOUT: i16 = 1;
 const JOIN_WITH_INSTANCE: i16 = 5;
-/// The same of the other requests.
+/// The first versions of the other requests with static members.
 const SYNC_WITH_INSTANCE: i16 = 3;
 const HEARTBEAT_WITH_INSTANCE: i16 = 3;
 const LEAVE_WITH_LIST: i16 = 3;
 /// The first version of SyncGroup that names the protocol.
 const SYNC_WITH_PROTOCOL: i16 = 5;
 
-/// What a member reads from now on, until its group rebalances.
+/// What a member reads until its group rebalances.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
-    /// Counted by the coordinator, one for each rebalance.
+    /// The coordinator counts rebalances with it.
     pub generation: i32,
-    /// May be empty: more members than partitions.
+    /// May be empty if there are more members than partitions.
     pub partitions: Partitions,
     /// The assignor that the members agreed on.
     pub assignor: Assignor,
-    /// Whether this member dealt out.
+    /// Whether this member computed the assignment.
     pub is_leader: bool,
-    /// How many members there were, if this one dealt out.
+    /// The number of members, if this one computed the assignment.
     pub members: Option<usize>,
-    /// The group went on without this member, after its last assignment: nothing of that may be read
-    /// on, even if it is assigned again.
+    /// The group continued without this member after its last assignment: it must not continue to read those
+    /// partitions, even if they are assigned to it again.
     pub has_lost: bool,
 }
 
-/// What a heartbeat was answered with.
+/// The response to a heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beat {
-    /// All is as it was.
+    /// Nothing has changed.
     Stable,
-    /// The group rebalances: give up what is assigned, commit, and join again.
+    /// The group rebalances: give up the assignment, commit, and rejoin.
     Rebalance,
-    /// The group went on without this member: what it read since its last commit may be read again
-    /// by another. Join again, without a commit.
+    /// The group continued without this member: other members may read again what it has read since its last commit.
+    /// Rejoin without a commit.
     Lost(ErrorCode),
-    /// The coordinator is away or moves; the next heartbeat looks for it.
+    /// The coordinator is unavailable or moves; the next heartbeat looks it up.
     Unsure,
 }
 
-/// A member. Everything blocks; every wait ends soon after the interrupt of its [`Cluster`].
+/// A member. All calls block; every wait ends soon after the interrupt of its [`Cluster`].
 #[derive(Debug)]
 pub struct GroupMember {
     pub(super) coordinator: Coordinator,
     pub(super) settings: Arc<GroupSettings>,
     pub(super) member_id: String,
     pub(super) generation: i32,
-    /// What it was assigned last, and in which generation. An eager member gives it up when it joins
-    /// again, and yet the sticky assignors want to know.
+    /// Its last assignment, and the generation. An eager member gives it up when it rejoins, but the sticky assignors
+    /// need it.
     owned: Partitions,
     owned_since: i32,
-    /// The group went on without it since then.
+    /// The group has continued without it since then.
     has_lost: bool,
 }
 
-/// Why an attempt to join has to be made again.
+/// Why joining must be tried again.
 struct Again {
     why: String,
     at_once: bool,
@@ -106,7 +106,7 @@ enum Attempt {
 }
 
 impl GroupMember {
-    /// A member that has not joined yet, with a view of the cluster of its own.
+    /// A member that has not joined yet, with its own client of the cluster.
     pub fn new(cluster: Cluster, settings: GroupSettings) -> GroupMember {
         GroupMember {
             coordinator: Coordinator::new(cluster, &settings.group),
@@ -124,28 +124,27 @@ impl GroupMember {
         &self.settings
     }
 
-    /// The id that the coordinator gave; empty before the first join.
+    /// The id from the coordinator; empty before the first join.
     pub fn member_id(&self) -> &str {
         &self.member_id
     }
 
-    /// Whether it keeps its partitions while the group rebalances.
+    /// Whether it keeps its partitions during a rebalance.
     pub fn is_cooperative(&self) -> bool {
         Assignor::are_cooperative(&self.settings.assignors)
     }
 
-    /// Lets later waits listen to another flag, for example to leave after an interrupt.
+    /// Replaces the interrupt flag of later waits, for example to leave after an interrupt.
     pub fn set_interrupt(&mut self, interrupt: &Interrupt) {
         self.coordinator.set_interrupt(interrupt);
     }
 
-    /// Joins and waits until all members have, and the leader has dealt out.
+    /// Joins, and waits until all members have joined and the leader has assigned the partitions.
     ///
-    /// Whatever was assigned before is no longer this member's; a cooperative one
-    /// ([`GroupMember::is_cooperative`]) reads on meanwhile, keeps afterwards what is in both, gives up
-    /// the rest, and if there is a rest, commits it and joins again. Coordinators that move and
-    /// members that come and go meanwhile are lived with, for the rebalance timeout and
-    /// `default.api.timeout.ms` together.
+    /// The previous assignment ends. A cooperative member ([`GroupMember::is_cooperative`]) continues to read
+    /// meanwhile. Afterwards it keeps the partitions that are in both assignments and gives up the others; if there are
+    /// any, it commits them and rejoins. Moving coordinators and changing members are handled within the rebalance
+    /// timeout plus `default.api.timeout.ms`.
     pub fn join(&mut self) -> Result<Assignment, GroupError> {
         let config = self.coordinator.cluster.config();
         let limit = self.settings.rebalance_timeout + config.api_timeout;
@@ -175,7 +174,7 @@ impl GroupMember {
         }
     }
 
-    /// Tells the coordinator that the member is there; to be called each `heartbeat.interval.ms`.
+    /// Sends a heartbeat; to be called every `heartbeat.interval.ms`.
     pub fn heartbeat(&mut self) -> Result<Beat, GroupError> {
         let beat = self.beat();
         match beat {
@@ -196,9 +195,8 @@ impl GroupMember {
         }
     }
 
-    /// Leaves, so that the others need not wait for the session's end. Static members leave as
-    /// well: theirs is a group that ends with the run. A member that never joined, or that the group
-    /// has forgotten, has left already.
+    /// Leaves, so that the others need not wait for the end of the session. Static members leave as well: their group
+    /// ends with the run. A member that never joined, or that the group has removed, has nothing to do.
     pub fn leave(&mut self) -> Result<(), GroupError> {
         if self.member_id.is_empty() {
             return Ok(());
@@ -255,7 +253,7 @@ impl GroupMember {
         Ok(ErrorCode::from(answer.error_code))
     }
 
-    /// JoinGroup and SyncGroup, once.
+    /// One attempt of JoinGroup and SyncGroup.
     fn attempt(&mut self) -> Result<Attempt, GroupError> {
         let versions = JoinGroupRequest::VERSIONS;
         let version = self.coordinator.version(ApiKey::JoinGroup, versions)?;
@@ -270,13 +268,13 @@ impl GroupMember {
         } else {
             settings.session_timeout
         };
-        let wish = Wish {
+        let subscription = Subscription {
             topics: settings.topics.clone(),
             owned: self.owned.clone(),
             generation: self.owned_since,
         };
-        let subscription = |assignor: &Assignor| protocol::subscription(&wish, *assignor);
-        let subscriptions: Vec<Vec<u8>> = settings.assignors.iter().map(subscription).collect();
+        let encoded = |assignor: &Assignor| protocol::subscription(&subscription, *assignor);
+        let subscriptions: Vec<Vec<u8>> = settings.assignors.iter().map(encoded).collect();
         let protocols = settings.assignors.iter().zip(&subscriptions);
         let request = JoinGroupRequest {
             group_id: settings.group.as_str().into(),
@@ -326,7 +324,7 @@ impl GroupMember {
         }
     }
 
-    /// The second half: the leader hands in who gets what, all hear their own part.
+    /// SyncGroup: the leader sends the assignments, and every member receives its own.
     fn sync(&mut self, joined: &JoinGroupResponse<'_>) -> Result<Attempt, GroupError> {
         if joined.member_id.is_empty() || joined.generation_id < 0 {
             return Err(self
@@ -342,8 +340,8 @@ impl GroupMember {
         self.member_id = joined.member_id.to_string();
         self.generation = joined.generation_id;
         let is_leader = joined.leader == joined.member_id;
-        let dealt = if is_leader && !joined.skip_assignment {
-            self.deal(joined, assignor)?
+        let assignments = if is_leader && !joined.skip_assignment {
+            self.compute_assignments(joined, assignor)?
         } else {
             BTreeMap::new()
         };
@@ -357,7 +355,7 @@ impl GroupMember {
             group_instance_id: instance_id(&self.settings, version >= SYNC_WITH_INSTANCE),
             protocol_type: names_protocol.then(|| PROTOCOL_TYPE.into()),
             protocol_name: names_protocol.then(|| assignor.name().into()),
-            assignments: dealt
+            assignments: assignments
                 .iter()
                 .map(|(member_id, partitions)| SyncGroupRequestAssignment {
                     member_id: member_id.as_str().into(),
@@ -397,24 +395,25 @@ impl GroupMember {
         }))
     }
 
-    /// The leader's work.
-    fn deal(
+    /// Computes the assignments, as the leader.
+    fn compute_assignments(
         &mut self,
         joined: &JoinGroupResponse<'_>,
         assignor: Assignor,
     ) -> Result<BTreeMap<String, Partitions>, GroupError> {
         let mut subscribers = Vec::new();
         for member in &joined.members {
-            let wish = protocol::subscribed(&member.metadata, assignor).map_err(|error| {
-                let what = format!("the subscription of member {}: {error}", member.member_id);
-                self.coordinator.nonsense(what)
-            })?;
+            let subscription =
+                protocol::subscribed(&member.metadata, assignor).map_err(|error| {
+                    let what = format!("the subscription of member {}: {error}", member.member_id);
+                    self.coordinator.nonsense(what)
+                })?;
             subscribers.push(Subscriber {
                 member_id: member.member_id.to_string(),
                 instance_id: member.group_instance_id.as_ref().map(ToString::to_string),
-                topics: wish.topics,
-                owned: wish.owned,
-                generation: wish.generation,
+                topics: subscription.topics,
+                owned: subscription.owned,
+                generation: subscription.generation,
             });
         }
         let mut topics: Vec<&str> = subscribers
@@ -433,7 +432,7 @@ impl GroupMember {
         Ok(assignor.assign(&subscribers, &counts))
     }
 
-    /// What a code means for an attempt to join.
+    /// The meaning of a code for an attempt to join.
     fn again(&mut self, api: ApiKey, code: ErrorCode) -> Result<Attempt, GroupError> {
         match code {
             code if code.refreshes_coordinator() => self.coordinator.forget(),
@@ -453,7 +452,7 @@ impl GroupMember {
         self.generation = -1;
         self.has_lost = true;
         if self.is_cooperative() {
-            // Others have it by now.
+            // Other members may have them now.
             self.owned.clear();
         }
         if code == ErrorCode::UnknownMemberId {
@@ -462,13 +461,13 @@ impl GroupMember {
     }
 }
 
-/// `group.instance.id`, for a version that has it.
+/// `group.instance.id`, if the version has it.
 pub(super) fn instance_id(settings: &GroupSettings, is_known: bool) -> Option<Str<'_>> {
     let instance_id = settings.instance_id.as_deref();
     instance_id.filter(|_| is_known).map(Into::into)
 }
 
-/// Whether the next attempt may find things better.
+/// Whether a retry may succeed.
 pub(super) fn passes(error: &GroupError) -> bool {
     match error {
         GroupError::Cluster { error, .. } => error.may_pass(),

@@ -1,12 +1,12 @@
-//! Consumer groups from a member's side: Kafka's classic protocol, over blocking sockets; and the one
-//! of KIP-848 ([`ConsumerMember`]).
+//! Members of consumer groups over blocking sockets, with Kafka's classic protocol and with that of KIP-848
+//! ([`ConsumerMember`]).
 //!
 //! A [`GroupMember`] joins, gets an assignment, sends heartbeats, commits and leaves when its owner says so. It needs a
 //! thread of its own, because joining waits for all other members.
 //!
-//! A member gives up everything before it joins again (the eager protocol), unless all assignors that
-//! it offers are cooperative: then it keeps what it has, and gives up afterwards what it is no longer
-//! assigned (KIP-429).
+//! A member gives up everything before it rejoins (the eager protocol), unless it offers only cooperative assignors:
+//! then it keeps its partitions, and afterwards gives up those that are no longer assigned to it (KIP-429).
+//!
 //! Releases: JoinGroup came with Kafka 0.9, static members ([`GroupSettings::instance_id`]) with 2.3.
 
 mod assignor;

@@ -47,7 +47,7 @@ impl GroupMember {
         }
         // Heartbeats wait meanwhile.
         let limit = self.settings.session_timeout;
-        self.insisting(limit, |member| member.commit_once(topic, offsets))
+        self.retrying(limit, |member| member.commit_once(topic, offsets))
     }
 
     /// The committed offset of each of these partitions, in their order; `None` where there is none.
@@ -60,11 +60,11 @@ impl GroupMember {
             return Ok(Vec::new());
         }
         let limit = self.coordinator.cluster.config().api_timeout;
-        self.insisting(limit, |member| member.committed_once(topic, partitions))
+        self.retrying(limit, |member| member.committed_once(topic, partitions))
     }
 
     /// Retries temporary errors within `limit` and `default.api.timeout.ms`.
-    fn insisting<T>(
+    fn retrying<T>(
         &mut self,
         limit: Duration,
         mut attempt: impl FnMut(&mut GroupMember) -> Result<Outcome<T>, GroupError>,

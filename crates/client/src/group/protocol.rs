@@ -1,8 +1,7 @@
-//! What members tell each other through the coordinator: `ConsumerProtocol` of kafka-clients, a
-//! version of two bytes and the message after it.
+//! The messages between members, which the coordinator forwards: `ConsumerProtocol` of kafka-clients, a version of two
+//! bytes followed by the message.
 //!
-//! A reader takes an unknown newer version as the newest that it knows, and ignores what follows
-//! the message, as Kafka's does.
+//! A reader treats an unknown newer version as the newest known one, and ignores bytes after the message, like Kafka's.
 
 use std::collections::BTreeMap;
 
@@ -19,27 +18,27 @@ use super::subscriber::Partitions;
 /// The protocol type of consumers among all kinds of groups.
 pub(super) const PROTOCOL_TYPE: &str = "consumer";
 
-/// With owned partitions, of which an eager member has none when it joins, and their generation.
+/// With owned partitions (none if an eager member joins) and their generation.
 const SUBSCRIPTION_VERSION: i16 = 2;
-/// The later ones add nothing.
+/// Later versions add nothing.
 const ASSIGNMENT_VERSION: i16 = 0;
 
-/// A member's wish.
+/// A member's subscription.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Wish {
-    /// What it wants to read.
+pub(super) struct Subscription {
+    /// The topics that it wants to read.
     pub(super) topics: Vec<String>,
-    /// What it has.
+    /// Its current partitions.
     pub(super) owned: Partitions,
-    /// Since which generation; below 0 where it does not know.
+    /// The generation of their assignment; negative if unknown.
     pub(super) generation: i32,
 }
 
-/// A member's wish, as it stands under an assignor's name.
-pub(super) fn subscription(wish: &Wish, assignor: Assignor) -> Vec<u8> {
-    let user_data = user_data(wish, assignor);
+/// A member's subscription, in the form that an assignor expects.
+pub(super) fn subscription(wanted: &Subscription, assignor: Assignor) -> Vec<u8> {
+    let user_data = user_data(wanted, assignor);
     let mut message = ConsumerProtocolSubscription {
-        topics: wish
+        topics: wanted
             .topics
             .iter()
             .map(|topic| topic.as_str().into())
@@ -48,28 +47,30 @@ pub(super) fn subscription(wish: &Wish, assignor: Assignor) -> Vec<u8> {
         ..ConsumerProtocolSubscription::default()
     };
     if assignor == Assignor::CooperativeSticky {
-        let owned = wish.owned.iter().map(|(topic, partitions)| TopicPartition {
-            topic: topic.as_str().into(),
-            partitions: partitions.clone(),
-        });
+        let owned = wanted
+            .owned
+            .iter()
+            .map(|(topic, partitions)| TopicPartition {
+                topic: topic.as_str().into(),
+                partitions: partitions.clone(),
+            });
         message.owned_partitions = owned.collect();
-        message.generation_id = wish.generation;
+        message.generation_id = wanted.generation;
     }
     written(&message, SUBSCRIPTION_VERSION)
 }
 
-/// What the sticky assignors write beside the message, and their like of before version 2 read:
-/// `sticky` what the member had and its generation, `cooperative-sticky` the generation. A member
-/// that never had anything has nothing to tell.
-fn user_data(wish: &Wish, assignor: Assignor) -> Option<Vec<u8>> {
+/// The user data of the sticky assignors, which versions before 2 read. `sticky`: the member's partitions and their
+/// generation; `cooperative-sticky`: the generation. None for a member that never had partitions.
+fn user_data(wanted: &Subscription, assignor: Assignor) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let length = |of: usize| i32::try_from(of).unwrap_or(i32::MAX).to_be_bytes();
     match assignor {
         Assignor::Range | Assignor::RoundRobin => return None,
-        Assignor::Sticky if wish.generation < 0 => return None,
+        Assignor::Sticky if wanted.generation < 0 => return None,
         Assignor::Sticky => {
-            out.extend(length(wish.owned.len()));
-            for (topic, partitions) in &wish.owned {
+            out.extend(length(wanted.owned.len()));
+            for (topic, partitions) in &wanted.owned {
                 out.extend(u16::try_from(topic.len()).unwrap_or(0).to_be_bytes());
                 out.extend(topic.as_bytes());
                 out.extend(length(partitions.len()));
@@ -78,12 +79,12 @@ fn user_data(wish: &Wish, assignor: Assignor) -> Option<Vec<u8>> {
         }
         Assignor::CooperativeSticky => {}
     }
-    out.extend(wish.generation.to_be_bytes());
+    out.extend(wanted.generation.to_be_bytes());
     Some(out)
 }
 
-/// A member's wish, read as the assignor that was chosen reads it.
-pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Wish, DecodeError> {
+/// Decodes a member's subscription for the chosen assignor.
+pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Subscription, DecodeError> {
     let message: ConsumerProtocolSubscription<'_> = read(bytes)?;
     let topics = message.topics.iter().map(ToString::to_string).collect();
     let user_data = message.user_data.as_deref().unwrap_or_default();
@@ -99,7 +100,7 @@ pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Wish, Decod
             }
             let generation = match message.generation_id {
                 0.. => message.generation_id,
-                // Before version 2 only the user data contain it.
+                // Before version 2, only the user data contain it.
                 _ => user_data
                     .first_chunk()
                     .map_or(-1, |bytes| i32::from_be_bytes(*bytes)),
@@ -107,14 +108,14 @@ pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Wish, Decod
             (owned, generation)
         }
     };
-    Ok(Wish {
+    Ok(Subscription {
         topics,
         owned,
         generation,
     })
 }
 
-/// What a member of `sticky` had; before Kafka 2.3 without the generation.
+/// The partitions of a member of `sticky`; before Kafka 2.3 without the generation.
 fn previous(bytes: &[u8]) -> Result<(Partitions, i32), DecodeError> {
     let mut reader = Reader::new(bytes);
     let mut owned = Partitions::new();
@@ -138,7 +139,7 @@ fn previous(bytes: &[u8]) -> Result<(Partitions, i32), DecodeError> {
     Ok((owned, generation))
 }
 
-/// What the leader gives to one member.
+/// One member's assignment, from the leader.
 pub(super) fn assignment(partitions: &Partitions) -> Vec<u8> {
     let message = ConsumerProtocolAssignment {
         assigned_partitions: partitions
@@ -155,7 +156,7 @@ pub(super) fn assignment(partitions: &Partitions) -> Vec<u8> {
     written(&message, ASSIGNMENT_VERSION)
 }
 
-/// What the leader gave to this member; no bytes at all are nothing.
+/// Decodes this member's assignment; no bytes mean no partitions.
 pub(super) fn assigned(bytes: &[u8]) -> Result<Partitions, DecodeError> {
     if bytes.is_empty() {
         return Ok(BTreeMap::new());
@@ -188,10 +189,10 @@ fn read<'a, M: Message<'a>>(bytes: &'a [u8]) -> Result<M, DecodeError> {
 mod tests {
     use super::*;
 
-    /// A wish for topic "ab", whose partitions 0 and 3 it has, if it has any.
-    fn wish(owned: &str) -> Wish {
+    /// A subscription to topic "ab"; the member has partitions 0 and 3, or none.
+    fn wanted(owned: &str) -> Subscription {
         let has = !owned.is_empty();
-        Wish {
+        Subscription {
             topics: vec!["ab".to_owned()],
             owned: if has {
                 Partitions::from([(owned.to_owned(), vec![0, 3])])
@@ -209,10 +210,13 @@ mod tests {
         let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x18\
             \x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x05\
             \x00\x00\x00\x00\xff\xff\xff\xff";
-        assert_eq!(subscription(&wish("ab"), Assignor::Sticky), expected);
-        assert_eq!(subscribed(expected, Assignor::Sticky).unwrap(), wish("ab"));
-        let new = subscription(&wish(""), Assignor::Sticky);
-        assert_eq!(subscribed(&new, Assignor::Sticky).unwrap(), wish(""));
+        assert_eq!(subscription(&wanted("ab"), Assignor::Sticky), expected);
+        assert_eq!(
+            subscribed(expected, Assignor::Sticky).unwrap(),
+            wanted("ab")
+        );
+        let new = subscription(&wanted(""), Assignor::Sticky);
+        assert_eq!(subscribed(&new, Assignor::Sticky).unwrap(), wanted(""));
     }
 
     #[test]
@@ -221,12 +225,12 @@ mod tests {
         let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x04\x00\x00\x00\x05\
             \x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x05";
         let assignor = Assignor::CooperativeSticky;
-        assert_eq!(subscription(&wish("ab"), assignor), expected);
-        assert_eq!(subscribed(expected, assignor).unwrap(), wish("ab"));
-        // Version 1, of Kafka 2.4: the generation stands in the user data only.
+        assert_eq!(subscription(&wanted("ab"), assignor), expected);
+        assert_eq!(subscribed(expected, assignor).unwrap(), wanted("ab"));
+        // Version 1, of Kafka 2.4: only the user data contain the generation.
         let mut v1 = expected[..expected.len() - 4].to_vec();
         v1[1] = 1;
-        assert_eq!(subscribed(&v1, assignor).unwrap(), wish("ab"));
+        assert_eq!(subscribed(&v1, assignor).unwrap(), wanted("ab"));
     }
 
     #[test]
@@ -238,9 +242,9 @@ mod tests {
             subscribed(&bytes, Assignor::Sticky).unwrap()
         };
         let old = b"\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03";
-        let expected = Wish {
+        let expected = Subscription {
             generation: -1,
-            ..wish("ab")
+            ..wanted("ab")
         };
         assert_eq!(decode(old), expected);
         for junk in [
@@ -248,7 +252,7 @@ mod tests {
             b"\x7f\xff\xff\xff",
             b"\x00\x00\x00\x01\x00\x02ab\x7f\xff\xff\xff",
         ] {
-            assert_eq!(decode(junk), wish(""));
+            assert_eq!(decode(junk), wanted(""));
         }
     }
 
@@ -257,8 +261,8 @@ mod tests {
         // Version 2; one topic "ab"; user data null (-1); no owned partitions; generation -1.
         let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\xff\xff\xff\xff\x00\x00\x00\x00\
             \xff\xff\xff\xff";
-        let wish = wish("");
-        assert_eq!(subscription(&wish, Assignor::Range), expected);
+        let wanted = wanted("");
+        assert_eq!(subscription(&wanted, Assignor::Range), expected);
         // Version 0; "ab" with partitions 0 and 3; user data null.
         let given = Partitions::from([("ab".to_owned(), vec![0, 3])]);
         let expected = b"\x00\x00\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\

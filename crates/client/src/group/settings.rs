@@ -40,7 +40,7 @@ impl GroupSettings {
     }
 }
 
-/// As the protocol carries a time.
+/// A time in the protocol's form.
 pub(super) fn millis(time: Duration) -> i32 {
     i32::try_from(time.as_millis()).unwrap_or(i32::MAX)
 }

@@ -1,5 +1,5 @@
-//! Dealing out so that members keep what they have: balanced first, and then with as few moves as
-//! that allows, as Kafka's `StickyAssignor` and `CooperativeStickyAssignor` promise.
+//! Assignments in which members keep their partitions: balanced first, then with as few moves as possible, as Kafka's
+//! `StickyAssignor` and `CooperativeStickyAssignor` promise.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,11 @@ use super::subscriber::{Partitions, Subscriber, give, wants};
 /// A topic and one of its partitions.
 type TopicAndPartition<'a> = (&'a str, i32);
 
-/// Deals out among members that stand in their order.
+/// Assigns partitions to members, which are sorted.
 pub(super) fn sticky(
     members: &[&Subscriber],
     partitions: &BTreeMap<String, i32>,
-    dealt: &mut BTreeMap<String, Partitions>,
+    assignments: &mut BTreeMap<String, Partitions>,
 ) {
     let all: Vec<TopicAndPartition<'_>> = partitions
         .iter()
@@ -28,19 +28,19 @@ pub(super) fn sticky(
     if alike {
         within_quota(&mut held, all.len());
     }
-    deal_the_rest(members, &all, &mut held);
+    assign_rest(members, &all, &mut held);
     if !alike {
         while move_one(members, &mut held) {}
     }
     for (member, parts) in members.iter().zip(held) {
         for (topic, index) in parts {
-            give(dealt, member, topic, index);
+            give(assignments, member, topic, index);
         }
     }
 }
 
-/// What each member rightly has. Of two that claim the same the one of the later generation has it;
-/// of the same generation, neither.
+/// The valid claims of each member. If two claim the same partition, the later generation wins; with the same
+/// generation, neither does.
 fn claims<'a>(
     members: &[&Subscriber],
     partitions: &'a BTreeMap<String, i32>,
@@ -77,8 +77,7 @@ fn claims<'a>(
     held
 }
 
-/// Where all want the same, nobody may keep more than their part: n / m each, and one more for as
-/// many as there is a rest.
+/// If all want the same topics, nobody may keep more than a fair share: n / m each, and one more for n % m members.
 fn within_quota(held: &mut [BTreeSet<TopicAndPartition<'_>>], all: usize) {
     let least = all / held.len().max(1);
     let mut extra = all % held.len().max(1);
@@ -95,8 +94,8 @@ fn within_quota(held: &mut [BTreeSet<TopicAndPartition<'_>>], all: usize) {
     }
 }
 
-/// What nobody has goes to whoever has least, and those partitions first that few want.
-fn deal_the_rest<'a>(
+/// Partitions without an owner go to the member with the fewest, starting with those that the fewest members want.
+fn assign_rest<'a>(
     members: &[&Subscriber],
     all: &[TopicAndPartition<'a>],
     held: &mut [BTreeSet<TopicAndPartition<'a>>],
@@ -117,8 +116,8 @@ fn deal_the_rest<'a>(
     }
 }
 
-/// Moves one partition from whoever has most to who has at least two less, if there is such a pair
-/// with a partition that both want.
+/// Moves one partition from the member with the most to one with at least two fewer, if both want one that the first
+/// has.
 fn move_one(members: &[&Subscriber], held: &mut [BTreeSet<TopicAndPartition<'_>>]) -> bool {
     let mut by_load: Vec<usize> = (0..held.len()).collect();
     by_load.sort_by_key(|&place| std::cmp::Reverse(held[place].len()));
@@ -143,11 +142,11 @@ fn move_one(members: &[&Subscriber], held: &mut [BTreeSet<TopicAndPartition<'_>>
     false
 }
 
-/// Cooperative members take nothing that another still has: it is given in the next rebalance, once
-/// that one has let go (KIP-429).
-pub(super) fn withhold(members: &[&Subscriber], dealt: &mut BTreeMap<String, Partitions>) {
+/// Cooperative members get no partition that another member still has: they get it in the next rebalance, after that
+/// member has given it up (KIP-429).
+pub(super) fn withhold(members: &[&Subscriber], assignments: &mut BTreeMap<String, Partitions>) {
     for member in members {
-        let Some(given) = dealt.get_mut(&member.member_id) else {
+        let Some(given) = assignments.get_mut(&member.member_id) else {
             continue;
         };
         for (topic, indices) in given.iter_mut() {
@@ -192,10 +191,10 @@ mod tests {
         }
     }
 
-    fn deal(assignor: Assignor, members: &[Subscriber], topics: &[(&str, i32)]) -> Vec<String> {
+    fn assign(assignor: Assignor, members: &[Subscriber], topics: &[(&str, i32)]) -> Vec<String> {
         let counts = topics.iter().map(|&(name, n)| (name.to_owned(), n));
-        let dealt = assignor.assign(members, &counts.collect());
-        let words = dealt.values().map(|given| {
+        let assignments = assignor.assign(members, &counts.collect());
+        let words = assignments.values().map(|given| {
             let words = given.iter().flat_map(|(topic, indices)| {
                 indices.iter().map(move |index| format!("{topic}-{index}"))
             });
@@ -211,13 +210,13 @@ mod tests {
         let topics = [("t0", 2), ("t1", 2), ("t2", 2), ("t3", 2)];
         let all = "t0 t1 t2 t3";
         let new = ["C0", "C1", "C2"].map(|id| member(id, all, "", -1));
-        let first = deal(Assignor::Sticky, &new, &topics);
+        let first = assign(Assignor::Sticky, &new, &topics);
         assert_eq!(first, ["t0-0 t1-1 t3-0", "t0-1 t2-0 t3-1", "t1-0 t2-1"]);
         let left = [
             member("C0", all, &first[0], 1),
             member("C2", all, &first[2], 1),
         ];
-        let second = deal(Assignor::Sticky, &left, &topics);
+        let second = assign(Assignor::Sticky, &left, &topics);
         assert_eq!(second, ["t0-0 t1-1 t2-0 t3-0", "t0-1 t1-0 t2-1 t3-1"]);
     }
 
@@ -229,27 +228,27 @@ mod tests {
             member("C1", "t0 t1", "", -1),
             member("C2", "t0 t1 t2", "", -1),
         ];
-        let first = deal(Assignor::Sticky, &new, &topics);
+        let first = assign(Assignor::Sticky, &new, &topics);
         assert_eq!(first, ["t0-0", "t1-0 t1-1", "t2-0 t2-1 t2-2"]);
         let left = [
             member("C1", "t0 t1", &first[1], 1),
             member("C2", "t0 t1 t2", &first[2], 1),
         ];
-        // In the documentation too C1 takes over what C0 had, and keeps its own.
-        let second = deal(Assignor::Sticky, &left, &topics);
+        // As in the documentation, C1 takes over C0's partitions and keeps its own.
+        let second = assign(Assignor::Sticky, &left, &topics);
         assert_eq!(second, ["t0-0 t1-0 t1-1", "t2-0 t2-1 t2-2"]);
     }
 
     #[test]
     fn a_newcomer_gets_its_part_with_as_few_moves_as_can_be() {
-        // 8 among 3 are 3, 3 and 2: one of each goes, and no more.
+        // 8 for 3 members are 3, 3 and 2: each existing member gives up one, and no more.
         let members = [
             member("a", "t", "t-0 t-2 t-4 t-6", 4),
             member("b", "t", "t-1 t-3 t-5 t-7", 4),
             member("c", "t", "", -1),
         ];
-        let dealt = deal(Assignor::Sticky, &members, &[("t", 8)]);
-        assert_eq!(dealt, ["t-0 t-2 t-4", "t-1 t-3 t-5", "t-6 t-7"]);
+        let assignments = assign(Assignor::Sticky, &members, &[("t", 8)]);
+        assert_eq!(assignments, ["t-0 t-2 t-4", "t-1 t-3 t-5", "t-6 t-7"]);
     }
 
     #[test]
@@ -260,9 +259,9 @@ mod tests {
             member("b", "u", "", 4),
             member("c", "t u", "u-0", 4),
         ];
-        let dealt = deal(Assignor::Sticky, &members, &[("t", 8), ("u", 1)]);
-        let counts: Vec<usize> = dealt.iter().map(|of| of.split(' ').count()).collect();
-        assert_eq!(dealt[1], "u-0", "who can have nothing else");
+        let assignments = assign(Assignor::Sticky, &members, &[("t", 8), ("u", 1)]);
+        let counts: Vec<usize> = assignments.iter().map(|of| of.split(' ').count()).collect();
+        assert_eq!(assignments[1], "u-0", "who can have nothing else");
         assert_eq!(counts, [4, 1, 4]);
     }
 
@@ -273,11 +272,11 @@ mod tests {
             member("b", "t", "t-1 t-2", 4),
             member("c", "t", "", -1),
         ];
-        let dealt = deal(Assignor::Sticky, &members, &[("t", 3)]);
-        assert_eq!(dealt, ["t-0", "t-1", "t-2"]);
+        let assignments = assign(Assignor::Sticky, &members, &[("t", 3)]);
+        assert_eq!(assignments, ["t-0", "t-1", "t-2"]);
         let members = [member("a", "t", "t-1", 4), member("b", "t", "t-0 t-1", 4)];
-        let dealt = deal(Assignor::Sticky, &members, &[("t", 2)]);
-        assert_eq!(dealt, ["t-1", "t-0"]);
+        let assignments = assign(Assignor::Sticky, &members, &[("t", 2)]);
+        assert_eq!(assignments, ["t-1", "t-0"]);
     }
 
     #[test]
@@ -286,8 +285,8 @@ mod tests {
             member("a", "t", "t-7 t--1 gone-0 u-0 t-0 t-0", 4),
             member("b", "t", "", 4),
         ];
-        let dealt = deal(Assignor::Sticky, &members, &[("t", 2), ("u", 1)]);
-        assert_eq!(dealt, ["t-0", "t-1"]);
+        let assignments = assign(Assignor::Sticky, &members, &[("t", 2), ("u", 1)]);
+        assert_eq!(assignments, ["t-0", "t-1"]);
     }
 
     #[test]
@@ -296,20 +295,20 @@ mod tests {
             member("a", "t", "t-0 t-1 t-2 t-3", 1),
             member("b", "t", "", -1),
         ];
-        let first = deal(Assignor::CooperativeSticky, &members, &[("t", 5)]);
-        // t-3 is to be b's, and a's still; t-4 is nobody's.
+        let first = assign(Assignor::CooperativeSticky, &members, &[("t", 5)]);
+        // t-3 is meant for b, but a still has it; nobody has t-4.
         assert_eq!(first, ["t-0 t-1 t-2", "t-4"]);
         let members = [
             member("a", "t", &first[0], 2),
             member("b", "t", &first[1], 2),
         ];
-        let second = deal(Assignor::CooperativeSticky, &members, &[("t", 5)]);
+        let second = assign(Assignor::CooperativeSticky, &members, &[("t", 5)]);
         assert_eq!(second, ["t-0 t-1 t-2", "t-3 t-4"]);
     }
 
     #[test]
     fn whatever_members_had_all_is_dealt_out_evenly_and_only_once() {
-        // Nobody's claims are to be trusted: a small generator makes many.
+        // No member's claims can be trusted: a small generator makes many.
         let mut state = 7_u32;
         let mut random = |below: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -326,19 +325,22 @@ mod tests {
                     member(&format!("m{number}"), "t", &owned.join(" "), generation)
                 })
                 .collect();
-            let dealt = deal(Assignor::Sticky, &members, &[("t", count)]);
-            let mut all: Vec<&str> = dealt.iter().flat_map(|of| of.split_whitespace()).collect();
-            let counts: Vec<usize> = dealt
+            let assignments = assign(Assignor::Sticky, &members, &[("t", count)]);
+            let mut all: Vec<&str> = assignments
+                .iter()
+                .flat_map(|of| of.split_whitespace())
+                .collect();
+            let counts: Vec<usize> = assignments
                 .iter()
                 .map(|of| of.split_whitespace().count())
                 .collect();
             assert!(
                 counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1,
-                "{members:?} {dealt:?}"
+                "{members:?} {assignments:?}"
             );
             all.sort_unstable();
             all.dedup();
-            assert_eq!(all.len() as i32, count, "{members:?} {dealt:?}");
+            assert_eq!(all.len() as i32, count, "{members:?} {assignments:?}");
         }
     }
 }

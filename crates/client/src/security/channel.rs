@@ -31,11 +31,11 @@ impl Channel {
             return Ok(Channel { tcp, tls: None });
         };
         let failed = |error: &rustls::Error| {
-            let (words, cure) = super::tls::words(error);
+            let (words, fix) = super::tls::words(error);
             ConnectError::Tls {
                 address: address.clone(),
                 words: words.into(),
-                cure,
+                fix,
             }
         };
         let session = TlsSession::new(settings, address).map_err(|error| failed(&error))?;
@@ -98,7 +98,7 @@ fn closed(address: &Address) -> ConnectError {
     ConnectError::Tls {
         address: address.clone(),
         words: "the connection was closed during the TLS handshake".into(),
-        cure: "this is probably not a TLS listener; use one, or set security.protocol to \
+        fix: "this is probably not a TLS listener; use one, or set security.protocol to \
                PLAINTEXT or SASL_PLAINTEXT. Otherwise check the broker's log",
     }
 }

@@ -1,11 +1,11 @@
-//! EC keys as Java writes them: PKCS#8 without the public half, which `ring` wants to check against.
+//! EC keys as Java writes them: PKCS#8 without the public key, which `ring` requires.
 
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::ParsedCertificate;
 
 use super::der::{BIT_STRING, EXPLICIT_1, Elements, INTEGER, OCTET_STRING, SEQUENCE, element};
 
-/// The key, with its certificate's public half put in where it lacks one.
+/// The key, completed with the public key of its certificate if it lacks one.
 pub(super) fn completed(
     key: PrivateKeyDer<'static>,
     certificate: Option<&CertificateDer<'_>>,

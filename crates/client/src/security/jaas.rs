@@ -15,7 +15,7 @@ pub(super) struct Jaas {
     pub(super) options: BTreeMap<String, Secret>,
 }
 
-/// What is wrong, without the text.
+/// What is wrong, without any part of the text.
 pub(super) fn parse(text: &str) -> Result<Jaas, &'static str> {
     let mut tokens = Tokens { rest: text };
     let class = match tokens.next()? {

@@ -1,4 +1,4 @@
-//! TLS and SASL, in the words of Kafka's own `client.properties`.
+//! TLS and SASL, with the settings of Kafka's own `client.properties`.
 
 pub(crate) mod channel;
 mod der;
@@ -27,23 +27,23 @@ pub use tls::TlsSession;
 pub struct Security {
     /// `security.protocol`.
     pub protocol: SecurityProtocol,
-    /// Set exactly when the protocol has TLS.
+    /// Present if and only if the protocol has TLS.
     pub tls: Option<TlsSettings>,
-    /// Set exactly when the protocol has SASL.
+    /// Present if and only if the protocol has SASL.
     pub sasl: Option<SaslSettings>,
 }
 
-/// What TLS needs; all files were read when the settings were.
+/// The TLS settings; all files were read with them.
 #[derive(Clone)]
 pub struct TlsSettings {
-    /// Whether the name in a broker's certificate must be that under which it was reached.
+    /// Whether a broker's certificate must contain the name that the client connected to.
     pub host_names_checked: bool,
     pub(crate) client: Arc<rustls::ClientConfig>,
 }
 
 impl fmt::Debug for TlsSettings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What rustls holds has the private key in it.
+        // rustls's configuration contains the private key.
         formatter
             .debug_struct("TlsSettings")
             .field("host_names_checked", &self.host_names_checked)
@@ -59,7 +59,7 @@ impl PartialEq for TlsSettings {
 
 impl Eq for TlsSettings {}
 
-/// `sasl.mechanism` with what it needs.
+/// `sasl.mechanism` and its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SaslSettings {
     /// `PLAIN` (RFC 4616).
@@ -71,7 +71,7 @@ pub enum SaslSettings {
 }
 
 impl SaslSettings {
-    /// Kafka's name of the mechanism.
+    /// Kafka's name for the mechanism.
     pub fn mechanism(&self) -> &'static str {
         match self {
             SaslSettings::Plain(_) => SaslMechanism::Plain.name(),
@@ -81,29 +81,29 @@ impl SaslSettings {
     }
 }
 
-/// A name with its password.
+/// A user name and a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Login {
-    /// The user; held as a secret because mistakes put passwords there.
+    /// The user; treated as a secret, because users put passwords there by mistake.
     pub username: Secret,
     /// The password.
     pub password: Secret,
-    /// Name and password are those of a delegation token (SCRAM only).
+    /// They are those of a delegation token (SCRAM only).
     pub is_delegation_token: bool,
 }
 
-/// Where each new connection gets its bearer token from.
+/// The source of a new connection's bearer token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenSource {
-    /// The whole content of a file.
+    /// The content of a file.
     File(std::path::PathBuf),
-    /// What a shell command prints; it may itself hold a secret.
+    /// The output of a shell command; the command itself may contain a secret.
     Command(Secret),
-    /// An unsigned token, as Kafka's own login module makes them for tests.
+    /// An unsigned token, as Kafka's own login module creates for tests.
     Unsecured {
         /// Claims as JSON members, without `iat` and `exp`.
         claims: Vec<(String, Secret)>,
-        /// How long it is valid.
+        /// Its lifetime.
         lifetime_s: u64,
     },
 }

@@ -1,7 +1,7 @@
-//! What lies under a password: the schemes by which keytool and openssl encrypt keys and stores.
+//! Password-based encryption of keys and stores, as used by keytool and openssl.
 //!
-//! PBES2 (RFC 8018, 6.2) with PBKDF2 and AES or triple DES is what both write today; the schemes of PKCS #12 (RFC 7292,
-//! appendix B and C) with SHA-1 and triple DES or RC2 are what they wrote before.
+//! Both now use PBES2 (RFC 8018, 6.2) with PBKDF2 and AES or triple DES; earlier versions used the schemes of PKCS #12
+//! (RFC 7292, appendix B and C) with SHA-1 and triple DES or RC2.
 
 use std::num::NonZeroU32;
 
@@ -17,14 +17,14 @@ use zeroize::Zeroizing;
 
 use super::der::{Elements, INTEGER, Malformed, OCTET_STRING, OID, SEQUENCE};
 
-/// A store that asks for more work than this would keep a machine busy for seconds. Java draws its line here too.
+/// A store that requires more iterations would keep a machine busy for seconds. Java has the same limit.
 pub(super) const ITERATIONS_MAX: u32 = 5_000_000;
 
-/// Why something was not opened.
+/// Why something was not decrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SealedError {
     Damaged,
-    /// An algorithm that is not known.
+    /// The algorithm is unknown.
     Unknown,
     Password,
 }
@@ -48,14 +48,14 @@ const DES_EDE3_CBC: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x03, 0x07];
 /// 1.2.840.113549.1.12.1: the schemes of PKCS #12, by a last number.
 const PKCS12_PBE: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x0c, 0x01];
 
-/// Opens `EncryptedPrivateKeyInfo` (RFC 5958): an algorithm and what it has sealed.
+/// Decrypts `EncryptedPrivateKeyInfo` (RFC 5958): an algorithm and encrypted bytes.
 pub(super) fn open_key(bytes: &[u8], password: &str) -> Result<Zeroizing<Vec<u8>>, SealedError> {
     let mut info = Elements::new(bytes).inside(SEQUENCE)?;
     let algorithm = info.inside(SEQUENCE)?;
     open(algorithm, info.take(OCTET_STRING)?, password)
 }
 
-/// Opens what an `AlgorithmIdentifier` has sealed.
+/// Decrypts bytes that an `AlgorithmIdentifier` describes.
 pub(super) fn open(
     mut algorithm: Elements<'_>,
     sealed: &[u8],
@@ -111,7 +111,7 @@ fn open_pbes2(
     let mut kdf = kdf.inside(SEQUENCE)?;
     let salt = kdf.take(OCTET_STRING)?;
     let iterations = iterations(&mut kdf)?;
-    // The length of the key, which the cipher says too.
+    // The key length, which the cipher also determines.
     kdf.take_if(INTEGER)?;
     let prf = match kdf.take_if(SEQUENCE)? {
         Some(prf) => Elements::new(prf).take(OID)?.strip_prefix(HMAC),
@@ -142,7 +142,7 @@ fn open_pbes2(
     }
 }
 
-/// CBC with the padding of PKCS #7. A wrong password shows in the padding.
+/// CBC with the padding of PKCS #7, which is invalid after a wrong password.
 fn decrypt<C: BlockCipherDecrypt + KeyInit>(
     key: &[u8],
     iv: &[u8],
@@ -155,7 +155,7 @@ fn decrypt<C: BlockCipherDecrypt + KeyInit>(
     Ok(plain)
 }
 
-/// What bytes are derived for (RFC 7292, B.3).
+/// The purpose of derived bytes (RFC 7292, B.3).
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     Key = 1,
@@ -204,7 +204,7 @@ pub(super) fn derive(
     }
 }
 
-/// `piece + addend + 1`, as numbers of that many bytes; what is carried beyond them is dropped.
+/// `piece + addend + 1`, as numbers of that many bytes; overflow is dropped.
 fn add_one_more(piece: &mut [u8], addend: &[u8]) {
     let mut carry = 1;
     for (byte, add) in piece.iter_mut().zip(addend).rev() {

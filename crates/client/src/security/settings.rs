@@ -1,4 +1,4 @@
-//! From keys and values to [`Security`], with all mistakes at once and no value in any of them.
+//! Converts keys and values into [`Security`]; reports all mistakes at once, without any value.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::config::{ConfigMistake, ConfigNote, Setting, SettingLocation};
 
-/// Keys of TLS that only a Java client has a use for.
+/// Keys of TLS that matter only to a Java client.
 const TLS_JAVA_ONLY: &[&str] = &[
     "ssl.keymanager.algorithm",
     "ssl.provider",
@@ -22,14 +22,14 @@ const TLS_JAVA_ONLY: &[&str] = &[
     "ssl.trustmanager.algorithm",
 ];
 
-/// The settings of one protocol, and what is found wrong with them.
+/// The settings of one protocol, and the mistakes found in them.
 pub(crate) struct SecurityDraft {
     values: BTreeMap<String, Setting>,
     pub(crate) mistakes: Vec<ConfigMistake>,
     pub(crate) notes: Vec<ConfigNote>,
 }
 
-/// Reads the security settings, and the files that they name.
+/// Reads the security settings and the files that they name.
 pub(crate) fn read(
     protocol: SecurityProtocol,
     settings: Vec<Setting>,
@@ -66,21 +66,21 @@ pub(crate) fn read(
 }
 
 impl SecurityDraft {
-    fn wrong(&mut self, place: SettingLocation, what: impl Into<String>, cure: impl Into<String>) {
+    fn wrong(&mut self, place: SettingLocation, what: impl Into<String>, fix: impl Into<String>) {
         self.mistakes.push(ConfigMistake {
             place,
             what: what.into(),
-            cure: cure.into(),
+            fix: fix.into(),
         });
     }
 
-    /// A key's value and place; an empty value counts as none, as most do in Kafka.
+    /// A key's value and location; an empty value counts as none, as for most keys in Kafka.
     fn take(&mut self, key: &str) -> Option<(Secret, SettingLocation)> {
         let setting = self.values.remove(key)?;
         (!setting.value.expose().trim().is_empty()).then_some((setting.value, setting.place))
     }
 
-    /// What is left has no effect, or would change what happens and is refused.
+    /// The remaining keys have no effect, or would change the behaviour and are refused.
     fn leave_out(&mut self) {
         for (key, setting) in std::mem::take(&mut self.values) {
             let refused = matches!(
@@ -137,8 +137,8 @@ impl SecurityDraft {
             }),
             Err(error) => {
                 let what = format!("TLS cannot work with these ssl.* settings: {error}");
-                let cure = "check that the key and the certificate belong together";
-                self.wrong(SettingLocation::Missing, what, cure);
+                let fix = "check that the key and the certificate belong together";
+                self.wrong(SettingLocation::Missing, what, fix);
                 None
             }
         }
@@ -171,7 +171,7 @@ impl SecurityDraft {
 
     fn versions(&mut self) -> Vec<&'static rustls::SupportedProtocolVersion> {
         let all = vec![&rustls::version::TLS13, &rustls::version::TLS12];
-        // ssl.protocol names the newest version that may be used; TLSv1.2 leaves 1.3 out.
+        // ssl.protocol is the newest allowed version: TLSv1.2 excludes 1.3.
         let newest = self.take("ssl.protocol");
         let only_12 = newest
             .as_ref()
@@ -282,8 +282,8 @@ impl SecurityDraft {
         });
         match added {
             Ok(roots) => Some(roots),
-            Err((what, cure)) => {
-                self.wrong(place, format!("{key} {what}"), cure);
+            Err((what, fix)) => {
+                self.wrong(place, format!("{key} {what}"), fix);
                 None
             }
         }
@@ -332,14 +332,14 @@ impl SecurityDraft {
         };
         match read {
             Ok(identity) => Some(identity),
-            Err((what, cure)) => {
-                self.wrong(place, format!("{name} {what}"), cure);
+            Err((what, fix)) => {
+                self.wrong(place, format!("{name} {what}"), fix);
                 None
             }
         }
     }
 
-    /// The type is seen from the content; only its spelling is checked.
+    /// The type is detected from the content; only its spelling is checked.
     fn store_type(&mut self, key: &str) {
         if let Some((text, place)) = self.take(key)
             && !["PEM", "JKS", "PKCS12"].contains(&text.expose().trim().to_uppercase().as_str())
@@ -378,27 +378,23 @@ impl SecurityDraft {
     }
 
     fn jaas(&mut self, module: &str) -> Option<(BTreeMap<String, Secret>, SettingLocation)> {
-        let cure = format!(
+        let fix = format!(
             "write sasl.jaas.config=org.apache.kafka.common.security...{module} required \
              key=\"value\";"
         );
         let Some((text, place)) = self.take("sasl.jaas.config") else {
-            self.wrong(
-                SettingLocation::Missing,
-                "sasl.jaas.config is missing",
-                cure,
-            );
+            self.wrong(SettingLocation::Missing, "sasl.jaas.config is missing", fix);
             return None;
         };
         match jaas::parse(text.expose()) {
             Ok(found) if found.module == module => Some((found.options, place)),
             Ok(_) => {
                 let what = "the login module in sasl.jaas.config does not match sasl.mechanism";
-                self.wrong(place, what, cure);
+                self.wrong(place, what, fix);
                 None
             }
             Err(what) => {
-                self.wrong(place, format!("sasl.jaas.config {what}"), cure);
+                self.wrong(place, format!("sasl.jaas.config {what}"), fix);
                 None
             }
         }
@@ -416,7 +412,7 @@ impl SecurityDraft {
             .is_some_and(|text| text.expose().eq_ignore_ascii_case("true"));
         match (options.remove("username"), options.remove("password")) {
             (Some(username), Some(password)) => {
-                // A NUL ends a field of PLAIN (RFC 4616).
+                // A NUL terminates a field of PLAIN (RFC 4616).
                 if username.expose().contains('\0') || password.expose().contains('\0') {
                     self.wrong(place, "sasl.jaas.config contains a NUL", "remove it");
                     return None;
@@ -452,9 +448,9 @@ impl SecurityDraft {
                 None => {
                     let what = "sasl.oauthbearer.token.endpoint.url is not a file: URL, and \
                                 kgauge does not contact token servers";
-                    let cure =
+                    let fix =
                         "set kgauge.oauthbearer.token.command to a command that prints a token";
-                    self.wrong(place, what, cure);
+                    self.wrong(place, what, fix);
                     None
                 }
             },
@@ -470,7 +466,7 @@ impl SecurityDraft {
         }
     }
 
-    /// With another source of the token its options say nothing.
+    /// With another source of the token, its options have no effect.
     fn jaas_is_optional(&mut self) {
         self.values.remove("sasl.jaas.config");
     }
@@ -502,10 +498,10 @@ impl SecurityDraft {
         }
         if claims.is_empty() {
             let what = "sasl.jaas.config gives no token";
-            let cure = "write kgauge.oauthbearer.token.file=... or \
+            let fix = "write kgauge.oauthbearer.token.file=... or \
                         kgauge.oauthbearer.token.command=..., or for tests \
                         unsecuredLoginStringClaim_sub=\"name\"";
-            self.wrong(place, what, cure);
+            self.wrong(place, what, fix);
             return None;
         }
         Some(TokenSource::Unsecured { claims, lifetime_s })

@@ -8,13 +8,13 @@ use super::pkcs12::Pkcs12;
 use super::sealed::SealedError;
 use super::{ec_key, jks, pem};
 
-/// Nobody's key store is larger; a wrong path may lead to anything.
+/// No key store is larger; a wrong path may lead to anything.
 const STORE_BYTES_MAX: u64 = 16 << 20;
 
-/// What is wrong, as a clause after the file's name, and the cure.
+/// The problem, as a clause after the file's name, and the fix.
 pub(super) type StoreMistake = (String, &'static str);
 
-/// A key with its certificates, the own one first.
+/// A key with its certificate chain, its own certificate first.
 pub(super) type KeyPair = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 /// The passwords of a store and of the keys in it.
@@ -32,12 +32,12 @@ enum Kind {
 
 /// The bytes of a store or token file.
 pub(super) fn read(path: &str) -> Result<Vec<u8>, StoreMistake> {
-    const CURE: &str = "correct the path, or make the file readable";
+    const FIX: &str = "correct the path, or make the file readable";
     let path = Path::new(path);
-    let unreadable = |error: std::io::Error| (format!("cannot be read: {error}"), CURE);
+    let unreadable = |error: std::io::Error| (format!("cannot be read: {error}"), FIX);
     let facts = std::fs::metadata(path).map_err(unreadable)?;
     if !facts.is_file() || facts.len() > STORE_BYTES_MAX {
-        return Err(("is not a file of at most 16 MiB".to_owned(), CURE));
+        return Err(("is not a file of at most 16 MiB".to_owned(), FIX));
     }
     std::fs::read(path).map_err(unreadable)
 }
@@ -122,15 +122,15 @@ fn stored_identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<KeyPair, St
     }
 }
 
-/// A key and its chain from the settings themselves or from one PEM file.
+/// A key and its chain from the settings or from one PEM file.
 pub(super) fn pem_identity(
     key: &[u8],
     chain: &[u8],
     password: Option<&str>,
 ) -> Result<KeyPair, StoreMistake> {
-    const CURE: &str = "write the key (PKCS#8) and its certificates in PEM, and its password as \
+    const FIX: &str = "write the key (PKCS#8) and its certificates in PEM, and its password as \
                         ssl.key.password";
-    let mistake = |what: &str| (what.to_owned(), CURE);
+    let mistake = |what: &str| (what.to_owned(), FIX);
     let certificates = pem::certificates(chain).map_err(mistake)?;
     let key = pem::key(key, password).map_err(mistake)?;
     let key = ec_key::completed(key, certificates.first());
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(trusted(TRUST_JKS, Some("store-pass")).unwrap(), expected);
         let legacy = trusted(TRUST_LEGACY_P12, Some("store-pass")).unwrap();
         assert_eq!(legacy, expected);
-        // Without a password Java reads a JKS store unchecked.
+        // Without a password, Java does not verify a JKS store.
         assert_eq!(trusted(TRUST_JKS, None).unwrap(), expected);
     }
 
@@ -286,7 +286,7 @@ mod tests {
         for at in (0..TRUST_P12.len()).step_by(11) {
             let mut bytes = TRUST_P12.to_vec();
             bytes[at] ^= 0x81;
-            // The seal covers the content; beside it lie parameters that nobody reads.
+            // The HMAC covers only the content; next to it are parameters that nobody reads.
             let found = trusted(&bytes, Some("store-pass"));
             assert!(
                 found.is_err() || found.is_ok_and(|found| found == whole),

@@ -1,4 +1,4 @@
-//! TLS by rustls: whom to trust, as whom to appear, and what a failure means.
+//! TLS with rustls: trusted certificates, the client's own certificate, and the causes of failures.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use rustls::{
 
 use crate::config::Address;
 
-/// Encrypted bytes that may wait for a socket: two fetches' worth of requests, a few batches.
+/// The maximum of encrypted bytes that wait for a socket: the requests of two fetches, or a few batches.
 const PENDING_BYTES_MAX: usize = 256 * 1024;
 
-/// Everything about brokers' certificates but their names (`ssl.endpoint.identification.algorithm=`).
+/// Verifies everything in brokers' certificates except their names (`ssl.endpoint.identification.algorithm=`).
 #[derive(Debug)]
 pub(super) struct NamelessVerifier {
     pub(super) roots: Arc<RootCertStore>,
@@ -88,7 +88,7 @@ pub(super) fn verifier(
         .map_err(|error| error.to_string())
 }
 
-/// The TLS side of a connection, beside its socket. It works with blocking and non-blocking ones.
+/// The TLS session of a connection, without its socket. It works with blocking and non-blocking sockets.
 pub struct TlsSession {
     connection: ClientConnection,
 }
@@ -104,9 +104,9 @@ impl TlsSession {
         settings: &super::TlsSettings,
         address: &Address,
     ) -> Result<TlsSession, Error> {
-        // An IPv6 zone is this machine's affair, and no part of a name.
+        // An IPv6 zone is local to this machine and not part of a name.
         let host = address.host.split('%').next().unwrap_or_default();
-        // A trailing dot makes a name absolute; certificates leave it out.
+        // A trailing dot makes a name absolute; certificates omit it.
         let host = host.strip_suffix('.').unwrap_or(host).to_owned();
         let name = ServerName::try_from(host)
             .map_err(|_| Error::General("the host name cannot appear in a certificate".into()))?;
@@ -115,7 +115,7 @@ impl TlsSession {
         Ok(TlsSession { connection })
     }
 
-    /// Whether the handshake still goes on.
+    /// Whether the handshake is not complete.
     pub(super) fn is_handshaking(&self) -> bool {
         self.connection.is_handshaking()
     }
@@ -125,7 +125,7 @@ impl TlsSession {
         self.connection.wants_write()
     }
 
-    /// Hands the socket the encrypted bytes that wait; `WouldBlock` when it takes no more.
+    /// Writes waiting encrypted bytes to the socket; `WouldBlock` if it accepts no more.
     pub fn flush(&mut self, socket: &mut impl Write) -> io::Result<()> {
         while self.connection.wants_write() {
             match self.connection.write_tls(socket) {
@@ -138,7 +138,7 @@ impl TlsSession {
         Ok(())
     }
 
-    /// Takes bytes, at most as many as may wait for the socket; `WouldBlock` when none.
+    /// Encrypts bytes, as far as there is space for them; `WouldBlock` if there is none.
     pub fn write_vectored(
         &mut self,
         socket: &mut impl Write,
@@ -152,7 +152,7 @@ impl TlsSession {
         }
     }
 
-    /// Reads once from the socket, without decrypting more than has come; `Ok(false)`: it is closed.
+    /// Reads once from the socket, without decrypting more than has arrived; `Ok(false)` if it is closed.
     pub(super) fn pull(&mut self, socket: &mut impl Read) -> io::Result<bool> {
         if self.connection.read_tls(socket)? == 0 {
             return Ok(false);
@@ -163,7 +163,7 @@ impl TlsSession {
         }
     }
 
-    /// Reads what there is, at least one byte; 0 at the end of the stream.
+    /// Reads the available bytes, at least one; 0 at the end of the stream.
     pub(super) fn read_some(
         &mut self,
         socket: &mut (impl Read + Write),
@@ -178,8 +178,8 @@ impl TlsSession {
         }
     }
 
-    /// Fills `buffer` with what there is until the socket is empty; 0 at the end of the stream. Fewer
-    /// bytes than `buffer` has room for mean that nothing is left to read.
+    /// Fills `buffer` with available bytes until the socket is empty; 0 at the end of the stream. If the buffer is not
+    /// full afterwards, nothing is left to read.
     pub fn read_all(
         &mut self,
         socket: &mut (impl Read + Write),
@@ -203,7 +203,7 @@ impl TlsSession {
                 Ok(0) => break,
                 Ok(bytes) => filled += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // What came before is read first; the error comes again with the next call.
+                // Earlier bytes are read first; the next call returns the error again.
                 Err(_) if filled > 0 => break,
                 Err(error) => return Err(error),
             }
@@ -220,7 +220,7 @@ impl TlsSession {
         }
     }
 
-    /// New keys and alerts are answered at once.
+    /// Key updates and alerts are answered at once.
     fn answer(&mut self, socket: &mut impl Write) -> io::Result<()> {
         match self.flush(socket) {
             Err(error) if !is_pause(&error) => Err(error),
@@ -239,7 +239,7 @@ pub(crate) fn failure(error: &io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref::<Error>()
 }
 
-/// What a failure means, and what to do about it.
+/// The cause of a failure, and its fix.
 pub(crate) fn words(error: &Error) -> (String, &'static str) {
     match error {
         Error::InvalidCertificate(certificate) => certificate_words(certificate),
@@ -301,7 +301,7 @@ fn certificate_words(error: &CertificateError) -> (String, &'static str) {
     }
 }
 
-/// `localhost` of `DnsName("localhost")`, which is how webpki prints a certificate's names.
+/// `localhost` from `DnsName("localhost")`, the form in which webpki prints a certificate's names.
 fn bare_name(name: &str) -> &str {
     let inner = name
         .split_once('(')

@@ -1,4 +1,4 @@
-//! Bearer tokens: read anew for each connection, never repeated in a message.
+//! Bearer tokens: read again for each connection, and never part of a message.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -11,10 +11,10 @@ use kgauge_wire::Secret;
 use super::TokenSource;
 use crate::interrupt::Interrupt;
 
-/// Brokers take no larger first SASL messages (`sasl.server.max.receive.size`).
+/// Brokers accept no larger first SASL message (`sasl.server.max.receive.size`).
 const TOKEN_BYTES_MAX: u64 = 524_288;
 
-/// The token that `source` gives now; what is wrong otherwise.
+/// The current token from `source`; the error is the problem.
 pub(crate) fn fetch(
     source: &TokenSource,
     deadline: Instant,
@@ -36,7 +36,7 @@ pub(crate) fn fetch(
     };
     let text = String::from_utf8(text).map_err(|_| "the token is not text".to_owned())?;
     let token = text.trim();
-    // RFC 6750, section 2.1; anything else would break out of the SASL message.
+    // RFC 6750, section 2.1; any other character would break the SASL message.
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
     if token.is_empty() || !token.bytes().all(is_token) {
         return Err("the source's output is not a bearer token".to_owned());
@@ -82,7 +82,7 @@ fn run(command: &Secret, deadline: Instant, interrupt: &Interrupt) -> Result<Vec
         .map_err(|_| "cannot read the token command's output".to_owned())
 }
 
-/// `{"alg":"none"}` with the claims and no signature, as Kafka's OAuthBearerUnsecuredJws reads it.
+/// `{"alg":"none"}`, the claims, and no signature, as Kafka's OAuthBearerUnsecuredJws reads it.
 fn unsecured(claims: &[(String, Secret)], lifetime_s: u64) -> Secret {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now_s = now.map_or(0, |since| since.as_secs());

@@ -138,9 +138,10 @@ fn consume(
     flow: &ConsumeFlow,
     batches: &[u8],
 ) -> Result<ThreadShare, CeilingError> {
-    let depth = match flow.settings.check_crcs {
-        true => TallyDepth::Records,
-        false => TallyDepth::RecordsUnchecked,
+    let depth = if flow.settings.check_crcs {
+        TallyDepth::Records
+    } else {
+        TallyDepth::RecordsUnchecked
     };
     let (mut decompressor, mut scratch) = (Decompressor::new(), Vec::new());
     let mut recorder = recorder(setup);
@@ -165,9 +166,10 @@ fn consume(
         }
         (records, logical_bytes)
     });
-    match broken {
-        true => Err(CeilingError::NoBatch),
-        false => Ok(part),
+    if broken {
+        Err(CeilingError::NoBatch)
+    } else {
+        Ok(part)
     }
 }
 
@@ -217,8 +219,9 @@ pub(super) fn batches(
     let mut recorder = Recorder::new(0, StageBorders::open(0), sink);
     let clock = Clock::start();
     let batches = producer.finished_batches(bytes, &mut recorder, &clock);
-    match batches.is_empty() {
-        true => Err(CeilingError::NoBatch),
-        false => Ok(batches),
+    if batches.is_empty() {
+        Err(CeilingError::NoBatch)
+    } else {
+        Ok(batches)
     }
 }

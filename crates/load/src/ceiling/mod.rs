@@ -213,12 +213,12 @@ fn writer_of(share: &Share) -> Option<ProduceFlow> {
 }
 
 fn payload_of(share: &Share, flow: &ProduceFlow) -> Result<Arc<Payload>, CeilingError> {
-    let made = payload_for(flow, share.flow_seed(&flow.name));
-    let made = made.map_err(|error| PrepareError::Payload {
+    let payload = payload_for(flow, share.flow_seed(&flow.name));
+    let payload = payload.map_err(|error| PrepareError::Payload {
         flow: flow.name.clone(),
         error,
     })?;
-    Ok(Arc::new(made.payload))
+    Ok(Arc::new(payload))
 }
 
 fn ns(time: Duration) -> u64 {

@@ -15,7 +15,7 @@ use super::committed::sum_of_committed;
 use super::group::GroupSubscription;
 use super::request::FetchHead;
 use super::response::{self, AbortedRange, FetchOutcome};
-use crate::broker_link::{ArrivedAnswer, BrokerLink, Loss};
+use crate::broker_link::{ArrivedAnswer, BrokerLink, CORRELATION_BYTES, Loss};
 use crate::echo::EchoTracker;
 use crate::leaders::Leaders;
 use crate::pacing::Until;
@@ -28,9 +28,6 @@ const EXPIRY_NS: u64 = 100_000_000;
 
 /// Pause after an error that new metadata may resolve: Kafka's default of `retry.backoff.ms`.
 const RETRY_NS: u64 = 100_000_000;
-
-/// Bytes of a response before its body: the correlation id.
-const CORRELATION_BYTES: usize = 4;
 
 /// Limit on one decompressed records section.
 const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
@@ -185,7 +182,7 @@ impl Consumer {
 
     /// Sends a fetch to every leader that has none in flight.
     pub(crate) fn step(&mut self, around: &WorkerContext<'_>) {
-        self.hear(around);
+        self.handle_events(around);
         let now_ns = around.clock.now_ns();
         self.seen_ns = now_ns;
         if now_ns >= self.hold_end_ns || self.has_read_enough() || self.has_read_back() {
@@ -202,7 +199,7 @@ impl Consumer {
             if self.links[link].take_reconnect(now_ns) {
                 around.ask_to_connect(link, self.links[link].broker_id());
             }
-            self.ask(link, now_ns, around);
+            self.send_fetch(link, now_ns, around);
         }
     }
 
@@ -256,7 +253,7 @@ impl Consumer {
     }
 
     /// Sends a request for all readable partitions of a link.
-    fn ask(&mut self, link: usize, now_ns: u64, around: &WorkerContext<'_>) {
+    fn send_fetch(&mut self, link: usize, now_ns: u64, around: &WorkerContext<'_>) {
         if self.in_flight[link].is_some() || !self.links[link].is_usable(now_ns) {
             return;
         }
@@ -332,14 +329,14 @@ impl Consumer {
                 return Err(Loss::out_of_order());
             }
             if asked.assignment != self.assignment && self.has_only_newer(asked.assignment) {
-                self.ask(link, now_ns, around);
+                self.send_fetch(link, now_ns, around);
                 continue;
             }
             let frame_bytes = at.len() as u64 + 4;
             self.note_answer(link, asked, at.clone(), now_ns, recorder, around)?;
             // The broker prepares the next response while this one is checked.
             if now_ns < self.hold_end_ns {
-                self.ask(link, now_ns, around);
+                self.send_fetch(link, now_ns, around);
             }
             let records = self.check_fetched(link, now_ns, recorder, around);
             let round_trip_ns = now_ns.saturating_sub(asked.sent_ns);
@@ -382,9 +379,10 @@ impl Consumer {
                     return;
                 }
                 let is_stable = read_committed && part.last_stable_offset >= 0;
-                positions[index].high_watermark = match is_stable {
-                    true => part.last_stable_offset,
-                    false => part.high_watermark,
+                positions[index].high_watermark = if is_stable {
+                    part.last_stable_offset
+                } else {
+                    part.high_watermark
                 };
                 if !part.records.is_empty() {
                     let start = at.start + (part.records.as_ptr() as usize - frame_address);

@@ -64,15 +64,12 @@ impl Consumer {
             for &(offset, intended_ns) in &self.echoes {
                 recorder.echoed(intended_ns, consumed_ns, 1);
                 let known = lane.known(offset);
-                match echo.is_transactional() {
-                    true => {
-                        let since = known.map(|one| (one.acked_ns, one.committed_ns));
-                        recorder.commit_waited(since, consumed_ns, 1);
-                    }
-                    false => {
-                        let acked_ns = known.map(|one| one.acked_ns);
-                        recorder.fetch_waited(acked_ns, consumed_ns, 1);
-                    }
+                if echo.is_transactional() {
+                    let since = known.map(|one| (one.acked_ns, one.committed_ns));
+                    recorder.commit_waited(since, consumed_ns, 1);
+                } else {
+                    let acked_ns = known.map(|one| one.acked_ns);
+                    recorder.fetch_waited(acked_ns, consumed_ns, 1);
                 }
             }
         }

@@ -65,7 +65,7 @@ impl Presence {
 /// The consumer's side.
 #[derive(Debug)]
 pub(crate) struct GroupSubscription {
-    pub(super) words: Receiver<MemberEvent>,
+    pub(super) events: Receiver<MemberEvent>,
     pub(super) released: Sender<ReleaseAck>,
     pub(super) presence: Arc<Presence>,
     pub(super) shared: Arc<GroupShared>,
@@ -84,8 +84,8 @@ impl GroupSubscription {
         self.presence.0.store(Presence::OVER, Ordering::Release);
     }
 
-    pub(crate) fn next_word(&self) -> Option<MemberEvent> {
-        self.words.try_recv().ok()
+    pub(crate) fn next_event(&self) -> Option<MemberEvent> {
+        self.events.try_recv().ok()
     }
 
     pub(super) fn release(&self) {

@@ -9,14 +9,14 @@ const IDLE_LOOK_NS: u64 = 1_000_000;
 
 impl Consumer {
     /// Handles the messages of its member's thread.
-    pub(super) fn hear(&mut self, around: &WorkerContext<'_>) {
-        while let Some(word) = self
+    pub(super) fn handle_events(&mut self, around: &WorkerContext<'_>) {
+        while let Some(event) = self
             .subscription
             .as_ref()
-            .and_then(|subscription| subscription.next_word())
+            .and_then(|subscription| subscription.next_event())
         {
             let now_ns = around.clock.now_ns();
-            match word {
+            match event {
                 MemberEvent::Assigned {
                     generation,
                     positions,
@@ -111,11 +111,11 @@ impl Consumer {
                 format!("{name}: generation {generation}, partitions: {count} ({new} new)")
             });
         }
-        self.place(around);
+        self.find_leaders(around);
     }
 
     /// Finds each position's link to its leader, by the latest metadata.
-    pub(super) fn place(&mut self, around: &WorkerContext<'_>) {
+    pub(super) fn find_leaders(&mut self, around: &WorkerContext<'_>) {
         let mut is_unknown = false;
         for index in 0..self.positions.len() {
             let Some(broker_id) = self.leaders.of(self.positions[index].partition) else {
@@ -139,9 +139,10 @@ impl Consumer {
         let idles = self.subscription.as_ref().is_some_and(|subscription| {
             subscription.shared.is_limited() && self.positions.iter().all(Position::is_at_end)
         });
-        match idles {
-            true => self.seen_ns + IDLE_LOOK_NS,
-            false => u64::MAX,
+        if idles {
+            self.seen_ns + IDLE_LOOK_NS
+        } else {
+            u64::MAX
         }
     }
 

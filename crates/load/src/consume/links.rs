@@ -5,7 +5,7 @@ use kgauge_results::Recorder;
 use super::consumer::{Consumer, Position};
 use crate::broker_link::{BrokerLink, Loss};
 use crate::leaders::{ClientSide, Leaders};
-use crate::outage::{BrokerLinkState, add_look};
+use crate::outage::{BrokerLinkState, add_state};
 use crate::worker_context::WorkerContext;
 
 impl Consumer {
@@ -27,13 +27,13 @@ impl Consumer {
         &mut self,
         side: ClientSide,
         now_ns: u64,
-        looks: &mut Vec<BrokerLinkState>,
+        states: &mut Vec<BrokerLinkState>,
     ) {
         let wait_ns = self.flow.settings.fetch_wait_ns_max;
         for (link, in_flight) in self.links.iter_mut().zip(&self.in_flight) {
             let owed_since_ns = in_flight.map(|asked| asked.sent_ns + wait_ns);
             let owed_since_ns = owed_since_ns.filter(|at_ns| *at_ns <= now_ns);
-            add_look(looks, link.link_state(side, owed_since_ns, now_ns));
+            add_state(states, link.link_state(side, owed_since_ns, now_ns));
         }
     }
 
@@ -81,7 +81,7 @@ impl Consumer {
     /// New metadata: partitions may have moved to other brokers, including unknown ones.
     pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &WorkerContext<'_>) {
         self.leaders.clone_from(leaders);
-        self.place(around);
+        self.find_leaders(around);
     }
 
     pub(super) fn add_link(&mut self, broker_id: i32, around: &WorkerContext<'_>) -> usize {

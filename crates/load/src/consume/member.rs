@@ -16,10 +16,10 @@ use super::group::{
 };
 
 /// How often the thread checks whether to end, or whether its consumer has given up its partitions.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(20);
 
 /// The heartbeat interval before the run, so that the group settles soon.
-pub(super) const SETTLING_BEAT: Duration = Duration::from_millis(50);
+const SETTLING_BEAT: Duration = Duration::from_millis(50);
 
 /// After a coordinator could not be reached: Kafka's default of `retry.backoff.ms`.
 pub(super) const UNSURE_BEAT: Duration = Duration::from_millis(100);
@@ -37,7 +37,7 @@ enum RevocationCause {
 /// The thread's own state.
 pub(super) struct GroupThread {
     pub(super) setup: MemberSetup,
-    pub(super) say: Sender<MemberEvent>,
+    pub(super) event_sender: Sender<MemberEvent>,
     pub(super) released: Receiver<ReleaseAck>,
     pub(super) presence: Arc<Presence>,
     pub(super) stop: Interrupt,
@@ -49,12 +49,12 @@ pub(super) struct GroupThread {
 
 /// Starts a member; it joins at once.
 pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, MemberThread)> {
-    let ((say, words), (release, released)) = (channel(), channel());
+    let ((event_sender, events), (release, released)) = (channel(), channel());
     let (tell_end, over) = channel();
     let presence = Arc::new(Presence::default());
     let (stop, give_up) = (Interrupt::new(), Interrupt::new());
     let subscription = GroupSubscription {
-        words,
+        events,
         released: release,
         presence: Arc::clone(&presence),
         shared: Arc::clone(&setup.shared),
@@ -63,7 +63,7 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, M
     };
     let (flow, shared) = (setup.flow, Arc::clone(&setup.shared));
     let body = GroupThread {
-        say,
+        event_sender,
         released,
         presence,
         stop: stop.clone(),
@@ -103,10 +103,10 @@ impl GroupThread {
             }
         };
         if let GroupProtocol::Consumer = self.setup.protocol {
-            return self.run_anew(cluster);
+            return self.run_consumer_protocol(cluster);
         }
         let mut member = GroupMember::new(cluster, self.setup.settings.clone());
-        if let Err(error) = self.belong(&mut member)
+        if let Err(error) = self.stay_in_group(&mut member)
             && !self.stop.is_raised()
         {
             self.report(MemberEvent::Failed(format!("{error}; {}", error.fix())));
@@ -123,10 +123,10 @@ impl GroupThread {
     }
 
     /// The same with the new protocol.
-    fn run_anew(mut self, cluster: Cluster) -> GroupRecord {
+    fn run_consumer_protocol(mut self, cluster: Cluster) -> GroupRecord {
         let assignor = self.setup.remote_assignor.as_deref();
         let mut member = ConsumerMember::new(cluster, self.setup.settings.clone(), assignor);
-        if let Err(error) = self.belong_anew(&mut member)
+        if let Err(error) = self.stay_in_consumer_group(&mut member)
             && !self.stop.is_raised()
         {
             self.report(MemberEvent::Failed(format!("{error}; {}", error.fix())));
@@ -143,7 +143,7 @@ impl GroupThread {
     }
 
     /// Joins, stays, and rejoins until the end.
-    fn belong(&mut self, member: &mut GroupMember) -> Result<(), GroupError> {
+    fn stay_in_group(&mut self, member: &mut GroupMember) -> Result<(), GroupError> {
         let mut began = Instant::now();
         let mut is_first = true;
         loop {
@@ -174,12 +174,11 @@ impl GroupThread {
     /// Counts the duration of a join or a rebalance.
     pub(super) fn note_joined(&mut self, began: Instant, is_first: bool) {
         let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        match is_first || !self.presence.reads() {
-            true => self.outcome.join_ns_max += took_ns,
-            false => {
-                self.outcome.rebalances += 1;
-                self.outcome.rebalance_ns += took_ns;
-            }
+        if is_first || !self.presence.reads() {
+            self.outcome.join_ns_max += took_ns;
+        } else {
+            self.outcome.rebalances += 1;
+            self.outcome.rebalance_ns += took_ns;
         }
     }
 
@@ -278,8 +277,9 @@ impl GroupThread {
 
     /// Sends heartbeats and commits until the group requires something else.
     fn stay(&mut self, member: &mut GroupMember) -> RevocationCause {
+        let beat_interval = self.setup.settings.heartbeat_interval;
         let now = Instant::now();
-        let mut next_beat = now + self.beat_interval();
+        let mut next_beat = now + self.pause(beat_interval);
         let mut next_commit = self.setup.commit.map(|interval| now + interval);
         loop {
             let next = next_commit.map_or(next_beat, |commit| commit.min(next_beat));
@@ -292,7 +292,7 @@ impl GroupThread {
                 if self.stop.is_raised() {
                     return RevocationCause::Stop;
                 }
-                next_beat = now + self.beat_interval();
+                next_beat = now + self.pause(beat_interval);
                 match beat {
                     Ok(Beat::Stable) => {}
                     Ok(Beat::Unsure) => next_beat = next_beat.min(now + UNSURE_BEAT),
@@ -314,11 +314,12 @@ impl GroupThread {
         }
     }
 
-    fn beat_interval(&self) -> Duration {
-        let interval = self.setup.settings.heartbeat_interval;
-        match self.presence.reads() {
-            true => interval,
-            false => interval.min(SETTLING_BEAT),
+    /// `interval`, or less until the group has settled.
+    pub(super) fn pause(&self, interval: Duration) -> Duration {
+        if self.presence.reads() {
+            interval
+        } else {
+            interval.min(SETTLING_BEAT)
         }
     }
 
@@ -332,7 +333,7 @@ impl GroupThread {
             if left.is_zero() {
                 return true;
             }
-            match self.released.recv_timeout(left.min(LOOK)) {
+            match self.released.recv_timeout(left.min(POLL)) {
                 // A late confirmation.
                 Ok(ReleaseAck) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return false,
@@ -348,7 +349,7 @@ impl GroupThread {
         let limit = Instant::now() + self.setup.settings.rebalance_timeout;
         // Before the run starts, and after it has ended, nothing is read.
         while self.presence.reads() && !self.stop.is_raised() {
-            match self.released.recv_timeout(LOOK) {
+            match self.released.recv_timeout(POLL) {
                 Ok(ReleaseAck) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= limit => return,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -375,18 +376,18 @@ impl GroupThread {
         match done {
             Ok(()) => self.outcome.commits += 1,
             // The flow has ended: the last commit, which follows, covers it.
-            Err(error) if error.is_interrupt() && !self.give_up.is_raised() => {}
+            Err(error) if error.is_interruption() && !self.give_up.is_raised() => {}
             Err(error) => {
                 self.outcome.commits_failed += 1;
-                if !error.is_interrupt() {
+                if !error.is_interruption() {
                     self.report(MemberEvent::Note(format!("a commit failed: {error}")));
                 }
             }
         }
     }
 
-    pub(super) fn report(&self, word: MemberEvent) {
+    pub(super) fn report(&self, event: MemberEvent) {
         // An ended consumer reads nothing.
-        let _ = self.say.send(word);
+        let _ = self.event_sender.send(event);
     }
 }

@@ -6,14 +6,17 @@ use std::time::{Duration, Instant};
 use kgauge_client::group::{ConsumerMember, GroupError, HeartbeatAnswer, Partitions};
 
 use super::group::MemberEvent;
-use super::member::{GroupThread, SETTLING_BEAT, UNSURE_BEAT};
+use super::member::{GroupThread, UNSURE_BEAT};
 
 impl GroupThread {
     /// Joins and sends heartbeats until the end; new assignments are applied at once.
-    pub(super) fn belong_anew(&mut self, member: &mut ConsumerMember) -> Result<(), GroupError> {
+    pub(super) fn stay_in_consumer_group(
+        &mut self,
+        member: &mut ConsumerMember,
+    ) -> Result<(), GroupError> {
         let mut began = Instant::now();
         let mut is_first = true;
-        let mut told_epoch = 0;
+        let mut reported_epoch = 0;
         let mut assigned = Partitions::new();
         let mut next_commit = self.next_commit();
         loop {
@@ -36,7 +39,7 @@ impl GroupThread {
                     self.note_joined(began, is_first);
                     is_first = false;
                     assigned = partitions;
-                    told_epoch = member.epoch();
+                    reported_epoch = member.epoch();
                     // The coordinator waits for the confirmation.
                     pause = Duration::ZERO;
                 }
@@ -51,10 +54,10 @@ impl GroupThread {
                 }
             }
             // Before the run, the runner waits until all members are in one epoch.
-            if member.epoch() != told_epoch && !is_first && !self.presence.reads() {
-                told_epoch = member.epoch();
+            if member.epoch() != reported_epoch && !is_first && !self.presence.reads() {
+                reported_epoch = member.epoch();
                 let positions = self.positions(member.offsets(), &assigned)?;
-                self.report_assigned(told_epoch, positions);
+                self.report_assigned(reported_epoch, positions);
             }
             if !self.wait_and_commit(member, Instant::now() + pause, &mut next_commit) {
                 return Ok(());
@@ -110,12 +113,5 @@ impl GroupThread {
 
     fn next_commit(&self) -> Option<Instant> {
         self.setup.commit.map(|interval| Instant::now() + interval)
-    }
-
-    fn pause(&self, interval: Duration) -> Duration {
-        match self.presence.reads() {
-            true => interval,
-            false => interval.min(SETTLING_BEAT),
-        }
     }
 }

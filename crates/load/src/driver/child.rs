@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,15 +14,16 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::error::DriverError;
 use super::frames::{self, DriverFrame, FRAME_BYTES_MAX, HEAD_BYTES};
 use super::{DriverProgram, settings};
+use crate::sync::lock;
 
 /// Limit on the start of a producer: a JVM on a busy machine takes seconds.
 const BEGIN_MAX: Duration = Duration::from_secs(60);
 
 /// A child that has finished exits at once; otherwise it is killed.
-const GO: Duration = Duration::from_secs(3);
+pub(super) const EXIT_MAX: Duration = Duration::from_secs(3);
 
 /// Interval at which waits check for the end.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL: Duration = Duration::from_millis(50);
 
 /// Pipe capacity, for a reader that is briefly late. Linux's default is 64 KiB, its limit for ordinary users 1 MiB.
 const PIPE_BYTES: usize = 1 << 20;
@@ -118,7 +119,7 @@ impl DriverChild {
             if Instant::now() >= deadline {
                 return Err(self.silent(BEGIN_MAX));
             }
-            let arrived = self.frames.fill(LOOK).map_err(|error| self.system(error))?;
+            let arrived = self.frames.fill(POLL).map_err(|error| self.system(error))?;
             loop {
                 let frame = match self.frames.next() {
                     Ok(Some(frame)) => frame,
@@ -164,7 +165,7 @@ impl DriverChild {
 
     /// It ended unexpectedly.
     pub(super) fn died(&mut self) -> DriverError {
-        let status = match self.end(GO) {
+        let status = match self.end(EXIT_MAX) {
             Some(status) => words_of(status),
             None => "it closed its output".to_owned(),
         };
@@ -348,7 +349,7 @@ impl Tail {
                     Ok(0) | Err(_) => return,
                     Ok(_) => {}
                 }
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut kept = lock(&kept);
                 if kept.len() == LINES_MAX {
                     kept.pop_front();
                 }
@@ -370,7 +371,7 @@ impl Tail {
     }
 
     fn text(&self) -> String {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = lock(&self.lines);
         let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
         lines.join("\n")
     }

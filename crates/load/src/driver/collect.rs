@@ -11,7 +11,7 @@ use kgauge_results::{PaceSeries, Recorder, SliceSink, StageBorders};
 use kgauge_scenario::{ProduceFlow, Schedule, Shape, Stages, Stripe};
 
 use super::accounts::Accounts;
-use super::child::{DriverChild, PipeRead, monotonic_ns};
+use super::child::{DriverChild, EXIT_MAX, PipeRead, monotonic_ns};
 use super::error::DriverError;
 use super::feed::{FedAll, Feeder};
 use super::frames::{self, DriverFrame, DriverStart};
@@ -24,14 +24,11 @@ use crate::tally::Totals;
 use crate::worker::{STOP_NS, WorkerShared};
 
 /// How often the end of the run is checked.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(20);
 
 /// A child sends a heartbeat ten times per second. One without a heartbeat for this long hangs; Java's longest pauses
 /// are much shorter.
 const SILENCE_MAX_NS: u64 = 30_000_000_000;
-
-/// A child that has reported every record has nothing left to do.
-const GO: Duration = Duration::from_secs(3);
 
 /// A producer of a flow in a child that is ready.
 pub(crate) struct DrivenProducer {
@@ -184,13 +181,13 @@ impl DrivenRun {
 
     fn collect(&mut self) -> Result<(), DriverError> {
         loop {
-            let arrived = self.child.frames().fill(LOOK);
+            let arrived = self.child.frames().fill(POLL);
             let arrived = arrived.map_err(|error| self.child.system(error))?;
             let now_ns = self.shared.clock.now_ns();
             self.cpu.sample(now_ns);
             // Before later samples are recorded.
             self.poll(now_ns);
-            self.listen(now_ns)?;
+            self.read_frames(now_ns)?;
             if self.has_ended {
                 return Ok(());
             }
@@ -232,7 +229,7 @@ impl DrivenRun {
     }
 
     /// Handles all complete frames.
-    fn listen(&mut self, now_ns: u64) -> Result<(), DriverError> {
+    fn read_frames(&mut self, now_ns: u64) -> Result<(), DriverError> {
         let ledger = Arc::clone(&self.ledger);
         let origin_ns = self.origin_ns;
         let since = |at_ns: i64| u64::try_from(at_ns.saturating_sub(origin_ns)).unwrap_or(0);
@@ -292,9 +289,10 @@ impl DrivenRun {
 
     fn finish(mut self) -> DrivenOutcome {
         self.stop.store(true, Ordering::Relaxed);
-        let patience = match self.has_ended {
-            true => GO,
-            false => Duration::ZERO,
+        let patience = if self.has_ended {
+            EXIT_MAX
+        } else {
+            Duration::ZERO
         };
         self.child.end(patience);
         let now_ns = self.shared.clock.now_ns();
@@ -330,12 +328,12 @@ impl DrivenRun {
 
 /// CLOCK_MONOTONIC at time 0 of the run's clock, from the shortest of several readings.
 fn origin_ns(clock: &Clock) -> i64 {
-    const LOOKS: u32 = 20;
-    let looks = (0..LOOKS).map(|_| {
+    const READINGS: u32 = 20;
+    let readings = (0..READINGS).map(|_| {
         let before_ns = monotonic_ns();
         let at_ns = clock.now_ns();
         let took_ns = monotonic_ns() - before_ns;
         (took_ns, before_ns + took_ns / 2 - at_ns as i64)
     });
-    looks.min().map_or(0, |(_, origin_ns)| origin_ns)
+    readings.min().map_or(0, |(_, origin_ns)| origin_ns)
 }

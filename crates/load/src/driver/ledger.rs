@@ -1,7 +1,9 @@
 //! Records that were sent to a child and have no outcome yet. Every record has exactly one outcome.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::sync::lock;
 
 /// A record that was fed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +56,7 @@ impl Ledger {
 
     /// For a chunk of outcomes.
     pub(super) fn open(&self) -> MutexGuard<'_, OpenEntries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

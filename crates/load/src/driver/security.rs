@@ -7,7 +7,7 @@ use kgauge_client::security::{Login, SaslSettings};
 use super::properties::DriverProperties;
 
 /// Connection keys that the flow's settings determine, or that no producer has.
-const SAID_BY_FLOW: &[&str] = &[
+const SET_BY_FLOW: &[&str] = &[
     "bootstrap.servers",
     "client.id",
     "default.api.timeout.ms",
@@ -42,7 +42,7 @@ pub(super) fn java(client: &ClientConfig, properties: &mut DriverProperties) -> 
 
 fn own_keys(client: &ClientConfig) -> impl Iterator<Item = &Setting> {
     let settings = client.given.iter();
-    settings.filter(|setting| !SAID_BY_FLOW.contains(&setting.key.as_str()))
+    settings.filter(|setting| !SET_BY_FLOW.contains(&setting.key.as_str()))
 }
 
 /// librdkafka has other names for many keys.

@@ -19,12 +19,7 @@ pub(super) fn properties(
     client: &ClientConfig,
 ) -> Result<Vec<Property>, String> {
     let mut properties = DriverProperties::default();
-    let servers: Vec<String> = client
-        .bootstrap_servers
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    properties.set("bootstrap.servers", servers.join(","));
+    properties.set("bootstrap.servers", client.servers());
     match flow.driver {
         Driver::Librdkafka => {
             librdkafka(&flow.settings, &mut properties);

@@ -54,7 +54,7 @@ pub(super) struct Competition {
     /// The counter of all threads; if the kernel has none, that of this thread.
     counts: Option<Counts>,
     next_look_ns: u64,
-    judgement: SpinDecision,
+    decision: SpinDecision,
 }
 
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Competition {
         Self {
             counts: None,
             next_look_ns: 0,
-            judgement: SpinDecision::default(),
+            decision: SpinDecision::default(),
         }
     }
 
@@ -83,25 +83,25 @@ impl Competition {
             self.counts = open();
         }
         if let Some(waited_ns) = self.counts.as_ref().and_then(Counts::waited_ns) {
-            self.judgement.note(now_ns, waited_ns);
+            self.decision.note(now_ns, waited_ns);
         }
     }
 
     /// Whether a thread that spins now would take time from others.
     pub(super) fn gives_way(&self) -> bool {
-        self.judgement.gives_way_since_ns.is_some()
+        self.decision.gives_way_since_ns.is_some()
     }
 
     /// For how long that lasted.
     pub(super) fn gave_way_ns(&self) -> u64 {
-        self.judgement.gave_way_ns
+        self.decision.gave_way_ns
     }
 
     #[cfg(test)]
     pub(super) fn always() -> Self {
         Self {
             next_look_ns: u64::MAX,
-            judgement: SpinDecision {
+            decision: SpinDecision {
                 gives_way_since_ns: Some(0),
                 ..SpinDecision::default()
             },
@@ -150,29 +150,23 @@ mod tests {
 
     #[test]
     fn it_gives_way_to_waits_and_goes_on_a_second_later_at_the_earliest() {
-        let mut judgement = SpinDecision::default();
+        let mut decision = SpinDecision::default();
         let mut waited_ns = 0;
-        let mut step = |judgement: &mut SpinDecision, at_ms: u64, waited_ms: u64| {
+        let mut step = |decision: &mut SpinDecision, at_ms: u64, waited_ms: u64| {
             waited_ns += waited_ms * MS_NS;
-            judgement.note(at_ms * MS_NS, waited_ns);
-            judgement.gives_way_since_ns.is_some()
+            decision.note(at_ms * MS_NS, waited_ns);
+            decision.gives_way_since_ns.is_some()
         };
-        assert!(
-            !step(&mut judgement, 0, 700),
-            "what was before says nothing"
-        );
-        assert!(!step(&mut judgement, 100, 9));
-        assert!(step(&mut judgement, 200, 30));
+        assert!(!step(&mut decision, 0, 700), "what was before says nothing");
+        assert!(!step(&mut decision, 100, 9));
+        assert!(step(&mut decision, 200, 30));
         for at_ms in (300..=1_100).step_by(100) {
-            assert!(step(&mut judgement, at_ms, 0), "{at_ms}");
+            assert!(step(&mut decision, at_ms, 0), "{at_ms}");
         }
-        assert!(
-            !step(&mut judgement, 1_200, 0),
-            "nobody waited for a second"
-        );
-        assert_eq!(judgement.gave_way_ns, 1_000 * MS_NS);
-        assert!(step(&mut judgement, 1_300, 50));
-        assert!(step(&mut judgement, 2_400, 100), "somebody still waits");
+        assert!(!step(&mut decision, 1_200, 0), "nobody waited for a second");
+        assert_eq!(decision.gave_way_ns, 1_000 * MS_NS);
+        assert!(step(&mut decision, 1_300, 50));
+        assert!(step(&mut decision, 2_400, 100), "somebody still waits");
     }
 
     #[test]

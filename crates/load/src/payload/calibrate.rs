@@ -22,36 +22,12 @@ const POOL_BYTES_MAX: usize = 64 << 20;
 /// As the producer's own estimate (`COMPRESSION_RATE_ESTIMATION_FACTOR`).
 const CAUTION: f64 = 1.05;
 
-/// A flow's records, and the ratio found.
-#[derive(Debug)]
-pub(crate) struct CalibratedPayload {
-    pub(crate) payload: Payload,
-    /// Uncompressed ÷ compressed bytes of full batches, if a ratio was requested.
-    #[allow(dead_code, reason = "tests compare it with what a run shows")]
-    pub(crate) ratio: Option<f64>,
-}
-
 /// The records of a flow.
-pub(crate) fn payload_for(
-    flow: &ProduceFlow,
-    seed: u64,
-) -> Result<CalibratedPayload, PayloadError> {
-    let plan = &flow.record;
-    let Some(requested_ratio) = plan.compressibility.filter(|ratio| *ratio > 1.0) else {
-        let payload = Payload::new(plan, seed, POOL_BYTES, 1.0)?;
-        return Ok(CalibratedPayload {
-            payload,
-            ratio: None,
-        });
-    };
-    let search = Search {
-        plan,
-        seed,
-        requested_ratio,
-        compression: with_codec(flow.settings.compression),
-        batch_bytes: (f64::from(flow.settings.batch_bytes) * requested_ratio / CAUTION) as usize,
-    };
-    search.run()
+pub(crate) fn payload_for(flow: &ProduceFlow, seed: u64) -> Result<Payload, PayloadError> {
+    match flow.record.compressibility {
+        Some(ratio) if ratio > 1.0 => Ok(Search::new(flow, seed, ratio).run()?.0),
+        _ => Payload::new(&flow.record, seed, POOL_BYTES, 1.0),
+    }
 }
 
 /// Without a codec, records are made as for lz4: they may be compressed later.
@@ -81,8 +57,20 @@ struct Search<'a> {
     batch_bytes: usize,
 }
 
-impl Search<'_> {
-    fn run(&self) -> Result<CalibratedPayload, PayloadError> {
+impl<'a> Search<'a> {
+    fn new(flow: &'a ProduceFlow, seed: u64, requested_ratio: f64) -> Self {
+        let batch_bytes = f64::from(flow.settings.batch_bytes) * requested_ratio / CAUTION;
+        Self {
+            plan: &flow.record,
+            seed,
+            requested_ratio,
+            compression: with_codec(flow.settings.compression),
+            batch_bytes: batch_bytes as usize,
+        }
+    }
+
+    /// The records, and the ratio of their batches.
+    fn run(&self) -> Result<(Payload, f64), PayloadError> {
         let failed = |error: CompressError| PayloadError(error.to_string());
         let compressor = crate::settings::compressor(self.compression).map_err(failed)?;
         let mut compressor = compressor.unwrap_or_default();
@@ -90,7 +78,8 @@ impl Search<'_> {
         let aim = 1.0 / self.requested_ratio;
         let least = self.at(0.0, &mut compressor)?;
         if least.1 / self.requested_ratio < 1.0 {
-            return self.least(least);
+            // Only the unique part is random, and that is still too much.
+            return self.accepted(least);
         }
         let (mut low, mut high) = ((0.0, 1.0 / least.1 - aim), (1.0, 1.0 - aim));
         let (mut best, mut stayed): (Option<(Payload, f64)>, Option<End>) = (None, None);
@@ -118,32 +107,19 @@ impl Search<'_> {
                 }
             }
         }
-        match best {
-            Some((payload, ratio)) if self.off(ratio) <= TOLERATED => Ok(CalibratedPayload {
-                payload,
-                ratio: Some(ratio),
-            }),
-            best => Err(self.missed(best.map_or(least.1, |best| best.1))),
-        }
+        self.accepted(best.unwrap_or(least))
     }
 
-    /// Only the unique part is random, and that is still too much.
-    fn least(&self, (payload, ratio): (Payload, f64)) -> Result<CalibratedPayload, PayloadError> {
-        match self.off(ratio) <= TOLERATED {
-            true => Ok(CalibratedPayload {
-                payload,
-                ratio: Some(ratio),
-            }),
-            false => Err(self.missed(ratio)),
+    /// The result, if its ratio is close enough.
+    fn accepted(&self, result: (Payload, f64)) -> Result<(Payload, f64), PayloadError> {
+        let (ratio, requested) = (result.1, self.requested_ratio);
+        if self.off(ratio) <= TOLERATED {
+            return Ok(result);
         }
-    }
-
-    fn missed(&self, ratio: f64) -> PayloadError {
-        let requested = self.requested_ratio;
-        PayloadError(format!(
+        Err(PayloadError(format!(
             "compressibility {requested} cannot be reached: batches of unique records like these \
              shrink {ratio:.2} times; change their size, or set that compressibility"
-        ))
+        )))
     }
 
     /// Relative deviation from the requested ratio.
@@ -241,8 +217,8 @@ mod tests {
                     compressibility: Some(compressibility),
                     ..record
                 };
-                let made = payload_for(&flow(codec, record, 16_384), 7);
-                let ratio = made.unwrap().ratio.unwrap();
+                let flow = flow(codec, record, 16_384);
+                let (_, ratio) = Search::new(&flow, 7, compressibility).run().unwrap();
                 assert!(
                     (ratio / compressibility - 1.0).abs() <= 0.04,
                     "{codec:?} {compressibility}: {ratio}"

@@ -33,22 +33,24 @@ impl FileValues {
         let records = RecordFile::split(&bytes, &plan.delimiter);
         let count = usize::try_from(plan.records).unwrap_or(usize::MAX);
         let cuts: Vec<(usize, usize)> = records.into_iter().take(count).map(cut).collect();
-        match cuts.is_empty() {
-            true => Err(PayloadError(format!("{path} holds no record"))),
-            false => Ok(Self {
+        if cuts.is_empty() {
+            Err(PayloadError(format!("{path} holds no record")))
+        } else {
+            Ok(Self {
                 bytes,
                 cuts,
                 at_random: plan.at_random,
-            }),
+            })
         }
     }
 
     /// The value of a record: in order and then from the start again, or at random.
     #[inline]
     pub(super) fn value(&self, number: u64, seed: u64) -> &[u8] {
-        let number = match self.at_random {
-            true => mix(seed ^ number),
-            false => number,
+        let number = if self.at_random {
+            mix(seed ^ number)
+        } else {
+            number
         };
         let (from, to) = self.cuts[(number % self.cuts.len() as u64) as usize];
         &self.bytes[from..to]

@@ -5,11 +5,8 @@ use kgauge_wire::error_code::ErrorCode;
 
 use super::response;
 use super::{ProduceInFlight, Producer};
-use crate::broker_link::{ArrivedAnswer, Loss};
+use crate::broker_link::{ArrivedAnswer, CORRELATION_BYTES, Loss};
 use crate::worker_context::WorkerContext;
-
-/// Bytes of a response before its body: the correlation id.
-const CORRELATION_BYTES: usize = 4;
 
 /// What an error means for the batch.
 enum Refusal {
@@ -81,7 +78,7 @@ impl Producer {
             // Brokers answer in the order of the request, so the first guess is right.
             let found = entry.batches[acked..]
                 .iter()
-                .position(|&place| pool[place].partition as i32 == answer.partition);
+                .position(|&slot| pool[slot].partition as i32 == answer.partition);
             match found {
                 None => unmatched += 1,
                 Some(at) => {
@@ -109,9 +106,9 @@ impl Producer {
             recorder.throttled(now_ns, throttle_ns);
             self.links[link].mute_until(now_ns + throttle_ns);
         }
-        for (place, error, words) in refused {
-            entry.batches.retain(|&other| other != place);
-            self.refuse(place, error, words, now_ns, recorder, around);
+        for (slot, error, words) in refused {
+            entry.batches.retain(|&other| other != slot);
+            self.refuse(slot, error, words, now_ns, recorder, around);
         }
         self.record_echo(entry.sent_ns, now_ns, recorder);
         self.answer_all(entry, now_ns, recorder);
@@ -124,11 +121,11 @@ impl Producer {
             return;
         }
         for at in 0..self.offsets.len() {
-            let (place, base_offset) = self.offsets[at];
-            let batch = &self.pool[place];
+            let (slot, base_offset) = self.offsets[at];
+            let batch = &self.pool[slot];
             let (partition, records) = (batch.partition, batch.encoder.records().into());
             self.post(partition, base_offset, records, now_ns);
-            let batch = &self.pool[place];
+            let batch = &self.pool[slot];
             for (handed, intended_ns) in batch.times.each() {
                 let each = u64::from(handed.records) / intended_ns.len().max(1) as u64;
                 for &intended_ns in intended_ns {
@@ -146,83 +143,84 @@ impl Producer {
         now_ns: u64,
         recorder: &mut Recorder,
     ) {
-        for &place in &entry.batches {
-            self.partition_of(place).in_flight -= 1;
-            self.ack(place, now_ns, recorder);
+        for &slot in &entry.batches {
+            self.partition_of(slot).in_flight -= 1;
+            self.ack(slot, now_ns, recorder);
         }
         self.spare_in_flight.push(entry);
     }
 
-    pub(super) fn ack(&mut self, place: u32, now_ns: u64, recorder: &mut Recorder) {
+    pub(super) fn ack(&mut self, slot: u32, now_ns: u64, recorder: &mut Recorder) {
         let (mut records, mut logical_bytes) = (0, 0);
-        for (handed, intended_ns) in self.pool[place].times.each() {
+        for (handed, intended_ns) in self.pool[slot].times.each() {
             let (sent_ns, bytes) = (handed.sent_ns, handed.logical_bytes);
             let count = u64::from(handed.records);
-            match handed.is_immediate {
-                true => recorder.acked(sent_ns, sent_ns, now_ns, count, bytes),
-                false => recorder.acked_each(intended_ns, sent_ns, now_ns, bytes),
+            if handed.is_immediate {
+                recorder.acked(sent_ns, sent_ns, now_ns, count, bytes);
+            } else {
+                recorder.acked_each(intended_ns, sent_ns, now_ns, bytes);
             }
             records += count;
             logical_bytes += bytes;
         }
         self.totals.acked += records;
         self.totals.logical_bytes += logical_bytes;
-        self.note_in_log(place, records);
-        self.release(place, records, now_ns);
+        self.note_in_log(slot, records);
+        self.release(slot, records, now_ns);
     }
 
     /// The batch has its outcome: its memory is free again.
-    pub(super) fn release(&mut self, place: u32, records: u64, now_ns: u64) {
+    pub(super) fn release(&mut self, slot: u32, records: u64, now_ns: u64) {
         self.outstanding.change(now_ns, 0, records);
-        self.pool.give_back(place);
+        self.pool.give_back(slot);
     }
 
     /// The broker refused a batch.
     fn refuse(
         &mut self,
-        place: u32,
+        slot: u32,
         error: i16,
         words: Option<String>,
         now_ns: u64,
         recorder: &mut Recorder,
         around: &WorkerContext<'_>,
     ) {
-        self.partition_of(place).in_flight -= 1;
+        self.partition_of(slot).in_flight -= 1;
         let code = ErrorCode::from_i16(error);
         if code == ErrorCode::DuplicateSequenceNumber {
             // A retry of a batch that had arrived: the broker has it once.
-            let batch = &self.pool[place];
+            let batch = &self.pool[slot];
             let (partition, records) = (batch.partition, batch.encoder.records().into());
             self.post(partition, -1, records, now_ns);
-            return self.ack(place, now_ns, recorder);
+            return self.ack(slot, now_ns, recorder);
         }
-        match self.judge(code, place) {
+        match self.judge(code, slot) {
             Refusal::Retry { refresh_metadata } => {
                 if refresh_metadata {
-                    self.forget_leader(place, around);
+                    self.forget_leader(slot, around);
                 }
-                self.retry(place, error, now_ns, recorder);
+                self.retry(slot, error, now_ns, recorder);
             }
             Refusal::RetryRenamed => {
                 self.identity_wanted = true;
-                self.retry(place, error, now_ns, recorder);
+                self.retry(slot, error, now_ns, recorder);
             }
             Refusal::Fail => {
-                let partition = self.pool[place].partition;
+                let partition = self.pool[slot].partition;
                 self.note_refused(partition, code);
                 around.incident(now_ns, &self.flow.name, || {
                     let words = words.map_or_else(String::new, |words| format!(": {words}"));
                     let topic = &self.head.topic;
                     format!("{topic} rejected a batch of partition {partition}: {code}{words}")
                 });
-                self.fail(place, error, now_ns, recorder);
+                self.fail(slot, error, now_ns, recorder);
             }
         }
     }
 
-    fn judge(&self, code: ErrorCode, place: u32) -> Refusal {
+    fn judge(&self, code: ErrorCode, slot: u32) -> Refusal {
         match code {
-            ErrorCode::OutOfOrderSequenceNumber if self.is_overtaking(place) => Refusal::Retry {
+            ErrorCode::OutOfOrderSequenceNumber if self.is_overtaking(slot) => Refusal::Retry {
                 refresh_metadata: false,
             },
             // An earlier batch is missing at the broker, or it has forgotten the producer. As in Kafka's producer since

@@ -92,9 +92,10 @@ impl Times {
     /// Calls `each` with every intended time and the number of records that have it.
     pub(crate) fn each_intended(&self, mut each: impl FnMut(u64, u64)) {
         for (handed, intended_ns) in self.each() {
-            let records = match handed.is_immediate {
-                true => u64::from(handed.records),
-                false => 1,
+            let records = if handed.is_immediate {
+                u64::from(handed.records)
+            } else {
+                1
             };
             for &intended_ns in intended_ns {
                 each(intended_ns, records);
@@ -158,7 +159,7 @@ impl BatchPool {
     pub(crate) fn take(&mut self, bytes: usize, partition: u32, now_ns: u64) -> Option<u32> {
         let pool_bytes = self.batch_bytes.max(bytes) as u64;
         self.bytes_free = self.bytes_free.checked_sub(pool_bytes)?;
-        let place = self.free.pop().unwrap_or_else(|| {
+        let slot = self.free.pop().unwrap_or_else(|| {
             self.batches.push(OpenBatch {
                 encoder: RecordsEncoder::new(self.format, self.batch_bytes.max(bytes)),
                 times: Times::default(),
@@ -174,7 +175,7 @@ impl BatchPool {
             });
             (self.batches.len() - 1) as u32
         });
-        let batch = &mut self[place];
+        let batch = &mut self[slot];
         batch.times.clear();
         batch.partition = partition;
         batch.created_ns = now_ns;
@@ -183,7 +184,7 @@ impl BatchPool {
         batch.is_finished = false;
         batch.plain_bytes = 0;
         batch.pool_bytes = pool_bytes;
-        Some(place)
+        Some(slot)
     }
 
     /// Bytes of memory that batches have taken.
@@ -197,23 +198,23 @@ impl BatchPool {
     }
 
     /// Returns a batch.
-    pub(crate) fn give_back(&mut self, place: u32) {
-        self.bytes_free += self[place].pool_bytes;
-        self.free.push(place);
+    pub(crate) fn give_back(&mut self, slot: u32) {
+        self.bytes_free += self[slot].pool_bytes;
+        self.free.push(slot);
     }
 }
 
 impl Index<u32> for BatchPool {
     type Output = OpenBatch;
 
-    fn index(&self, place: u32) -> &OpenBatch {
-        &self.batches[place as usize]
+    fn index(&self, slot: u32) -> &OpenBatch {
+        &self.batches[slot as usize]
     }
 }
 
 impl IndexMut<u32> for BatchPool {
-    fn index_mut(&mut self, place: u32) -> &mut OpenBatch {
-        &mut self.batches[place as usize]
+    fn index_mut(&mut self, slot: u32) -> &mut OpenBatch {
+        &mut self.batches[slot as usize]
     }
 }
 

@@ -16,7 +16,7 @@ const LEAVE: Duration = Duration::from_secs(10);
 const LEAVE_INTERRUPTED: Duration = Duration::from_secs(1);
 
 /// How often the thread checks whether the user wants to stop.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL: Duration = Duration::from_millis(50);
 
 /// A request of the producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +68,8 @@ pub(crate) struct TransactionThread {
     pub(super) identity: ProducerId,
     /// The transaction protocol.
     pub(super) kind: TransactionKind,
-    orders: Option<Sender<TransactionRequest>>,
-    words: Receiver<TransactionReply>,
+    requests: Option<Sender<TransactionRequest>>,
+    replies: Receiver<TransactionReply>,
     waker: Arc<OnceLock<Arc<mio::Waker>>>,
     /// The user wants to stop.
     interrupt: Interrupt,
@@ -123,14 +123,14 @@ impl TransactionThread {
         let kind = producer.kind();
         let give_up = Interrupt::new();
         producer.set_interrupt(&give_up);
-        let ((orders, ordered), (say, words)) = (channel(), channel());
+        let ((requests, request_receiver), (reply_sender, replies)) = (channel(), channel());
         let (tell_over, over) = channel();
         let waker = Arc::default();
         let mut body = Body {
             producer,
             topic: setup.topic.clone(),
             timeout: setup.timeout,
-            say,
+            reply_sender,
             waker: Arc::clone(&waker),
             give_up: give_up.clone(),
             open_since: None,
@@ -141,13 +141,13 @@ impl TransactionThread {
             .name("load-transact".to_owned())
             .spawn(move || {
                 // An ended thread needs no message.
-                let _ = tell_over.send(body.serve(&ordered));
+                let _ = tell_over.send(body.serve(&request_receiver));
             })?;
         Ok(Self {
             identity,
             kind,
-            orders: Some(orders),
-            words,
+            requests: Some(requests),
+            replies,
             waker,
             interrupt: setup.interrupt.clone(),
             give_up,
@@ -163,21 +163,21 @@ impl TransactionThread {
         let _ = self.waker.set(Arc::clone(waker));
     }
 
-    pub(super) fn order(&self, order: TransactionRequest) {
-        if let Some(orders) = &self.orders {
+    pub(super) fn request(&self, request: TransactionRequest) {
+        if let Some(requests) = &self.requests {
             // An ended thread has reported why.
-            let _ = orders.send(order);
+            let _ = requests.send(request);
         }
     }
 
     /// No more requests: the thread aborts the open transaction, and ends.
     pub(super) fn leave(&mut self) {
-        self.orders = None;
+        self.requests = None;
         self.left_at.get_or_insert_with(Instant::now);
     }
 
-    pub(super) fn next_word(&self) -> Option<TransactionReply> {
-        self.words.try_recv().ok()
+    pub(super) fn next_reply(&self) -> Option<TransactionReply> {
+        self.replies.try_recv().ok()
     }
 
     /// Waits until the thread has ended the open transaction, within the time limit; the second call returns nothing.
@@ -187,15 +187,16 @@ impl TransactionThread {
             return CoordinatorExit::Clean;
         };
         let left = loop {
-            let patience = match self.interrupt.is_raised() {
-                true => LEAVE_INTERRUPTED,
-                false => LEAVE,
+            let patience = if self.interrupt.is_raised() {
+                LEAVE_INTERRUPTED
+            } else {
+                LEAVE
             };
             if self.left_at.is_none_or(|at| at.elapsed() >= patience) {
                 self.give_up.raise();
                 break self.over.recv().ok();
             }
-            match self.over.recv_timeout(LOOK) {
+            match self.over.recv_timeout(POLL) {
                 Ok(left) => break Some(left),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break None,
@@ -219,7 +220,7 @@ struct Body {
     topic: String,
     /// `transaction.timeout.ms`
     timeout: Duration,
-    say: Sender<TransactionReply>,
+    reply_sender: Sender<TransactionReply>,
     waker: Arc<OnceLock<Arc<mio::Waker>>>,
     /// Nobody waits any longer.
     give_up: Interrupt,
@@ -233,7 +234,7 @@ struct Body {
 
 /// How a request to end the transaction went.
 enum TransactionEnd {
-    AsWanted(ProducerId),
+    Done(ProducerId),
     /// The coordinator refused, or its response cannot be decoded.
     Refused(TransactionError),
     /// Nobody waits any longer for its response.
@@ -241,16 +242,16 @@ enum TransactionEnd {
 }
 
 impl Body {
-    fn serve(&mut self, orders: &Receiver<TransactionRequest>) -> CoordinatorExit {
+    fn serve(&mut self, requests: &Receiver<TransactionRequest>) -> CoordinatorExit {
         let mut unknown = None;
-        while let Ok(order) = orders.recv() {
-            match order {
+        while let Ok(request) = requests.recv() {
+            match request {
                 TransactionRequest::Begin => self.begin(),
                 TransactionRequest::Add(first) => {
                     let mut partitions = vec![first];
                     let mut next = None;
-                    while let Ok(order) = orders.try_recv() {
-                        match order {
+                    while let Ok(request) = requests.try_recv() {
+                        match request {
                             TransactionRequest::Add(partition) => partitions.push(partition),
                             TransactionRequest::Begin => self.begin(),
                             TransactionRequest::End { commits } => {
@@ -323,20 +324,20 @@ impl Body {
         let Some(since) = self.open_since.take() else {
             // Nothing was added, so there is nothing to end. With KIP-890 nothing was written with this epoch either,
             // so its sequences start at 0.
-            self.go_on(
+            self.continue_as(
                 "nothing of it could be written".to_owned(),
                 self.producer.known(),
             );
             return None;
         };
-        let refused = match self.insist(commits) {
-            TransactionEnd::AsWanted(identity) if commits => {
+        let refused = match self.end_until_answered(commits) {
+            TransactionEnd::Done(identity) if commits => {
                 self.report_moves();
                 self.report(TransactionReply::Committed(identity));
                 return None;
             }
-            TransactionEnd::AsWanted(identity) => {
-                self.go_on("a batch was lost".to_owned(), identity);
+            TransactionEnd::Done(identity) => {
+                self.continue_as("a batch was lost".to_owned(), identity);
                 return None;
             }
             TransactionEnd::GivenUp(error) if commits => return Some(error.to_string()),
@@ -346,40 +347,45 @@ impl Body {
             }
             TransactionEnd::Refused(error) => error,
         };
-        self.end_badly(refused, commits, since.elapsed() >= self.timeout);
+        self.handle_refusal(refused, commits, since.elapsed() >= self.timeout);
         None
     }
 
     /// The coordinator refuses to end the transaction. InitProducerId must be the last resort: it aborts any open
     /// transaction of this id, even another producer's.
-    fn end_badly(&mut self, refused: TransactionError, commits: bool, is_old: bool) {
+    fn handle_refusal(&mut self, refused: TransactionError, commits: bool, is_old: bool) {
         let mut why = refused.to_string();
         if is_old {
             why.push_str(
                 "; it was older than transaction.timeout.ms, so the coordinator aborted it",
             );
         }
-        match refused.is_of_the_past() {
+        if refused.is_of_the_past() {
             // Coordinators answer a producer that was too late like a fenced one; this is the actual cause.
-            true if is_old => self.begin_anew(why),
-            true => self.fail(&refused.into_fenced()),
-            false if commits => match self.insist(false) {
-                TransactionEnd::AsWanted(identity) => self.go_on(why, identity),
-                TransactionEnd::Refused(error) if error.is_of_the_past() && !is_old => {
-                    self.fail(&error.into_fenced());
-                }
-                TransactionEnd::Refused(_) | TransactionEnd::GivenUp(_) => self.renew(why),
-            },
-            false => self.renew(why),
+            return if is_old {
+                self.restart(why);
+            } else {
+                self.fail(&refused.into_fenced());
+            };
+        }
+        if !commits {
+            return self.renew(why);
+        }
+        match self.end_until_answered(false) {
+            TransactionEnd::Done(identity) => self.continue_as(why, identity),
+            TransactionEnd::Refused(error) if error.is_of_the_past() && !is_old => {
+                self.fail(&error.into_fenced());
+            }
+            TransactionEnd::Refused(_) | TransactionEnd::GivenUp(_) => self.renew(why),
         }
     }
 
     /// Requests the end until there is a response: a requested commit may have happened, and only its coordinator
     /// knows.
-    fn insist(&mut self, commits: bool) -> TransactionEnd {
+    fn end_until_answered(&mut self, commits: bool) -> TransactionEnd {
         loop {
             match self.producer.end(commits) {
-                Ok(identity) => return TransactionEnd::AsWanted(identity),
+                Ok(identity) => return TransactionEnd::Done(identity),
                 Err(error) if self.give_up.is_raised() => return TransactionEnd::GivenUp(error),
                 Err(error) if error.may_pass() => {
                     let what = if commits { "committed" } else { "aborted" };
@@ -394,7 +400,7 @@ impl Body {
 
     /// The transaction was aborted. With KIP-890 its end has renewed the producer's identity; with KIP-98 sequences and
     /// epoch may be out of step.
-    fn go_on(&mut self, why: String, identity: ProducerId) {
+    fn continue_as(&mut self, why: String, identity: ProducerId) {
         match self.producer.kind() {
             TransactionKind::First => self.renew(why),
             TransactionKind::Second => self.aborted(why, Ok(identity)),
@@ -406,7 +412,7 @@ impl Body {
         self.aborted(why, renewed);
     }
 
-    fn begin_anew(&mut self, why: String) {
+    fn restart(&mut self, why: String) {
         let identity = self.producer.init();
         self.aborted(why, identity);
     }
@@ -433,9 +439,9 @@ impl Body {
         }
     }
 
-    fn report(&self, word: TransactionReply) {
+    fn report(&self, reply: TransactionReply) {
         // An ended producer needs no answer.
-        if self.say.send(word).is_ok()
+        if self.reply_sender.send(reply).is_ok()
             && let Some(waker) = self.waker.get()
         {
             let _ = waker.wake();

@@ -13,8 +13,8 @@ impl Producer {
     pub(crate) fn produce_to_null(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
         self.take_records(now_ns, recorder, clock);
         let now_ns = clock.now_ns();
-        self.each_finished(now_ns, |producer, place| {
-            producer.ack(place, now_ns, recorder);
+        self.each_finished(now_ns, |producer, slot| {
+            producer.ack(slot, now_ns, recorder);
         });
     }
 
@@ -29,12 +29,12 @@ impl Producer {
         for _ in 0..TURNS_MAX {
             let now_ns = clock.now_ns();
             self.take_records(now_ns, recorder, clock);
-            self.each_finished(now_ns, |producer, place| {
-                let batch = producer.pool[place].encoder.bytes();
+            self.each_finished(now_ns, |producer, slot| {
+                let batch = producer.pool[slot].encoder.bytes();
                 if batches.is_empty() || batches.len() + batch.len() <= bytes {
                     batches.extend_from_slice(batch);
                 }
-                producer.ack(place, now_ns, recorder);
+                producer.ack(slot, now_ns, recorder);
             });
             let more = self.flow.settings.batch_bytes as usize;
             if !batches.is_empty() && batches.len() + more > bytes {
@@ -56,10 +56,10 @@ impl Producer {
                 if picked.is_empty() {
                     break;
                 }
-                for &place in &picked {
-                    self.finish_batch(place);
-                    self.partition_of(place).in_flight -= 1;
-                    take(self, place);
+                for &slot in &picked {
+                    self.finish_batch(slot);
+                    self.partition_of(slot).in_flight -= 1;
+                    take(self, slot);
                 }
             }
         }

@@ -109,18 +109,18 @@ impl Producer {
                 }
             }
             let partition = &mut self.partitions[index as usize];
-            let Some(place) = partition.front() else {
+            let Some(slot) = partition.front() else {
                 partition.is_listed = false;
                 continue;
             };
-            let batch_bytes = self.pool[place].encoder.bytes_so_far();
+            let batch_bytes = self.pool[slot].encoder.bytes_so_far();
             if !picked.is_empty() && bytes + batch_bytes > bytes_max {
                 self.ready[link].push_front(index);
                 break;
             }
             partition.pop_front();
             bytes += batch_bytes;
-            picked.push(place);
+            picked.push(slot);
             self.relist(link, index);
         }
     }
@@ -148,13 +148,13 @@ impl Producer {
         // order, and follow it.
         let is_retry = partition
             .front()
-            .is_some_and(|place| self.pool[place].attempts > 0);
+            .is_some_and(|slot| self.pool[slot].attempts > 0);
         !(is_retry && self.identity.is_some() && partition.in_flight > 0)
     }
 
     fn queue_request(&mut self, link: usize, now_ns: u64, picked: &[u32], recorder: &mut Recorder) {
-        for &place in picked {
-            self.finish_batch(place);
+        for &slot in picked {
+            self.finish_batch(slot);
         }
         let version = self.links[link].version();
         let (mut frame, correlation_id) = self.links[link].new_frame();
@@ -167,8 +167,8 @@ impl Producer {
         );
         let (mut records, partitions) = (0, &mut self.partitions);
         let (mut plain_bytes, mut packed_bytes) = (0, 0);
-        for &place in picked {
-            let batch = &mut self.pool[place];
+        for &slot in picked {
+            let batch = &mut self.pool[slot];
             if batch.attempts > 0 {
                 let error = batch.last_error;
                 recorder.retried(now_ns, u64::from(batch.encoder.records()), error);
@@ -179,7 +179,7 @@ impl Producer {
                 plain_bytes += batch.plain_bytes as u64;
                 packed_bytes += bytes as u64;
             }
-            ProduceHead::partition(&mut frame, version, batch.partition, place, bytes);
+            ProduceHead::partition(&mut frame, version, batch.partition, slot, bytes);
             partitions[batch.partition as usize].retry_at_ns = 0;
         }
         ProduceHead::end(&mut frame, version);
@@ -202,10 +202,10 @@ impl Producer {
     }
 
     /// Compresses, and writes header and CRC: when the batch is full, or when it is sent before that.
-    pub(super) fn finish_batch(&mut self, place: u32) {
+    pub(super) fn finish_batch(&mut self, slot: u32) {
         let overhead_bytes = self.pool.format().overhead_bytes();
         let is_transactional = self.is_transactional();
-        let batch = &mut self.pool[place];
+        let batch = &mut self.pool[slot];
         if batch.is_finished {
             return;
         }

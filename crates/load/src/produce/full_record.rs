@@ -51,7 +51,7 @@ impl Producer {
     /// Puts up to `count` records with these intended times, or now, into batches; returns how many fit.
     ///
     /// A record that does not fit is generated again later: it is a function of its number.
-    pub(super) fn take_whole(&mut self, count: u32, moments: RecordTimes<'_>) -> u32 {
+    pub(super) fn take_whole(&mut self, count: u32, times: RecordTimes<'_>) -> u32 {
         // All are put back: taking them costs less than counting references.
         let Some(payload) = self.whole.take() else {
             return 0;
@@ -60,18 +60,19 @@ impl Producer {
         let mut block = self.key_block.take();
         let mut taken = 0;
         while taken < count {
-            let rest = moments.after(taken);
+            let rest = times.after(taken);
             if let Some(block) = &mut block {
                 taken += self.take_block(block, &payload, (count - taken) as usize, &rest);
                 if taken == count {
                     break;
                 }
             }
-            let moment = moments.after(taken).first();
+            let moment = times.after(taken).first();
             let number = self.member.record_number(self.next_record);
-            let found_room = match payload.is_filled_in_place() {
-                true => self.take_filled(&payload, number, moment, &mut draft),
-                false => self.take_made(&payload, number, moment, &mut draft),
+            let found_room = if payload.is_filled_in_place() {
+                self.take_filled(&payload, number, moment, &mut draft)
+            } else {
+                self.take_made(&payload, number, moment, &mut draft)
             };
             if !found_room {
                 break;
@@ -100,30 +101,30 @@ impl Producer {
         let key_bytes = key.map_or(0, <[u8]>::len);
         loop {
             let index = self.partition_of_key(key);
-            let place = match self.partitions[index as usize].open {
-                Some(place) => place,
+            let slot = match self.partitions[index as usize].open {
+                Some(slot) => slot,
                 None => {
                     let bytes = key_bytes + value_bytes + AROUND_BYTES_MAX;
                     let (sent_ns, timestamp_ms) = (moment.sent_ns, moment.timestamp_ms);
                     match self.open_batch(index, || bytes, sent_ns, timestamp_ms) {
-                        Some(place) => place,
+                        Some(slot) => slot,
                         None => return false,
                     }
                 }
             };
             let most = key_bytes + value_bytes + AROUND_BYTES_MAX;
-            if !self.has_room(place, most) {
+            if !self.has_room(slot, most) {
                 // Only at its end is a batch measured exactly.
-                let encoder = &self.pool[place].encoder;
+                let encoder = &self.pool[slot].encoder;
                 let lengths = (key.map(<[u8]>::len), Some(value_bytes));
                 let bytes = encoder.record_bytes(moment.timestamp_ms, lengths.0, lengths.1);
-                if !self.has_room(place, bytes) {
+                if !self.has_room(slot, bytes) {
                     self.complete_open(index);
                     continue;
                 }
             }
             let echo = self.echo.as_deref();
-            let batch = &mut self.pool[place];
+            let batch = &mut self.pool[slot];
             let fill = |to: &mut [u8]| {
                 payload.fill(number, n, to);
                 if let Some(echo) = echo {
@@ -139,7 +140,7 @@ impl Producer {
                 }
             }
             self.note_one(
-                place,
+                slot,
                 index,
                 moment,
                 (key_bytes + value_bytes) as u64,
@@ -182,16 +183,16 @@ impl Producer {
             let index = self.partition_of_key(record.key);
             let bytes = self.bytes_in(index, &record);
             let (sent_ns, timestamp_ms) = (moment.sent_ns, moment.timestamp_ms);
-            let Some(place) = self.open_batch(index, || bytes, sent_ns, timestamp_ms) else {
+            let Some(slot) = self.open_batch(index, || bytes, sent_ns, timestamp_ms) else {
                 return false;
             };
-            if !self.has_room(place, bytes) {
+            if !self.has_room(slot, bytes) {
                 self.complete_open(index);
                 continue;
             }
-            self.pool[place].encoder.push_whole(&record);
+            self.pool[slot].encoder.push_whole(&record);
             let is_keyed = record.key.is_some();
-            self.note_one(place, index, moment, record.logical_bytes(), is_keyed);
+            self.note_one(slot, index, moment, record.logical_bytes(), is_keyed);
             return true;
         }
     }
@@ -209,13 +210,13 @@ impl Producer {
     #[inline]
     fn note_one(
         &mut self,
-        place: u32,
+        slot: u32,
         index: u32,
         moment: RecordTime,
         logical_bytes: u64,
         has_key: bool,
     ) {
-        let times = &mut self.pool[place].times;
+        let times = &mut self.pool[slot].times;
         match moment.intended_ns {
             Some(intended_ns) => times.add_due(&[intended_ns], moment.sent_ns, logical_bytes),
             None => times.add_immediate(moment.sent_ns, 1, logical_bytes),
@@ -231,21 +232,21 @@ impl Producer {
     /// The size of a record in its batch.
     fn bytes_in(&self, index: u32, record: &FullRecord<'_>) -> usize {
         match self.partitions[index as usize].open {
-            Some(place) => self.pool[place].encoder.whole_bytes(record),
+            Some(slot) => self.pool[slot].encoder.whole_bytes(record),
             None => self.pool.format().record_bytes(record),
         }
     }
 
     /// As in Kafka's producer, the first record always fits, however large it is.
     #[inline]
-    fn has_room(&self, place: u32, record_bytes: usize) -> bool {
-        self.room_bytes(place) >= record_bytes || self.pool[place].encoder.records() == 0
+    fn has_room(&self, slot: u32, record_bytes: usize) -> bool {
+        self.room_bytes(slot) >= record_bytes || self.pool[slot].encoder.records() == 0
     }
 
     /// The remaining space of an open batch.
     #[inline]
-    pub(super) fn room_bytes(&self, place: u32) -> usize {
-        let so_far = self.pool[place].encoder.bytes_so_far();
+    pub(super) fn room_bytes(&self, slot: u32) -> usize {
+        let so_far = self.pool[slot].encoder.bytes_so_far();
         let used = match self.compressor {
             None => so_far,
             Some(_) => {

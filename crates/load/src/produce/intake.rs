@@ -171,9 +171,10 @@ impl Producer {
             due.advance(1);
         }
         recorder.scheduled(intended_ns, 1);
-        match self.waited(intended_ns) {
-            true => recorder.skipped_waiting(intended_ns, 1),
-            false => recorder.skipped(intended_ns, 1),
+        if self.waited(intended_ns) {
+            recorder.skipped_waiting(intended_ns, 1);
+        } else {
+            recorder.skipped(intended_ns, 1);
         }
         self.totals.scheduled += 1;
         self.totals.skipped += 1;
@@ -244,12 +245,12 @@ impl Producer {
             let partition = self.choice.current();
             let value_bytes = self.payload.value_bytes();
             let first = || record_bytes(0, 0, None, Some(value_bytes), &[]);
-            let Some(place) = self.open_batch(partition, first, sent_ns, timestamp_ms) else {
+            let Some(slot) = self.open_batch(partition, first, sent_ns, timestamp_ms) else {
                 break;
             };
-            let appended = self.append(place, run, timestamp_ms);
+            let appended = self.append(slot, run, timestamp_ms);
             let bytes = u64::from(appended) * value_bytes as u64;
-            let times = &mut self.pool[place].times;
+            let times = &mut self.pool[slot].times;
             match intended {
                 Some(all) => {
                     let own = &all[taken as usize..][..appended as usize];
@@ -273,7 +274,7 @@ impl Producer {
     }
 
     /// Appends records to an open batch until it is full: the innermost loop of the generator.
-    fn append(&mut self, place: u32, count: u32, timestamp_ms: i64) -> u32 {
+    fn append(&mut self, slot: u32, count: u32, timestamp_ms: i64) -> u32 {
         let value_bytes = self.payload.value_bytes();
         let batch_bytes_max = self.flow.settings.batch_bytes as usize;
         let ratio = self.ratio();
@@ -286,7 +287,7 @@ impl Producer {
             member: self.member,
             payload: &self.payload,
         };
-        let appended = match &mut self.pool[place].encoder {
+        let appended = match &mut self.pool[slot].encoder {
             RecordsEncoder::Batch(batch) => filling.fill(batch, count),
             RecordsEncoder::Set(set) => filling.fill(set, count),
         };
@@ -310,32 +311,32 @@ impl Producer {
         now_ns: u64,
         timestamp_ms: i64,
     ) -> Option<u32> {
-        if let Some(place) = self.partitions[index as usize].open {
-            return Some(place);
+        if let Some(slot) = self.partitions[index as usize].open {
+            return Some(slot);
         }
         let overhead = self.pool.format().overhead_bytes() + RECORD_OVERHEAD_BYTES_MAX;
         let first = overhead + record_bytes();
-        let place = self.pool.take(first, index, now_ns)?;
-        self.pool[place].encoder.start(timestamp_ms);
-        self.partitions[index as usize].open = Some(place);
+        let slot = self.pool.take(first, index, now_ns)?;
+        self.pool[slot].encoder.start(timestamp_ms);
+        self.partitions[index as usize].open = Some(slot);
         let linger_ns = self.flow.settings.linger_ns;
         if linger_ns > 0 {
             self.lingering.push_back(LingeringBatch {
                 deadline_ns: now_ns.saturating_add(linger_ns),
                 partition: index,
-                batch: place,
+                batch: slot,
                 created_ns: now_ns,
             });
         }
-        Some(place)
+        Some(slot)
     }
 
     /// The open batch is full: it waits to be sent, and the partitioner may move on.
     pub(super) fn complete_open(&mut self, partition: u32) {
         let closed = self.partitions[partition as usize].close_open(&mut self.pool);
-        if let Some(place) = closed {
+        if let Some(slot) = closed {
             // The records are still in the cache: the checksum costs a third of what it would later.
-            self.finish_batch(place);
+            self.finish_batch(slot);
         }
         self.list_ready(partition);
         self.batch_complete(partition);

@@ -114,7 +114,7 @@ impl Producer {
         block: &mut KeyBlock,
         payload: &Payload,
         count: usize,
-        moments: &RecordTimes<'_>,
+        times: &RecordTimes<'_>,
     ) -> u32 {
         let n = self.next_record;
         let member = self.member;
@@ -126,7 +126,7 @@ impl Producer {
         let mut chained = std::mem::take(&mut block.chained);
         for partition in chained.drain(..) {
             let chain = std::mem::take(&mut block.chains[partition as usize]);
-            self.append_chain(block, payload, (partition, chain), (moments, from));
+            self.append_chain(block, payload, (partition, chain), (times, from));
         }
         block.chained = chained;
         self.next_record += (end - from) as u64;
@@ -145,10 +145,10 @@ impl Producer {
             let partition = block.partitions[at];
             let chain = &mut block.chains[partition as usize];
             if chain.records == 0 {
-                let Some(place) = self.partitions[partition as usize].open else {
+                let Some(slot) = self.partitions[partition as usize].open else {
                     return at;
                 };
-                chain.room_bytes = self.room_bytes(place);
+                chain.room_bytes = self.room_bytes(slot);
             }
             match chain.room_bytes.checked_sub(most) {
                 Some(left) => chain.room_bytes = left,
@@ -172,16 +172,16 @@ impl Producer {
         block: &KeyBlock,
         payload: &Payload,
         (partition, chain): (u32, Chain),
-        (moments, from): (&RecordTimes<'_>, usize),
+        (times, from): (&RecordTimes<'_>, usize),
     ) {
-        let Some(place) = self.partitions[partition as usize].open else {
+        let Some(slot) = self.partitions[partition as usize].open else {
             return;
         };
         let member = self.member;
-        let timestamp_ms = moments.timestamp_ms;
+        let timestamp_ms = times.timestamp_ms;
         let value_bytes = block.value_bytes;
         let each = block.records_of(chain);
-        let batch = &mut self.pool[place];
+        let batch = &mut self.pool[slot];
         match &mut batch.encoder {
             RecordsEncoder::Batch(encoder) => {
                 let sizes = (block.key_bytes, value_bytes);
@@ -201,16 +201,14 @@ impl Producer {
             }
         }
         let logical_bytes = (block.logical_bytes() * usize::from(chain.records)) as u64;
-        match moments.intended {
+        match times.intended {
             Some(intended) => {
                 let own = each.map(|at| intended[at - from]);
-                batch
-                    .times
-                    .add_some_due(own, moments.sent_ns, logical_bytes);
+                batch.times.add_some_due(own, times.sent_ns, logical_bytes);
             }
             None => batch
                 .times
-                .add_immediate(moments.sent_ns, chain.records.into(), logical_bytes),
+                .add_immediate(times.sent_ns, chain.records.into(), logical_bytes),
         }
         if self.flow.settings.linger_ns == 0 {
             self.list_ready(partition);

@@ -4,8 +4,6 @@
 //! sequence numbers. It is a state machine on its worker's thread: `intake` accepts due records, `drain` sends ready
 //! batches, `answers` handles responses, and `recovery` handles lost connections, retries and expiry. Nothing in it
 //! blocks.
-//! takes records when they are due, `drain` sends batches that are ready, `answers` reads what brokers
-//! say, `recovery` handles lost connections, retries and expiry. Nothing in it blocks.
 
 mod answers;
 mod batch;
@@ -312,12 +310,12 @@ impl Producer {
 
     /// A batch of the current partition is complete: the partitioner may move on.
     fn batch_complete(&mut self, partition: u32) {
-        let standing = PartitionLoads {
+        let loads = PartitionLoads {
             partitions: &self.partitions,
             stuck_since_ns: &self.stuck_since_ns,
             now_ns: self.drained_at_ns,
         };
-        self.choice.batch_complete_of(partition, &standing);
+        self.choice.batch_complete_of(partition, &loads);
     }
 
     /// Registers its connections with the worker's event loop.

@@ -43,20 +43,20 @@ impl PartitionQueue {
 
     /// Closes the open batch: it accepts no more records and waits to be sent.
     pub(crate) fn close_open(&mut self, pool: &mut BatchPool) -> Option<u32> {
-        let place = self.open.take()?;
-        pool[place].order = self.next_order;
+        let slot = self.open.take()?;
+        pool[slot].order = self.next_order;
         self.next_order += 1;
-        self.queue.push_back(place);
-        Some(place)
+        self.queue.push_back(slot);
+        Some(slot)
     }
 
     /// Returns a batch that must be sent again to its position.
-    pub(crate) fn put_back(&mut self, place: u32, pool: &BatchPool) {
-        let order = pool[place].order;
+    pub(crate) fn put_back(&mut self, slot: u32, pool: &BatchPool) {
+        let order = pool[slot].order;
         let at = self
             .queue
             .partition_point(|&other| pool[other].order < order);
-        self.queue.insert(at, place);
+        self.queue.insert(at, slot);
     }
 
     /// Whether there is anything to send, now or once the open batch is closed.
@@ -118,12 +118,12 @@ mod tests {
     fn a_retried_batch_returns_to_its_place() {
         let mut pool = BatchPool::new(RecordsFormat::Batch, 10_000, 100);
         let mut partition = PartitionQueue::new(None);
-        let places: Vec<u32> = (0..4)
+        let slots: Vec<u32> = (0..4)
             .map(|_| {
-                let place = pool.take(10, 0, 0).unwrap();
-                partition.open = Some(place);
+                let slot = pool.take(10, 0, 0).unwrap();
+                partition.open = Some(slot);
                 partition.close_open(&mut pool);
-                place
+                slot
             })
             .collect();
         let (first, second) = (
@@ -132,6 +132,6 @@ mod tests {
         );
         partition.put_back(second, &pool);
         partition.put_back(first, &pool);
-        assert_eq!(partition.waiting().collect::<Vec<_>>(), places);
+        assert_eq!(partition.waiting().collect::<Vec<_>>(), slots);
     }
 }

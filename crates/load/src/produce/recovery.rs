@@ -1,5 +1,6 @@
 //! Failures: lost connections, retries, expiry, a new producer id.
 
+use kgauge_client::admin::ProducerId;
 use kgauge_results::Recorder;
 use kgauge_wire::error_code::ErrorCode;
 
@@ -8,9 +9,8 @@ use super::partition::PartitionQueue;
 use super::{Phase, Producer};
 use crate::broker_link::{BrokerLink, Loss};
 use crate::leaders::{ClientSide, Leaders};
-use crate::outage::{BrokerLinkState, add_look};
+use crate::outage::{BrokerLinkState, add_state};
 use crate::worker_context::WorkerContext;
-use kgauge_client::admin::ProducerId;
 
 impl Producer {
     /// A connection is lost: batches in flight on it are sent again over the next one.
@@ -28,20 +28,15 @@ impl Producer {
         });
         self.totals.note_loss(loss);
         self.links[link].lost(now_ns, around.registry);
-        self.shake_transaction();
+        self.note_lost_broker();
         while let Some(mut entry) = self.in_flight[link].pop_front() {
-            for place in entry.batches.drain(..) {
-                self.partition_of(place).in_flight -= 1;
+            for slot in entry.batches.drain(..) {
+                self.partition_of(slot).in_flight -= 1;
                 if self.awaits_answers() {
-                    self.retry(
-                        place,
-                        ErrorCode::NetworkException.as_i16(),
-                        now_ns,
-                        recorder,
-                    );
+                    self.retry(slot, ErrorCode::NetworkException.as_i16(), now_ns, recorder);
                 } else {
                     // Without acks the outcome is never known; Kafka's producer does not ask either.
-                    self.end_unknown(place, now_ns, recorder);
+                    self.end_unknown(slot, now_ns, recorder);
                 }
             }
             self.spare_in_flight.push(entry);
@@ -54,11 +49,11 @@ impl Producer {
         &mut self,
         side: ClientSide,
         now_ns: u64,
-        looks: &mut Vec<BrokerLinkState>,
+        states: &mut Vec<BrokerLinkState>,
     ) {
         for (link, in_flight) in self.links.iter_mut().zip(&self.in_flight) {
             let owed_since_ns = in_flight.front().map(|entry| entry.sent_ns);
-            add_look(looks, link.link_state(side, owed_since_ns, now_ns));
+            add_state(states, link.link_state(side, owed_since_ns, now_ns));
         }
     }
 
@@ -89,9 +84,10 @@ impl Producer {
         let version = version.min(*versions.end());
         let fits = RecordsFormat::of(version) == format && versions.contains(&version);
         let (now_ns, registry) = (around.clock.now_ns(), around.registry);
-        match fits {
-            true => self.links[link].reconnect_or_lose(channel, version, now_ns, registry),
-            false => self.links[link].lost(now_ns, registry),
+        if fits {
+            self.links[link].reconnect_or_lose(channel, version, now_ns, registry);
+        } else {
+            self.links[link].lost(now_ns, registry);
         }
     }
 
@@ -143,37 +139,37 @@ impl Producer {
         index
     }
 
-    pub(super) fn partition_of(&mut self, place: u32) -> &mut PartitionQueue {
-        &mut self.partitions[self.pool[place].partition as usize]
+    pub(super) fn partition_of(&mut self, slot: u32) -> &mut PartitionQueue {
+        &mut self.partitions[self.pool[slot].partition as usize]
     }
 
     /// Returns a batch to be sent again, if that is still allowed.
-    pub(super) fn retry(&mut self, place: u32, error: i16, now_ns: u64, recorder: &mut Recorder) {
+    pub(super) fn retry(&mut self, slot: u32, error: i16, now_ns: u64, recorder: &mut Recorder) {
         let settings = &self.flow.settings;
-        let batch = &mut self.pool[place];
+        let batch = &mut self.pool[slot];
         batch.attempts += 1;
         batch.last_error = error;
         let expired = now_ns.saturating_sub(batch.created_ns) >= settings.delivery_timeout_ns;
         if batch.attempts > settings.retries || expired {
             if error == ErrorCode::NetworkException.as_i16() {
-                return self.end_unknown(place, now_ns, recorder);
+                return self.end_unknown(slot, now_ns, recorder);
             }
-            return self.fail(place, error, now_ns, recorder);
+            return self.fail(slot, error, now_ns, recorder);
         }
         // Doubles as in KIP-580, without its jitter: each connection has one producer here.
         let pause_ns = (settings.retry_backoff_ns << (batch.attempts - 1).min(10))
             .min(settings.retry_backoff_ns_max);
         let index = batch.partition;
         let partition = &mut self.partitions[index as usize];
-        partition.put_back(place, &self.pool);
+        partition.put_back(slot, &self.pool);
         partition.retry_at_ns = now_ns + pause_ns;
         self.next_retry_ns = self.next_retry_ns.min(partition.retry_at_ns);
         self.list_ready(index);
     }
 
     /// The leader of a batch's partition has changed.
-    pub(super) fn forget_leader(&mut self, place: u32, around: &WorkerContext<'_>) {
-        let index = self.pool[place].partition;
+    pub(super) fn forget_leader(&mut self, slot: u32, around: &WorkerContext<'_>) {
+        let index = self.pool[slot].partition;
         let known = self.partitions[index as usize].leader;
         if known.is_some() {
             around.ask_for_leaders();
@@ -181,45 +177,45 @@ impl Producer {
     }
 
     /// The records of a batch are certainly not in the log.
-    pub(super) fn fail(&mut self, place: u32, error: i16, now_ns: u64, recorder: &mut Recorder) {
+    pub(super) fn fail(&mut self, slot: u32, error: i16, now_ns: u64, recorder: &mut Recorder) {
         let mut records = 0;
-        self.pool[place].times.each_intended(|intended_ns, count| {
+        self.pool[slot].times.each_intended(|intended_ns, count| {
             recorder.failed(intended_ns, now_ns, count, error);
             records += count;
         });
         self.totals.failed += records;
-        self.gave_up(place);
-        self.release(place, records, now_ns);
+        self.gave_up(slot);
+        self.release(slot, records, now_ns);
     }
 
     /// The batches of a partition that cannot be sent.
     pub(super) fn fail_waiting(&mut self, index: u32, now_ns: u64, recorder: &mut Recorder) {
         self.partitions[index as usize].close_open(&mut self.pool);
-        while let Some(place) = self.partitions[index as usize].pop_front() {
+        while let Some(slot) = self.partitions[index as usize].pop_front() {
             let error = ErrorCode::InvalidTxnState.as_i16();
-            self.fail(place, error, now_ns, recorder);
+            self.fail(slot, error, now_ns, recorder);
         }
     }
 
     /// It is unknown whether the records of a batch are in the log.
-    fn end_unknown(&mut self, place: u32, now_ns: u64, recorder: &mut Recorder) {
-        let (mut records, error) = (0, self.pool[place].last_error);
-        self.pool[place].times.each_intended(|intended_ns, count| {
+    fn end_unknown(&mut self, slot: u32, now_ns: u64, recorder: &mut Recorder) {
+        let (mut records, error) = (0, self.pool[slot].last_error);
+        self.pool[slot].times.each_intended(|intended_ns, count| {
             recorder.indeterminate(intended_ns, now_ns, count, error);
             records += count;
         });
         self.totals.indeterminate += records;
-        self.gave_up(place);
-        self.release(place, records, now_ns);
+        self.gave_up(slot);
+        self.release(slot, records, now_ns);
     }
 
     /// A batch with sequence numbers that never arrives leaves a gap that the broker refuses. An idempotent producer
     /// therefore continues with a new identity.
-    fn gave_up(&mut self, place: u32) {
-        if self.spoil_transaction() {
+    fn gave_up(&mut self, slot: u32) {
+        if self.abort_transaction_later() {
             return;
         }
-        if self.identity.is_some() && self.pool[place].base_sequence >= 0 {
+        if self.identity.is_some() && self.pool[slot].base_sequence >= 0 {
             self.identity_wanted = true;
         }
     }
@@ -260,19 +256,19 @@ impl Producer {
         let timeout_ns = self.flow.settings.delivery_timeout_ns;
         loop {
             let partition = &mut self.partitions[index];
-            let Some(place) = partition.front().or(partition.open) else {
+            let Some(slot) = partition.front().or(partition.open) else {
                 return;
             };
-            if now_ns.saturating_sub(self.pool[place].created_ns) < timeout_ns {
+            if now_ns.saturating_sub(self.pool[slot].created_ns) < timeout_ns {
                 return;
             }
             if partition.pop_front().is_none() {
                 partition.open = None;
             }
-            if self.pool[place].attempts > 0 {
-                self.end_unknown(place, now_ns, recorder);
+            if self.pool[slot].attempts > 0 {
+                self.end_unknown(slot, now_ns, recorder);
             } else {
-                self.fail(place, ErrorCode::RequestTimedOut.as_i16(), now_ns, recorder);
+                self.fail(slot, ErrorCode::RequestTimedOut.as_i16(), now_ns, recorder);
             }
         }
     }
@@ -312,17 +308,17 @@ impl Producer {
             self.partitions[index].next_sequence = 0;
             self.partitions[index].acked_sequence = 0;
             let waiting: Vec<u32> = self.partitions[index].waiting().collect();
-            for place in waiting {
-                if self.pool[place].is_finished {
-                    self.renumber(index, place, identity);
+            for slot in waiting {
+                if self.pool[slot].is_finished {
+                    self.renumber(index, slot, identity);
                 }
             }
         }
     }
 
-    fn renumber(&mut self, index: usize, place: u32, identity: ProducerId) {
+    fn renumber(&mut self, index: usize, slot: u32, identity: ProducerId) {
         let transactional = self.is_transactional();
-        let batch = &mut self.pool[place];
+        let batch = &mut self.pool[slot];
         batch.base_sequence = self.partitions[index].take_sequences(batch.encoder.records());
         let state = kgauge_wire::record_batch::ProducerState {
             id: identity.id,
@@ -348,20 +344,20 @@ impl Producer {
         self.phase = Phase::Draining;
         for link in 0..self.links.len() {
             while let Some(mut entry) = self.in_flight[link].pop_front() {
-                for place in entry.batches.drain(..) {
-                    self.partition_of(place).in_flight -= 1;
-                    self.end_unknown(place, now_ns, recorder);
+                for slot in entry.batches.drain(..) {
+                    self.partition_of(slot).in_flight -= 1;
+                    self.end_unknown(slot, now_ns, recorder);
                 }
             }
         }
         for index in 0..self.partitions.len() {
             let partition = &mut self.partitions[index];
             partition.close_open(&mut self.pool);
-            while let Some(place) = self.partitions[index].pop_front() {
-                if self.pool[place].attempts > 0 {
-                    self.end_unknown(place, now_ns, recorder);
+            while let Some(slot) = self.partitions[index].pop_front() {
+                if self.pool[slot].attempts > 0 {
+                    self.end_unknown(slot, now_ns, recorder);
                 } else {
-                    self.fail(place, ErrorCode::RequestTimedOut.as_i16(), now_ns, recorder);
+                    self.fail(slot, ErrorCode::RequestTimedOut.as_i16(), now_ns, recorder);
                 }
             }
         }

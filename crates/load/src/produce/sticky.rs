@@ -11,7 +11,7 @@ use crate::payload::mix;
 /// another is drawn; the fewer batches wait for a partition, the more likely.
 #[derive(Debug)]
 pub(crate) struct PartitionChoice {
-    way: DrawMethod,
+    method: DrawMethod,
     current: u32,
     partitions: u32,
     bytes: u64,
@@ -48,7 +48,7 @@ impl PartitionChoice {
         candidates: Option<Vec<u32>>,
         seed: u64,
     ) -> Self {
-        let way = match settings.partitioner {
+        let method = match settings.partitioner {
             Partitioner::Sticky => DrawMethod::Sticky(None),
             Partitioner::Broker(_) => {
                 DrawMethod::Sticky(candidates.filter(|some| !some.is_empty()))
@@ -58,7 +58,7 @@ impl PartitionChoice {
         };
         let timeout_ns = settings.partitioner_availability_ns;
         let mut choice = Self {
-            way,
+            method,
             partitions: partitions.max(1),
             current: 0,
             bytes: 0,
@@ -87,13 +87,13 @@ impl PartitionChoice {
 
     /// Whether records go to one partition after the other.
     pub(crate) fn changes_each_record(&self) -> bool {
-        matches!(self.way, DrawMethod::RoundRobin)
+        matches!(self.method, DrawMethod::RoundRobin)
     }
 
     /// Counts bytes for the current partition.
     #[inline]
     pub(crate) fn note(&mut self, bytes: u64) {
-        match self.way {
+        match self.method {
             DrawMethod::Sticky(_) => self.bytes += bytes,
             DrawMethod::RoundRobin => {
                 self.current += 1;
@@ -106,17 +106,17 @@ impl PartitionChoice {
     }
 
     /// A batch of the current partition is complete: moves on, if enough bytes went there.
-    pub(crate) fn batch_complete(&mut self, standing: &PartitionLoads<'_>) {
-        if matches!(self.way, DrawMethod::Sticky(_)) && self.bytes >= self.bytes_max / 2 {
-            self.current = self.draw(standing);
+    pub(crate) fn batch_complete(&mut self, loads: &PartitionLoads<'_>) {
+        if matches!(self.method, DrawMethod::Sticky(_)) && self.bytes >= self.bytes_max / 2 {
+            self.current = self.draw(loads);
             self.bytes = 0;
         }
     }
 
     /// As [`Self::batch_complete`], for a batch that was sent before it was full.
-    pub(crate) fn batch_complete_of(&mut self, partition: u32, standing: &PartitionLoads<'_>) {
+    pub(crate) fn batch_complete_of(&mut self, partition: u32, loads: &PartitionLoads<'_>) {
         if partition == self.current {
-            self.batch_complete(standing);
+            self.batch_complete(loads);
         }
     }
 
@@ -127,14 +127,14 @@ impl PartitionChoice {
 
     /// The number of partitions to draw from.
     fn count(&self) -> u32 {
-        match &self.way {
+        match &self.method {
             DrawMethod::Sticky(Some(some)) => some.len() as u32,
             _ => self.partitions,
         }
     }
 
     fn candidate(&self, index: u32) -> u32 {
-        match &self.way {
+        match &self.method {
             DrawMethod::Sticky(Some(some)) => some[index as usize],
             _ => index,
         }
@@ -148,13 +148,13 @@ impl PartitionChoice {
 
     /// Kafka's `BuiltInPartitioner`: a partition's weight is the longest queue plus one, minus its own queue.
     /// Partitions of brokers that accept nothing have weight 0, unless all are like that.
-    fn draw(&mut self, standing: &PartitionLoads<'_>) -> u32 {
+    fn draw(&mut self, loads: &PartitionLoads<'_>) -> u32 {
         if !self.is_adaptive {
             return self.draw_evenly();
         }
         let (mut longest, mut shortest, mut queued, mut open) = (0, usize::MAX, 0, 0);
         for index in 0..self.count() {
-            let Some(batches) = self.queue_of(index, standing) else {
+            let Some(batches) = self.queue_of(index, loads) else {
                 continue;
             };
             longest = longest.max(batches);
@@ -168,7 +168,7 @@ impl PartitionChoice {
         let all = (open * (longest + 1) - queued) as u64;
         let mut left = (self.random() * all) >> 32;
         for index in 0..self.count() {
-            let Some(batches) = self.queue_of(index, standing) else {
+            let Some(batches) = self.queue_of(index, loads) else {
                 continue;
             };
             let weight = (longest + 1 - batches) as u64;
@@ -181,13 +181,13 @@ impl PartitionChoice {
     }
 
     /// Batches that wait for a partition; `None` if its broker accepts nothing.
-    fn queue_of(&self, index: u32, standing: &PartitionLoads<'_>) -> Option<usize> {
-        let partition = standing.partitions.get(self.candidate(index) as usize)?;
+    fn queue_of(&self, index: u32, loads: &PartitionLoads<'_>) -> Option<usize> {
+        let partition = loads.partitions.get(self.candidate(index) as usize)?;
         let leader = partition.leader;
         let since_ns = leader
-            .and_then(|link| standing.stuck_since_ns.get(link))
+            .and_then(|link| loads.stuck_since_ns.get(link))
             .copied();
-        let stuck_ns = standing.now_ns.saturating_sub(since_ns.unwrap_or(u64::MAX));
+        let stuck_ns = loads.now_ns.saturating_sub(since_ns.unwrap_or(u64::MAX));
         (stuck_ns <= self.stuck_ns_max || stuck_ns == 0).then(|| partition.batches())
     }
 }
@@ -210,7 +210,7 @@ mod tests {
         (0..count).map(|_| PartitionQueue::new(Some(0))).collect()
     }
 
-    fn standing(partitions: &[PartitionQueue]) -> PartitionLoads<'_> {
+    fn loads(partitions: &[PartitionQueue]) -> PartitionLoads<'_> {
         PartitionLoads {
             partitions,
             stuck_since_ns: &[u64::MAX],
@@ -219,12 +219,12 @@ mod tests {
     }
 
     /// How often each partition is drawn when a full batch goes to it each time.
-    fn drawn(choice: &mut PartitionChoice, standing: &PartitionLoads<'_>, draws: u32) -> Vec<u32> {
-        let mut batches = vec![0; standing.partitions.len()];
+    fn drawn(choice: &mut PartitionChoice, loads: &PartitionLoads<'_>, draws: u32) -> Vec<u32> {
+        let mut batches = vec![0; loads.partitions.len()];
         for _ in 0..draws {
             choice.note(1_000);
             batches[choice.current() as usize] += 1;
-            choice.batch_complete(standing);
+            choice.batch_complete(loads);
         }
         batches
     }
@@ -242,7 +242,7 @@ mod tests {
                 choice.note(100);
             }
             batches[partition as usize] += 1;
-            choice.batch_complete(&standing(&partitions));
+            choice.batch_complete(&loads(&partitions));
         }
         // 10,000 expected each; 5 standard deviations are 5 × sqrt(60,000 × 1/6 × 5/6) = 456.
         assert!(
@@ -257,7 +257,7 @@ mod tests {
         let mut choice = PartitionChoice::new(&settings, 6, None, 42);
         let partition = choice.current();
         choice.note(100);
-        choice.batch_complete(&standing(&partitions(6)));
+        choice.batch_complete(&loads(&partitions(6)));
         assert_eq!(choice.current(), partition);
     }
 
@@ -280,10 +280,10 @@ mod tests {
     fn one_partition_or_those_of_one_broker() {
         let fixed = settings(Partitioner::Partition(4), 1_000);
         let mut choice = PartitionChoice::new(&fixed, 6, None, 1);
-        assert_eq!(drawn(&mut choice, &standing(&partitions(6)), 10)[4], 10);
+        assert_eq!(drawn(&mut choice, &loads(&partitions(6)), 10)[4], 10);
         let broker = settings(Partitioner::Broker(2), 1_000);
         let mut choice = PartitionChoice::new(&broker, 6, Some(vec![1, 5]), 1);
-        let batches = drawn(&mut choice, &standing(&partitions(6)), 1_000);
+        let batches = drawn(&mut choice, &loads(&partitions(6)), 1_000);
         assert_eq!((batches[1] + batches[5], batches[0]), (1_000, 0));
         assert!(batches[1] > 400 && batches[5] > 400, "{batches:?}");
     }
@@ -305,14 +305,14 @@ mod tests {
             ..settings(Partitioner::Sticky, 1_000)
         };
         let mut choice = PartitionChoice::new(&settings, 3, None, 9);
-        let batches = drawn(&mut choice, &standing(&partitions), 80_000);
+        let batches = drawn(&mut choice, &loads(&partitions), 80_000);
         for (count, expected) in batches.iter().zip([10_000_u32, 30_000, 40_000]) {
             assert!(count.abs_diff(expected) < 800, "{batches:?}");
         }
         let stuck = PartitionLoads {
             stuck_since_ns: &[u64::MAX, 100],
             now_ns: 200,
-            ..standing(&partitions)
+            ..loads(&partitions)
         };
         let batches = drawn(&mut choice, &stuck, 40_000);
         // The first draw was made before. The weights of the others are 1 and 3.
@@ -325,7 +325,7 @@ mod tests {
             ..settings
         };
         let mut choice = PartitionChoice::new(&even, 3, None, 9);
-        let batches = drawn(&mut choice, &standing(&partitions), 30_000);
+        let batches = drawn(&mut choice, &loads(&partitions), 30_000);
         assert!(
             batches.iter().all(|count| count.abs_diff(10_000) < 500),
             "{batches:?}"

@@ -6,6 +6,7 @@
 //! batches are sent and answered before the commit. No record is accepted until the coordinator has answered, as after
 //! `commitTransaction` of Kafka's producer.
 
+use kgauge_client::admin::ProducerId;
 use kgauge_client::transaction::TransactionKind;
 use kgauge_results::Recorder;
 use kgauge_scenario::TransactionLength;
@@ -17,7 +18,6 @@ use super::coordinator::{
 use super::partition::sequence_after;
 use super::{Phase, Producer};
 use crate::worker_context::WorkerContext;
-use kgauge_client::admin::ProducerId;
 
 /// A producer's side of its transactions.
 #[derive(Debug)]
@@ -32,14 +32,14 @@ pub(crate) struct Transaction {
     /// With KIP-890: its thread knows of it.
     is_begun: bool,
     /// A batch of it was lost: it will be aborted.
-    is_spoilt: bool,
+    must_abort: bool,
     /// A broker was lost since the previous transaction ended: its markers, and those of the previous one, may be
     /// written again.
-    is_shaken: bool,
+    has_lost_broker: bool,
     markers_before: u64,
     /// Records that were acked in the open transaction.
     acked: u64,
-    /// In an echo flow, their places: partition, first offset, count.
+    /// In an echo flow, their positions: partition, first offset, count.
     posted: Vec<(u32, i64, u64)>,
 }
 
@@ -82,8 +82,8 @@ impl Transaction {
             records: 0,
             partitions: vec![Membership::No; partitions],
             is_begun: false,
-            is_spoilt: false,
-            is_shaken: false,
+            must_abort: false,
+            has_lost_broker: false,
             markers_before: 0,
             acked: 0,
             posted: Vec::new(),
@@ -165,12 +165,14 @@ impl Producer {
         match (transaction.thread.kind, *membership) {
             (TransactionKind::First, Membership::No) => {
                 *membership = Membership::Asked;
-                transaction.thread.order(TransactionRequest::Add(partition));
+                transaction
+                    .thread
+                    .request(TransactionRequest::Add(partition));
             }
             (TransactionKind::Second, Membership::No) => {
                 *membership = Membership::Written;
                 if !std::mem::replace(&mut transaction.is_begun, true) {
-                    transaction.thread.order(TransactionRequest::Begin);
+                    transaction.thread.request(TransactionRequest::Begin);
                 }
             }
             _ => {}
@@ -180,11 +182,11 @@ impl Producer {
 
     /// A batch of the open transaction is in its partition's log.
     #[inline]
-    pub(super) fn note_in_log(&mut self, place: u32, records: u64) {
+    pub(super) fn note_in_log(&mut self, slot: u32, records: u64) {
         let Some(transaction) = &mut self.transaction else {
             return;
         };
-        let batch = &self.pool[place];
+        let batch = &self.pool[slot];
         transaction.acked += records;
         transaction.partitions[batch.partition as usize] = Membership::Yes;
         let partition = &mut self.partitions[batch.partition as usize];
@@ -212,26 +214,26 @@ impl Producer {
     }
 
     /// A broker was lost, with everything that it was about to write.
-    pub(super) fn shake_transaction(&mut self) {
+    pub(super) fn note_lost_broker(&mut self) {
         if let Some(transaction) = &mut self.transaction {
-            transaction.is_shaken = true;
+            transaction.has_lost_broker = true;
         }
     }
 
     /// Whether an out-of-order batch only arrived too early: one before it was refused, and is sent again
     /// (`TransactionManager.canRetry`).
-    pub(super) fn is_overtaking(&self, place: u32) -> bool {
-        let batch = &self.pool[place];
+    pub(super) fn is_overtaking(&self, slot: u32) -> bool {
+        let batch = &self.pool[slot];
         let next = self.partitions[batch.partition as usize].acked_sequence;
         let transaction = self.transaction.as_ref();
-        transaction.is_some_and(|one| !one.is_spoilt) && batch.base_sequence != next
+        transaction.is_some_and(|one| !one.must_abort) && batch.base_sequence != next
     }
 
     /// A batch was lost: the transaction can no longer be committed.
-    pub(super) fn spoil_transaction(&mut self) -> bool {
+    pub(super) fn abort_transaction_later(&mut self) -> bool {
         match &mut self.transaction {
             Some(transaction) => {
-                transaction.is_spoilt = true;
+                transaction.must_abort = true;
                 true
             }
             None => false,
@@ -245,8 +247,8 @@ impl Producer {
         recorder: &mut Recorder,
         around: &WorkerContext<'_>,
     ) {
-        while let Some(word) = self.next_word() {
-            self.hear(word, now_ns, recorder, around);
+        while let Some(reply) = self.next_reply() {
+            self.handle_reply(reply, now_ns, recorder, around);
         }
         let Some(transaction) = &mut self.transaction else {
             return;
@@ -254,7 +256,7 @@ impl Producer {
         if let Stage::Open { .. } = transaction.stage {
             let is_due = transaction.room() == 0
                 || transaction.end_ns() <= now_ns
-                || transaction.is_spoilt
+                || transaction.must_abort
                 || self.phase == Phase::Draining;
             if is_due {
                 transaction.stage = Stage::Ending;
@@ -266,29 +268,29 @@ impl Producer {
             && transaction.stage == Stage::Ending
             && has_answers
         {
-            let commits = !transaction.is_spoilt;
+            let commits = !transaction.must_abort;
             transaction.stage = Stage::Asked {
                 since_ns: now_ns,
                 commits,
             };
             transaction
                 .thread
-                .order(TransactionRequest::End { commits });
+                .request(TransactionRequest::End { commits });
         }
     }
 
-    fn next_word(&self) -> Option<TransactionReply> {
-        self.transaction.as_ref()?.thread.next_word()
+    fn next_reply(&self) -> Option<TransactionReply> {
+        self.transaction.as_ref()?.thread.next_reply()
     }
 
-    fn hear(
+    fn handle_reply(
         &mut self,
-        word: TransactionReply,
+        reply: TransactionReply,
         now_ns: u64,
         recorder: &mut Recorder,
         around: &WorkerContext<'_>,
     ) {
-        match word {
+        match reply {
             TransactionReply::Added(partition) => {
                 if let Some(transaction) = &mut self.transaction {
                     transaction.partitions[partition as usize] = Membership::Yes;
@@ -300,7 +302,7 @@ impl Producer {
             TransactionReply::NotAdded { partition, why } => {
                 around.incident(now_ns, &self.flow.name, || why);
                 if let Some(transaction) = &mut self.transaction {
-                    transaction.is_spoilt = true;
+                    transaction.must_abort = true;
                     transaction.partitions[partition as usize] = Membership::No;
                 }
                 self.fail_waiting(partition, now_ns, recorder);
@@ -312,7 +314,7 @@ impl Producer {
                     self.on_identity(identity);
                 }
             }
-            TransactionReply::Moved => self.shake_transaction(),
+            TransactionReply::Moved => self.note_lost_broker(),
             TransactionReply::Waits(why) => around.incident(now_ns, &self.flow.name, || why),
             TransactionReply::Aborted { why, identity } => {
                 around.incident(now_ns, &self.flow.name, || {
@@ -341,7 +343,7 @@ impl Producer {
         let markers = members.filter(|one| **one == Membership::Yes).count() as u64;
         self.totals.markers += markers;
         let before = std::mem::replace(&mut transaction.markers_before, markers);
-        if std::mem::take(&mut transaction.is_shaken) {
+        if std::mem::take(&mut transaction.has_lost_broker) {
             recorder.markers_doubted(now_ns, markers + before);
         }
         match transaction.stage {
@@ -359,7 +361,7 @@ impl Producer {
         transaction.records = 0;
         transaction.acked = 0;
         transaction.is_begun = false;
-        transaction.is_spoilt = false;
+        transaction.must_abort = false;
         transaction.partitions.fill(Membership::No);
         for partition in 0..self.partitions.len() as u32 {
             if self.partitions[partition as usize].has_work() {
@@ -386,8 +388,8 @@ impl Producer {
         };
         let left = transaction.thread.wait_left();
         let now_ns = around.clock.now_ns();
-        while let Some(word) = self.next_word() {
-            self.hear(word, now_ns, recorder, around);
+        while let Some(reply) = self.next_reply() {
+            self.handle_reply(reply, now_ns, recorder, around);
         }
         let name = &self.flow.name;
         match left {

@@ -33,7 +33,7 @@ impl Producer {
     /// Whether a partition has records and no known leader, according to the last metadata response.
     fn lacks_leader(&self, partition: &PartitionQueue) -> bool {
         let is_refused = || {
-            let front = partition.front().map(|place| &self.pool[place]);
+            let front = partition.front().map(|slot| &self.pool[slot]);
             let moved = [
                 ErrorCode::LeaderNotAvailable,
                 ErrorCode::NotLeaderOrFollower,

@@ -85,11 +85,11 @@ impl BrokerSource for MetricsEndpoint {
             EndpointContent::Jolokia(jolokia) => return jolokia.sample(),
             EndpointContent::Prometheus(text) => text,
         };
-        let look = bean::sample(&Exposition::parse(&text)?);
-        if look.is_empty() {
+        let sample = bean::sample(&Exposition::parse(&text)?);
+        if sample.is_empty() {
             Err("it exposes no Kafka metrics under a known name".to_owned())
         } else {
-            Ok(vec![(self.broker, look)])
+            Ok(vec![(self.broker, sample)])
         }
     }
 

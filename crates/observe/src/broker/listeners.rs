@@ -34,14 +34,14 @@ impl ListenerWaits {
                 threads.entry(listener).or_default().push(*wait_ns);
             }
         }
-        let looks = threads.into_iter().filter_map(|(listener, waits)| {
+        let samples = threads.into_iter().filter_map(|(listener, waits)| {
             Some(ListenerSample {
                 listener: listener.clone(),
                 threads: u32::try_from(waits.len()).unwrap_or(u32::MAX),
                 idle_ns: mean(waits.into_iter())?,
             })
         });
-        looks.take(LISTENERS_MAX).collect()
+        samples.take(LISTENERS_MAX).collect()
     }
 }
 

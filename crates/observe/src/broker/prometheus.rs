@@ -86,11 +86,11 @@ impl Exposition {
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if let Some(comment) = line.strip_prefix('#') {
                 let mut words = comment.split_whitespace();
-                if (words.next(), words.nth(1)) == (Some("TYPE"), Some("gauge")) {
-                    let name = comment.split_whitespace().nth(1).unwrap_or_default();
-                    if is_used(name) {
-                        metrics.gauges.push(name.to_ascii_lowercase());
-                    }
+                if let (Some("TYPE"), Some(name), Some("gauge")) =
+                    (words.next(), words.next(), words.next())
+                    && is_used(name)
+                {
+                    metrics.gauges.push(name.to_ascii_lowercase());
                 }
                 continue;
             }

@@ -1,7 +1,7 @@
 //! A thread that polls one source once per second, on the run's clock.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use kgauge_results::run::{EvidenceKind, Subject};
@@ -9,6 +9,7 @@ use kgauge_results::run::{EvidenceKind, Subject};
 use super::{BrokerSource, LOOK_MAX, MissedBroker, lost, metrics_not_seen};
 use crate::cpu_clock::thread_cpu_ns;
 use crate::observation::{Observation, SampleTime, unix_ms};
+use crate::sync::{lock, wait_until};
 
 /// Maximum interval for a slow source: a paused broker is noticed again soon after it resumes.
 const REST_DOUBLINGS_MAX: u32 = 3;
@@ -92,15 +93,15 @@ impl BrokerThread {
                 // Dropped at the end in any case.
                 let _ending = ending;
                 loop {
-                    ask(&mut *source, &now_ns, &thread_shared);
+                    poll(&mut *source, &now_ns, &thread_shared);
                     let rest = lock(&thread_shared).tally.rest();
                     let due_ns = (now_ns() / every_ns + rest).saturating_mul(every_ns);
-                    if waits_until(due_ns, &now_ns, &stopped) {
+                    if wait_until(due_ns, &now_ns, &stopped) {
                         continue;
                     }
                     // A source that does not answer gets no last request.
                     if !lock(&thread_shared).tally.is_lost {
-                        ask(&mut *source, &now_ns, &thread_shared);
+                        poll(&mut *source, &now_ns, &thread_shared);
                     }
                     return;
                 }
@@ -158,21 +159,7 @@ impl Ending {
     }
 }
 
-/// True if the next sample is due, false at the end.
-fn waits_until(due_ns: u64, now_ns: &impl Fn() -> u64, stopped: &Receiver<()>) -> bool {
-    loop {
-        let left = due_ns.saturating_sub(now_ns());
-        if left == 0 {
-            return true;
-        }
-        match stopped.recv_timeout(Duration::from_nanos(left)) {
-            Err(RecvTimeoutError::Timeout) => {}
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => return false,
-        }
-    }
-}
-
-fn ask(source: &mut dyn BrokerSource, now_ns: &impl Fn() -> u64, shared: &Mutex<ThreadShared>) {
+fn poll(source: &mut dyn BrokerSource, now_ns: &impl Fn() -> u64, shared: &Mutex<ThreadShared>) {
     let asked_ns = now_ns();
     lock(shared).asked_ns = Some(asked_ns);
     let answer = source.sample();
@@ -230,10 +217,6 @@ impl Tally {
         let why = self.why.as_ref()?;
         Some(lost(self.lost, self.looks, why))
     }
-}
-
-fn lock(shared: &Mutex<ThreadShared>) -> MutexGuard<'_, ThreadShared> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

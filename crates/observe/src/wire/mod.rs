@@ -8,9 +8,8 @@ mod lag;
 mod pace;
 mod topic_poller;
 
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_results::run::{Event, Evidence, RepeatKey};
@@ -19,6 +18,7 @@ use pace::PollPace;
 use topic_poller::TopicPoller;
 
 use crate::cpu_clock::thread_cpu_ns;
+use crate::sync::wait_until;
 
 /// What to poll.
 #[derive(Debug, Clone)]
@@ -67,23 +67,14 @@ impl WireWatcher {
         let thread = std::thread::Builder::new()
             .name("wire".to_owned())
             .spawn(move || {
-                let mut asker = TopicPoller::new(watch, raised.clone());
+                let mut poller = TopicPoller::new(watch, raised.clone());
                 let mut pace = PollPace::default();
                 loop {
                     let start_ns = now_ns();
-                    let waited_ns = asker.sample(&now_ns, &mut sink);
+                    let waited_ns = poller.sample(&now_ns, &mut sink);
                     let due_ns = pace.next_ns(start_ns, now_ns(), waited_ns);
-                    loop {
-                        let left_ns = due_ns.saturating_sub(now_ns());
-                        if left_ns == 0 && !raised.is_raised() {
-                            break;
-                        }
-                        match stopped.recv_timeout(Duration::from_nanos(left_ns)) {
-                            Err(RecvTimeoutError::Timeout) => {}
-                            Ok(()) | Err(RecvTimeoutError::Disconnected) => {
-                                return asker.end(&pace, now_ns(), thread_cpu_ns(), &mut sink);
-                            }
-                        }
+                    if !wait_until(due_ns, &now_ns, &stopped) || raised.is_raised() {
+                        return poller.end(&pace, now_ns(), thread_cpu_ns(), &mut sink);
                     }
                 }
             })?;

@@ -70,7 +70,7 @@ pub(super) struct TopicPoller {
     followers: Question,
     sizes: Question,
     groups: Question,
-    looks: u64,
+    samples: u64,
     span_ns: Option<(u64, u64)>,
     complaints: Vec<String>,
 }
@@ -106,7 +106,7 @@ impl TopicPoller {
             followers: Question::default(),
             sizes: Question::default(),
             groups: Question::default(),
-            looks: 0,
+            samples: 0,
             span_ns: None,
             complaints: Vec::new(),
         }
@@ -116,50 +116,50 @@ impl TopicPoller {
     pub(super) fn sample(&mut self, now_ns: &impl Fn() -> u64, sink: Sink<'_>) -> u64 {
         let start_ns = now_ns();
         let found = self.partitions();
-        let mut look = PollReplies {
+        let mut replies = PollReplies {
             answered_ns: now_ns(),
             ..PollReplies::default()
         };
         // Another broker was polled when the first one did not answer.
-        let asked_ns = look.answered_ns.saturating_sub(start_ns);
+        let asked_ns = replies.answered_ns.saturating_sub(start_ns);
         let answer_ns = u64::try_from(ANSWER_MAX.as_nanos()).unwrap_or(u64::MAX);
         if asked_ns >= answer_ns || found.is_none() {
-            look.waited_ns = asked_ns;
+            replies.waited_ns = asked_ns;
         }
         let Some(partitions) = found else {
-            return look.waited_ns;
+            return replies.waited_ns;
         };
         for partition in &partitions {
             let replicas = self.replicas.entry(partition.index).or_default();
             replicas.extend(&partition.replicas);
         }
-        self.report_changes(look.answered_ns, &partitions, sink);
+        self.report_changes(replies.answered_ns, &partitions, sink);
         self.ends.begin();
         let all: BTreeSet<i32> = self.replicas.values().flatten().copied().collect();
         for broker in all {
-            self.ask_broker(broker, &partitions, now_ns, &mut look);
+            self.ask_broker(broker, &partitions, now_ns, &mut replies);
         }
-        let groups = self.ask_groups(partitions.len(), now_ns, &mut look);
+        let groups = self.ask_groups(partitions.len(), now_ns, &mut replies);
         if self.interrupt.is_raised() {
-            return look.waited_ns;
+            return replies.waited_ns;
         }
-        self.looks += 1;
+        self.samples += 1;
         let ended_ns = now_ns();
-        let at_ns = look.answered_ns;
+        let at_ns = replies.answered_ns;
         let first_ns = self.span_ns.map_or(start_ns, |(first_ns, _)| first_ns);
         self.span_ns = Some((first_ns, ended_ns));
-        let topic = self.topic_look(&partitions, &look, ended_ns.saturating_sub(start_ns));
+        let topic = self.topic_sample(&partitions, &replies, ended_ns.saturating_sub(start_ns));
         self.write(at_ns, None, EvidenceKind::Topic(topic), sink);
         let brokers: BTreeSet<i32> = self.replicas.values().flatten().copied().collect();
         for broker in brokers {
-            let replicas = self.replicas_look(broker, &partitions, &look);
+            let replicas = self.replicas_sample(broker, &partitions, &replies);
             let kind = EvidenceKind::Replicas(replicas);
             self.write(at_ns, Some(broker), kind, sink);
         }
         for group in groups {
             self.write(at_ns, None, EvidenceKind::Group(group), sink);
         }
-        look.waited_ns
+        replies.waited_ns
     }
 
     /// Leaders, replicas and in-sync replicas; `None` if no broker answers.
@@ -222,7 +222,7 @@ impl TopicPoller {
         broker: i32,
         partitions: &[Partition],
         now_ns: &impl Fn() -> u64,
-        look: &mut PollReplies,
+        replies: &mut PollReplies,
     ) {
         let rests = self.resting.rests(&broker, now_ns());
         let Some(cluster) = self.cluster.as_mut() else {
@@ -250,16 +250,16 @@ impl TopicPoller {
             (broker, &here, &led),
             now_ns,
             (&mut self.ends, &mut self.followers, &mut self.sizes),
-            look,
+            replies,
         );
         match asked {
             Ok(()) => {
-                look.answered_ns = now_ns();
+                replies.answered_ns = now_ns();
                 self.resting.answered(&broker);
             }
             Err(()) => {
                 let waited_ns = now_ns().saturating_sub(asked_ns);
-                look.waited_ns = look.waited_ns.saturating_add(waited_ns);
+                replies.waited_ns = replies.waited_ns.saturating_add(waited_ns);
                 self.resting.failed(broker, waited_ns, now_ns());
             }
         }
@@ -270,14 +270,14 @@ impl TopicPoller {
         &mut self,
         partitions: usize,
         now_ns: &impl Fn() -> u64,
-        look: &mut PollReplies,
+        replies: &mut PollReplies,
     ) -> Vec<GroupSample> {
-        let mut looks = Vec::new();
+        let mut samples = Vec::new();
         // A coordinator that did not answer for one group is not polled for the next.
         let mut silent = BTreeSet::new();
-        let indices: Vec<i32> = look.readable.keys().copied().collect();
+        let indices: Vec<i32> = replies.readable.keys().copied().collect();
         let Some(cluster) = self.cluster.as_mut() else {
-            return looks;
+            return samples;
         };
         for group in &self.watch.groups {
             if self.groups.is_given_up || indices.is_empty() || self.interrupt.is_raised() {
@@ -307,7 +307,7 @@ impl TopicPoller {
                     let coordinator = self.coordinators.remove(group);
                     self.groups.failed(&error);
                     let waited_ns = now_ns().saturating_sub(asked_ns);
-                    look.waited_ns = look.waited_ns.saturating_add(waited_ns);
+                    replies.waited_ns = replies.waited_ns.saturating_add(waited_ns);
                     let resting = &mut self.resting_groups;
                     if resting.failed(group.clone(), waited_ns, now_ns()) {
                         silent.extend(coordinator);
@@ -317,7 +317,7 @@ impl TopicPoller {
             };
             self.groups.is_answered = true;
             self.resting_groups.answered(group);
-            let both = look.readable.values().zip(committed);
+            let both = replies.readable.values().zip(committed);
             let behind = both.filter_map(|(end, committed)| {
                 Some(u64::try_from(end.saturating_sub(committed?)).unwrap_or(0))
             });
@@ -326,20 +326,20 @@ impl TopicPoller {
             if behind.is_empty() {
                 continue;
             }
-            looks.push(GroupSample {
+            samples.push(GroupSample {
                 group: group.clone(),
                 lag_records: behind.iter().copied().fold(0, u64::saturating_add),
                 partitions: count(behind.len()),
                 lag_unknown: count(partitions.saturating_sub(indices.len())),
             });
         }
-        looks
+        samples
     }
 
-    fn topic_look(
+    fn topic_sample(
         &self,
         partitions: &[Partition],
-        look: &PollReplies,
+        replies: &PollReplies,
         took_ns: u64,
     ) -> TopicSample {
         let in_sync =
@@ -349,7 +349,7 @@ impl TopicPoller {
         let short = partitions.iter().filter(|one| in_sync(one) < expected(one));
         let leaderless = partitions.iter().filter(|one| one.leader_id.is_none());
         let readable = partitions.iter().map(|one| {
-            let end = look.readable.get(&one.index)?;
+            let end = replies.readable.get(&one.index)?;
             u64::try_from(*end).ok()
         });
         let log_ends = partitions.iter().map(|one| {
@@ -372,11 +372,11 @@ impl TopicPoller {
         }
     }
 
-    fn replicas_look(
+    fn replicas_sample(
         &self,
         broker: i32,
         partitions: &[Partition],
-        look: &PollReplies,
+        replies: &PollReplies,
     ) -> TopicReplicasSample {
         let here = || {
             partitions
@@ -408,7 +408,7 @@ impl TopicPoller {
             leads: count(leads),
             follows: count(follows),
             in_sync: count(here().filter(|one| one.isr.contains(&broker)).count()),
-            log_bytes: look.log_bytes.get(&broker).copied(),
+            log_bytes: replies.log_bytes.get(&broker).copied(),
             lag_records: all,
             lag_records_max: lags.iter().copied().max(),
             lag_unknown: count(follows.saturating_sub(lags.len()) + down.count()),
@@ -441,7 +441,7 @@ impl TopicPoller {
         }
         let span = self.span_ns.unwrap_or_default();
         let observing = EvidenceKind::Observing {
-            looks: self.looks,
+            looks: self.samples,
             cpu_ns,
             span_ns: span.1.saturating_sub(span.0),
         };
@@ -478,14 +478,14 @@ fn ask(
     (broker, here, led): (i32, &[i32], &[i32]),
     now_ns: &impl Fn() -> u64,
     (ends, followers, sizes): (&mut Ends, &mut Question, &mut Question),
-    look: &mut PollReplies,
+    replies: &mut PollReplies,
 ) -> Result<(), ()> {
     // High watermarks before log ends: otherwise a growing log would have more readable records than records.
     if !led.is_empty() {
         let leader_ends = cluster.replica_ends(broker, topic, led, EndOf::Readable);
         for replica in leader_ends.map_err(|_| ())? {
             if let Ok(end) = replica.end {
-                look.readable.insert(replica.partition, end);
+                replies.readable.insert(replica.partition, end);
             }
         }
     }
@@ -534,7 +534,7 @@ fn ask(
                 } else {
                     sizes.is_answered = true;
                     let all = bytes.into_iter().fold(0, u64::saturating_add);
-                    look.log_bytes.insert(broker, all);
+                    replies.log_bytes.insert(broker, all);
                 }
             }
             Err(error) if sizes.failed(&error) => return Err(()),

@@ -29,7 +29,7 @@ pub(super) struct DriverBuild<'a> {
 
 impl DriverBuild<'_> {
     /// The folder with the output, which is built if it is missing.
-    pub(super) fn made(
+    pub(super) fn output_dir(
         &self,
         setup: &KafkaSetup,
         interrupt: &Interrupt,

@@ -117,7 +117,7 @@ fn java_driver(
         ],
         product: &format!("{JAVA_CLASS}.class"),
     };
-    let dir = build.made(setup, interrupt)?;
+    let dir = build.output_dir(setup, interrupt)?;
     let mut class_path = dir.into_os_string();
     class_path.push(":");
     class_path.push(jars);
@@ -156,7 +156,7 @@ fn librdkafka(
         arguments: arguments.iter().map(OsString::from).collect(),
         product: C_PROGRAM,
     };
-    let program = build.made(setup, interrupt)?.join(C_PROGRAM);
+    let program = build.output_dir(setup, interrupt)?.join(C_PROGRAM);
     // It prints the library's version, if there is one: better now than during a run.
     let output = Command::new(&program).arg("--version").output();
     let output = output.map_err(DriverBuildError::file(&program))?;

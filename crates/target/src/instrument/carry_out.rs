@@ -1,4 +1,4 @@
-//! The child's side: faults injected into the cluster that it serves.
+//! The child's side: faults injected into its cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -12,7 +12,7 @@ use super::{
     Done, FaultCounts, Injection, Instruction, NodeReport, NodeState, NodeStatus, WallClockStall,
 };
 
-/// A cluster and the faults that it has.
+/// A cluster and its current faults.
 #[derive(Debug)]
 pub(crate) struct Instrument {
     pub(crate) cluster: ClusterHandle,
@@ -40,7 +40,7 @@ impl Instrument {
         }
     }
 
-    /// Carries it out, or explains why not.
+    /// Executes an instruction; the error is a message.
     pub(crate) fn carry_out(&mut self, instruction: &Instruction) -> Result<Done, String> {
         match instruction {
             Instruction::Inject(injection) => self.inject(injection),
@@ -58,11 +58,11 @@ impl Instrument {
             }
             let fault = InjectedFault::named(api.as_deref(), what.clone(), *times, injection.seed);
             let fault = fault.map_err(words)?;
-            let set = self
+            let fault_id = self
                 .cluster
                 .fault(injection.node.map(id), fault)
                 .map_err(words)?;
-            self.faults.insert(injection.key, set);
+            self.faults.insert(injection.key, fault_id);
             return Ok(Done::default());
         }
         let node = named_node(injection)?;
@@ -88,12 +88,12 @@ impl Instrument {
                 }
             }
             Fault::DiskFull { after_bytes } => {
-                let filled = self.cluster.fill_disk(id(node), *after_bytes);
-                filled.map_err(words)?;
+                let result = self.cluster.fill_disk(id(node), *after_bytes);
+                result.map_err(words)?;
             }
             Fault::ClockOffset { ahead_ms } => {
-                let set = self.cluster.set_clock_ahead(id(node), *ahead_ms);
-                set.map_err(words)?;
+                let result = self.cluster.set_clock_ahead(id(node), *ahead_ms);
+                result.map_err(words)?;
             }
         }
         Ok(done)
@@ -173,9 +173,10 @@ impl Instrument {
     }
 
     fn endpoint(&self, node: u16) -> Result<Endpoint, String> {
-        match self.cluster.node_ids().any(|known| known == id(node)) {
-            true => Ok(Endpoint::Node(id(node))),
-            false => Err(NodeError::Unknown(id(node)).to_string()),
+        if self.cluster.node_ids().any(|known| known == id(node)) {
+            Ok(Endpoint::Node(id(node)))
+        } else {
+            Err(NodeError::Unknown(id(node)).to_string())
         }
     }
 
@@ -242,7 +243,7 @@ impl Instrument {
     fn sample(&mut self) -> Result<Done, String> {
         self.note_stopped();
         let image = self.cluster.image().map_err(words)?;
-        let look = |node: NodeId| {
+        let status = |node: NodeId| {
             let number = u16::try_from(node.0).unwrap_or(0);
             let state = match (self.cluster.is_up(node), image.nodes.contains_key(&node)) {
                 (true, true) => NodeState::Up,
@@ -256,13 +257,11 @@ impl Instrument {
             }
         };
         Ok(Done {
-            nodes: self.cluster.node_ids().map(look).collect(),
+            nodes: self.cluster.node_ids().map(status).collect(),
             ..Done::default()
         })
     }
-}
 
-impl Instrument {
     /// Each node's counters, without waiting for a node.
     fn count(&self) -> Done {
         let report = |node: NodeId| {

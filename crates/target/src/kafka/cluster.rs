@@ -12,9 +12,8 @@ use super::control_group;
 use super::error::KafkaError;
 use super::fetch::Jars;
 use super::java::Java;
-use super::process::{KafkaProcess, LOOK};
+use super::process::KafkaProcess;
 use super::properties::KafkaNode;
-use super::ready;
 use super::registry::{self, ClusterRecord};
 use super::setup::KafkaSetup;
 use super::spec::KafkaSpec;
@@ -25,7 +24,7 @@ use crate::target_process::{TargetProcess, TargetRole};
 /// shut down cleanly at all.
 const END_MAX: Duration = Duration::from_secs(2);
 
-/// The same if its data is kept, or if it is stopped during a run.
+/// The same if its data is kept.
 const CLEAN_END_MAX: Duration = Duration::from_secs(60);
 
 /// Apache Kafka, started by kgauge. Dropping it kills its processes and removes its data.
@@ -149,7 +148,7 @@ impl KafkaTarget {
 
     /// The error for a setting that this release does not have.
     pub(crate) fn unknown_setting(&self, key: &str, known: &[String]) -> KafkaError {
-        let meant = super::spec::nearest(
+        let meant = kgauge_scenario::nearest(
             key,
             // The broker may list a setting that it does not know.
             known.iter().map(String::as_str).filter(|one| *one != key),
@@ -198,12 +197,6 @@ impl KafkaTarget {
         self.processes.iter_mut().try_for_each(KafkaProcess::check)
     }
 
-    /// Stops a broker cleanly: it first moves its leaderships.
-    pub fn stop_broker(&mut self, id: u16) -> Result<(), KafkaError> {
-        self.running(id)?.end(CLEAN_END_MAX);
-        Ok(())
-    }
-
     /// Kills a broker, as by `kill -9`.
     pub fn kill_broker(&mut self, id: u16) -> Result<(), KafkaError> {
         self.running(id)?.kill();
@@ -225,47 +218,6 @@ impl KafkaTarget {
             return Err(KafkaError::BrokerState { id, what });
         }
         process.resume();
-        Ok(())
-    }
-
-    /// Starts a stopped or killed broker; a running one is stopped first. Returns when it is registered.
-    pub fn restart_broker(&mut self, id: u16) -> Result<(), KafkaError> {
-        let index = self.index(id)?;
-        if let Some(process) = self.processes.get_mut(index) {
-            if !process.is_stopped {
-                process.end(CLEAN_END_MAX);
-            }
-            let started = KafkaProcess::start(process.start.clone())?;
-            *process = started;
-        }
-        self.keep_record()?;
-        let running: Vec<bool> = self.processes.iter().map(|one| !one.is_stopped).collect();
-        let brokers = self.nodes.iter().zip(running);
-        let expected = brokers
-            .filter(|(node, running)| node.is_broker && *running)
-            .count();
-        let started_at = Instant::now();
-        let port = self.nodes.get(index).map_or(0, |node| node.inner_port);
-        while ready::brokers_known(port, self.is_modern()) < Some(expected) {
-            match self.check() {
-                // ZooKeeper keeps a killed broker's registration until its session ends.
-                Err(error)
-                    if is_still_registered(&error)
-                        && started_at.elapsed() < self.setup.time_limit =>
-                {
-                    if let Some(process) = self.processes.get_mut(index) {
-                        let started = KafkaProcess::start(process.start.clone())?;
-                        *process = started;
-                    }
-                    self.keep_record()?;
-                }
-                checked => checked?,
-            }
-            if started_at.elapsed() >= self.setup.time_limit {
-                return Err(self.timed_out(index, "did not register again", started_at));
-            }
-            std::thread::sleep(LOOK);
-        }
         Ok(())
     }
 
@@ -339,16 +291,18 @@ impl KafkaTarget {
             return Ok(());
         }
         self.is_over = true;
-        let limit = match self.setup.keep_data {
-            true => CLEAN_END_MAX,
-            false => END_MAX,
+        let limit = if self.setup.keep_data {
+            CLEAN_END_MAX
+        } else {
+            END_MAX
         };
         let is_broker = |index: usize| self.nodes.get(index).is_some_and(|node| node.is_broker);
         let (mut brokers, mut others) = (Vec::new(), Vec::new());
         for (index, process) in std::mem::take(&mut self.processes).into_iter().enumerate() {
-            match is_broker(index) {
-                true => brokers.push(process),
-                false => others.push(process),
+            if is_broker(index) {
+                brokers.push(process);
+            } else {
+                others.push(process);
             }
         }
         for group in [brokers, others] {
@@ -359,9 +313,10 @@ impl KafkaTarget {
 
     /// Removes configurations and data, and then the record.
     fn clean_up(&self) -> Result<(), KafkaError> {
-        let data: &[PathBuf] = match self.setup.keep_data {
-            true => &[],
-            false => &self.record.data_dirs,
+        let data: &[PathBuf] = if self.setup.keep_data {
+            &[]
+        } else {
+            &self.record.data_dirs
         };
         for dir in data.iter().chain([&self.record.conf_dir]) {
             match fs::remove_dir_all(dir) {
@@ -377,12 +332,6 @@ impl KafkaTarget {
         registry::forget(&self.setup.state_dir, &self.record.name)
             .map_err(KafkaError::file(&self.setup.state_dir))
     }
-}
-
-/// Whether a broker exited because ZooKeeper still has the previous one's registration.
-pub(crate) fn is_still_registered(error: &KafkaError) -> bool {
-    let words = ["NodeExists", "already registered", "ZkNodeExistsException"];
-    matches!(error, KafkaError::Ended { log, .. } if words.iter().any(|word| log.contains(word)))
 }
 
 /// Asks all processes to end, and kills those that do not in time: the last voters cannot shut down cleanly.

@@ -118,9 +118,10 @@ impl ControlGroup {
             dir.cloned().unwrap_or_default()
         };
         if let Some(bytes) = self.bounds.memory_bytes {
-            let file = match self.is_old {
-                true => "memory.limit_in_bytes",
-                false => "memory.max",
+            let file = if self.is_old {
+                "memory.limit_in_bytes"
+            } else {
+                "memory.max"
             };
             values.push((of("memory").join(file), bytes.to_string()));
         }

@@ -13,7 +13,7 @@ pub enum KafkaError {
     #[error("the target does not name an Apache Kafka release")]
     NoVersion,
     /// There is no Java.
-    #[error("Apache Kafka needs Java, but none was found{}", place(looked_at))]
+    #[error("Apache Kafka needs Java, but none was found{}", looked_in(looked_at))]
     NoJava {
         /// `JAVA_HOME`, if it was set.
         looked_at: Option<PathBuf>,
@@ -270,7 +270,7 @@ impl KafkaError {
     }
 }
 
-fn place(java_home: &Option<PathBuf>) -> String {
+fn looked_in(java_home: &Option<PathBuf>) -> String {
     match java_home {
         Some(home) => format!(" in JAVA_HOME ({})", home.display()),
         None => " in PATH".to_owned(),

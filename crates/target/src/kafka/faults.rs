@@ -8,14 +8,14 @@ use crate::instrument::NodeState;
 
 impl KafkaTarget {
     /// Stops a broker cleanly.
-    pub(crate) fn begin_stop(&mut self, id: u16) -> Result<(), KafkaError> {
+    pub fn begin_stop(&mut self, id: u16) -> Result<(), KafkaError> {
         self.running(id)?.ask_to_end();
         Ok(())
     }
 
     /// Starts a broker that has ended; a running one is stopped first and starts when it has ended
     /// ([`KafkaTarget::sample`]).
-    pub(crate) fn begin_restart(&mut self, id: u16) -> Result<(), KafkaError> {
+    pub fn begin_restart(&mut self, id: u16) -> Result<(), KafkaError> {
         let index = self.index(id)?;
         let Some(process) = self.processes.get_mut(index) else {
             return Ok(());
@@ -39,18 +39,18 @@ impl KafkaTarget {
     }
 
     /// The state of each broker. Starts brokers that have ended and are due to start again.
-    pub(crate) fn sample(&mut self) -> Result<Vec<(u16, NodeState)>, KafkaError> {
+    pub fn sample(&mut self) -> Result<Vec<(u16, NodeState)>, KafkaError> {
         self.start_wanted()?;
         self.note_registered();
         self.start_those_still_registered()?;
         let brokers = self.nodes.iter().zip(&mut self.processes);
         let brokers = brokers.filter(|(node, _)| node.is_broker);
-        let look = |(node, process): (&super::properties::KafkaNode, &mut KafkaProcess)| {
+        let states = brokers.map(|(node, process)| {
             let has_ended = process.ended().is_some();
             let state = NodeState::of_process(process.is_stopped, has_ended, process.is_starting);
             (node.id, state)
-        };
-        Ok(brokers.map(look).collect())
+        });
+        Ok(states.collect())
     }
 
     fn start_wanted(&mut self) -> Result<(), KafkaError> {
@@ -61,10 +61,7 @@ impl KafkaTarget {
                 any = true;
             }
         }
-        match any {
-            true => self.keep_record(),
-            false => Ok(()),
-        }
+        if any { self.keep_record() } else { Ok(()) }
     }
 
     /// A broker is registered when it knows all other brokers.
@@ -92,14 +89,22 @@ impl KafkaTarget {
 
     /// ZooKeeper keeps a killed broker's registration until its session ends; until then the new broker exits.
     fn start_those_still_registered(&mut self) -> Result<(), KafkaError> {
+        let mut any = false;
         for process in self.processes.iter_mut().filter(|one| one.is_starting) {
             match process.check() {
-                Err(error) if super::cluster::is_still_registered(&error) => {
-                    process.start_again()?
+                Err(error) if is_still_registered(&error) => {
+                    process.start_again()?;
+                    any = true;
                 }
                 checked => checked?,
             }
         }
-        Ok(())
+        if any { self.keep_record() } else { Ok(()) }
     }
+}
+
+/// Whether a broker exited because ZooKeeper still has the previous one's registration.
+fn is_still_registered(error: &KafkaError) -> bool {
+    let reasons = ["NodeExists", "already registered", "ZkNodeExistsException"];
+    matches!(error, KafkaError::Ended { log, .. } if reasons.iter().any(|reason| log.contains(reason)))
 }

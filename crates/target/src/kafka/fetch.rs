@@ -229,9 +229,12 @@ pub(crate) fn remove(dir: &Path) -> Result<(), KafkaError> {
 
 /// A lock that is held as long as the file is open; the kernel releases it in any case.
 pub(crate) fn lock(path: &Path, interrupt: &Interrupt) -> Result<File, KafkaError> {
-    lock_while(path, &|| match interrupt.is_raised() {
-        true => Err(KafkaError::Interrupted),
-        false => Ok(()),
+    lock_while(path, &|| {
+        if interrupt.is_raised() {
+            Err(KafkaError::Interrupted)
+        } else {
+            Ok(())
+        }
     })
 }
 

@@ -51,14 +51,15 @@ pub(crate) fn find(setup: &KafkaSetup) -> Result<Java, KafkaError> {
 pub(crate) fn check(java: &Java, release: &KafkaDistribution) -> Result<(), KafkaError> {
     let fits =
         java.feature >= release.java_min && release.java_max.is_none_or(|max| java.feature <= max);
-    match fits {
-        true => Ok(()),
-        false => Err(KafkaError::WrongJava {
+    if fits {
+        Ok(())
+    } else {
+        Err(KafkaError::WrongJava {
             release: release.version.clone(),
-            needed: release.java_words(),
+            needed: release.java_range(),
             found: java.feature,
             path: java.path.clone(),
-        }),
+        })
     }
 }
 

@@ -149,7 +149,7 @@ fn record(setup: &MirrorSetup<'_>) -> ClusterRecord {
         version: format!("MirrorMaker {RELEASE}"),
         kgauge: ProcessId::own(),
         is_detached: false,
-        bootstrap_servers: servers(setup.destination.config),
+        bootstrap_servers: setup.destination.config.servers(),
         processes: Vec::new(),
         conf_dir: state_dir.join(name),
         data_dirs: Vec::new(),
@@ -219,18 +219,10 @@ fn run(
     })
 }
 
-fn servers(config: &ClientConfig) -> String {
-    let servers = config.bootstrap_servers.iter();
-    servers
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(",")
-}
-
 /// Its configuration file. Names are those of Kafka's documentation (georeplication).
 fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
     let source = setup.prefix.unwrap_or(SOURCE);
-    let way = format!("{source}->{DESTINATION}");
+    let flow = format!("{source}->{DESTINATION}");
     let mut entries: BTreeMap<String, String> = BTreeMap::new();
     let mut set = |key: String, value: &str| {
         entries.insert(key, value.to_owned());
@@ -238,14 +230,14 @@ fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
     set("clusters".to_owned(), &format!("{source}, {DESTINATION}"));
     set(
         format!("{source}.bootstrap.servers"),
-        &servers(setup.source.config),
+        &setup.source.config.servers(),
     );
     set(
         format!("{DESTINATION}.bootstrap.servers"),
-        &servers(setup.destination.config),
+        &setup.destination.config.servers(),
     );
-    set(format!("{way}.enabled"), "true");
-    set(format!("{way}.topics"), setup.topics);
+    set(format!("{flow}.enabled"), "true");
+    set(format!("{flow}.topics"), setup.topics);
     set(format!("{DESTINATION}->{source}.enabled"), "false");
     if setup.prefix.is_none() {
         let identity = "org.apache.kafka.connect.mirror.IdentityReplicationPolicy";

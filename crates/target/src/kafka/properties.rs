@@ -36,9 +36,10 @@ pub(crate) struct KafkaNode {
 impl KafkaNode {
     /// Its name in messages.
     pub(crate) fn role(&self) -> String {
-        match self.is_broker {
-            true => format!("broker {}", self.id),
-            false => format!("controller {}", self.id),
+        if self.is_broker {
+            format!("broker {}", self.id)
+        } else {
+            format!("controller {}", self.id)
         }
     }
 
@@ -229,7 +230,7 @@ log4j.appender.stdout.layout.ConversionPattern=[%d] %p %m (%c)%n
 mod tests {
     use super::*;
 
-    fn made(version: &str, text: &str) -> (Vec<KafkaNode>, Vec<BTreeMap<String, String>>) {
+    fn settings_of(version: &str, text: &str) -> (Vec<KafkaNode>, Vec<BTreeMap<String, String>>) {
         let spec = KafkaSpec::parse(&format!("{version}{text}")).unwrap();
         let release = KafkaDistribution::of(&version.parse().unwrap());
         let mut nodes = nodes(&spec, &release);
@@ -252,7 +253,7 @@ mod tests {
 
     #[test]
     fn three_brokers_vote_together_and_a_fourth_only_serves() {
-        let (_, settings) = made("4.3.1", ",brokers=4");
+        let (_, settings) = settings_of("4.3.1", ",brokers=4");
         assert_eq!(settings[0]["process.roles"], "broker,controller");
         assert_eq!(settings[3]["process.roles"], "broker");
         let voters = "1@127.0.0.1:8001,2@127.0.0.1:8002,3@127.0.0.1:8003";
@@ -261,12 +262,15 @@ mod tests {
         assert_eq!(settings[0]["listeners"], listeners);
         assert_eq!(settings[3]["listeners"], "PLAINTEXT://127.0.0.1:9004");
         assert_eq!(settings[0]["offsets.topic.replication.factor"], "3");
-        assert_eq!(made("4.3.1", ",brokers=2").1[1]["process.roles"], "broker");
+        assert_eq!(
+            settings_of("4.3.1", ",brokers=2").1[1]["process.roles"],
+            "broker"
+        );
     }
 
     #[test]
     fn dedicated_controllers_serve_nobody() {
-        let (nodes, settings) = made("4.3.1", ",brokers=1,controllers=1");
+        let (nodes, settings) = settings_of("4.3.1", ",brokers=1,controllers=1");
         assert_eq!(nodes[1].role(), "controller 501");
         assert_eq!(settings[0]["process.roles"], "broker");
         assert_eq!(settings[1]["listeners"], "CONTROLLER://127.0.0.1:8501");
@@ -275,7 +279,7 @@ mod tests {
 
     #[test]
     fn old_releases_have_a_host_and_a_port() {
-        let (_, settings) = made("0.8.2.2", "");
+        let (_, settings) = settings_of("0.8.2.2", "");
         assert_eq!(settings[0]["host.name"], "127.0.0.1");
         assert_eq!(settings[0]["port"], "9001");
         assert_eq!(settings[0]["zookeeper.connect"], "127.0.0.1:2181");
@@ -288,7 +292,7 @@ mod tests {
     fn what_the_user_gave_wins_and_a_broker_s_own_wins_over_that() {
         let text =
             ",brokers=2,num.io.threads=4,offsets.topic.replication.factor=1,2.num.io.threads=8";
-        let (_, settings) = made("3.9.1", text);
+        let (_, settings) = settings_of("3.9.1", text);
         assert_eq!(settings[0]["num.io.threads"], "4");
         assert_eq!(settings[1]["num.io.threads"], "8");
         assert_eq!(settings[0]["offsets.topic.replication.factor"], "1");

@@ -61,11 +61,12 @@ pub(crate) fn brokers_known_at_once(port: u16, modern: bool) -> Option<usize> {
 /// A Metadata request for no particular topic: version 4, which Kafka 4 still supports, or 0, which 0.8 to 3 support
 /// (KIP-896 removed it in 4.0). Fields in the order of `MetadataRequest.json`.
 fn question(modern: bool) -> Vec<u8> {
-    let (version, rest): (u8, &[u8]) = match modern {
+    let (version, rest): (u8, &[u8]) = if modern {
         // No topics, and no automatic creation.
-        true => (4, &[0, 0, 0, 0, 0]),
+        (4, &[0, 0, 0, 0, 0])
+    } else {
         // No topics, which means all.
-        false => (0, &[0, 0, 0, 0]),
+        (0, &[0, 0, 0, 0])
     };
     // API key 3, version, correlation id 7, no client id.
     let mut body = vec![0, 3, 0, version, 0, 0, 0, 7, 255, 255];

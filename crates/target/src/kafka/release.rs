@@ -55,32 +55,34 @@ impl KafkaDistribution {
         KafkaDistribution {
             version: version.clone(),
             checked: CHECKED.contains(&version.to_string().as_str()),
-            coordination: match kraft {
-                true => Coordination::KRaft,
-                false => Coordination::ZooKeeper,
+            coordination: if kraft {
+                Coordination::KRaft
+            } else {
+                Coordination::ZooKeeper
             },
-            logger: match version.is_at_least(&[4]) {
-                true => Logger::Simple,
-                false => Logger::Log4j,
+            logger: if version.is_at_least(&[4]) {
+                Logger::Simple
+            } else {
+                Logger::Log4j
             },
-            java_min: match version.is_at_least(&[4]) {
-                // KIP-1013.
-                true => 17,
-                false => 8,
-            },
+            // KIP-1013.
+            java_min: if version.is_at_least(&[4]) { 17 } else { 8 },
             // Java 24 removed the security manager (JEP 486), which older releases require.
             java_max: (!version.is_at_least(&[4])).then_some(23),
         }
     }
 
     /// Its Scala version, as in artifact names.
-    pub fn scala(&self) -> &'static str {
+    pub(crate) fn scala(&self) -> &'static str {
         let version = &self.version;
-        match () {
-            () if version.is_at_least(&[2, 4]) => "2.13",
-            () if version.is_at_least(&[1]) => "2.12",
-            () if version.is_at_least(&[0, 8, 2]) => "2.11",
-            () => "2.10",
+        if version.is_at_least(&[2, 4]) {
+            "2.13"
+        } else if version.is_at_least(&[1]) {
+            "2.12"
+        } else if version.is_at_least(&[0, 8, 2]) {
+            "2.11"
+        } else {
+            "2.10"
         }
     }
 
@@ -93,17 +95,14 @@ impl KafkaDistribution {
         let mut add = |group, name: &str, version: &str| {
             artifacts.push((group, name.to_owned(), version.to_owned()));
         };
-        match () {
-            () if version.is_at_least(&[4]) => add("org.slf4j", "slf4j-simple", "1.7.36"),
-            () if version.is_at_least(&[3]) => {
-                add("ch.qos.reload4j", "reload4j", "1.2.25");
-                add("org.slf4j", "slf4j-reload4j", "1.7.36");
-            }
-            () if version.is_at_least(&[2]) => {
-                add("log4j", "log4j", "1.2.17");
-                add("org.slf4j", "slf4j-log4j12", "1.7.30");
-            }
-            () => {}
+        if version.is_at_least(&[4]) {
+            add("org.slf4j", "slf4j-simple", "1.7.36");
+        } else if version.is_at_least(&[3]) {
+            add("ch.qos.reload4j", "reload4j", "1.2.25");
+            add("org.slf4j", "slf4j-reload4j", "1.7.36");
+        } else if version.is_at_least(&[2]) {
+            add("log4j", "log4j", "1.2.17");
+            add("org.slf4j", "slf4j-log4j12", "1.7.30");
         }
         if version.is_at_least(&[0, 10]) && !version.is_at_least(&[1]) {
             // Java 11 removed it.
@@ -113,17 +112,17 @@ impl KafkaDistribution {
     }
 
     /// Whether listeners have protocols in their names (KIP-2, 0.9); before there was one host and port.
-    pub fn has_listeners(&self) -> bool {
+    pub(crate) fn has_listeners(&self) -> bool {
         self.version.is_at_least(&[0, 9])
     }
 
     /// Whether topics can be created over the wire (KIP-4, 0.10.1).
-    pub fn has_create_topics(&self) -> bool {
+    pub(crate) fn has_create_topics(&self) -> bool {
         self.version.is_at_least(&[0, 10, 1])
     }
 
     /// The required Java, as text.
-    pub fn java_words(&self) -> String {
+    pub(crate) fn java_range(&self) -> String {
         match self.java_max {
             Some(max) => format!("{} to {max}", self.java_min),
             None => format!("{} or newer", self.java_min),
@@ -164,7 +163,7 @@ mod tests {
     fn zookeeper_until_3_2_and_kraft_since_3_3() {
         assert_eq!(release("3.2.3").coordination, Coordination::ZooKeeper);
         assert_eq!(release("3.3.0").coordination, Coordination::KRaft);
-        assert_eq!(release("4.1.1").java_words(), "17 or newer");
-        assert_eq!(release("2.8.2").java_words(), "8 to 23");
+        assert_eq!(release("4.1.1").java_range(), "17 or newer");
+        assert_eq!(release("2.8.2").java_range(), "8 to 23");
     }
 }

@@ -49,7 +49,7 @@ impl SecurityKind {
         found.map(|(_, kind)| *kind)
     }
 
-    /// The kind that stands behind `security=`. The error is the words for the user.
+    /// Parses the value of `security=`. The error is a message for the user.
     pub(crate) fn of_value(value: &str) -> Result<SecurityKind, String> {
         SecurityKind::parse(value).ok_or_else(|| {
             let known = SecurityKind::WRITTEN.iter().map(|(name, _)| *name);

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use kgauge_scenario::nearest;
+
 use super::security_kind::SecurityKind;
 use super::version::Version;
 
@@ -232,23 +234,25 @@ fn java_bytes(key: &str, value: &str) -> Result<u64, String> {
     };
     let number: u64 = digits.parse().map_err(|_| error())?;
     let bytes = number.checked_mul(unit).ok_or_else(error)?;
-    match (64 << 20..=1 << 40).contains(&bytes) {
-        true => Ok(bytes),
-        false => Err(format!("{key}={value}: from 64M to 1024G")),
+    if (64 << 20..=1 << 40).contains(&bytes) {
+        Ok(bytes)
+    } else {
+        Err(format!("{key}={value}: from 64M to 1024G"))
     }
 }
 
 fn jvm_flag(value: &str) -> Result<String, String> {
-    let is_heap = value.starts_with("-Xmx") || value.starts_with("-Xms");
-    match value.starts_with('-') && value.chars().all(|c| !c.is_control()) {
-        true if is_heap => Err(format!("jvm={value}: set the heap with heap=...")),
-        true => Ok(value.to_owned()),
-        false => Err(format!("jvm={value}: Java flags start with -")),
+    if !value.starts_with('-') || value.chars().any(char::is_control) {
+        return Err(format!("jvm={value}: Java flags start with -"));
     }
+    if value.starts_with("-Xmx") || value.starts_with("-Xms") {
+        return Err(format!("jvm={value}: set the heap with heap=..."));
+    }
+    Ok(value.to_owned())
 }
 
 /// Whether a broker setting may be given at all; which settings a release has is checked at the start.
-pub fn check_setting(key: &str, value: &str) -> Result<(), String> {
+pub(crate) fn check_setting(key: &str, value: &str) -> Result<(), String> {
     if value.chars().any(char::is_control) {
         return Err(format!("{key}: a setting must be on one line"));
     }
@@ -312,32 +316,6 @@ fn refusal(key: &str) -> Option<&'static str> {
         }
         _ => None,
     }
-}
-
-/// The candidate that needs the fewest letters changed, if they are few.
-pub(crate) fn nearest<'a>(
-    text: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
-    let near = candidates.map(|candidate| (distance(text, candidate), candidate));
-    let (steps, best) = near.min_by_key(|(steps, _)| *steps)?;
-    (steps <= 1 + text.len() / 5).then_some(best)
-}
-
-/// Levenshtein's distance, by one row.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(200).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().take(200).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -407,15 +385,5 @@ mod tests {
                 "{words}"
             );
         }
-    }
-
-    #[test]
-    fn near_words_are_found_and_far_ones_not() {
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(
-            nearest("borkers", OWN_KEYS.iter().copied()),
-            Some("brokers")
-        );
-        assert_eq!(nearest("zookeeper", OWN_KEYS.iter().copied()), None);
     }
 }

@@ -17,7 +17,7 @@ pub struct VersionError {
 
 impl Version {
     /// Whether it is this release or a later one; `parts` may be shorter, as in `[0, 11]`.
-    pub fn is_at_least(&self, parts: &[u16]) -> bool {
+    pub(crate) fn is_at_least(&self, parts: &[u16]) -> bool {
         self.0.as_slice() >= parts
     }
 

@@ -61,7 +61,7 @@ pub fn versions(setup: &KafkaSetup) -> (Vec<ReleaseFacts>, String) {
                 Coordination::KRaft => "kraft",
             }
             .to_owned(),
-            java: release.java_words(),
+            java: release.java_range(),
             java_fits,
             cached_bytes: dir.as_ref().map(|dir| size(&dir.join("libs"))),
             cached: dir,

@@ -52,35 +52,35 @@ impl fmt::Debug for Listeners {
 
 /// All credentials for an embedded cluster.
 #[derive(Debug)]
-pub(crate) struct MadeForEmbedded {
+pub(crate) struct EmbeddedSecurity {
     /// For the child.
     pub(crate) listeners: Listeners,
     /// For clients.
     pub(crate) client_settings: ClientSettings,
 }
 
-impl MadeForEmbedded {
+impl EmbeddedSecurity {
     /// Creates certificates and passwords, and writes the clients' files to `dir`. `None` without security. The error
     /// is a message.
-    pub(crate) fn make(kind: SecurityKind, dir: &Path) -> Result<MadeForEmbedded, String> {
+    pub(crate) fn make(kind: SecurityKind, dir: &Path) -> Result<EmbeddedSecurity, String> {
         let random = |error: io::Error| format!("no random numbers: {error}");
         let mut tls = None;
         if kind.has_tls() {
-            let made = Certificates::make()?;
+            let certificates = Certificates::make()?;
             let is_mutual = kind == SecurityKind::Mtls;
             tls = Some(Tls {
-                chain_pem: made.broker.certificate_pem().to_owned(),
-                key_pem: made.broker.key_pem().to_owned(),
-                client_authority_pem: is_mutual.then(|| made.authority_pem.clone()),
+                chain_pem: certificates.broker.certificate_pem().to_owned(),
+                key_pem: certificates.broker.key_pem().to_owned(),
+                client_authority_pem: is_mutual.then(|| certificates.authority_pem.clone()),
             });
             let file = |name: &str, content: &str| {
                 super::private::write(dir, name, content.as_bytes())
                     .map(drop)
                     .map_err(|error| format!("{}: {error}", dir.join(name).display()))
             };
-            file(AUTHORITY, &made.authority_pem)?;
+            file(AUTHORITY, &certificates.authority_pem)?;
             if is_mutual {
-                file(CLIENT, &made.client.pem())?;
+                file(CLIENT, &certificates.client.pem())?;
             }
         }
         let password = random_password().map_err(random)?;
@@ -96,7 +96,7 @@ impl MadeForEmbedded {
             tls,
             sasl,
         };
-        Ok(MadeForEmbedded {
+        Ok(EmbeddedSecurity {
             listeners,
             client_settings,
         })
@@ -137,19 +137,19 @@ mod tests {
 
     use super::*;
 
-    fn made(written: &str, dir: &Path) -> MadeForEmbedded {
-        MadeForEmbedded::make(SecurityKind::parse(written).unwrap(), dir).unwrap()
+    fn secured(written: &str, dir: &Path) -> EmbeddedSecurity {
+        EmbeddedSecurity::make(SecurityKind::parse(written).unwrap(), dir).unwrap()
     }
 
     #[test]
     fn every_kind_survives_the_way_to_the_child_and_our_client_reads_its_part() {
         for (written, kind) in SecurityKind::WRITTEN.iter().skip(1) {
             let dir = tempfile::tempdir().unwrap();
-            let made = made(written, dir.path());
-            let line = serde_json::to_string(&made.listeners).unwrap();
+            let security = secured(written, dir.path());
+            let line = serde_json::to_string(&security.listeners).unwrap();
             assert!(!line.contains('\n'), "{written}: one line");
             let again: Listeners = serde_json::from_str(&line).unwrap();
-            assert_eq!(again, made.listeners);
+            assert_eq!(again, security.listeners);
             let security = again.security().unwrap();
             assert_eq!(security.protocol.name(), kind.protocol());
             assert_eq!(security.tls.is_some(), kind.has_tls());
@@ -157,7 +157,7 @@ mod tests {
             let file = super::super::client_settings::write(
                 dir.path(),
                 "127.0.0.1:1",
-                &made.client_settings,
+                &security.client_settings,
             )
             .unwrap();
             let config = ClientConfig::from_properties_file(&file);
@@ -168,9 +168,9 @@ mod tests {
     #[test]
     fn nothing_secret_is_in_debug_output() {
         let dir = tempfile::tempdir().unwrap();
-        let made = made("scram-sha-512+tls", dir.path());
-        let debug_output = format!("{made:?} {:?}", made.listeners.security().unwrap());
-        let login = made.listeners.sasl.clone().unwrap();
+        let security = secured("scram-sha-512+tls", dir.path());
+        let debug_output = format!("{security:?} {:?}", security.listeners.security().unwrap());
+        let login = security.listeners.sasl.clone().unwrap();
         assert!(!debug_output.contains(&login.password), "{debug_output}");
         assert!(!debug_output.contains("PRIVATE KEY"), "{debug_output}");
     }
@@ -178,11 +178,11 @@ mod tests {
     #[test]
     fn librdkafka_gets_the_same_settings_under_its_own_names() {
         let dir = tempfile::tempdir().unwrap();
-        let made = made("scram-sha-256+tls", dir.path());
-        let password = made.listeners.sasl.unwrap().password;
+        let security = secured("scram-sha-256+tls", dir.path());
+        let password = security.listeners.sasl.unwrap().password;
         let authority = dir.path().join("ca.pem");
         assert_eq!(
-            made.client_settings.librdkafka,
+            security.client_settings.librdkafka,
             format!(
                 "security.protocol=SASL_SSL\nssl.ca.location={}\nsasl.mechanism=SCRAM-SHA-256\n\
                  sasl.username=kgauge\nsasl.password={password}\n",

@@ -18,7 +18,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use crate::kafka::{Coordination, KafkaDistribution, KafkaError, SecurityKind};
 use certificates::Certificates;
 use client_settings::{AUTHORITY, CLIENT, ClientSettings, login_module};
-pub(crate) use listeners::{Listeners, MadeForEmbedded};
+pub(crate) use listeners::{EmbeddedSecurity, Listeners};
 
 /// The user who logs in by SASL.
 pub(crate) const USER: &str = "kgauge";
@@ -64,8 +64,8 @@ pub(crate) fn make(
     }
     if kind.has_tls() {
         let password = new_password()?;
-        let made = Certificates::make().map_err(|words| trouble(release, words))?;
-        add_tls(&mut secured, kind, &made, &password, dir)
+        let certificates = Certificates::make().map_err(|words| trouble(release, words))?;
+        add_tls(&mut secured, kind, &certificates, &password, dir)
             .map_err(|words| trouble(release, words))?;
     }
     let password = new_password()?;
@@ -86,12 +86,15 @@ fn trouble(release: &KafkaDistribution, words: String) -> KafkaError {
 /// TLS came with 0.9 (KAFKA-1690), PLAIN with 0.10.0 (KIP-43), SCRAM with 0.10.2 (KIP-84); controllers store the users
 /// since 3.5 (KIP-900).
 fn check(kind: SecurityKind, release: &KafkaDistribution) -> Result<(), KafkaError> {
-    let since = |parts: &[u16], what: &str, number: &str| match release.version.is_at_least(parts) {
-        true => Ok(()),
-        false => Err(KafkaError::Unsupported {
-            release: release.version.clone(),
-            what: format!("{what} needs Kafka {number} or newer"),
-        }),
+    let since = |parts: &[u16], what: &str, number: &str| {
+        if release.version.is_at_least(parts) {
+            Ok(())
+        } else {
+            Err(KafkaError::Unsupported {
+                release: release.version.clone(),
+                what: format!("{what} needs Kafka {number} or newer"),
+            })
+        }
     };
     if kind.has_tls() {
         since(&[0, 9], "TLS", "0.9")?;
@@ -125,7 +128,7 @@ fn random_password() -> std::io::Result<String> {
 fn add_tls(
     secured: &mut SecurityFiles,
     kind: SecurityKind,
-    made: &Certificates,
+    certificates: &Certificates,
     password: &str,
     dir: &Path,
 ) -> Result<(), String> {
@@ -139,10 +142,10 @@ fn add_tls(
     set("ssl.key.password", password.to_owned());
     secured
         .files
-        .push(("broker.jks", made.broker.key_store(password)?));
+        .push(("broker.jks", certificates.broker.key_store(password)?));
     secured
         .files
-        .push((AUTHORITY, made.authority_pem.clone().into_bytes()));
+        .push((AUTHORITY, certificates.authority_pem.clone().into_bytes()));
     if kind == SecurityKind::Mtls {
         set("ssl.client.auth", "required".to_owned());
         set("ssl.truststore.location", path("clients.jks"));
@@ -150,8 +153,10 @@ fn add_tls(
         set("ssl.truststore.password", password.to_owned());
         secured
             .files
-            .push(("clients.jks", made.trust_store(password)));
-        secured.files.push((CLIENT, made.client.pem().into_bytes()));
+            .push(("clients.jks", certificates.trust_store(password)));
+        secured
+            .files
+            .push((CLIENT, certificates.client.pem().into_bytes()));
     }
     Ok(())
 }
@@ -178,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    fn made(written: &str, version: &str) -> Result<SecurityFiles, KafkaError> {
+    fn secured(written: &str, version: &str) -> Result<SecurityFiles, KafkaError> {
         let kind = SecurityKind::parse(written).unwrap();
         let release = KafkaDistribution::of(&version.parse().unwrap());
         make(kind, &release, Path::new("/conf"))
@@ -190,23 +195,23 @@ mod tests {
             secured.files.iter().map(|(name, _)| *name).collect()
         };
         assert!(
-            made("plaintext", "0.8.2.2")
+            secured("plaintext", "0.8.2.2")
                 .unwrap()
                 .client_settings
                 .java
                 .is_empty()
         );
         assert_eq!(
-            names(&made("tls", "4.3.1").unwrap()),
+            names(&secured("tls", "4.3.1").unwrap()),
             ["broker.jks", "ca.pem"]
         );
-        let mtls = made("mtls", "4.3.1").unwrap();
+        let mtls = secured("mtls", "4.3.1").unwrap();
         assert_eq!(
             names(&mtls),
             ["broker.jks", "ca.pem", "clients.jks", "client.pem"]
         );
         assert_eq!(mtls.broker["ssl.client.auth"], "required");
-        let scram = made("scram-sha-512+tls", "4.3.1").unwrap();
+        let scram = secured("scram-sha-512+tls", "4.3.1").unwrap();
         assert_eq!(names(&scram), ["broker.jks", "ca.pem", "jaas.conf"]);
         assert_eq!(scram.broker["sasl.enabled.mechanisms"], "SCRAM-SHA-512");
         let (_, password) = scram.scram.clone().unwrap();
@@ -217,8 +222,8 @@ mod tests {
 
     #[test]
     fn passwords_differ_each_time() {
-        let one = made("scram-sha-256", "4.3.1").unwrap().scram;
-        let two = made("scram-sha-256", "4.3.1").unwrap().scram;
+        let one = secured("scram-sha-256", "4.3.1").unwrap().scram;
+        let two = secured("scram-sha-256", "4.3.1").unwrap().scram;
         assert_ne!(one, two);
     }
 
@@ -242,12 +247,13 @@ mod tests {
 
     #[test]
     fn an_unsupported_kind_of_security_names_the_release_it_needs() {
-        let words = |written: &str, version: &str| made(written, version).unwrap_err().to_string();
+        let words =
+            |written: &str, version: &str| secured(written, version).unwrap_err().to_string();
         assert!(words("tls", "0.8.2.2").contains("TLS needs Kafka 0.9"));
         assert!(words("sasl-plain", "0.9.0.1").contains("0.10.0 or newer"));
         assert!(words("scram-sha-256", "0.10.1.0").contains("0.10.2 or newer"));
         assert!(words("scram-sha-256", "3.4.1").contains("3.5 or newer"));
-        assert!(made("scram-sha-256", "2.8.2").is_ok());
-        assert!(made("sasl-plain", "0.10.1.0").is_ok());
+        assert!(secured("scram-sha-256", "2.8.2").is_ok());
+        assert!(secured("sasl-plain", "0.10.1.0").is_ok());
     }
 }

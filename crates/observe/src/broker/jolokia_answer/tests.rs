@@ -31,7 +31,7 @@ fn sums_are_means_times_counts_in_whole_milliseconds() {
             value,
         )
     };
-    let look = seen(&[
+    let sample = seen(&[
         produce("TotalTimeMs", r#"{"Mean":2.3333333333333335,"Count":3}"#),
         produce("LocalTimeMs", r#"{"Mean":0.3333333333333333,"Count":3}"#),
         produce("RemoteTimeMs", r#"{"Mean":2.0,"Count":3}"#),
@@ -45,23 +45,23 @@ fn sums_are_means_times_counts_in_whole_milliseconds() {
             r#"{"Mean":1.25,"Count":4}"#,
         ),
     ]);
-    assert_eq!(look.requests.len(), 1);
-    let produce = |metric| look.of_requests(RequestKind::Produce, metric);
+    assert_eq!(sample.requests.len(), 1);
+    let produce = |metric| sample.of_requests(RequestKind::Produce, metric);
     assert_eq!(produce(MetricId::RequestCount), Some(3));
     assert_eq!(produce(MetricId::RequestTotal), Some(7_000_000));
     assert_eq!(produce(MetricId::RequestLocal), Some(1_000_000));
     assert_eq!(produce(MetricId::RequestRemote), Some(6_000_000));
     assert_eq!(produce(MetricId::RequestThrottle), None);
     assert_eq!(produce(MetricId::TemporaryMemory), Some(1_536));
-    assert_eq!(look.get(MetricId::Flushes), Some(4));
-    assert_eq!(look.get(MetricId::FlushTime), Some(5_000_000));
+    assert_eq!(sample.get(MetricId::Flushes), Some(4));
+    assert_eq!(sample.get(MetricId::FlushTime), Some(5_000_000));
 }
 
 #[test]
 fn before_any_request_the_mean_is_no_number_and_the_sum_is_0() {
     let name = "kafka.network:name=TotalTimeMs,request=FetchFollower,type=RequestMetrics";
-    let look = seen(&[read(name, r#"{"Mean":"NaN","Count":0}"#)]);
-    let follower = |metric| look.of_requests(RequestKind::FetchFollower, metric);
+    let sample = seen(&[read(name, r#"{"Mean":"NaN","Count":0}"#)]);
+    let follower = |metric| sample.of_requests(RequestKind::FetchFollower, metric);
     assert_eq!(follower(MetricId::RequestCount), Some(0));
     assert_eq!(follower(MetricId::RequestTotal), Some(0));
 }
@@ -85,7 +85,7 @@ fn network_threads_are_listed_by_listener_without_those_of_a_controller() {
         ),
         thread("CONTROLLER", 0, r#""io-wait-time-ns-total":9.0E9"#),
     ];
-    let look = seen(&[
+    let sample = seen(&[
         read(pattern, &format!("{{{}}}", threads.join(","))),
         read(
             "kafka.network:name=NetworkProcessorAvgIdlePercent,type=SocketServer",
@@ -98,15 +98,15 @@ fn network_threads_are_listed_by_listener_without_those_of_a_controller() {
         idle_ns,
     };
     assert_eq!(
-        look.listeners,
+        sample.listeners,
         [
             listener("CLIENTS", 1, 6_000_000),
             listener("PLAINTEXT", 2, 3_000_000_000)
         ]
     );
     // 6.006 s of three threads.
-    assert_eq!(look.get(MetricId::NetworkIdle), Some(2_002_000_000));
-    assert_eq!(look.get(MetricId::NetworkIdleShare), None);
+    assert_eq!(sample.get(MetricId::NetworkIdle), Some(2_002_000_000));
+    assert_eq!(sample.get(MetricId::NetworkIdleShare), None);
 }
 
 #[test]
@@ -127,13 +127,13 @@ fn each_generation_of_releases_tells_idle_threads_in_its_way() {
             404,
         ),
     ]);
-    let handlers = |look: &BrokerSample| {
-        let pools = look.get(MetricId::HandlerPools);
-        (look.get(MetricId::HandlerIdle), pools)
+    let handlers = |sample: &BrokerSample| {
+        let pools = sample.get(MetricId::HandlerPools);
+        (sample.get(MetricId::HandlerIdle), pools)
     };
-    let threads = |look: &BrokerSample| {
-        let share = look.get(MetricId::NetworkIdleShare);
-        (look.get(MetricId::NetworkIdle), share)
+    let threads = |sample: &BrokerSample| {
+        let share = sample.get(MetricId::NetworkIdleShare);
+        (sample.get(MetricId::NetworkIdle), share)
     };
     assert_eq!(handlers(&old), (Some(700), None));
     assert_eq!(threads(&old), (Some(900), None));
@@ -172,8 +172,8 @@ fn only_the_active_controller_is_believed_about_the_cluster() {
         )
     };
     let offline = |is: u8| {
-        let look = seen(&[offline.clone(), active(is)]);
-        look.get(MetricId::OfflinePartitions)
+        let sample = seen(&[offline.clone(), active(is)]);
+        sample.get(MetricId::OfflinePartitions)
     };
     assert_eq!((offline(1), offline(0)), (Some(2), None));
 }
@@ -196,13 +196,13 @@ fn collectors_are_added_and_the_broker_is_known_by_its_id() {
             r#"{"kafka.server:type=app-info,id=7":{"Version":"4.3.1"}}"#,
         ),
     ];
-    let look = seen(&answers);
-    assert_eq!(look.get(MetricId::Heap), Some(64));
-    assert_eq!(look.get(MetricId::Collections), Some(23));
-    assert_eq!(look.get(MetricId::CollectionTime), Some(590_000_000));
-    assert_eq!(look.started_unix_ms, Some(1_795_338_660_519));
+    let sample = seen(&answers);
+    assert_eq!(sample.get(MetricId::Heap), Some(64));
+    assert_eq!(sample.get(MetricId::Collections), Some(23));
+    assert_eq!(sample.get(MetricId::CollectionTime), Some(590_000_000));
+    assert_eq!(sample.started_unix_ms, Some(1_795_338_660_519));
     // Java alone tells nothing of a broker.
-    assert!(look.is_empty());
+    assert!(sample.is_empty());
     let text = format!("[{}]", answers.join(","));
     assert_eq!(Beans::parse(text.as_bytes()).unwrap().broker_id(), Some(7));
 }
@@ -230,7 +230,7 @@ fn junk_is_reported() {
     // Numbers that no counter has are not taken.
     let name = "kafka.server:name=BytesInPerSec,type=BrokerTopicMetrics";
     for count in ["-5", "1e300", "\"7\"", "null"] {
-        let look = seen(&[read(name, &format!(r#"{{"Count":{count}}}"#))]);
-        assert_eq!(look.get(MetricId::BytesIn), None, "{count}");
+        let sample = seen(&[read(name, &format!(r#"{{"Count":{count}}}"#))]);
+        assert_eq!(sample.get(MetricId::BytesIn), None, "{count}");
     }
 }

@@ -17,7 +17,7 @@ fn seen(text: &str) -> BrokerSample {
 /// As jmx_exporter's rules for Kafka 2.0 and for KRaft name them: no sums of times, since there are no means.
 #[test]
 fn the_names_of_the_shipped_rules_are_understood() {
-    let look = seen(
+    let sample = seen(
         r#"# HELP kafka_server_brokertopicmetrics_bytesin_total x
 # TYPE kafka_server_brokertopicmetrics_bytesin_total counter
 kafka_server_brokertopicmetrics_bytesin_total 700.0
@@ -48,9 +48,9 @@ jvm_memory_used_bytes{area="nonheap"} 9.0E8
 process_start_time_seconds 1.795338660519E9
 "#,
     );
-    assert_eq!(look.source, MetricsSource::Prometheus);
-    assert_eq!(look.requests.len(), 1);
-    let produce = |metric| look.of_requests(RequestKind::Produce, metric);
+    assert_eq!(sample.source, MetricsSource::Prometheus);
+    assert_eq!(sample.requests.len(), 1);
+    let produce = |metric| sample.of_requests(RequestKind::Produce, metric);
     assert_eq!(produce(MetricId::RequestCount), Some(12));
     assert_eq!(produce(MetricId::RequestTotal), None);
     let expected = [
@@ -69,8 +69,8 @@ process_start_time_seconds 1.795338660519E9
         (MetricId::Collections, 9),
         (MetricId::CollectionTime, 750_000_000),
     ];
-    assert_eq!(look.values, BTreeMap::from(expected));
-    assert_eq!(look.started_unix_ms, Some(1_795_338_660_519));
+    assert_eq!(sample.values, BTreeMap::from(expected));
+    assert_eq!(sample.started_unix_ms, Some(1_795_338_660_519));
 }
 
 #[test]
