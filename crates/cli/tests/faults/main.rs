@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use site::{Site, json, text};
+use site::{Site, events, json, json_lines, text};
 
 /// One test at a time. What another one has panicked about is its own matter.
 fn alone() -> MutexGuard<'static, ()> {
@@ -30,16 +30,9 @@ fn scenario(brokers: u32, stages: &str, shape: &str, faults: &str) -> String {
     )
 }
 
-fn events(folder: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(folder.join("events.jsonl")).unwrap();
-    let read = |line: &str| serde_json::from_str(line).unwrap();
-    text.lines().map(read).collect()
-}
-
 /// (ns on the repeat's clock, begins, words) of each fault that was written down.
 fn faults(folder: &Path) -> Vec<(u64, bool, String)> {
-    let events = events(folder).into_iter();
-    let faults = events.filter(|event| event["event"] == "fault");
+    let faults = events(folder, "fault").into_iter();
     faults
         .map(|event| {
             (
@@ -172,7 +165,7 @@ fn crashes_and_all_the_rest_are_healed_before_the_next_repeat() {
     let lost = table.contains("records acked, but the brokers count");
     let status = i32::from(lost);
     assert_eq!(output.status.code(), Some(status), "{table}");
-    let events = events(&site.path("out"));
+    let events = json_lines(&site.path("out/events.jsonl"));
     let of = |repeat: u64| {
         let mine = events
             .iter()

@@ -1,13 +1,13 @@
 //! Kafka's Java client and librdkafka send what kgauge feeds them, and the brokers count it.
 
+use std::path::PathBuf;
 use std::process::Child;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::kgauge;
-use crate::site::{Site, json, text, wait_for};
+use crate::site::{Site, json, text, wait_for, wait_until};
+use crate::{kafka, kgauge, start};
 
 /// Keys, headers and nulls, so that every part of a record goes through the pipes.
 const CLIENTS: &str = "\
@@ -43,8 +43,6 @@ flows:
 stages: {warm-up: 0 s, hold: 60 s}
 repeats: 1
 ";
-
-const TARGET: &str = "kafka:4.3.1,heap=512M,jvm=-XX:TieredStopAtLevel=1";
 
 fn flow_of(trial: &Value) -> &Value {
     &trial["flows"][0]
@@ -87,7 +85,8 @@ fn check_written(target: &str, (shape, count): (&str, u64), drivers: &[&str]) ->
 #[ignore = "real Kafka"]
 fn every_client_writes_what_it_is_fed() {
     let drivers = ["kgauge", "java", "java:3.9.1", "librdkafka"];
-    let site = check_written(TARGET, ("max", 300_000), &drivers);
+    let target = kafka(crate::NEWEST, "heap=512M");
+    let site = check_written(&target, ("max", 300_000), &drivers);
     let summary = json(&site.path("out/summary.json"));
     let compared = &summary["drivers"][0];
     let rows = compared["rows"].as_array().unwrap();
@@ -150,7 +149,7 @@ fn what_a_release_has_not_is_refused_by_name() {
 fn middle(site: &Site, driver: &str) -> (Child, i32) {
     site.write("long.yaml", LONG);
     let call = ["run", "long.yaml", "--out", "out", "--driver", driver];
-    let child = kgauge(site, &call).spawn().unwrap();
+    let child = start(site, &call);
     wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
     let pid = driver_of(child.id()).expect("a driver runs");
     (child, pid)
@@ -171,11 +170,8 @@ fn driver_of(parent: u32) -> Option<i32> {
 }
 
 fn wait_until_gone(pid: i32) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while std::fs::metadata(format!("/proc/{pid}")).is_ok() {
-        assert!(Instant::now() < deadline, "process {pid} lives on");
-        std::thread::yield_now();
-    }
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    wait_until("the driver has ended", || !process.exists());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::site::{Site, text};
+use crate::site::{Site, json_lines, text};
 use crate::{NEWEST, kafka, kgauge};
 
 const SCENARIO: &str = "\
@@ -16,15 +16,8 @@ stages: {warm-up: 0 s, hold: 60 s, drain: 30 s}
 repeats: 1
 ";
 
-fn evidence(site: &Site) -> Vec<Value> {
-    let lines = std::fs::read_to_string(site.path("out/evidence.jsonl")).unwrap();
-    lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
-fn run(version: &str, more: &str, arguments: &[&str]) -> (Site, Vec<Value>) {
+/// The evidence of a run.
+fn run(version: &str, more: &str, arguments: &[&str]) -> Vec<Value> {
     let site = Site::new();
     site.write("t.yaml", SCENARIO);
     let target = kafka(version, &format!("heap=384M{more}"));
@@ -37,12 +30,11 @@ fn run(version: &str, more: &str, arguments: &[&str]) -> (Site, Vec<Value>) {
         "{version}: {}",
         text(&output.stderr)
     );
-    let evidence = evidence(&site);
-    (site, evidence)
+    json_lines(&site.path("out/evidence.jsonl"))
 }
 
 fn check(version: &str) {
-    let (_site, evidence) = run(version, "", &[]);
+    let evidence = run(version, "", &[]);
     let looks: Vec<&Value> = evidence
         .iter()
         .filter(|one| one["evidence"] == "broker")
@@ -115,7 +107,7 @@ fn the_oldest_release_tells_its_metrics() {
 #[test]
 #[ignore = "real Kafka"]
 fn brokers_are_not_asked_when_metrics_are_off_and_the_evidence_names_the_reason() {
-    let (_site, evidence) = run(NEWEST, ",metrics=off", &["--no-wire-evidence"]);
+    let evidence = run(NEWEST, ",metrics=off", &["--no-wire-evidence"]);
     assert!(evidence.iter().all(|one| one["evidence"] != "broker"));
     assert!(evidence.iter().all(|one| one["subject"] != "cluster"));
     assert!(evidence.iter().any(|one| one["evidence"] == "client"));

@@ -2,23 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::security::check_counted;
-use crate::site::{Site, wait_for};
-use crate::{kafka, kgauge, processes};
-
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => found.extend(files(&path)),
-            false => found.push(path),
-        }
-    }
-    found
-}
+use crate::site::{Site, files, good, wait_for};
+use crate::{kafka, processes, start};
 
 /// Passwords, and the lines of private keys, out of a cluster's configurations.
 fn secrets(conf: &Path) -> BTreeSet<String> {
@@ -60,17 +48,8 @@ fn check(security: &str, version: &str, at_least: usize) {
     let target = kafka(version, &format!("heap=512M,security={security}"));
     // A run of two seconds, in which the test searches everything.
     let rate = "writers.shape.constant=400/s";
-    let call = [
-        "run",
-        "counted.yaml",
-        "--out",
-        "out",
-        "--set",
-        rate,
-        "--target",
-        &target,
-    ];
-    let child = kgauge(&site, &call).spawn().unwrap();
+    let call = ["run", "counted.yaml", "--out", "out", "--target", &target];
+    let child = start(&site, &[&call[..], &["--set", rate]].concat());
     wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
     let conf = site.path("state/kgauge/clusters");
     let secrets = secrets(&conf);
@@ -95,12 +74,7 @@ fn check(security: &str, version: &str, at_least: usize) {
         }
     }
     let output = child.wait_with_output().unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    good(&output);
     check_counted(&site, security);
     shows("stdout", &output.stdout);
     shows("stderr", &output.stderr);

@@ -2,7 +2,6 @@
 //! behind.
 
 use std::fs;
-use std::process::Child;
 use std::time::{Duration, Instant};
 
 use kgauge_client::admin::TopicSpec;
@@ -11,8 +10,8 @@ use kgauge_wire::messages::ListOffsetsRequest;
 use kgauge_wire::messages::list_offsets::{ListOffsetsPartition, ListOffsetsTopic};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{Site, json, text, wait_for};
-use crate::{NEWEST, kafka, kgauge};
+use crate::site::{Site, json, text, wait_until};
+use crate::{NEWEST, kafka, kgauge, serve, start};
 
 /// The last release whose clusters speak the first kind only.
 const FIRST_KIND: &str = "3.9.1";
@@ -253,50 +252,11 @@ fn ends(cluster: &mut Cluster, topic: &str) -> (i64, i64) {
     (end(0), end(1))
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::yield_now();
-    }
-}
-
-struct Serving(Child, String);
-
-impl Serving {
-    fn start(site: &Site, version: &str) -> Self {
-        let printed = site.path("printed");
-        let target = kafka(version, "heap=512M");
-        let process = kgauge(site, &["cluster", "up", &target])
-            .stdout(fs::File::create(&printed).unwrap())
-            .spawn()
-            .unwrap();
-        wait_for(&printed);
-        let mut servers = String::new();
-        until("the cluster tells its servers", || {
-            let text = fs::read_to_string(&printed).unwrap();
-            let found = text
-                .lines()
-                .find_map(|line| line.strip_prefix("bootstrap.servers="));
-            servers = found.unwrap_or_default().to_owned();
-            text.ends_with('\n') && !servers.is_empty()
-        });
-        Self(process, servers)
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = kill_process(Pid::from_child(&self.0), Signal::INT);
-        let _ = self.0.wait();
-    }
-}
-
 /// A transaction of ten minutes that the user breaks off.
 fn check_ctrl_c(version: &str) {
     let site = Site::new();
-    let serving = Serving::start(&site, version);
-    let servers = vec![serving.1.parse().unwrap()];
+    let serving = serve(&site, &kafka(version, "heap=512M"));
+    let servers = vec![serving.servers.parse().unwrap()];
     let mut cluster = Cluster::bootstrap(ClientConfig::new(servers)).unwrap();
     let topic = TopicSpec {
         name: "orders".to_owned(),
@@ -308,28 +268,23 @@ fn check_ctrl_c(version: &str) {
     let call = format!(
         "kafka-producer-perf-test --topic orders --num-records 100000000 --record-size 100 --throughput 500 \
          --producer-props bootstrap.servers={} --transactional-id x --transaction-duration-ms 600000",
-        serving.1
+        serving.servers
     );
-    let child = kgauge(&site, &call.split(' ').collect::<Vec<_>>())
-        .spawn()
-        .unwrap();
-    until("records arrive", || ends(&mut cluster, "orders").0 > 200);
+    let child = start(&site, &call.split(' ').collect::<Vec<_>>());
+    wait_until("records arrive", || ends(&mut cluster, "orders").0 > 200);
     let (_, stable) = ends(&mut cluster, "orders");
     assert_eq!(stable, 0, "the transaction is open");
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_ne!(output.status.code(), Some(0), "{}", text(&output.stderr));
     // Its timeout is a minute; nobody waits for it.
-    let start = Instant::now();
-    until("readers may read on", || {
+    let interrupted = Instant::now();
+    wait_until("readers may read on", || {
         let (end, stable) = ends(&mut cluster, "orders");
         end == stable && end > 200
     });
-    assert!(
-        start.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        start.elapsed()
-    );
+    let waited = interrupted.elapsed();
+    assert!(waited < Duration::from_secs(20), "{waited:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::site::{Site, text};
+use crate::site::{Site, events, json_lines, text};
 use crate::{NEWEST, kafka, kgauge};
 
 const KILLED: &str = "\
@@ -45,20 +45,11 @@ fn run(scenario: &str, target: &str) -> Site {
     site
 }
 
-fn lines(site: &Site, file: &str) -> Vec<Value> {
-    let lines = std::fs::read_to_string(site.path("out").join(file)).unwrap();
-    let lines = lines.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
-/// The lines of the cluster, of one kind.
+/// The evidence of one kind about the cluster.
 fn cluster_evidence(site: &Site, kind: &str) -> Vec<Value> {
-    let lines = lines(site, "evidence.jsonl").into_iter();
-    lines
-        .filter(|line| line["subject"] == "cluster" && line["evidence"] == kind)
-        .collect()
+    let mut evidence = json_lines(&site.path("out/evidence.jsonl"));
+    evidence.retain(|line| line["subject"] == "cluster" && line["evidence"] == kind);
+    evidence
 }
 
 /// `is_old`: before groups (0.9), and before brokers reported the sizes of logs (1.0).
@@ -133,10 +124,7 @@ fn a_broker_that_dies_is_seen_in_leaders_and_replicas() {
     let topic = cluster_evidence(&site, "topic");
     assert_eq!(topic[0]["under_replicated"], 0, "{topic:?}");
     assert_eq!(topic.last().unwrap()["under_replicated"], 3, "{topic:?}");
-    let events = lines(&site, "events.jsonl").into_iter();
-    let changes: Vec<Value> = events
-        .filter(|event| event["event"] == "replicas-changed")
-        .collect();
+    let changes = events(&site.path("out"), "replicas-changed");
     let sum = |key: &str| -> u64 { changes.iter().map(|one| one[key].as_u64().unwrap()).sum() };
     assert_eq!(
         (sum("leaders_moved"), sum("left_sync")),

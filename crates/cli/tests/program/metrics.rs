@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::site::{Site, text};
+use crate::site::{Site, good, json_lines};
 
 const REPLICATED: &str = "\
 kgauge: 1
@@ -19,13 +19,8 @@ repeats: 1
 ";
 
 fn run(site: &Site, scenario: &str, more: &[&str]) -> Vec<Value> {
-    let output = site.run(&[&["run", scenario, "--out", "out"], more].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let lines = std::fs::read_to_string(site.path("out/evidence.jsonl")).unwrap();
-    let lines = lines.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    good(&site.run(&[&["run", scenario, "--out", "out"], more].concat()));
+    json_lines(&site.path("out/evidence.jsonl"))
 }
 
 /// Each broker's looks, in their order.
