@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use super::actions::{Action, InteropClient};
 use super::table::{self, CheckResult, CheckVerdict};
-use crate::kafka::{FinishedJob, Job};
+use crate::kafka::{FinishedJob, Job, KafkaScript, Tools};
 use crate::say::print_line;
 use crate::stop;
 
@@ -36,8 +36,8 @@ impl Name {
     }
 
     /// Of one of Kafka's tools.
-    pub(super) fn tool(tool: &'static str, action: &'static str, row: Action) -> Name {
-        Name::from((tool, action)).cell(InteropClient::Kafka, row)
+    pub(super) fn tool(tool: KafkaScript, action: &'static str, row: Action) -> Name {
+        Name::from((tool.name, action)).cell(InteropClient::Kafka, row)
     }
 
     /// Of a client program, which says no more than the action.
@@ -340,6 +340,16 @@ impl Transcript {
     /// Runs a program that must end well.
     pub(super) fn run(&mut self, job: Job) -> Result<FinishedJob> {
         self.run_any(job)?.success()
+    }
+
+    /// Runs one of Kafka's tools, which must end well. Returns its stdout.
+    pub(super) fn run_tool(
+        &mut self,
+        tools: &Tools<'_>,
+        script: KafkaScript,
+        arguments: &[&str],
+    ) -> Result<String> {
+        Ok(self.run(tools.call(script, arguments)?)?.stdout)
     }
 
     /// Adds output that a program wrote to files.

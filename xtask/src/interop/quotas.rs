@@ -8,11 +8,12 @@ use anyhow::{Result, ensure};
 
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
+use super::configs::{alter, describe};
 use crate::kafka::{KafkaScript, Tools, output};
 
-const CONFIGS: &str = KafkaScript::CONFIGS.name;
-const PRODUCER: &str = KafkaScript::PRODUCER_PERF.name;
-const CONSUMER: &str = KafkaScript::CONSUMER_PERF.name;
+const CONFIGS: KafkaScript = KafkaScript::CONFIGS;
+const PRODUCER: KafkaScript = KafkaScript::PRODUCER_PERF;
+const CONSUMER: KafkaScript = KafkaScript::CONSUMER_PERF;
 
 const TOPIC: &str = "interop-quotas";
 const CLIENT: &str = "perf";
@@ -133,8 +134,8 @@ fn is_free(moved: &QuotaRun) -> Result<String> {
 
 fn set(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<String> {
     let setting = format!("{}={RATE}", quota.what);
-    alter(log, tools, quota, &["--add-config", &setting])?;
-    let stdout = describe(log, tools, quota)?;
+    alter(log, tools, quota.entity, ["--add-config", &setting])?;
+    let stdout = describe(log, tools, quota.entity)?;
     let expected = format!(
         "Quota configs for {} are {}={RATE}.0",
         quota.words, quota.what
@@ -144,26 +145,10 @@ fn set(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<String>
 }
 
 fn take_back(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<()> {
-    alter(log, tools, quota, &["--delete-config", quota.what])?;
-    let stdout = describe(log, tools, quota)?;
+    alter(log, tools, quota.entity, ["--delete-config", quota.what])?;
+    let stdout = describe(log, tools, quota.entity)?;
     ensure!(!stdout.contains(quota.what), "it is still there");
     Ok(())
-}
-
-fn alter(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota, change: &[&str]) -> Result<()> {
-    let arguments = [&["--alter"][..], change, quota.entity].concat();
-    let stdout = log
-        .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
-        .stdout;
-    ensure!(stdout.contains("Completed updating"), "it does not say so");
-    Ok(())
-}
-
-fn describe(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<String> {
-    let arguments = [&["--describe"][..], quota.entity].concat();
-    Ok(log
-        .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
-        .stdout)
 }
 
 /// Sends or reads all records.
@@ -185,8 +170,8 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
         &["--print-metrics", "--command-property", &client],
     ]
     .concat();
-    let finished = log.run(tools.call(KafkaScript::PRODUCER_PERF, &arguments)?)?;
-    let sent = output::sent(&finished.stdout)?;
+    let stdout = log.run_tool(tools, PRODUCER, &arguments)?;
+    let sent = output::sent(&stdout)?;
     ensure!(
         sent.records == RECORDS,
         "{} of {RECORDS} sent",
@@ -194,7 +179,7 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
     );
     Ok(QuotaRun {
         records_per_s: sent.records_per_s,
-        throttled_ms_max: output::metric(&finished.stdout, "produce-throttle-time-max")?,
+        throttled_ms_max: output::metric(&stdout, "produce-throttle-time-max")?,
     })
 }
 
@@ -206,12 +191,12 @@ fn consume(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
     let what = ["--topic", TOPIC, "--num-records", &records];
     let how = ["--print-metrics", "--command-property", &client];
     let arguments = [&what[..], &patience, &how].concat();
-    let finished = log.run(tools.call(KafkaScript::CONSUMER_PERF, &arguments)?)?;
-    let consumed = output::consumed(&finished.stdout)?;
+    let stdout = log.run_tool(tools, CONSUMER, &arguments)?;
+    let consumed = output::consumed(&stdout)?;
     ensure!(consumed >= RECORDS, "{consumed} of {RECORDS} read");
-    let seconds = output::fetch_seconds(&finished.stdout)?;
+    let seconds = output::fetch_seconds(&stdout)?;
     Ok(QuotaRun {
         records_per_s: consumed as f64 / seconds,
-        throttled_ms_max: output::metric(&finished.stdout, "fetch-throttle-time-max")?,
+        throttled_ms_max: output::metric(&stdout, "fetch-throttle-time-max")?,
     })
 }
