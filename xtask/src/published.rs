@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -94,22 +94,24 @@ pub(crate) struct PublishedOptions {
     program: ProgramOption,
 }
 
-/// Runs the command.
-pub(crate) fn run(options: &PublishedOptions) -> Result<ExitCode> {
+/// Runs the command. Returns false when the output of a line differs.
+pub(crate) fn run(options: &PublishedOptions) -> Result<bool> {
     let binary = options.program.kgauge()?;
     let folder = tempfile::tempdir()?;
-    let mut failed = 0;
+    let mut is_good = true;
     for release in &options.releases {
-        failed += on(release, options, &binary, folder.path())?;
+        is_good &= compare_release(release, options, &binary, folder.path())?;
     }
-    Ok(match failed {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    })
+    Ok(is_good)
 }
 
-/// Runs the lines of a release. Returns how many differ.
-fn on(release: &str, options: &PublishedOptions, binary: &Path, folder: &Path) -> Result<u32> {
+/// Runs the lines of a release. Returns false when the output of one differs.
+fn compare_release(
+    release: &str,
+    options: &PublishedOptions,
+    binary: &Path,
+    folder: &Path,
+) -> Result<bool> {
     let folder = folder.join(release);
     links(binary, &folder)?;
     let kgauge = Kgauge {
@@ -119,9 +121,10 @@ fn on(release: &str, options: &PublishedOptions, binary: &Path, folder: &Path) -
     remark(&format!("starting Apache Kafka {release}"));
     let cluster = kgauge.start("cluster", &["cluster", "up", &format!("kafka:{release}")])?;
     let servers = cluster.servers()?;
-    let zookeeper = match release.starts_with('4') {
-        true => String::new(),
-        false => cluster.value("zookeeper.connect")?,
+    let zookeeper = if release.starts_with('4') {
+        String::new()
+    } else {
+        cluster.value("zookeeper.connect")?
     };
     let site = PublishedRun {
         release,
@@ -130,7 +133,7 @@ fn on(release: &str, options: &PublishedOptions, binary: &Path, folder: &Path) -
         tools: kafka::tools(release)?,
         folder: &folder,
     };
-    let mut failed = 0;
+    let mut is_good = true;
     for published in LINES {
         if !published.releases.contains(&release) {
             continue;
@@ -140,12 +143,12 @@ fn on(release: &str, options: &PublishedOptions, binary: &Path, folder: &Path) -
             let study = published.study;
             print_line(&format!("\n{study} on Apache Kafka {release}\n$ {line}"));
             if let Err(error) = compare(&line, &site) {
-                failed += 1;
+                is_good = false;
                 print_line(&format!("DIFFERENT: {error:#}"));
             }
         }
     }
-    Ok(failed)
+    Ok(is_good)
 }
 
 /// Links with the tools' names, where the command lines expect them.
@@ -187,16 +190,16 @@ struct PublishedRun<'a> {
 }
 
 impl PublishedRun<'_> {
-    /// A line with the hosts of this cluster.
+    /// The words of a line, with the hosts of this cluster and a prefix for the topics.
     fn here(&self, line: &str, topics: &str) -> Vec<String> {
         let line = line
             .replace("SERVERS", &self.servers)
             .replace("ZOOKEEPER", &self.zookeeper);
-        let word = |word: &str| match TOPICS.contains(&word) {
-            true => format!("{topics}{word}"),
-            false => word.to_owned(),
+        let renamed = |word: &str| {
+            let prefix = if TOPICS.contains(&word) { topics } else { "" };
+            format!("{prefix}{word}")
         };
-        line.split(' ').map(word).collect()
+        line.split(' ').map(renamed).collect()
     }
 }
 
