@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::built::{self, ProgramOption};
-use crate::codegen::root;
+use crate::folders::{make_empty, root};
 use crate::say::{print_line, remark};
 
 /// Node resolves modules from the folder of the program, so these files are copied to where the modules are installed.
@@ -122,10 +122,7 @@ struct WatchedRun {
 
 impl WatchedRun {
     fn start(binary: &Path, folder: &Path) -> Result<Self> {
-        if folder.exists() {
-            fs::remove_dir_all(folder)?;
-        }
-        fs::create_dir_all(folder)?;
+        make_empty(folder)?;
         remark("kgauge run live.yaml --serve 0");
         let mut run = Command::new(binary)
             .arg("run")
@@ -203,10 +200,7 @@ fn print_checks(lines: &str) -> Result<bool> {
 
 /// The pages, under names that tell them apart.
 fn make(options: &BrowserOptions, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)?;
-    }
-    fs::create_dir_all(folder)?;
+    make_empty(folder)?;
     let made = Command::new(built::report_pages()?).arg(folder).status()?;
     ensure!(made.success(), "the made-up pages could not be written");
     let scenario = root().join(SCENARIO);

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::codegen::root;
+use crate::folders::root;
 use crate::say::remark;
 
 /// The program that a command uses.

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::built::ProgramOption;
-use crate::codegen::root;
+use crate::folders::root;
 use crate::say::{print_line, remark};
 use crate::stop;
 use between::Spreads;

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::built::ProgramOption;
-use crate::codegen::root;
+use crate::folders::root;
 use crate::kafka::{self, HEAP, RELEASE};
 use crate::say::{print_line, remark};
 

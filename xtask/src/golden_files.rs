@@ -14,7 +14,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::codegen::{RELEASE_NEW, maven, root};
+use crate::codegen::{RELEASE_NEW, maven};
+use crate::folders::{make_empty, root};
 use crate::say::print_line;
 
 /// What is done instead of writing the files.
@@ -132,7 +133,9 @@ impl GoldenFiles {
     }
 
     fn empty_folder(&self, name: &str) -> Result<PathBuf> {
-        maven::empty_folder(&format!("{}-{name}", self.name))
+        let folder = root().join(format!("target/codegen/{}-{name}", self.name));
+        make_empty(&folder)?;
+        Ok(folder)
     }
 }
 

@@ -6,6 +6,7 @@ mod built;
 mod codegen;
 mod compare_check;
 mod crashes;
+mod folders;
 mod golden_files;
 mod interop;
 mod kafka;

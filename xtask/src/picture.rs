@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::browser::install;
 use crate::built::ProgramOption;
-use crate::codegen::root;
+use crate::folders::{make_empty, root};
 use crate::say::{print_line, remark};
 
 /// The run that is shown.
@@ -25,10 +25,7 @@ const LINES_MAX: usize = 46;
 pub(crate) fn run(program: &ProgramOption) -> Result<()> {
     let binary = program.kgauge()?;
     let folder = root().join("target/tmp/picture");
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
-    }
-    fs::create_dir_all(&folder)?;
+    make_empty(&folder)?;
     let pictures = root().join("docs/pictures");
     fs::create_dir_all(&pictures)?;
     fs::copy(root().join(SCENARIO), folder.join("picture.yaml"))?;

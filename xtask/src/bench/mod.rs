@@ -10,11 +10,9 @@ mod machine;
 mod proof;
 mod speed;
 
-use std::fs;
-
 use anyhow::Result;
 
-use crate::codegen::root;
+use crate::folders::{root, temporary_in};
 use crate::kafka::{self, KafkaBroker, RELEASE, Tools};
 use crate::say::{print_line, remark};
 use crate::{built, stop};
@@ -87,11 +85,7 @@ fn generators(options: &BenchOptions) -> Result<()> {
             machine.load_average, machine.processors
         ));
     }
-    let folder = root().join("target/bench");
-    fs::create_dir_all(&folder)?;
-    let work = tempfile::Builder::new()
-        .prefix("work-")
-        .tempdir_in(&folder)?;
+    let work = temporary_in(&root().join("target/bench"))?;
     let broker = KafkaBroker::start(&work.path().join("broker"))?;
     let tools = Tools {
         release: &release,

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 
 use super::actions::{Action, InteropClient};
 use super::table::{self, CheckResult, CheckVerdict};
+use crate::folders::make_empty;
 use crate::kafka::{FinishedJob, Job, KafkaScript, Tools};
 use crate::say::print_line;
 use crate::stop;
@@ -115,9 +116,7 @@ pub(super) struct Checks {
 impl Checks {
     /// No check yet. Transcripts go to the folder `kept`, which is emptied.
     pub(super) fn new(kept: PathBuf, missing: MissingTool) -> Result<Checks> {
-        if kept.is_dir() {
-            fs::remove_dir_all(&kept)?;
-        }
+        make_empty(&kept)?;
         Ok(Checks {
             target: "",
             kept,
@@ -231,7 +230,6 @@ impl Checks {
     /// Writes the transcript to a file and returns its path.
     pub(super) fn keep(&self, name: Name, transcript: &Transcript) -> Result<PathBuf> {
         let words = format!("{} {} {}", self.target, name.client, name.action);
-        fs::create_dir_all(&self.kept)?;
         let number = self.rows.len() + 1;
         let path = self
             .kept

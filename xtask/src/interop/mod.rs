@@ -30,7 +30,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::built::ProgramOption;
-use crate::codegen::root;
+use crate::folders::{root, temporary_in};
 use crate::kafka::{self, RELEASE, ReleaseTools};
 use crate::say::print_line;
 use crate::stop;
@@ -113,9 +113,7 @@ fn check(
     binary: &Path,
     folder: &Path,
 ) -> Result<()> {
-    let work = tempfile::Builder::new()
-        .prefix("work-")
-        .tempdir_in(folder)?;
+    let work = temporary_in(folder)?;
     if options.wants(Half::Embedded) {
         checks.against("embedded cluster");
         let parts = embedded::EmbeddedHalf {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::built::ProgramOption;
-use crate::codegen::root;
+use crate::folders::root;
 use crate::kafka::{FinishedJob, Job};
 use crate::kgauge::Kgauge;
 use crate::say::{print_line, remark};

@@ -6,7 +6,6 @@ mod peers;
 mod rows;
 
 use std::fmt::Write as _;
-use std::fs;
 
 use anyhow::Result;
 use serde_json::json;
@@ -15,7 +14,7 @@ use super::compare::BenchPlan;
 use super::machine::BenchMachine;
 use super::proof::ProofRecord;
 use super::{BenchOptions, machine, proof};
-use crate::codegen::root;
+use crate::folders::{root, temporary_in};
 use crate::kafka::{self, KafkaBroker, RELEASE, Tools};
 use crate::say::{print_line, remark};
 use crate::{built, stop};
@@ -82,11 +81,7 @@ pub(super) fn run(options: &BenchOptions) -> Result<()> {
     let kgauge = built::kgauge()?;
     let release = kafka::tools(RELEASE)?;
     let machine = machine::facts()?;
-    let folder = root().join("target/bench");
-    fs::create_dir_all(&folder)?;
-    let work = tempfile::Builder::new()
-        .prefix("speed-")
-        .tempdir_in(&folder)?;
+    let work = temporary_in(&root().join("target/bench"))?;
     let broker = KafkaBroker::start(&work.path().join("broker"))?;
     let tools = Tools {
         release: &release,

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use super::super::contender::timed;
-use crate::codegen::root;
+use crate::folders::root;
 use crate::kafka::{Job, KafkaScript, Tools, output};
 
 const TIME_MAX: Duration = Duration::from_secs(900);

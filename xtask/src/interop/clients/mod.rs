@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 
 use super::actions::{Action, InteropClient, REPLICATION_FACTOR};
 use super::checks::{Checks, Name, Transcript};
-use crate::codegen::root;
+use crate::folders::root;
 use crate::kafka::{FinishedJob, Job, Tools};
 use crate::stop;
 use report::{ActionOutcome, ClientReport};
