@@ -2,6 +2,8 @@
 
 use std::num::NonZero;
 
+use super::target_in_name;
+
 /// One cause on one target.
 pub(super) struct BottleneckCell {
     /// The verdict's word in `summary.json`.
@@ -207,11 +209,11 @@ pub(super) const CELLS: &[BottleneckCell] = &[
 impl BottleneckCell {
     /// A name for files: `disk-kafka`.
     pub(super) fn name(&self) -> String {
-        let end = self.target.find(',').unwrap_or(self.target.len());
-        let target = self.target[..end].replace(':', "-");
-        let readers = match self.load.contains("kind: consume") {
-            true => "-read",
-            false => "",
+        let target = target_in_name(self.target);
+        let readers = if self.load.contains("kind: consume") {
+            "-read"
+        } else {
+            ""
         };
         format!("{}-{target}{readers}", self.cause)
     }

@@ -8,7 +8,6 @@ mod trouble;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -18,7 +17,7 @@ use crate::kgauge::{Background, Kgauge};
 use crate::say::{print_line, remark};
 use cells::{BlameCell, CELLS, Disturbance};
 use party::BlameVerdict;
-pub(super) use table::Table;
+pub(super) use table::BlameTable;
 use trouble::Hogs;
 
 /// No run takes longer.
@@ -29,8 +28,8 @@ pub(super) fn run(
     trials: usize,
     is_wanted: impl Fn(&str) -> bool,
     kgauge: &Kgauge<'_>,
-) -> Result<Table> {
-    let mut table = Table::default();
+) -> Result<BlameTable> {
+    let mut table = BlameTable::default();
     for cell in CELLS.iter().filter(|cell| is_wanted(&cell.name())) {
         let name = cell.name();
         if let Some(why) = trouble::why_not(cell.place) {
@@ -114,14 +113,4 @@ fn blamed(out: &Path) -> Result<BlameVerdict> {
     let summary: Value = serde_json::from_str(&text)?;
     let trial = summary["trials"].get(0).context("no trial")?;
     Ok(BlameVerdict::of(trial))
-}
-
-/// The same command with others before its words.
-fn around(words: &[&str], command: &Command) -> Command {
-    let (first, rest) = words.split_first().unwrap_or((&"env", &[]));
-    let mut wrapped = Command::new(first);
-    wrapped.args(rest);
-    wrapped.arg(command.get_program()).args(command.get_args());
-    wrapped.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
-    wrapped
 }

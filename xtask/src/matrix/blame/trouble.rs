@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::around;
+use super::super::within_words;
 use super::cells::Disturbance;
 use crate::kafka::ChildProcess;
 
@@ -44,10 +44,10 @@ impl PreparedTrouble {
         match self.place {
             Disturbance::CutOff => {
                 let script = "ip link set lo up && exec \"$@\"";
-                around(&["unshare", "--net", "sh", "-c", script, "sh"], command)
+                within_words(&["unshare", "--net", "sh", "-c", script, "sh"], command)
             }
-            Disturbance::Nice => around(&["nice", "-n", "19"], command),
-            Disturbance::Pinned => around(&["taskset", "-c", "0"], command),
+            Disturbance::Nice => within_words(&["nice", "-n", "19"], command),
+            Disturbance::Pinned => within_words(&["taskset", "-c", "0"], command),
             Disturbance::Group => {
                 let file = self
                     .group
@@ -55,13 +55,13 @@ impl PreparedTrouble {
                     .map(|group| group.0.join("cgroup.procs"));
                 let file = file.unwrap_or_default().display().to_string();
                 let script = "echo $$ > \"$1\" && shift && exec \"$@\"";
-                around(&["sh", "-c", script, "sh", &file], command)
+                within_words(&["sh", "-c", script, "sh", &file], command)
             }
             Disturbance::Quiet
             | Disturbance::Dead
             | Disturbance::Paused
             | Disturbance::Slow
-            | Disturbance::Neighbours => around(&["env"], command),
+            | Disturbance::Neighbours => within_words(&["env"], command),
         }
     }
 }
@@ -97,7 +97,7 @@ impl Drop for Group {
 /// Why a trouble cannot be made here.
 pub(super) fn why_not(place: Disturbance) -> Option<String> {
     let tries = |words: &[&str]| {
-        let mut command = around(words, &Command::new("true"));
+        let mut command = within_words(words, &Command::new("true"));
         let tried = command.stdin(Stdio::null()).stderr(Stdio::null()).status();
         !tried.is_ok_and(|status| status.success())
     };
@@ -203,7 +203,7 @@ impl Hogs {
             hog.args(["-c", "while :; do :; done"]);
             ChildProcess::start(
                 "a program that takes a processor",
-                &mut around(before, &hog),
+                &mut within_words(before, &hog),
             )
         };
         let running = (0..count).map(one).collect::<Result<_>>()?;
