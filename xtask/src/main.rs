@@ -15,6 +15,7 @@ mod many_partitions;
 mod matrix;
 mod outside_suites;
 mod picture;
+mod processes;
 mod published;
 mod say;
 mod stop;

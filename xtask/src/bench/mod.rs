@@ -4,7 +4,6 @@
 mod brokers;
 mod compare;
 mod contender;
-mod cpu;
 mod figures;
 mod machine;
 mod proof;

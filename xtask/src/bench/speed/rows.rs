@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 
 use super::super::compare::BenchPlan;
+use super::super::contender::{BUFFER_BYTES, next_random};
 use super::bare::{self, Traffic};
-use super::peers::{BUFFER_BYTES, BenchLoad, PeerPrograms, PeerRun};
+use super::peers::{BenchLoad, PeerPrograms, PeerRun};
 use super::{SpeedFigures, SpeedRow};
 use crate::kafka::Job;
 
@@ -216,12 +217,8 @@ fn singles(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) -> 
     for round in 1..=plan.rounds {
         let (_, report) = peers.engine(&text)?;
         let number = |name: &str| report[name].as_f64().unwrap_or(f64::NAN);
-        to.add(
-            SINGLE,
-            KGAUGE,
-            round,
-            number("cpu_ns") / number("requests") / 1e3,
-        );
+        let cpu_ns = number("cpu_ns") / number("requests");
+        to.add(SINGLE, KGAUGE, round, cpu_ns / 1e3);
     }
     Ok(())
 }
@@ -312,21 +309,11 @@ fn first_ack(peers: &PeerPrograms<'_>, kgauge: &Path) -> Result<f64> {
     const TOPIC: &str = "bench-first";
     peers.tools.create(TOPIC, 1)?.run()?.success()?;
     let mut command = Command::new(kgauge);
-    command.args([
-        "kafka-producer-perf-test",
-        "--topic",
-        TOPIC,
-        "--num-records",
-        "1",
-    ]);
-    command.args([
-        "--record-size",
-        "100",
-        "--throughput",
-        "-1",
-        "--bootstrap-server",
-    ]);
-    command.arg(&peers.tools.servers);
+    command
+        .args(["kafka-producer-perf-test", "--topic", TOPIC])
+        .args(["--num-records", "1", "--record-size", "100"])
+        .args(["--throughput", "-1", "--bootstrap-server"])
+        .arg(&peers.tools.servers);
     let start = Instant::now();
     let finished = Job::new("one record".to_owned(), command, Duration::from_secs(60)).run()?;
     let took = start.elapsed().min(finished.took);
@@ -366,13 +353,10 @@ fn scenario(load: BenchLoad) -> String {
 /// Values for Kafka's tool of which about half is the same in each, 100 bytes a line.
 fn half_repeats() -> String {
     let mut text = String::new();
-    let mut state: u64 = 1;
+    let mut state = 1;
     for _ in 0..1_000 {
         for at in 0..100_u32 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let random = u32::try_from((state >> 33) % 64).unwrap_or(0);
+            let random = u32::try_from(next_random(&mut state) % 64).unwrap_or(0);
             let letter = if at % 64 < 32 { random } else { at % 26 };
             text.push(char::from(b'0' + u8::try_from(letter).unwrap_or(0)));
         }

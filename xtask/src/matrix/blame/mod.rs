@@ -14,6 +14,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::kgauge::{Background, Kgauge};
+use crate::processes::tree;
 use crate::say::{print_line, remark};
 use cells::{BlameCell, CELLS, Disturbance};
 use party::BlameVerdict;
@@ -94,8 +95,12 @@ fn disturb(
     out: &Path,
 ) -> Result<Option<Hogs>> {
     run.reaches(out, 1)?;
-    let brokers = cluster.map(|cluster| trouble::descendants(cluster.running.id()));
-    let brokers = brokers.unwrap_or_default();
+    let mut brokers = Vec::new();
+    if let Some(cluster) = cluster {
+        let serving = cluster.running.id();
+        let processes = tree(serving)?.into_keys();
+        brokers.extend(processes.filter(|pid| *pid != serving));
+    }
     match place {
         Disturbance::Quiet | Disturbance::Group => {}
         Disturbance::Dead => trouble::kill(&brokers)?,

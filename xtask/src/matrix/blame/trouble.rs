@@ -1,6 +1,5 @@
 //! How troubles are made: signals to brokers, a network that goes down, programs that take the processors.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -113,31 +112,6 @@ pub(super) fn why_not(place: Disturbance) -> Option<String> {
     }
 }
 
-/// The processes below one, its children and theirs.
-pub(super) fn descendants(of: u32) -> Vec<u32> {
-    let parents: BTreeMap<u32, u32> = fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
-            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The state and the parent follow the name, which is in parentheses.
-            let (_, rest) = stat.rsplit_once(')')?;
-            let parent = rest.split_ascii_whitespace().nth(1)?.parse().ok()?;
-            Some((pid, parent))
-        })
-        .collect();
-    let mut found = vec![of];
-    let mut next = 0;
-    while let Some(&parent) = found.get(next) {
-        let children = parents.iter().filter(|(_, of)| **of == parent);
-        found.extend(children.map(|(pid, _)| *pid));
-        next += 1;
-    }
-    found.split_off(1)
-}
-
 fn signal(pids: &[u32], signal: Signal) -> Result<()> {
     ensure!(!pids.is_empty(), "there are no brokers");
     for pid in pids {
@@ -208,23 +182,5 @@ impl Hogs {
         };
         let running = (0..count).map(one).collect::<Result<_>>()?;
         Ok(Hogs { _running: running })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn children_and_their_children_are_found() {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "sleep 60 & wait"]);
-        let shell = ChildProcess::start("sh", &mut shell).unwrap();
-        while descendants(shell.id()).is_empty() {
-            std::thread::yield_now();
-        }
-        assert_eq!(descendants(shell.id()).len(), 1);
-        assert!(descendants(std::process::id()).contains(&shell.id()));
-        kill(&descendants(shell.id())).unwrap();
     }
 }
