@@ -1,4 +1,4 @@
-//! Hidden capacity: what comes through a node that lets through so much is what was measured.
+//! Hidden capacity: the measured throughput is the capacity of the node, which clients do not know.
 
 use kgauge_scenario::{CapacityUnit, Fault, RequestFault};
 
@@ -31,7 +31,7 @@ fn row(ran: &TruthRun, flow: &str, entry: usize) -> TruthRow {
             what: RequestFault::Capacity(capacity),
             ..
         }) => *capacity,
-        _ => return TruthRow::missing("capacity", flow, "the plan has no capacity".to_owned()),
+        _ => return TruthRow::missing("capacity", flow, "the plan has no capacity"),
     };
     let throughput = ran.flow(flow).and_then(|flow| flow.throughput.as_ref());
     let (unit, words, measured) = match capacity.unit {

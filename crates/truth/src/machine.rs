@@ -109,9 +109,9 @@ impl Recorder {
 
     fn sample_threads(&mut self) {
         if let Some(queue) = &mut self.queue {
-            let look = queue.sample();
-            self.last.own_cpu_ns = look.cpu_ns;
-            self.last.waited_ns = look.waited_ns;
+            let sample = queue.sample();
+            self.last.own_cpu_ns = sample.cpu_ns;
+            self.last.waited_ns = sample.waited_ns;
         }
     }
 
@@ -143,14 +143,14 @@ impl Recorder {
             sampled_at = Instant::now();
             let span_ns = nanos(span);
             let late_ns = nanos(span.saturating_sub(PERIOD));
-            let look = TimeSample {
+            let sample = TimeSample {
                 at_unix_ns: unix_ns(),
                 span_ns,
                 waited_ns: self.last.waited_ns - waited_ns,
                 late_ns: if late_ns >= LATE_NS_MIN { late_ns } else { 0 },
             };
-            if look.waited_ns + look.late_ns >= LOST_NS_MIN {
-                self.log.looks.push(look);
+            if sample.waited_ns + sample.late_ns >= LOST_NS_MIN {
+                self.log.looks.push(sample);
             }
             if found.elapsed() >= FIND {
                 found = sampled_at;
