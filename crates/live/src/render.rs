@@ -16,7 +16,7 @@ use crate::ended::EndedRepeats;
 use crate::frame::of_trial;
 use crate::state::{LiveRunState, LiveState};
 
-/// The page is drawn no sooner than so long after the last time, unless the run has come to another phase: about once a
+/// The page is rendered again after this time at the earliest, unless the run enters another phase: about once a
 /// second, however many viewers ask and however often something changes.
 const DRAWN_FOR: Duration = Duration::from_millis(900);
 
@@ -27,7 +27,7 @@ pub(crate) struct Renderer {
     drawn: Mutex<Option<Drawn>>,
 }
 
-/// What was drawn last.
+/// What was rendered last.
 struct Drawn {
     at: Instant,
     version: u64,
@@ -41,7 +41,7 @@ struct RunSnapshot {
     version: u64,
     now: LiveNow,
     frame: Option<Arc<RunRead>>,
-    /// The repeat, and the last second of it that is whole.
+    /// The current repeat, and its last whole second.
     repeat: Option<(LiveSnapshot, u32)>,
 }
 
@@ -54,7 +54,7 @@ impl Renderer {
         }
     }
 
-    /// The part of the page that changes, and what names it.
+    /// The version of the part of the page that changes, and the part.
     pub(crate) fn part(&self, now: Instant) -> (u64, Arc<str>) {
         self.with_drawn(now, |drawn| (drawn.version, drawn.part.text()))
     }
@@ -66,7 +66,7 @@ impl Renderer {
     }
 
     fn with_drawn<T>(&self, now: Instant, take: impl FnOnce(&Drawn) -> T) -> T {
-        // Whoever asks meanwhile waits here, and gets what was made.
+        // Concurrent requests wait here, and get the same page.
         let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         let (version, phase) = self.run_state.read(|state, version| {
             let phase = self.run_state.now(state).phase;
@@ -179,15 +179,16 @@ fn metrics(state: &LiveState, now: Instant) -> LiveMetrics {
     let flows = state
         .flows()
         .into_iter()
-        .map(|((run, trial, flow), ended, goes_on)| FlowMetrics {
-            run: run_id(run),
-            scenario: ended.scenario,
-            trial: (trial + 1).to_string(),
-            flow: ended.flow,
-            totals: ended.totals,
-            in_flight: match goes_on && is_load {
-                true => state.look.in_flight(usize::from(flow)),
-                false => None,
+        .map(|(key, flow, goes_on)| FlowMetrics {
+            run: run_id(key.run),
+            scenario: flow.scenario,
+            trial: (key.trial + 1).to_string(),
+            flow: flow.flow,
+            totals: flow.totals,
+            in_flight: if goes_on && is_load {
+                state.look.in_flight(usize::from(key.flow))
+            } else {
+                None
             },
         });
     let processes = state

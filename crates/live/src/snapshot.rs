@@ -9,7 +9,7 @@ use kgauge_report::{LiveFlowView, LiveStage};
 use kgauge_results::{RunRead, TimeKind};
 use kgauge_scenario::{FlowPlan, Shape, Trial};
 
-/// Rates are of so long.
+/// Rates are means over this time.
 const WINDOW_NS: u64 = 1_000_000_000;
 
 /// What a progress line says.
@@ -26,7 +26,7 @@ pub struct ProgressSnapshot {
 pub(crate) struct RepeatProgress {
     /// The last second of which all is known.
     pub(crate) whole: Option<u32>,
-    /// Up to when all threads had shipped at the look before: by now that has arrived.
+    /// Up to when all threads had shipped at the snapshot before: that has arrived since.
     shipped_ns: u64,
     pub(crate) stage: Option<LiveStage>,
     pub(crate) flows: Vec<LiveFlowView>,
@@ -38,7 +38,7 @@ pub(crate) struct RepeatProgress {
 }
 
 impl RepeatProgress {
-    /// Looks once more.
+    /// Takes the progress so far.
     pub(crate) fn snapshot(
         &mut self,
         progress: &LoadProgress,

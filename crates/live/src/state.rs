@@ -1,4 +1,4 @@
-//! What is known of the runs of this process at this moment. The run writes, the server reads; both only for moments.
+//! What is known of the runs of this process. The run writes, the server reads; both hold the lock only for moments.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,18 +42,19 @@ pub(crate) struct LiveState {
     pub(crate) look: RepeatProgress,
     /// The run that is judged, without what grows: of the trial that goes on.
     judged: Option<RunRead>,
-    /// By run, trial and flow: what ended.
-    totals: BTreeMap<(usize, u32, u16), EndedFlow>,
+    /// Flows of repeats that have ended.
+    totals: BTreeMap<FlowKey, EndedFlow>,
     processes: BTreeMap<(usize, String), LiveProcess>,
-    /// Network interfaces of whom it is known how fast they are.
+    /// Network interfaces whose speed is known.
     interfaces: BTreeMap<(usize, String), Interface>,
     /// The pages of [`LiveNow::reports`].
     reports: Vec<Arc<str>>,
     asked: Option<Instant>,
     /// Reports that are on their way to a browser.
     sending: usize,
-    /// Whether any viewer knows that all is over, and how many of those who do have not got the report.
+    /// Whether any viewer knows that all is over.
     is_end_known: bool,
+    /// Viewers that know it and do not have the report.
     owed: usize,
 }
 
@@ -68,7 +69,17 @@ pub(crate) struct LiveRun {
     pub(crate) at: Option<LiveTrial>,
 }
 
+/// A flow of one trial of one run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FlowKey {
+    /// The place in [`LiveState::runs`].
+    pub(crate) run: usize,
+    pub(crate) trial: u32,
+    pub(crate) flow: u16,
+}
+
 /// What a flow did in repeats that ended.
+#[derive(Clone)]
 pub(crate) struct EndedFlow {
     pub(crate) scenario: String,
     pub(crate) flow: String,
@@ -100,7 +111,7 @@ pub(crate) struct Interface {
 }
 
 impl LiveRunState {
-    /// Nothing is known.
+    /// Without a run.
     pub fn new(stopping: StopRequests) -> Self {
         Self {
             state: Mutex::new(LiveState::default()),
@@ -112,7 +123,7 @@ impl LiveRunState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at the state, under its lock: only for moments. With it comes what names this moment.
+    /// Reads the state, under its lock: only for moments. The second argument is the state's version.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&LiveState, u64) -> T) -> T {
         let state = self.state();
         let version = state.changes * 2 + u64::from(self.stopping.is_wanted());
@@ -198,7 +209,7 @@ impl LiveRunState {
         state.changes += 1;
     }
 
-    /// What is done, and how long the whole run is thought to take yet.
+    /// What the run does, and its estimated remaining time.
     pub(crate) fn doing(&self, words: &str, left: Duration) {
         let mut state = self.state();
         state.now.left_s = Some(left.as_secs());
@@ -233,7 +244,7 @@ impl LiveRunState {
         }
     }
 
-    /// Somebody saw something of machine, processes, clients or brokers.
+    /// A sample of the machine, a process, a client or a broker is on its way to disk.
     pub(crate) fn see(&self, seen: &Evidence) {
         let mut state = self.state();
         state.note_process(seen);
@@ -271,7 +282,7 @@ impl LiveRunState {
         if let Some(run) = state.runs.last_mut() {
             run.repeats_ended += 1;
         }
-        // It is still drawn until the next one begins, to its end, and counted no more.
+        // It is shown to its end until the next one begins, and no longer counted.
         state.settle();
         state.look.whole = Some(u32::MAX);
         state.forget_memory();
@@ -328,12 +339,12 @@ impl LiveRunState {
         state.changes += 1;
     }
 
-    /// There is more to be seen.
+    /// Figures have changed.
     pub(crate) fn touch(&self) {
         self.state().changes += 1;
     }
 
-    /// Somebody looks at the page.
+    /// A viewer has asked for the page.
     pub(crate) fn count_request(&self) {
         self.state().asked = Some(Instant::now());
     }
@@ -377,7 +388,7 @@ impl LiveRunState {
     }
 }
 
-/// A report on its way to a browser: it has gone out when this is dropped, or the browser has gone away.
+/// A report on its way to a browser. Dropped when it has gone out, or when the browser has gone away.
 pub(crate) struct ReportDelivery(Arc<LiveRunState>);
 
 impl ReportDelivery {
@@ -389,7 +400,7 @@ impl ReportDelivery {
 
 impl std::fmt::Debug for ReportDelivery {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Sending")
+        f.write_str("ReportDelivery")
     }
 }
 
@@ -412,7 +423,7 @@ impl LiveState {
     }
 
     /// The flows that are counted now.
-    fn going_on(&self) -> Vec<((usize, u32, u16), EndedFlow)> {
+    fn going_on(&self) -> Vec<(FlowKey, EndedFlow)> {
         let (Some(live), Some(trial), Some(run)) =
             (&self.live, &self.trial, self.runs.len().checked_sub(1))
         else {
@@ -421,27 +432,27 @@ impl LiveState {
         let mut flows = live.totals();
         let plans = trial.flows.iter().enumerate();
         let of = |(index, plan): (usize, &kgauge_scenario::FlowPlan)| {
+            let key = FlowKey {
+                run,
+                trial: live.key.trial,
+                flow: index as u16,
+            };
             let ended = EndedFlow {
                 scenario: trial.scenario.clone(),
                 flow: plan.name().to_owned(),
-                totals: flows.remove(&(index as u16)).unwrap_or_default(),
+                totals: flows.remove(&key.flow).unwrap_or_default(),
             };
-            ((run, live.key.trial, index as u16), ended)
+            (key, ended)
         };
         plans.map(of).collect()
     }
 
     /// All flows with what they did so far, and which of them go on.
-    pub(crate) fn flows(&self) -> Vec<((usize, u32, u16), EndedFlow, bool)> {
-        let mut flows = BTreeMap::new();
-        for (key, ended) in &self.totals {
-            let ended = EndedFlow {
-                scenario: ended.scenario.clone(),
-                flow: ended.flow.clone(),
-                totals: ended.totals.clone(),
-            };
-            flows.insert(*key, (ended, false));
-        }
+    pub(crate) fn flows(&self) -> Vec<(FlowKey, EndedFlow, bool)> {
+        let ended = self.totals.iter();
+        let mut flows: BTreeMap<FlowKey, (EndedFlow, bool)> = ended
+            .map(|(key, ended)| (*key, (ended.clone(), false)))
+            .collect();
         for (key, now) in self.going_on() {
             match flows.get_mut(&key) {
                 Some((known, goes_on)) => {
@@ -452,10 +463,12 @@ impl LiveState {
             }
         }
         let flows = flows.into_iter();
-        flows.map(|(key, (ended, now))| (key, ended, now)).collect()
+        flows
+            .map(|(key, (flow, goes_on))| (key, flow, goes_on))
+            .collect()
     }
 
-    /// Nobody looks at processes between repeats, and they may end.
+    /// Processes are not sampled between repeats, and may end.
     fn forget_memory(&mut self) {
         let processes = self.processes.values_mut();
         processes.for_each(|process| process.resident = None);
@@ -471,7 +484,7 @@ impl LiveState {
         interfaces.map(|((run, name), interface)| (*run, name.as_str(), interface))
     }
 
-    /// How fast interfaces are, and what went through those.
+    /// The speeds of interfaces, and the bytes that went through those with a known speed.
     fn note_interface(&mut self, seen: &Evidence) {
         let Some(run) = self.runs.len().checked_sub(1) else {
             return;
