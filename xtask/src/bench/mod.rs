@@ -46,9 +46,10 @@ enum BenchKind {
 
 impl BenchOptions {
     fn plan(&self) -> BenchPlan {
-        let plan = match self.quick {
-            true => BenchPlan::QUICK,
-            false => BenchPlan::DEFAULT,
+        let plan = if self.quick {
+            BenchPlan::QUICK
+        } else {
+            BenchPlan::DEFAULT
         };
         BenchPlan {
             rounds: self.rounds.unwrap_or(plan.rounds),

@@ -153,9 +153,10 @@ fn take_back(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<(
 
 /// Sends or reads all records.
 fn transfer(log: &mut Transcript, tools: &Tools<'_>, is_produce: bool) -> Result<QuotaRun> {
-    match is_produce {
-        true => produce(log, tools),
-        false => consume(log, tools),
+    if is_produce {
+        produce(log, tools)
+    } else {
+        consume(log, tools)
     }
 }
 

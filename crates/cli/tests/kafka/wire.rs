@@ -58,12 +58,12 @@ fn check_calm(version: &str, is_old: bool) {
     // ZooKeeper is a process too.
     let brokers: u16 = if version == NEWEST { 3 } else { 2 };
     let target = kafka(version, &format!("brokers={brokers},heap=384M"));
-    let scenario = match is_old {
-        true => CALM.replace("group: readers, ", "").replace(COMMIT, ""),
-        false => CALM.to_owned(),
-    };
-    let scenario = scenario.replace("brokers: 3", &format!("brokers: {brokers}"));
-    let scenario = scenario.replace("replication: 3", &format!("replication: {brokers}"));
+    let mut scenario = CALM
+        .replace("brokers: 3", &format!("brokers: {brokers}"))
+        .replace("replication: 3", &format!("replication: {brokers}"));
+    if is_old {
+        scenario = scenario.replace("group: readers, ", "").replace(COMMIT, "");
+    }
     let site = run(&scenario, &target);
     let topic = cluster_evidence(&site, "topic");
     assert!(topic.len() >= 2, "{version}: {topic:?}");

@@ -16,10 +16,11 @@ fn call(site: &Site, servers: &str, line: &str) -> Output {
 fn shape(line: &str) -> String {
     let mut shape = String::new();
     for letter in line.chars() {
-        match letter.is_ascii_digit() || (letter == '.' && shape.ends_with('N')) {
-            true if shape.ends_with('N') => {}
-            true => shape.push('N'),
-            false => shape.push(letter),
+        let is_in_number = shape.ends_with('N');
+        if !(letter.is_ascii_digit() || letter == '.' && is_in_number) {
+            shape.push(letter);
+        } else if !is_in_number {
+            shape.push('N');
         }
     }
     shape

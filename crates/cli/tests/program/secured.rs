@@ -6,9 +6,7 @@ use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{
-    ServingCluster, Site, children, files, good, json, text, wait_for, wait_until,
-};
+use crate::site::{ServingCluster, Site, children, files, good, json, text, wait_for, wait_until};
 
 fn is_empty(dir: &Path) -> bool {
     fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none())

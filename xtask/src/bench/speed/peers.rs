@@ -32,7 +32,7 @@ pub(super) struct BenchLoad {
 
 impl BenchLoad {
     /// Kafka's name of its compression.
-    fn codec(self) -> &'static str {
+    pub(super) fn codec(self) -> &'static str {
         if self.is_lz4 { "lz4" } else { "none" }
     }
 }

@@ -337,16 +337,21 @@ fn scenario(load: BenchLoad) -> String {
         0 => String::new(),
         keys => format!(", key: {{uniform: {{keys: {keys}, size: 8 B}}}}"),
     };
-    let (codec, compressibility) = match load.is_lz4 {
-        true => ("lz4", ", compressibility: 2"),
-        false => ("none", ""),
+    let compressibility = if load.is_lz4 {
+        ", compressibility: 2"
+    } else {
+        ""
     };
     format!(
         "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 6}}\nflows:\n  - {{name: w, kind: produce, \
          shape: {shape}, records: {}, record: {{size: {} B{key}{compressibility}}}, settings: {{batch.size: {}, \
-         linger.ms: {}, buffer.memory: {BUFFER_BYTES}, compression.type: {codec}}}}}\n\
+         linger.ms: {}, buffer.memory: {BUFFER_BYTES}, compression.type: {}}}}}\n\
          stages: {{warm-up: 0 s, hold: none, drain: 60 s}}\n",
-        load.records, load.value_bytes, load.batch_bytes, load.linger_ms
+        load.records,
+        load.value_bytes,
+        load.batch_bytes,
+        load.linger_ms,
+        load.codec()
     )
 }
 

@@ -63,14 +63,13 @@ fn one(cell: &BlameCell, name: &str, kgauge: &Kgauge<'_>) -> Result<BlameVerdict
     fs::write(&scenario, cell.scenario())?;
     let out = kgauge.folder.join(name);
     let mut cluster = None;
-    let target = match cell.is_existing() {
-        true => {
-            let up = kgauge.start(&format!("{name}-cluster"), &["cluster", "up", cell.target])?;
-            let servers = up.servers();
-            cluster = Some(up);
-            servers?
-        }
-        false => cell.target.to_owned(),
+    let target = if cell.is_existing() {
+        let up = kgauge.start(&format!("{name}-cluster"), &["cluster", "up", cell.target])?;
+        let servers = up.servers()?;
+        cluster = Some(up);
+        servers
+    } else {
+        cell.target.to_owned()
     };
     let (scenario, folder) = (scenario.display().to_string(), out.display().to_string());
     let arguments = [

@@ -78,10 +78,11 @@ impl BlameVerdict {
     pub(super) fn form(&self) -> String {
         let mut form = String::new();
         for letter in self.sentence.chars() {
-            match letter.is_ascii_digit() || letter == '.' && form.ends_with('#') {
-                false => form.push(letter),
-                true if form.ends_with('#') => {}
-                true => form.push('#'),
+            let is_in_number = form.ends_with('#');
+            if !(letter.is_ascii_digit() || letter == '.' && is_in_number) {
+                form.push(letter);
+            } else if !is_in_number {
+                form.push('#');
             }
         }
         form

@@ -1,7 +1,7 @@
 //! How troubles are made: signals to brokers, a network that goes down, programs that take the processors.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::{available_parallelism, sleep};
 use std::time::Duration;
@@ -71,18 +71,19 @@ struct Group(PathBuf);
 impl Group {
     fn new() -> Result<Group> {
         let name = format!("kgauge-matrix-{}", std::process::id());
-        let old = PathBuf::from("/sys/fs/cgroup/cpu");
-        let group = match old.is_dir() {
-            true => old.join(name),
-            false => PathBuf::from("/sys/fs/cgroup").join(name),
+        // Version 1 of control groups has a hierarchy of its own for the CPU.
+        let (parent, file, limit) = if Path::new("/sys/fs/cgroup/cpu").is_dir() {
+            (
+                "/sys/fs/cgroup/cpu",
+                "cpu.cfs_quota_us",
+                GROUP_US.to_owned(),
+            )
+        } else {
+            ("/sys/fs/cgroup", "cpu.max", format!("{GROUP_US} 100000"))
         };
-        fs::create_dir_all(&group)?;
-        let group = Group(group);
-        let written = match old.is_dir() {
-            true => fs::write(group.0.join("cpu.cfs_quota_us"), GROUP_US),
-            false => fs::write(group.0.join("cpu.max"), format!("{GROUP_US} 100000")),
-        };
-        written.context("a control group takes no limit")?;
+        let group = Group(Path::new(parent).join(name));
+        fs::create_dir_all(&group.0)?;
+        fs::write(group.0.join(file), limit).context("a control group takes no limit")?;
         Ok(group)
     }
 }
@@ -95,16 +96,16 @@ impl Drop for Group {
 
 /// Why a trouble cannot be made here.
 pub(super) fn why_not(place: Disturbance) -> Option<String> {
-    let tries = |words: &[&str]| {
+    let fails = |words: &[&str]| {
         let mut command = within_words(words, &Command::new("true"));
         let tried = command.stdin(Stdio::null()).stderr(Stdio::null()).status();
         !tried.is_ok_and(|status| status.success())
     };
     match place {
-        Disturbance::CutOff if tries(&["unshare", "--net", "nsenter", "--version"]) => {
+        Disturbance::CutOff if fails(&["unshare", "--net", "nsenter", "--version"]) => {
             Some("a network of its own needs root, unshare and nsenter".to_owned())
         }
-        Disturbance::Pinned if tries(&["taskset", "-c", "0"]) => {
+        Disturbance::Pinned if fails(&["taskset", "-c", "0"]) => {
             Some("it needs taskset".to_owned())
         }
         Disturbance::Group => Group::new().err().map(|error| format!("{error:#}")),
