@@ -59,7 +59,7 @@ impl Cluster {
         self.topic_records(name, records);
     }
 
-    /// More of them.
+    /// Writes records to a topic.
     fn topic_records(&self, name: &str, records: u32) {
         let sent = format!(
             "kafka-producer-perf-test --bootstrap-server SERVERS --topic {name} --num-records {records} \
@@ -86,7 +86,7 @@ fn tools(site: &Site) -> ReleaseTools {
     ReleaseTools::find(&version, &setup, &Interrupt::new()).unwrap()
 }
 
-/// What is the same in both: lines without their digits, and of the last row MB and records.
+/// The parts that both tools print alike: lines without digits, and MB and records of the last row.
 fn compared(out: &str) -> (Vec<String>, String) {
     let lines = out.lines().map(|line| {
         let words = line.split(", ");
@@ -224,8 +224,8 @@ fn until(members: &mut [&mut Follower], counts: &[usize], records: u64) {
     }
 }
 
-/// Ours and Kafka's verifiable consumer share a group, with `protocol` for both; one leads first, and
-/// the other then. Whoever comes takes half, nobody moves more than that, and all is read once.
+/// Our verifiable consumer and Kafka's share a group, with `protocol` for both. Each leads the group at some time. A new
+/// member takes its share, no other partition moves, and each record is read once.
 fn shares(cluster: &Cluster, topic: &str, protocol: &str, are_kept: bool) {
     cluster.topic(topic, 6, 600);
     let line = format!("--bootstrap-server SERVERS --topic {topic} --group-id {topic} {protocol}");
@@ -239,8 +239,7 @@ fn shares(cluster: &Cluster, topic: &str, protocol: &str, are_kept: bool) {
     assert_eq!(kept.revoked, revoked, "{topic}: given up when one came");
     cluster.topic_records(topic, 600);
     until(&mut [&mut kept, &mut guest], &[3, 3], 1_200);
-    // Kafka's leaves with its members' part: ours has all again, and then another of Kafka's is there
-    // when ours goes.
+    // A third member joins, then the other two leave one after the other: the rest takes all partitions.
     let mut third = ours();
     until(&mut [&mut kept, &mut guest, &mut third], &[2, 2, 2], 1_200);
     kept.end();

@@ -32,7 +32,7 @@ stages: {warm-up: 0 s, hold: 60 s, drain: 30 s}
 repeats: 1
 ";
 
-/// One that would send for a minute.
+/// A run that would send for a minute.
 const LONG: &str = "\
 kgauge: 1
 name: long
@@ -99,7 +99,7 @@ fn every_client_writes_what_it_is_fed() {
     assert!(clients[2].starts_with("kafka-clients 3.9.1 on Java "));
     assert!(clients[3].starts_with("librdkafka "));
     for row in &rows[1..] {
-        // This kgauge was built without optimisation: how large it is says nothing here.
+        // This kgauge was built without optimisation, so the size of the factor says nothing.
         let factor = row["cpu_factor"].as_f64();
         assert!(factor.is_some_and(|factor| factor > 0.0), "{compared:#}");
     }
@@ -115,7 +115,7 @@ fn a_schedule_is_kept_by_every_client() {
     let site = check_written("embedded", ("{poisson: 10k/s}", SHORT), &drivers);
     let summary = json(&site.path("out/summary.json"));
     for trial in summary["trials"].as_array().unwrap() {
-        // In the middle of it: the first second of a Java machine is its own.
+        // The median, because a JVM is late in its first second.
         let lag_ns = flow_of(trial)["lateness"]["lag_ns_p50"].as_u64().unwrap();
         assert!(lag_ns < 20_000_000, "{lag_ns} ns late, {}", trial["name"]);
     }
@@ -132,7 +132,7 @@ fn secured_clusters_let_them_in() {
 
 #[test]
 #[ignore = "real Kafka"]
-fn what_a_release_has_not_is_refused_by_name() {
+fn a_setting_that_a_release_lacks_is_refused_by_name() {
     let site = Site::new();
     let call = ["run", "tiny.yaml", "--driver", "java:2.8.2"];
     let asked = ["--set", "writers.settings.partitioner.ignore.keys=true"];

@@ -86,7 +86,7 @@ fn a_replicator_that_dies_ends_the_run_in_words_and_ctrl_c_leaves_nothing() {
         let site = Site::new();
         let long = MIRROR.replace("    records: 6000\n", "");
         site.write("mirror.yaml", &long);
-        // Of both clusters this is the shortest to start.
+        // Embedded clusters start soonest.
         let call = ["run", "mirror.yaml", "--out", "out", "--target", "embedded"];
         let child = start(&site, &call);
         wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
@@ -111,7 +111,7 @@ fn jars() -> PathBuf {
     cache().join("kgauge/kafka/4.3.1/mirror-maker/libs")
 }
 
-/// Kafka's own, started as its users start it.
+/// MirrorMaker, started as its users start it.
 struct Replicator(Child);
 
 impl Replicator {

@@ -1,4 +1,4 @@
-//! What is secret stays so: not in arguments, environments, output, logs, reports, run folders.
+//! Secrets appear in no argument, environment, output, log, report or run folder.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use crate::security::check_counted;
 use crate::site::{Site, files, good, wait_for};
 use crate::{kafka, processes, start};
 
-/// Passwords, and the lines of private keys, out of a cluster's configurations.
+/// The passwords, and the lines of private keys, in a cluster's configuration files.
 fn secrets(conf: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in files(conf) {
@@ -17,7 +17,7 @@ fn secrets(conf: &Path) -> BTreeSet<String> {
         };
         for line in text.lines() {
             if let Some((key, value)) = line.split_once(".password=") {
-                // The stores' one, and that of librdkafka.properties.
+                // The password of the key stores, and that in librdkafka.properties.
                 assert!(key.starts_with("ssl.") || key == "sasl", "{key}");
                 found.insert(value.to_owned());
             }

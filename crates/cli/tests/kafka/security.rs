@@ -1,4 +1,4 @@
-//! Every kind of security: a client with the right key gets in, others get the reason. `secrets.rs` covers mTLS and
+//! Every kind of security: clients with the credentials connect, others get the reason. `secrets.rs` covers mTLS and
 //! SCRAM-SHA-512 over TLS.
 
 use std::fs;
@@ -54,7 +54,7 @@ fn refused(site: &Site, properties: &str) -> String {
     stderr
 }
 
-/// Other lines for the keys that start so.
+/// The properties with the line `to` in place of all that begin with `start`.
 fn changed(properties: &str, start: &str, to: &str) -> String {
     let kept = properties.lines().filter(|line| !line.starts_with(start));
     format!("{}\n{to}\n", kept.collect::<Vec<_>>().join("\n"))

@@ -1,4 +1,4 @@
-//! What brokers of several ages tell over the wire while a trial runs.
+//! What brokers of old and new releases report over the wire while a trial runs.
 
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ fn check_calm(version: &str, is_old: bool) {
     let (readable, end) = (&last["high_watermark_sum"], &last["log_end_sum"]);
     let (readable, end) = (readable.as_u64().unwrap(), end.as_u64().unwrap());
     assert!(readable > 0 && end >= readable, "{version}: {last}");
-    // The followers on each broker tell where their logs end, in every release.
+    // In every release, brokers report the log ends of their followers.
     let replicas = cluster_evidence(&site, "replicas");
     for broker in replicas.iter().rev().take(brokers.into()) {
         assert!(broker["lag_records"].is_u64(), "{version}: {broker}");
@@ -118,7 +118,7 @@ fn release_0_8_2_2_reports_all_but_sizes_and_the_evidence_names_the_gap() {
 #[test]
 #[ignore = "real Kafka"]
 fn a_broker_that_dies_is_seen_in_leaders_and_replicas() {
-    // Half of the time that a dead broker is waited for by default.
+    // Half of the default time after which a silent broker counts as dead.
     let session = "brokers=3,heap=384M,broker.session.timeout.ms=4500";
     let site = run(KILLED, &kafka(NEWEST, session));
     let topic = cluster_evidence(&site, "topic");
@@ -134,7 +134,7 @@ fn a_broker_that_dies_is_seen_in_leaders_and_replicas() {
     let page = std::fs::read_to_string(site.path("out/report.html")).unwrap();
     assert!(page.contains("Under-replicated partitions"));
     assert!(page.contains("class=\"fault change\""));
-    // It was meant to be sick.
+    // No warning: the fault was intended.
     let summary = std::fs::read_to_string(site.path("out/summary.json")).unwrap();
     assert!(!summary.contains("under-replicated"));
 }

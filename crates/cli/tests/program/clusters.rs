@@ -92,7 +92,7 @@ fn clients_get_the_advertised_host() {
 }
 
 #[test]
-fn nobody_s_cluster_is_touched_unasked() {
+fn an_existing_cluster_is_not_touched_without_confirmation() {
     let site = Site::new();
     let cluster = ServingCluster::start(&site, &[]);
     let target = ["--out", "out", "--target", &cluster.servers];
@@ -114,11 +114,11 @@ fn nobody_s_cluster_is_touched_unasked() {
 }
 
 #[test]
-fn a_topic_that_is_there_is_used_only_when_it_is_named_and_stays() {
+fn an_existing_topic_is_used_only_if_it_is_named_and_stays() {
     let site = Site::new();
     let cluster = ServingCluster::start(&site, &[]);
     let target = ["--yes", "--target", &cluster.servers];
-    // The first run leaves its topic, which is then somebody's.
+    // The first run leaves its topic, which exists from then on.
     let keep = [
         "run",
         "tiny.yaml",
@@ -159,7 +159,7 @@ fn a_topic_that_is_there_is_used_only_when_it_is_named_and_stays() {
         readers["records"]["consumed"].as_u64().unwrap() <= 1_600,
         "not what was there before"
     );
-    // It is still there, and it must suit the scenario.
+    // The topic still exists, and must have the scenario's number of partitions.
     let call = [
         "run",
         "tiny.yaml",
@@ -204,7 +204,7 @@ stages: {warm-up: 0 s, hold: 8 s, drain: 1 s}
 repeats: 3
 ";
 
-/// Begins such a load, and kills the cluster once it runs.
+/// Starts such a load, and kills the cluster once the load runs.
 fn outlives(site: &Site) -> (Child, ServingCluster) {
     site.write("outlives.yaml", LONG);
     let cluster = ServingCluster::start(site, &["embedded:1"]);

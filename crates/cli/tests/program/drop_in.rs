@@ -138,7 +138,7 @@ fn every_record_of_the_verifiable_producer_is_printed_and_read_once() {
         .collect();
     let expected: Vec<String> = (0..20).map(|value| value.to_string()).collect();
     assert_eq!(values, expected);
-    // The next one of the group goes on where it stood.
+    // The group's next member continues at its offset.
     let rest = good(&run(
         "kafka-verifiable-consumer --bootstrap-server SERVERS --topic v \
                           --group-id g --max-messages 10",
@@ -317,7 +317,7 @@ fn topics_that_a_pattern_fits_are_read_together() {
         ("0.1907", "2000"),
         "2 x 1,000 x 100 B: {row}"
     );
-    // A group's offsets are those of all topics: who comes later finds the third one's records only.
+    // A group has offsets for all topics, so a later member reads only the third topic's records.
     let of_group = format!("{tool} --group g --num-records");
     let first = run(&format!("{of_group} 2000 --include in-.*"));
     assert_eq!(good(&first).split(", ").nth(4), Some("2000"));

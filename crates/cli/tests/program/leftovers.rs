@@ -1,4 +1,4 @@
-//! What clusters leave behind when somebody kills processes, and who removes it.
+//! What clusters leave behind when their processes are killed, and what removes it.
 
 use std::fs;
 use std::net::TcpStream;
@@ -47,7 +47,7 @@ fn what_killed_processes_left_is_listed_and_removed() {
         "no cluster to stop\n",
         "somebody holds it"
     );
-    // One that is stopped cannot clean up after the other.
+    // A stopped process cannot clean up after the other one.
     let own = Pid::from_child(&cluster.process);
     kill_process(own, Signal::STOP).unwrap();
     kill_process(nodes, Signal::KILL).unwrap();

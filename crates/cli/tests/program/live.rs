@@ -1,4 +1,4 @@
-//! `--serve`: a run that is watched, by a browser, by Prometheus, and by whoever means it no good.
+//! `--serve`: a run that is watched by a browser, by Prometheus and by hostile clients.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -112,7 +112,7 @@ impl HttpResponse {
     }
 }
 
-/// Numbers by name and labels, of a text whose every line is what the format allows.
+/// Values by name and labels. Every line must have the format of Prometheus.
 fn numbers(metrics: &str) -> BTreeMap<String, f64> {
     let mut numbers = BTreeMap::new();
     for line in metrics.lines().filter(|line| !line.starts_with('#')) {
@@ -123,7 +123,7 @@ fn numbers(metrics: &str) -> BTreeMap<String, f64> {
     numbers
 }
 
-/// The one number of a flow.
+/// The only value with this name for a flow.
 fn of_flow(numbers: &BTreeMap<String, f64>, name: &str, flow: &str) -> f64 {
     let found = numbers.iter().filter(|(key, _)| {
         let labelled = key
@@ -136,7 +136,7 @@ fn of_flow(numbers: &BTreeMap<String, f64>, name: &str, flow: &str) -> f64 {
     found[0]
 }
 
-/// Asks until all is over; meanwhile no counter falls. What the page says then.
+/// Requests page and metrics until the run is over; no counter may fall. Returns the last page.
 fn watched_to_its_end(watched: &Watched) -> String {
     let mut before = BTreeMap::<String, f64>::new();
     let deadline = Instant::now() + PATIENCE;
@@ -232,7 +232,7 @@ fn a_run_is_watched_as_it_goes_and_names_stay_text() {
         .replace("hold: 1 s", "hold: 60 s");
     site.write("named.yaml", &named);
     let watched = Watched::start(&site, &["named.yaml", "--out", "out"]);
-    // Charts come with the first second of which all is known.
+    // Charts start with the first whole second.
     let part = watched.until("id=\"trial-1-throughput\"");
     for expected in [
         "id=\"now\"",
@@ -286,7 +286,7 @@ fn a_run_is_watched_as_it_goes_and_names_stay_text() {
     assert_eq!(status, Some(130), "{stderr}");
 }
 
-/// A hundred at once: each is answered or sent away, and later ones are served again.
+/// Opens a hundred connections at once. Each is served or refused, and later ones are served again.
 fn many_at_once(watched: &Watched, mut idle: Vec<TcpStream>) {
     idle.extend((0..100).map(|_| watched.connect()));
     drop(idle);
@@ -304,10 +304,10 @@ fn many_at_once(watched: &Watched, mut idle: Vec<TcpStream>) {
 }
 
 #[test]
-fn nobody_hangs_or_ends_the_server() {
+fn hostile_clients_neither_block_nor_end_the_server() {
     let site = Site::new();
     let watched = Watched::start(&site, &LONG);
-    // Somebody says nothing, somebody says it letter by letter; both hold their connections.
+    // Some clients send nothing, one sends letter by letter; all hold their connections.
     let idle: Vec<TcpStream> = (0..20).map(|_| watched.connect()).collect();
     let mut slow = watched.connect();
     let request = format!(
@@ -344,7 +344,7 @@ fn nobody_hangs_or_ends_the_server() {
             405,
         ),
         (format!("GET / HTTP/3.0\r\n{local}").into_bytes(), 505),
-        // A page from elsewhere whose name points here.
+        // A foreign host name that resolves to this address.
         (
             b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n".to_vec(),
             421,
@@ -369,7 +369,7 @@ fn nobody_hangs_or_ends_the_server() {
 }
 
 #[test]
-fn who_says_nothing_is_sent_away() {
+fn a_request_that_does_not_end_gets_a_timeout() {
     let site = Site::new();
     let watched = Watched::start(&site, &LONG);
     let mut silent = watched.connect();

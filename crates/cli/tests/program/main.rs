@@ -196,7 +196,7 @@ fn bad_arguments_are_refused_in_words() {
 
 #[test]
 fn a_target_that_is_not_there_makes_exit_status_3() {
-    // A port that was free a moment ago, and one that speaks something else.
+    // A closed port, and one that speaks another protocol.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let closed = listener.local_addr().unwrap().to_string();
     drop(listener);

@@ -1,4 +1,4 @@
-//! The embedded cluster with TLS and SASL: who has the key is let in, and nobody sees it.
+//! The embedded cluster with TLS and SASL: clients with the credentials connect, and no secret is shown.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -66,7 +66,7 @@ fn no_secret_of_an_embedded_cluster_is_seen_anywhere() {
         let private = site.path("state/kgauge/clusters");
         let mut secrets = secrets(&private);
         assert!(secrets.len() >= at_least, "{security}: {}", secrets.len());
-        // The nodes' own keys lie in no file: no key at all may be seen.
+        // The nodes' own keys are in no file, so no private key at all may be shown.
         secrets.insert("PRIVATE KEY".to_owned());
         let shows = |what: &str, bytes: &[u8]| {
             let text = String::from_utf8_lossy(bytes);
@@ -81,7 +81,7 @@ fn no_secret_of_an_embedded_cluster_is_seen_anywhere() {
                 shows(&path, &fs::read(&path).unwrap());
             }
         }
-        // While it runs: data, log and results; afterwards what stays of them.
+        // While it runs: data, log and results. The remaining files are checked afterwards.
         for path in files(&site.path("out")) {
             shows(
                 &path.display().to_string(),

@@ -1,4 +1,4 @@
-//! How fast network interfaces are, as the user says it.
+//! `--network-speed`: the speeds of network interfaces.
 
 use std::fs;
 

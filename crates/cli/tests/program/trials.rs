@@ -1,4 +1,4 @@
-//! Runs of many trials: clusters of their own, trials that fail or are left out, runs that go on.
+//! Runs of many trials: their clusters, trials that fail or are skipped, resumed runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ fn a_trial_that_fails_does_not_end_the_run() {
     assert!(why.contains("min.insync.replicas"), "{why}");
     assert_eq!(found["bad"].0, 0);
 
-    // What failed is what is left to do.
+    // Resuming repeats what failed.
     let again = site.run(&["run", "--resume", "out"]);
     let stderr = text(&again.stderr);
     assert_eq!(again.status.code(), Some(3), "{stderr}");
@@ -257,7 +257,7 @@ fn a_run_goes_on_with_its_own_kind_of_cluster_only() {
 }
 
 #[test]
-fn what_was_kept_is_still_there_when_the_run_has_gone_on() {
+fn data_that_was_kept_survives_a_resumed_run() {
     let site = Site::new();
     half_failed(&site, &["--keep"]);
     assert!(site.path("out/target-data").exists());
@@ -317,7 +317,7 @@ fn security_is_varied_like_anything_else() {
     );
     let started = events(&site.path("out"), "cluster-started");
     assert_eq!(started.len(), 1, "{stderr}");
-    // The target's own word is not overruled.
+    // A scenario does not override what --target sets.
     let call = ["run", "varied.yaml", "--target", "embedded,security=mtls"];
     let refused = site.run(&call);
     let stderr = text(&refused.stderr);
@@ -326,7 +326,7 @@ fn security_is_varied_like_anything_else() {
 }
 
 #[test]
-fn the_processors_of_a_load_of_a_moment_are_known() {
+fn the_cpu_of_a_load_that_ends_at_once_is_known() {
     let site = Site::new();
     let scenario = "kgauge: 1\nname: short\nquestion: What does a glance cost?\n\
         topic: {partitions: 1, preload: {records: 300000, record: {size: 100 B}}}\n\
@@ -335,7 +335,7 @@ fn the_processors_of_a_load_of_a_moment_are_known() {
     site.write("short.yaml", scenario);
     good(&site.run(&["run", "short.yaml", "--out", "out", "--repeat", "1"]));
     let cpu = &json(&site.path("out/summary.json"))["trials"][0]["cpu"];
-    // What reads 300,000 records takes processor time, however soon it is over; so does who serves them.
+    // Reading 300,000 records takes CPU time on both sides, however soon it is over.
     for figure in ["generator_cores", "target_cores"] {
         assert!(cpu[figure].as_f64().unwrap() > 0.0, "{figure}: {cpu:#}");
     }
