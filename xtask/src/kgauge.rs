@@ -50,31 +50,36 @@ impl Kgauge<'_> {
         self.started(name, around(&self.command(arguments)))
     }
 
-    fn started(&self, name: &str, mut command: Command) -> Result<Background> {
-        let path = |ending: &str| self.folder.join(format!("{name}.{ending}"));
+    fn started(&self, name: &str, command: Command) -> Result<Background> {
+        Background::start("kgauge", command, &self.folder.join(name))
+    }
+}
+
+/// A program in the background, with its streams in files that grow. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Background {
+    pub(crate) running: ChildProcess,
+    pub(crate) stdout: PathBuf,
+    pub(crate) stderr: PathBuf,
+}
+
+impl Background {
+    /// Starts a command; `program` is what messages call it. Its streams go to `stem.stdout` and `stem.stderr`.
+    pub(crate) fn start(program: &str, mut command: Command, stem: &Path) -> Result<Background> {
+        let path = |ending: &str| PathBuf::from(format!("{}.{ending}", stem.display()));
         let (stdout, stderr) = (path("stdout"), path("stderr"));
         command
             .stdin(Stdio::null())
             .stdout(File::create(&stdout)?)
             .stderr(File::create(&stderr)?);
-        let running = ChildProcess::start("kgauge", &mut command)?;
+        let running = ChildProcess::start(program, &mut command)?;
         Ok(Background {
             running,
             stdout,
             stderr,
         })
     }
-}
 
-/// A kgauge that runs; dropping it ends it.
-#[derive(Debug)]
-pub(crate) struct Background {
-    pub(crate) running: ChildProcess,
-    stdout: PathBuf,
-    stderr: PathBuf,
-}
-
-impl Background {
     /// The first whole line that it prints on stdout.
     pub(crate) fn first_line(&self) -> Result<String> {
         let line = poll(TIME_MAX, || {

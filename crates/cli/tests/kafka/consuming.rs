@@ -224,8 +224,8 @@ fn until(members: &mut [&mut Follower], counts: &[usize], records: u64) {
     }
 }
 
-/// Our verifiable consumer and Kafka's share a group, with `protocol` for both. Each leads the group at some time. A new
-/// member takes its share, no other partition moves, and each record is read once.
+/// Our verifiable consumer and Kafka's share a group, with `protocol` for both. Each leads the group at some time. A
+/// new member takes its share, no other partition moves, and each record is read once.
 fn shares(cluster: &Cluster, topic: &str, protocol: &str, are_kept: bool) {
     cluster.topic(topic, 6, 600);
     let line = format!("--bootstrap-server SERVERS --topic {topic} --group-id {topic} {protocol}");
