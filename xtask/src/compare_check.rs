@@ -122,7 +122,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<bool> {
     );
     let binary = options.program.kgauge()?;
     let folder = tempfile::tempdir()?;
-    let mut site = RunFolders {
+    let mut folders = RunFolders {
         binary: &binary,
         folder: folder.path(),
         record: CheckRecord::default(),
@@ -130,15 +130,15 @@ pub(crate) fn run(options: &CompareOptions) -> Result<bool> {
     let mut good = true;
     let mut tables = Vec::new();
     if let Some(pairs) = options.gate {
-        good = gate::check(&mut site, pairs)?;
+        good = gate::check(&mut folders, pairs)?;
     }
     let checks = match options.gate {
         Some(_) => Vec::new(),
         None => options.checks(),
     };
     for check in checks {
-        let found = site.pairs(check, options)?;
-        good &= site.print_check(check, &found, options.side);
+        let found = folders.pairs(check, options)?;
+        good &= folders.print_check(check, &found, options.side);
         tables.push(format!(
             "\n{} on {}, {} pairs\n{}",
             check.name,
@@ -148,10 +148,10 @@ pub(crate) fn run(options: &CompareOptions) -> Result<bool> {
         ));
     }
     for table in tables {
-        site.print(&table);
+        folders.print(&table);
     }
     if let Some(path) = &options.record {
-        site.record.write(
+        folders.record.write(
             path,
             &format!("cargo xtask compare-check {}", options.shown()),
         )?;

@@ -67,7 +67,9 @@ fn check(security: &str, version: &str, at_least: usize) {
             );
         }
     };
-    for pid in processes(&site) {
+    let pids = processes(&site);
+    assert!(!pids.is_empty(), "{security}: Kafka runs");
+    for pid in pids {
         for file in ["cmdline", "environ"] {
             let path = format!("/proc/{pid}/{file}");
             shows(&path, &fs::read(&path).unwrap_or_default());

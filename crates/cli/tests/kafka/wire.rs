@@ -78,6 +78,10 @@ fn check_calm(version: &str, is_old: bool) {
     assert!(readable > 0 && end >= readable, "{version}: {last}");
     // In every release, brokers report the log ends of their followers.
     let replicas = cluster_evidence(&site, "replicas");
+    assert!(
+        replicas.len() >= usize::from(brokers),
+        "{version}: {replicas:?}"
+    );
     for broker in replicas.iter().rev().take(brokers.into()) {
         assert!(broker["lag_records"].is_u64(), "{version}: {broker}");
         assert_eq!(
