@@ -101,10 +101,10 @@ mod tests {
     fn a_report_on_its_way_is_waited_for_but_not_for_ever() {
         let run_state = LiveRunState::new(StopRequests::idle());
         let stops = |s: u64| is_waited_for(&run_state, Duration::from_secs(s), true);
-        assert!(!waits(&run_state, 0), "nobody looks");
+        assert!(!waits(&run_state, 0), "no viewer");
         run_state.count_request();
         assert!(waits(&run_state, 1) && waits(&run_state, 5) && !waits(&run_state, 8));
-        assert!(!stops(0), "who stops waits for no viewer");
+        assert!(!stops(0), "a user who stops waits for no viewer");
         run_state.sending();
         assert!(waits(&run_state, 8) && stops(1));
         assert!(!waits(&run_state, 16) && !stops(3));

@@ -121,7 +121,7 @@ impl Renderer {
         self.run_state.read(|state, version| {
             let now = self.run_state.now(state);
             let shown = state.live.as_ref().filter(|_| now.phase != LivePhase::Over);
-            let shown = shown.zip(state.look.whole);
+            let shown = shown.zip(state.progress.whole);
             RunSnapshot {
                 version,
                 repeat: shown.map(|(live, second)| (live.snapshot(), second)),
@@ -168,7 +168,7 @@ fn metrics(state: &LiveState, now: Instant) -> LiveMetrics {
                 .filter(|_| !run.is_over)
                 .map(|at| (at.scenario.clone(), (at.index + 1).to_string(), at.repeat)),
             stage: state
-                .look
+                .progress
                 .stage
                 .filter(|_| is_load && index == last)
                 .map(|stage| stage.name),
@@ -186,7 +186,7 @@ fn metrics(state: &LiveState, now: Instant) -> LiveMetrics {
             flow: flow.flow,
             totals: flow.totals,
             in_flight: if goes_on && is_load {
-                state.look.in_flight(usize::from(key.flow))
+                state.progress.in_flight(usize::from(key.flow))
             } else {
                 None
             },
@@ -259,7 +259,7 @@ mod tests {
         let taps = LiveObserver::new(Arc::clone(&run_state)).taps();
         let (evidence, events) = taps.lines.unwrap();
         folder.tap(evidence, events);
-        let look = |kind| Evidence {
+        let sample = |kind| Evidence {
             at_unix_ms: 0,
             repeat: None,
             at_ns: Some(0),
@@ -269,14 +269,14 @@ mod tests {
         let memory = EvidenceKind::Memory {
             resident_bytes: 4_096,
         };
-        folder.evidence().write(&look(memory.clone())).unwrap();
+        folder.evidence().write(&sample(memory.clone())).unwrap();
         let held = |after_s: u64| {
             let now = Instant::now() + Duration::from_secs(after_s);
             let processes = Renderer::new(Arc::clone(&run_state)).metrics(now).processes;
             processes.first().and_then(|one| one.resident_bytes)
         };
         assert_eq!(held(0), Some(4_096));
-        // It was not seen for a minute: it has ended.
+        // Without a sample for a minute, the process has ended.
         assert_eq!(held(60), None);
         run_state.repeat_ends();
         assert_eq!(held(0), None);

@@ -12,7 +12,7 @@ use kgauge_scenario::{FlowPlan, Shape, Trial};
 /// Rates are means over this time.
 const WINDOW_NS: u64 = 1_000_000_000;
 
-/// What a progress line says.
+/// What a progress line shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ProgressSnapshot {
     /// 99th percentile of the last whole second of the slowest flow that sends, and whether that is a closed loop.
@@ -21,7 +21,7 @@ pub struct ProgressSnapshot {
     pub suspicion: Option<&'static str>,
 }
 
-/// What was seen of the repeat that goes on.
+/// The progress of the current repeat.
 #[derive(Default)]
 pub(crate) struct RepeatProgress {
     /// The last second of which all is known.
@@ -30,7 +30,7 @@ pub(crate) struct RepeatProgress {
     shipped_ns: u64,
     pub(crate) stage: Option<LiveStage>,
     pub(crate) flows: Vec<LiveFlowView>,
-    pub(crate) seen: ProgressSnapshot,
+    pub(crate) snapshot: ProgressSnapshot,
     /// Of each flow; `None` before the first whole second.
     seconds: Option<(u32, Vec<Option<FlowSecond>>)>,
     /// When, and what each flow had done by then.
@@ -39,7 +39,7 @@ pub(crate) struct RepeatProgress {
 
 impl RepeatProgress {
     /// Takes the progress so far.
-    pub(crate) fn snapshot(
+    pub(crate) fn update(
         &mut self,
         progress: &LoadProgress,
         trial: &Trial,
@@ -60,7 +60,7 @@ impl RepeatProgress {
             };
             self.seconds = whole.map(|second| (second, of_flow(second)));
             let verdict = whole.and_then(|second| live.judge(frame?, second));
-            self.seen.suspicion = verdict.as_ref().and_then(limit_in_short);
+            self.snapshot.suspicion = verdict.as_ref().and_then(limit_in_short);
         }
         self.note_times(trial);
     }
@@ -128,7 +128,7 @@ impl RepeatProgress {
                 worst = Some((times.p99_ns, flow.closed));
             }
         }
-        self.seen.p99 = worst;
+        self.snapshot.p99 = worst;
     }
 
     /// The records in flight of a flow, mean of the last whole second.

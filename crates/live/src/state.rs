@@ -39,7 +39,7 @@ pub(crate) struct LiveState {
     pub(crate) runs: Vec<LiveRun>,
     trial: Option<Trial>,
     pub(crate) live: Option<LiveRepeat>,
-    pub(crate) look: RepeatProgress,
+    pub(crate) progress: RepeatProgress,
     /// The run that is judged, without what grows: of the trial that goes on.
     judged: Option<RunRead>,
     /// Flows of repeats that have ended.
@@ -137,9 +137,9 @@ impl LiveRunState {
             now.phase = LivePhase::Stopping;
         }
         if now.phase == LivePhase::Load {
-            now.flows.clone_from(&state.look.flows);
-            now.stage = state.look.stage;
-            now.suspicion = state.look.seen.suspicion.map(str::to_owned);
+            now.flows.clone_from(&state.progress.flows);
+            now.stage = state.progress.stage;
+            now.suspicion = state.progress.snapshot.suspicion.map(str::to_owned);
         }
         now
     }
@@ -160,7 +160,7 @@ impl LiveRunState {
             ..LiveNow::default()
         };
         state.live = None;
-        state.look = RepeatProgress::default();
+        state.progress = RepeatProgress::default();
         state.changes += 1;
     }
 
@@ -205,7 +205,7 @@ impl LiveRunState {
         state.now.phase = LivePhase::Between;
         state.trial = Some(trial.clone());
         state.live = None;
-        state.look = RepeatProgress::default();
+        state.progress = RepeatProgress::default();
         state.changes += 1;
     }
 
@@ -225,7 +225,7 @@ impl LiveRunState {
         let frame = state.runs.last().map(|run| Arc::clone(&run.frame));
         state.judged = frame.map(|frame| of_trial(&frame, key.trial));
         state.live = Some(LiveRepeat::new(key));
-        state.look = RepeatProgress::default();
+        state.progress = RepeatProgress::default();
         state.changes += 1;
     }
 
@@ -245,12 +245,12 @@ impl LiveRunState {
     }
 
     /// A sample of the machine, a process, a client or a broker is on its way to disk.
-    pub(crate) fn see(&self, seen: &Evidence) {
+    pub(crate) fn see(&self, evidence: &Evidence) {
         let mut state = self.state();
-        state.note_process(seen);
-        state.note_interface(seen);
+        state.note_process(evidence);
+        state.note_interface(evidence);
         if let Some(live) = &mut state.live {
-            live.see(seen);
+            live.see(evidence);
         }
     }
 
@@ -261,7 +261,7 @@ impl LiveRunState {
         if let (Some(trial), Some(live)) = (&state.trial, &mut state.live) {
             live.spun(progress.elapsed_ns, &progress.spun_ns);
             let frame = state.judged.as_ref();
-            state.look.snapshot(progress, trial, live, frame);
+            state.progress.update(progress, trial, live, frame);
         }
         let second = progress.elapsed_ns / 1_000_000_000;
         if state.now.phase != LivePhase::Load || state.second != second {
@@ -270,7 +270,7 @@ impl LiveRunState {
             state.second = second;
             state.changes += 1;
         }
-        state.look.seen
+        state.progress.snapshot
     }
 
     /// The load of a repeat is over, and all of its slices are in.
@@ -284,7 +284,7 @@ impl LiveRunState {
         }
         // It is shown to its end until the next one begins, and no longer counted.
         state.settle();
-        state.look.whole = Some(u32::MAX);
+        state.progress.whole = Some(u32::MAX);
         state.forget_memory();
     }
 
@@ -377,8 +377,8 @@ impl LiveRunState {
     /// report, and for those who do not know of it yet. A page that asked within `lately` is still open.
     pub(crate) fn is_awaited(&self, lately: Duration, since: Duration) -> bool {
         let state = self.state();
-        let looks = state.asked.is_some_and(|at| at.elapsed() < lately);
-        state.owed > 0 || looks && (since < LAST_POLL_MAX || !state.is_end_known)
+        let is_open = state.asked.is_some_and(|at| at.elapsed() < lately);
+        state.owed > 0 || is_open && (since < LAST_POLL_MAX || !state.is_end_known)
     }
 
     /// A report's page, from 1.
@@ -485,21 +485,21 @@ impl LiveState {
     }
 
     /// The speeds of interfaces, and the bytes that went through those with a known speed.
-    fn note_interface(&mut self, seen: &Evidence) {
+    fn note_interface(&mut self, evidence: &Evidence) {
         let Some(run) = self.runs.len().checked_sub(1) else {
             return;
         };
-        match &seen.kind {
+        match &evidence.kind {
             EvidenceKind::NetworkSpeed(speed) => {
                 let key = (run, speed.interface.clone());
                 self.interfaces.entry(key).or_default().bits_per_s = speed.bits_per_s;
             }
-            EvidenceKind::Network(look) => {
-                let key = (run, look.interface.clone());
+            EvidenceKind::Network(sample) => {
+                let key = (run, sample.interface.clone());
                 let Some(interface) = self.interfaces.get_mut(&key) else {
                     return;
                 };
-                let bytes = |way| look.values.get(&way).copied();
+                let bytes = |way| sample.values.get(&way).copied();
                 interface.moved_bytes =
                     bytes(MetricId::ReceivedBytes).zip(bytes(MetricId::SentBytes));
             }
@@ -508,8 +508,8 @@ impl LiveState {
     }
 
     /// Counters of processes that come and go under one name only ever grow.
-    fn note_process(&mut self, seen: &Evidence) {
-        let name = match &seen.subject {
+    fn note_process(&mut self, evidence: &Evidence) {
+        let name = match &evidence.subject {
             Subject::Generator => "generator".to_owned(),
             Subject::Target { broker: None } => "target".to_owned(),
             Subject::Target { broker: Some(id) } => format!("broker {id}"),
@@ -522,7 +522,7 @@ impl LiveState {
         let Some(run) = self.runs.len().checked_sub(1) else {
             return;
         };
-        match seen.kind {
+        match evidence.kind {
             EvidenceKind::Cpu { user_ns, system_ns } => {
                 let process = self.processes.entry((run, name)).or_default();
                 let now_ns = user_ns + system_ns;
