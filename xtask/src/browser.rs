@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::built::{self, ProgramOption};
-use crate::folders::{make_empty, root};
+use crate::folders::{is_installed, make_empty, mark_installed, root};
 use crate::say::{print_line, remark};
 
 /// Node resolves modules from the folder of the program, so these files are copied to where the modules are installed.
@@ -27,8 +27,6 @@ const FILES: [&str; 8] = [
     "package.json",
     "picture.mjs",
 ];
-/// The list of packages that were installed to the end.
-const INSTALLED: &str = "installed";
 /// The run whose report is checked: it has all kinds of charts.
 const SCENARIO: &str = "xtask/browser/look.yaml";
 /// The run that is watched.
@@ -248,11 +246,11 @@ fn call(mut command: Command, folder: &Path) -> Result<()> {
 pub(crate) fn install(folder: &Path) -> Result<PathBuf> {
     let from = root().join("xtask/browser");
     fs::create_dir_all(folder)?;
-    let lock = fs::read(from.join("package-lock.json"))?;
+    let list = from.join("package-lock.json");
     for name in FILES {
         fs::copy(from.join(name), folder.join(name))?;
     }
-    if fs::read(folder.join(INSTALLED)).unwrap_or_default() != lock {
+    if !is_installed(folder, &list)? {
         remark("npm: installing playwright-core");
         let status = Command::new("npm")
             .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
@@ -261,7 +259,7 @@ pub(crate) fn install(folder: &Path) -> Result<PathBuf> {
             .status()
             .context("npm could not be started")?;
         ensure!(status.success(), "npm could not install playwright-core");
-        fs::write(folder.join(INSTALLED), lock)?;
+        mark_installed(folder, &list)?;
     }
     Ok(folder.join("main.mjs"))
 }

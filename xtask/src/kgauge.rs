@@ -37,7 +37,7 @@ impl Kgauge<'_> {
 
     /// A call that goes on, with its streams in files.
     pub(crate) fn start(&self, name: &str, arguments: &[&str]) -> Result<Background> {
-        self.started(name, self.command(arguments))
+        Background::start("kgauge", self.command(arguments), &self.folder.join(name))
     }
 
     /// The same, within what another command makes of it.
@@ -47,10 +47,7 @@ impl Kgauge<'_> {
         arguments: &[&str],
         around: impl FnOnce(&Command) -> Command,
     ) -> Result<Background> {
-        self.started(name, around(&self.command(arguments)))
-    }
-
-    fn started(&self, name: &str, command: Command) -> Result<Background> {
+        let command = around(&self.command(arguments));
         Background::start("kgauge", command, &self.folder.join(name))
     }
 }
