@@ -1,7 +1,7 @@
-//! `cargo xtask browser`: reports and comparisons as people meet them, in Debian's Chromium. It makes a short real
-//! run, a comparison of it with itself, pages whose every name is hostile, and has `xtask/browser` look at each; and at
-//! a run while it goes on.
-//! Nothing of it goes to a network but npm's own fetch of the package that drives the browser.
+//! `cargo xtask browser`: checks reports and comparisons in Debian's Chromium. It makes a short real run, a comparison
+//! of it with itself, and pages in which every name is hostile; `xtask/browser` checks each of them, and the live page
+//! of a run.
+//! Nothing uses the network except npm, which fetches the package that drives the browser.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -57,7 +57,7 @@ pub(crate) struct BrowserOptions {
     pages: Vec<PathBuf>,
 }
 
-/// One check of one page, as the program in `xtask/browser` tells it.
+/// One check of one page, as the program in `xtask/browser` prints it.
 #[derive(Debug, Deserialize)]
 struct PageCheck {
     page: String,
@@ -196,7 +196,7 @@ fn print_checks(lines: &str) -> Result<bool> {
     Ok(is_good)
 }
 
-/// The pages, under names that tell them apart.
+/// Makes the pages. Returns their paths.
 fn make(options: &BrowserOptions, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     make_empty(folder)?;
     let made = Command::new(built::report_pages()?).arg(folder).status()?;

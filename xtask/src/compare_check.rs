@@ -1,7 +1,7 @@
-//! `cargo xtask compare-check`: does `kgauge compare` find what is there, and nothing else? Pairs of runs of one
+//! `cargo xtask compare-check`: does `kgauge compare` find real differences, and no others? Pairs of runs of one
 //! scenario must show no difference in 19 of 20, and pairs in which a node has a tenth of its capacity less must show
-//! one in 19 of 20; so must sides of several of these runs. Also with Apache Kafka, whose capacity nobody can cut: only
-//! pairs without a difference. At the end stands what equal runs differ by, from the same pairs (`between`).
+//! one in 19 of 20; so must sides of several of these runs. On Apache Kafka, whose capacity cannot be cut, there are
+//! only pairs without a difference. A table of the spread between equal runs follows, from the same pairs (`between`).
 
 mod between;
 mod gate;
@@ -21,7 +21,7 @@ use crate::stop;
 use between::Spreads;
 use record::CheckRecord;
 
-/// Of so many pairs one may be wrong.
+/// One in this number of pairs may be wrong.
 const WRONG_PER: usize = 20;
 /// What takes a tenth of the capacity away, in `capped.yaml`.
 const CUT: &str = "full-speed.settings.partitioner.broker=2";

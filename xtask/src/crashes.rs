@@ -71,7 +71,7 @@ pub(crate) fn run(options: &CrashOptions) -> Result<bool> {
     Ok(is_good)
 }
 
-/// Lets Kafka's producer write, configured as applications have it: the tool itself would not retry.
+/// Lets Kafka's producer write, configured as in applications: by default, the tool does not retry.
 fn outside(command: &mut Command, acks: &str, folder: &Path) -> Result<()> {
     let idempotence = acks == "all";
     let config = format!(

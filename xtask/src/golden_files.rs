@@ -2,10 +2,10 @@
 //! both directions.
 //!
 //! * no argument: remakes the `*.bin` files that the tests of `wire` read;
-//! * `--check`: only tells whether the checked-in files are the same;
+//! * `--check`: only reports whether the checked-in files are the same;
 //! * `--read`: has `wire` write every case, and Kafka's classes read and compare them.
 //!
-//! A program in `xtask/java` and `cases.rs` beside the files hold the same cases.
+//! A program in `xtask/java` and the `cases.rs` next to the files contain the same cases.
 
 use std::collections::BTreeMap;
 use std::fs;

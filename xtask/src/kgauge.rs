@@ -35,7 +35,7 @@ impl Kgauge<'_> {
         command
     }
 
-    /// A call that goes on, with its streams in files.
+    /// A call in the background, with its streams in files.
     pub(crate) fn start(&self, name: &str, arguments: &[&str]) -> Result<Background> {
         Background::start("kgauge", self.command(arguments), &self.folder.join(name))
     }
@@ -99,7 +99,7 @@ impl Background {
         Ok(servers.to_owned())
     }
 
-    /// What it prints behind `name=`, on a line of its own.
+    /// What it prints behind `name=`, on a separate line.
     pub(crate) fn value(&self, name: &str) -> Result<String> {
         let found = poll(TIME_MAX, || {
             let text = fs::read_to_string(&self.stdout)?;
@@ -112,7 +112,7 @@ impl Background {
         found.with_context(|| format!("kgauge printed no {name} within {TIME_MAX:?}"))
     }
 
-    /// Waits until the run in `folder` has written slices of so many seconds of its hold stage.
+    /// Waits until the run in `folder` has written slices of this number of seconds of its hold stage.
     pub(crate) fn reaches(&self, folder: &Path, seconds: usize) -> Result<()> {
         let reached = poll(TIME_MAX, || {
             if let Some(status) = self.running.ended()? {

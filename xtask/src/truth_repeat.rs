@@ -21,7 +21,7 @@ const TIME_MAX: Duration = Duration::from_secs(1_800);
 /// The other program runs and rests in turns of this length.
 const TURN: Duration = Duration::from_millis(100);
 
-/// How many runs, beside what.
+/// How many suites run, and next to which load.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RepeatOptions {
     #[arg(long, value_name = "N", default_value_t = 10)]

@@ -1,4 +1,4 @@
-//! The frame of a run: its folder, as far as it is known while the run goes on.
+//! The frame of a run: the part of its folder that does not grow.
 
 use kgauge_results::RunRead;
 use kgauge_results::run::RunStatus;

@@ -17,7 +17,7 @@ const RESPONSE_TIME_MAX: Duration = Duration::from_secs(15);
 const REST_BYTES_MAX: usize = 4 << 20;
 const REST_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// What a client wants.
+/// A client's request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HttpRequest {
     pub(crate) is_head: bool,
@@ -29,7 +29,7 @@ pub(crate) struct HttpRequest {
     pub(crate) host: Option<String>,
 }
 
-/// What it gets.
+/// The response to it.
 #[derive(Debug)]
 pub(crate) struct HttpResponse {
     pub(crate) status: &'static str,
@@ -96,7 +96,7 @@ pub(crate) fn serve(
     };
     write(stream, &response, is_head)?;
     stream.shutdown(Shutdown::Write)?;
-    // A report is waited for until its reader has closed: by then it is there.
+    // A report counts as delivered when its reader has closed the connection.
     if !is_read || response.sending.is_some() {
         discard(stream);
     }

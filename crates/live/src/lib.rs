@@ -1,4 +1,4 @@
-//! The live page: what a run shows of itself in a browser and to Prometheus while it goes on.
+//! The live page: a run in progress, in a browser and for Prometheus.
 //!
 //! Goals: the run writes into [`LiveRunState`] and waits for nobody; a server reads from it, and renders pages only
 //! when a viewer asks. Figures and bottleneck come from the same rules as those of the report.

@@ -1,4 +1,4 @@
-//! Which path has which text.
+//! The paths and their texts.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -60,7 +60,7 @@ impl Pages {
         }
     }
 
-    /// The part that changes; nothing to somebody who has it.
+    /// The part that changes; without a body for a client that has it.
     fn part(&self, request: &HttpRequest) -> HttpResponse {
         let (version, part) = self.renderer.part(Instant::now());
         if self.renderer.now().phase == LivePhase::Over {

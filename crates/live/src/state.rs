@@ -40,7 +40,7 @@ pub(crate) struct LiveState {
     trial: Option<Trial>,
     pub(crate) live: Option<LiveRepeat>,
     pub(crate) progress: RepeatProgress,
-    /// The run that is judged, without what grows: of the trial that goes on.
+    /// The frame of the current run with only its current trial, for the verdict.
     judged: Option<RunRead>,
     /// Flows of repeats that have ended.
     totals: BTreeMap<FlowKey, EndedFlow>,
@@ -254,7 +254,7 @@ impl LiveRunState {
         }
     }
 
-    /// The load goes on.
+    /// The load has made progress.
     pub(crate) fn snapshot(&self, progress: &LoadProgress) -> ProgressSnapshot {
         let mut state = self.state();
         let state = &mut *state;
@@ -411,7 +411,7 @@ impl Drop for ReportDelivery {
 }
 
 impl LiveState {
-    /// Counts what goes on to what has ended, also where it ended in an error.
+    /// Adds the current repeat to what has ended, also after an error.
     fn settle(&mut self) {
         for (key, ended) in self.going_on() {
             match self.totals.get_mut(&key) {
@@ -447,7 +447,7 @@ impl LiveState {
         plans.map(of).collect()
     }
 
-    /// All flows with what they did so far, and which of them go on.
+    /// All flows with what they did so far, and whether they are running.
     pub(crate) fn flows(&self) -> Vec<(FlowKey, EndedFlow, bool)> {
         let ended = self.totals.iter();
         let mut flows: BTreeMap<FlowKey, (EndedFlow, bool)> = ended

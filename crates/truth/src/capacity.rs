@@ -23,7 +23,7 @@ pub(crate) fn rows(runs: &Runs) -> Vec<TruthRow> {
     rows
 }
 
-/// A flow beside the capacity that concerns it, an entry of the scenario's faults.
+/// A flow's throughput and the capacity of its node, an entry of the scenario's faults.
 fn row(ran: &TruthRun, flow: &str, entry: usize) -> TruthRow {
     let fault = ran.trial().and_then(|trial| trial.faults.get(entry));
     let capacity = match fault.map(|fault| &fault.kind) {

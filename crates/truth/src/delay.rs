@@ -1,8 +1,8 @@
 //! Delays of known distribution: they appear as they were drawn, and only in the API that they were put on.
 //!
-//! The nodes draw delays from a seed, and say in the end how many they drew. So every single delay is known, and the
-//! quantiles of what was measured are those of the delays plus what a request takes without one. That base is
-//! measured by the other run of the pair, in which the other API is delayed.
+//! The nodes draw delays from a seed, and report at the end how many they drew. So every single delay is known, and the
+//! measured quantiles are those of the delays plus the time of an undelayed request. That base is measured by the other
+//! run of the pair, in which the other API is delayed.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! The known-answer suite: scenarios whose figures follow from arithmetic, put to kgauge itself.
+//! The known-answer suite: kgauge runs scenarios whose figures follow from arithmetic.
 //!
 //! Goals: each check is a scenario with faults that runs as any user's scenario does; the check reads the run folder as
 //! any reader would, and compares it with a formula. `docs/guide/truth.md` says what each proves.
@@ -130,7 +130,7 @@ enum How {
     Latency(fn(&Runs, LatencyStart) -> Vec<TruthRow>),
     /// By cutting a run folder up.
     Cut,
-    /// By a run of its own, beside Kafka's tool.
+    /// By a run next to Kafka's tool.
     Tool,
 }
 

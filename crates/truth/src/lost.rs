@@ -1,7 +1,6 @@
-//! How much time other programs can have taken from a figure: arithmetic on what was recorded beside a run.
+//! The time that other programs can have taken from a figure, from what was recorded during a run.
 //!
-//! No figure is measured better by it. A figure that misses its band by more than this is wrong; by less, it is
-//! inconclusive, because the machine was taken away.
+//! It improves no figure. A figure that misses its band by more than this time is wrong; by less, it is inconclusive.
 
 use std::ops::Range;
 

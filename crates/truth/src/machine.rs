@@ -1,4 +1,4 @@
-//! What other programs take from kgauge while a run of the suite goes on: recorded by a thread beside the run.
+//! What other programs take from kgauge during a run of the suite, recorded by a separate thread.
 //!
 //! The criterion is direct. The kernel counts for each thread how long it had something to do and got no processor.
 //! Sampled every few milliseconds, these counters show which waits of kgauge's own threads fell on a moment that
@@ -27,13 +27,13 @@ const LATE_NS_MIN: u64 = 1_000_000;
 /// Samples that lost less than this are not kept.
 const LOST_NS_MIN: u64 = 50_000;
 
-/// A recording that goes on.
+/// A recording in progress.
 pub(crate) struct MachineRecording {
     stop: Sender<()>,
     thread: JoinHandle<MachineLog>,
 }
 
-/// What stands in the file.
+/// The content of the file.
 #[derive(Serialize, Deserialize)]
 struct RecordedMachine {
     format: u32,
@@ -61,7 +61,7 @@ impl MachineRecording {
     }
 }
 
-/// Writes a log beside its run folder.
+/// Writes a log next to its run folder.
 pub(crate) fn keep(log: MachineLog, path: &Path) -> Result<MachineLog, RunError> {
     let kept = RecordedMachine { format: 1, log };
     let text = serde_json::to_string(&kept).or_unwritable()?;

@@ -40,7 +40,7 @@ impl Runs {
 
     /// The part of the processors that others used, in the run in which it was most.
     pub(crate) fn used_by_others_max(&self) -> Option<f64> {
-        // The Java beside one of them is ours too.
+        // In one run, Java is part of the check.
         let alone = self.0.iter().filter(|(name, _)| **name != BESIDE.name);
         let used = alone.filter_map(|(_, ran)| ran.used_by_others());
         used.reduce(f64::max)
@@ -69,7 +69,7 @@ impl Runs {
         Ok(true)
     }
 
-    /// Writes the scenario down and runs it as any user would.
+    /// Writes the scenario to a file and runs it as any user would.
     pub(crate) fn make(
         &mut self,
         scenario: TruthScenario,
@@ -201,7 +201,7 @@ impl TruthRun {
         (span_ns > 0).then(|| others_ns as f64 / (span_ns as f64 * f64::from(cpus)))
     }
 
-    /// What other programs took while it ran. `None` when its folder tells no time.
+    /// What other programs took while it ran. `None` if no event in its folder has a time.
     pub(crate) fn lost(&self) -> Option<Lost<'_>> {
         // An event is written at its time or a little later: the least difference is the start of the repeat.
         let starts = self.read.events.iter().filter_map(|event| {

@@ -1,4 +1,4 @@
-//! Stalls: what waits for a broker that stands still, waits as long as arithmetic says.
+//! Stalls: records that wait for a stalled broker wait as long as arithmetic says.
 //!
 //! A record that is due in a stall of length S, t after its beginning, is answered at its end: it waits S - t. Records
 //! that are due evenly wait evenly, from 0 to S; of a hold of length D the part (S - x) / D waits longer than x.
@@ -14,8 +14,8 @@ use crate::row::{ExpectedValue, LostBy, TruthRow, TruthUnit};
 use crate::runs::{Runs, TruthRun};
 use crate::scenarios::{BORDER_STALLS, STALL, TWO_STALLS, TruthScenario};
 
-/// How far a percentile may be off: what the broker and the generator take beside the stall, and a
-/// histogram's bucket of 0.1 %.
+/// How far a percentile may be off: the time of broker and generator in addition to the stall, and a histogram's bucket
+/// of 0.1 %.
 const PART: f64 = 0.01;
 
 /// A quantile and its name.
@@ -98,7 +98,7 @@ fn rows(
 /// By how much a quantile may exceed its band because other programs took the machine. Nobody is early because of that.
 ///
 /// What counts is time lost between the node's answer and the moment at which the generator had read it, and outages:
-/// who is not served for half a second at another moment waits that long too.
+/// records that are not served for half a second at another moment wait that long, too.
 fn lost_by(
     ran: &TruthRun,
     hold: &StalledHold,

@@ -1,4 +1,4 @@
-//! Kafka's own producer tool beside ours, on the same cluster, through the same stall.
+//! Kafka's own producer tool next to kgauge, on the same cluster, through the same stall.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -32,7 +32,7 @@ const PAIRS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// How long the tool may go on when the run has ended.
+/// How long the tool may run after the end of the run.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs both, and gives the rows.
@@ -126,7 +126,7 @@ impl ToolProcess {
     }
 }
 
-/// Starts the tool on a topic of its own, with as many records as the flow has in its hold.
+/// Starts the tool on a new topic, with as many records as the flow has in its hold.
 fn begin(
     tools: &ReleaseTools,
     (cluster, config): (&mut Cluster, &ClientConfig),

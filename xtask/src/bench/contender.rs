@@ -1,4 +1,4 @@
-//! Who is compared, how each is started with the same settings, and what a run of it cost.
+//! The load generators that are compared: each is started with the same settings, and its CPU time is measured.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -80,7 +80,7 @@ pub(super) struct ContenderRun {
     pub(super) records_per_s: f64,
     /// CPU of its whole process, from start to end.
     pub(super) cpu: Duration,
-    /// CPU per record of the load threads alone, for those that tell.
+    /// CPU per record of the load threads alone, if the contender reports it.
     pub(super) threads_ns_per_record: Option<f64>,
 }
 
@@ -119,7 +119,7 @@ impl Contenders<'_> {
         })
     }
 
-    /// One run on a topic of its own.
+    /// One run on a new topic.
     pub(super) fn run(
         &self,
         contender: Contender,

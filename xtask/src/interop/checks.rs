@@ -130,7 +130,7 @@ impl Checks {
         self.target = target;
     }
 
-    /// Runs one check, and tells whether it passed: when `body` gives a note on what was seen. The
+    /// Runs one check and returns whether it passed: when `body` returns a note on what was seen. The
     /// only errors are that the user wants to stop and that transcripts cannot be kept.
     pub(super) fn check(
         &mut self,

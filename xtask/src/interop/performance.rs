@@ -97,7 +97,7 @@ fn consume(log: &mut Transcript, tools: &Tools<'_>, topic: &str, records: u64) -
     Ok(format!("{consumed} read"))
 }
 
-/// Checks that the partitions of `topic` hold so many records together.
+/// Checks the number of records in all partitions of `topic`.
 fn ends_at(log: &mut Transcript, tools: &Tools<'_>, topic: &str, expected: u64) -> Result<String> {
     let stdout = log.run_tool(tools, KafkaScript::OFFSETS, &["--topic", topic])?;
     let ends = output::end_offsets(&stdout);
@@ -109,7 +109,7 @@ fn ends_at(log: &mut Transcript, tools: &Tools<'_>, topic: &str, expected: u64) 
     Ok(format!("{sum} in {} partitions", ends.len()))
 }
 
-/// What was acked before a clean stop is there after it.
+/// Records that were acked before a clean stop exist after it.
 pub(super) fn after_restart(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.check(
         Name::tool(

@@ -17,7 +17,7 @@ const CONSUMER: KafkaScript = KafkaScript::CONSUMER_PERF;
 
 const TOPIC: &str = "interop-quotas";
 const CLIENT: &str = "perf";
-/// Who does not log in.
+/// The user of clients that do not log in.
 const USER: &str = "ANONYMOUS";
 
 const RECORD_BYTES: u64 = 1_000;
@@ -187,7 +187,7 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
 fn consume(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
     let records = RECORDS.to_string();
     let client = format!("client.id={CLIENT}");
-    // The tool ends when nothing comes for so long, and a throttled consumer waits for many seconds.
+    // The tool exits when no record arrives within its timeout, and a throttled consumer waits for many seconds.
     let patience = ["--timeout", "60000"];
     let what = ["--topic", TOPIC, "--num-records", &records];
     let how = ["--print-metrics", "--command-property", &client];

@@ -183,7 +183,7 @@ fn meet(
     Ok(other.len())
 }
 
-/// kafka-consumer-groups tells of two members with half of the partitions each.
+/// Checks that kafka-consumer-groups shows two members with half of the partitions each.
 fn described(log: &mut Transcript, tools: &Tools<'_>, case: &Case) -> Result<()> {
     let mut describe = |how: &[&str]| -> Result<Vec<Vec<String>>> {
         let arguments = [&["--describe", "--group", case.group][..], how].concat();
@@ -228,7 +228,7 @@ fn each_once(one: &[(u64, u64)], other: &[(u64, u64)]) -> Result<()> {
     Ok(())
 }
 
-/// A member with a name of its own ends and comes back: nobody else's partitions move.
+/// A static member ends and comes back: no other member's partitions move.
 fn comes_back(
     log: &mut Transcript,
     tools: &Tools<'_>,

@@ -132,7 +132,7 @@ impl Job {
 
     /// Runs it. A bad exit status or a timeout is no error here; see [`FinishedJob::success`].
     pub(crate) fn run(mut self) -> Result<FinishedJob> {
-        // Files, not pipes: nobody need read while it runs, and none of it is lost.
+        // Files, not pipes: nothing has to be read while it runs, and no output is lost.
         let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
         let input = self.input.map_or_else(Stdio::null, Stdio::from);
         self.command

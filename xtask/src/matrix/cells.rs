@@ -19,7 +19,7 @@ pub(super) struct BottleneckCell {
 pub(super) enum CellSetup {
     /// On the machine as it is.
     Machine,
-    /// In a network of its own, whose loopback is slow.
+    /// In a separate network with a slow loopback.
     SlowLoopback,
 }
 
@@ -55,7 +55,7 @@ flows:
   - {name: w, kind: produce, shape: {constant: 2k/s}, record: {size: 100 B}}
 ";
 
-/// The same with somebody who reads along.
+/// The same with a consumer at the tail.
 const RATE_AND_READERS: &str = "\
 topic: {partitions: 6}
 flows:
@@ -102,7 +102,7 @@ flows:
      max.partition.fetch.bytes: 10 kB, fetch.max.bytes: 50 kB}}
 ";
 
-/// Brokers compress anew what comes.
+/// Brokers compress the records again.
 const RECOMPRESSED: &str = "\
 topic: {partitions: 6, config: {compression.type: gzip}}
 flows:
@@ -218,7 +218,7 @@ impl BottleneckCell {
         format!("{}-{target}{readers}", self.cause)
     }
 
-    /// The same load in so many trials.
+    /// The same load in this number of trials.
     pub(super) fn scenario(&self, trials: usize) -> String {
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         let load = self.load.replace(PROCESSORS, &processors.to_string());

@@ -12,7 +12,7 @@ pub(super) const SPEED: &str = "lo=300Mbit";
 /// loopback, which are up to 64 KiB.
 const SCRIPT: &str = "ip link set lo up && tc qdisc add dev lo root tbf rate 300mbit burst 256kb latency 100ms && exec \"$@\"";
 
-/// The same command, within it. Everything that it starts is there too, and the network goes with the last of them.
+/// The command within such a network. Processes that it starts are in it, too; the network ends with the last of them.
 pub(super) fn within(command: &Command) -> Command {
     within_words(&["unshare", "--net", "sh", "-c", SCRIPT, "sh"], command)
 }

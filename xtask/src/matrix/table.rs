@@ -123,7 +123,7 @@ impl VerdictTable {
         rows.map(Row::wrong).sum()
     }
 
-    /// All of it, of so many trials of each cause and target.
+    /// The table; `trials` is the number of trials of each cause and target.
     pub(super) fn text(&self, trials: usize) -> String {
         let mut text = format!(
             "\n{:<18} {:<54} {:>5} {:>5} {:>5} {:>5}  verdicts\n",

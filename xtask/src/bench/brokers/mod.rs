@@ -1,6 +1,6 @@
 //! `cargo xtask bench brokers`: what a record costs the nodes of the embedded cluster and what it costs
-//! Apache Kafka's brokers, with kgauge's engine as the load of both, in alternating runs; and what the
-//! embedded cluster costs that has nothing to do.
+//! Apache Kafka's brokers, with kgauge's engine as the load of both, in alternating runs; and what
+//! an idle embedded cluster costs.
 
 mod figures;
 mod load;

@@ -38,7 +38,7 @@ pub(super) struct SpeedRow {
     unit: &'static str,
     /// kgauge's figure must be at most this.
     at_most: Option<f64>,
-    /// Who is compared, and how many times better kgauge must be.
+    /// The peers, and how many times better than each kgauge must be.
     times: &'static [(&'static str, f64)],
     /// More is better.
     is_rate: bool,
@@ -61,7 +61,7 @@ impl SpeedFigures {
         });
     }
 
-    /// The figures of somebody in a row.
+    /// The figures of a load generator in a row.
     fn of(&self, row: &str, who: &str) -> Option<BenchSpread> {
         let figures = self.figures.iter();
         let of_both = figures.filter(|figure| figure.row == row && figure.who == who);

@@ -98,7 +98,7 @@ impl<'a> PeerPrograms<'a> {
         None
     }
 
-    /// kgauge's engine with a scenario, and what it tells of itself.
+    /// kgauge's engine with a scenario, and its own report.
     pub(super) fn engine(&self, scenario: &str) -> Result<(PeerRun, Value)> {
         (self.tools.alive)()?;
         let path = self.folder.join("flow.yaml");
@@ -172,7 +172,7 @@ impl<'a> PeerPrograms<'a> {
         }))
     }
 
-    /// Kafka's own tool, with values of its own or with those of a file.
+    /// Kafka's own tool, with random values or with those of a file.
     pub(super) fn kafka_tool(&self, load: BenchLoad, payload: Option<&Path>) -> Result<PeerRun> {
         self.tools.create(TOPIC, PARTITIONS)?.run()?.success()?;
         let (count, bytes) = (load.records.to_string(), load.value_bytes.to_string());
@@ -216,7 +216,7 @@ impl<'a> PeerPrograms<'a> {
         })
     }
 
-    /// Kafka's consumer tool, reading a topic that is there.
+    /// Kafka's consumer tool, reading an existing topic.
     pub(super) fn kafka_consumer(&self, topic: &str, records: u64) -> Result<PeerRun> {
         let count = records.to_string();
         let what = ["--topic", topic, "--num-records", &count];

@@ -92,8 +92,8 @@ const PLAIN: BenchLoad = BenchLoad {
     rate: 0,
 };
 
-/// By a schedule that nobody keeps up with: everything that pacing costs, and no waiting for it, which
-/// would be counted as CPU by whoever spins. Kafka's tool has no keys.
+/// By a schedule that no generator keeps up with: it includes all costs of pacing except waiting, which would count as
+/// CPU for generators that spin. Kafka's tool has no keys.
 const PACED: BenchLoad = BenchLoad {
     keys: 10_000,
     rate: 10_000_000,
@@ -225,9 +225,9 @@ fn singles(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) -> 
 
 /// What the kernel takes for the bytes of the rows above.
 fn bare_sockets(plan: BenchPlan, to: &mut SpeedFigures) -> Result<()> {
-    // A batch of 128 KiB has so many records of 100 bytes with a key of eight: 117 bytes each, as encoded.
+    // Records of 100 bytes with a key of eight in a batch of 128 KiB: 117 bytes each, as encoded.
     const KEYED_RECORDS: f64 = 131_072.0 / 117.0;
-    // An answer of a mebibyte has so many without key: 108 bytes each.
+    // Records without a key in a response of a mebibyte: 108 bytes each.
     const READ_RECORDS: f64 = 1_048_576.0 / 108.0;
     let traffic = |requests: u64, request_bytes: usize, answer_bytes: usize| Traffic {
         requests,

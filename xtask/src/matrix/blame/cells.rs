@@ -117,7 +117,7 @@ impl BlameCell {
         format!("blame-{}-{}", self.trouble, target_in_name(self.target))
     }
 
-    /// Whether the cluster is there before the run, so that its trouble is not the run's own doing.
+    /// Whether the cluster exists before the run, so that kgauge did not start it.
     pub(super) fn is_existing(&self) -> bool {
         matches!(self.place, Dead | Paused | Slow | Pinned | Group)
     }

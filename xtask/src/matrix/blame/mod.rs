@@ -1,5 +1,5 @@
 //! Troubles that are known because they were made: dead, paused, slow and unreachable brokers, generators without a
-//! processor, neighbours that take the machine. Each is one run, and nobody may be blamed who had no part in it.
+//! processor, neighbours that take the machine. Each is one run, and no innocent party may be blamed.
 
 mod cells;
 mod party;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Who can be to blame.
+/// The parties that can be to blame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BlamedParty {
     /// Nothing limited it, or the verdict is uncertain.
@@ -61,7 +61,7 @@ impl BlameVerdict {
         accuses(self.limit) || accuses(self.lateness) || generator
     }
 
-    /// Whoever did it is named, and nobody else.
+    /// The guilty party is named, and no other one.
     pub(super) fn is_right(&self, party: BlamedParty) -> bool {
         !self.is_wrong(party) && (self.limit == party || self.lateness == party)
     }

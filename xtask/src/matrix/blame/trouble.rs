@@ -13,9 +13,9 @@ use super::super::within_words;
 use super::cells::Disturbance;
 use crate::kafka::ChildProcess;
 
-/// How long brokers stand still, and networks are down.
+/// How long brokers are paused, and networks are down.
 const PAUSE: Duration = Duration::from_millis(2_500);
-/// A slow broker works for so long, and rests for so long.
+/// A slow broker works and is paused in turns of these lengths.
 const WORK: Duration = Duration::from_millis(10);
 const REST: Duration = Duration::from_millis(190);
 /// What a control group gives kgauge of each tenth of a second, in microseconds: 3 % of a processor.
@@ -71,7 +71,7 @@ struct Group(PathBuf);
 impl Group {
     fn new() -> Result<Group> {
         let name = format!("kgauge-matrix-{}", std::process::id());
-        // Version 1 of control groups has a hierarchy of its own for the CPU.
+        // Version 1 of control groups has a separate hierarchy for the CPU.
         let (parent, file, limit) = if Path::new("/sys/fs/cgroup/cpu").is_dir() {
             (
                 "/sys/fs/cgroup/cpu",
