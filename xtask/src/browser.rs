@@ -1,19 +1,19 @@
-//! `cargo xtask browser`: reports and comparisons as people meet them, in Debian's Chromium. It makes a short real
-//! run, a comparison of it with itself, pages whose every name is hostile, and has `xtask/browser` look at each; and at
-//! a run while it goes on.
-//! Nothing of it goes to a network but npm's own fetch of the package that drives the browser.
+//! `cargo xtask browser`: checks reports and comparisons in Debian's Chromium. It makes a short real run, a comparison
+//! of it with itself, and pages in which every name is hostile; `xtask/browser` checks each of them, and the live page
+//! of a run.
+//! Nothing uses the network except npm, which fetches the package that drives the browser.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, ExitCode, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::built::{self, ProgramOption};
-use crate::codegen::root;
+use crate::folders::{is_installed, make_empty, mark_installed, root};
 use crate::say::{print_line, remark};
 
 /// Node resolves modules from the folder of the program, so these files are copied to where the modules are installed.
@@ -27,8 +27,6 @@ const FILES: [&str; 8] = [
     "package.json",
     "picture.mjs",
 ];
-/// The list of packages that were installed to the end.
-const INSTALLED: &str = "installed";
 /// The run whose report is checked: it has all kinds of charts.
 const SCENARIO: &str = "xtask/browser/look.yaml";
 /// The run that is watched.
@@ -59,7 +57,7 @@ pub(crate) struct BrowserOptions {
     pages: Vec<PathBuf>,
 }
 
-/// One check of one page, as the program in `xtask/browser` tells it.
+/// One check of one page, as the program in `xtask/browser` prints it.
 #[derive(Debug, Deserialize)]
 struct PageCheck {
     page: String,
@@ -68,8 +66,8 @@ struct PageCheck {
     detail: String,
 }
 
-/// Runs the command.
-pub(crate) fn run(options: &BrowserOptions) -> Result<ExitCode> {
+/// Runs the command. Returns false when a check found something.
+pub(crate) fn run(options: &BrowserOptions) -> Result<bool> {
     let folder = root().join("target/tmp/browser");
     let shots = folder.join("pictures");
     fs::create_dir_all(&shots)?;
@@ -90,29 +88,27 @@ pub(crate) fn run(options: &BrowserOptions) -> Result<ExitCode> {
         watched = Some(run);
     }
     remark(&format!("browser: {} pages", pages.len()));
-    let bad = sample(&program, &shots, &pages)?;
+    let is_good = check(&program, &shots, &pages)?;
     if let Some(mut run) = watched {
         run.end()?;
     }
     print_line(&format!("pictures: {}", shots.display()));
-    Ok(match bad {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    })
+    Ok(is_good)
 }
 
-/// Has the browser look at pages; returns how many checks found something.
-fn sample(program: &Path, shots: &Path, pages: &[PathBuf]) -> Result<usize> {
-    let mut look = Command::new("node");
-    look.arg(program).arg(shots).args(pages);
-    let found = look
+/// Opens the pages in the browser and checks them. Returns false when a check found something.
+fn check(program: &Path, shots: &Path, pages: &[PathBuf]) -> Result<bool> {
+    let checked = Command::new("node")
+        .arg(program)
+        .arg(shots)
+        .args(pages)
         .env_remove("NODE_OPTIONS")
         .stderr(Stdio::inherit())
         .output()
         .context("node could not be started")?;
-    let bad = print_checks(&String::from_utf8(found.stdout)?)?;
-    ensure!(found.status.success(), "the browser's program failed");
-    Ok(bad)
+    let is_good = print_checks(&String::from_utf8(checked.stdout)?)?;
+    ensure!(checked.status.success(), "the browser's program failed");
+    Ok(is_good)
 }
 
 /// A run that serves itself; it ends by itself, and with this.
@@ -124,10 +120,7 @@ struct WatchedRun {
 
 impl WatchedRun {
     fn start(binary: &Path, folder: &Path) -> Result<Self> {
-        if folder.exists() {
-            fs::remove_dir_all(folder)?;
-        }
-        fs::create_dir_all(folder)?;
+        make_empty(folder)?;
         remark("kgauge run live.yaml --serve 0");
         let mut run = Command::new(binary)
             .arg("run")
@@ -180,9 +173,9 @@ impl Drop for WatchedRun {
     }
 }
 
-/// Says each check; returns how many found something.
-fn print_checks(lines: &str) -> Result<usize> {
-    let mut bad = 0;
+/// Prints each check. Returns false when one found something.
+fn print_checks(lines: &str) -> Result<bool> {
+    let mut is_good = true;
     for line in lines.lines() {
         let result: PageCheck = serde_json::from_str(line).with_context(|| line.to_owned())?;
         let word = if result.problems.is_empty() {
@@ -197,18 +190,15 @@ fn print_checks(lines: &str) -> Result<usize> {
         for problem in &result.problems {
             print_line(&format!("        {problem}"));
         }
-        bad += usize::from(!result.problems.is_empty());
+        is_good &= result.problems.is_empty();
     }
     ensure!(!lines.is_empty(), "the browser's program printed nothing");
-    Ok(bad)
+    Ok(is_good)
 }
 
-/// The pages, under names that tell them apart.
+/// Makes the pages. Returns their paths.
 fn make(options: &BrowserOptions, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)?;
-    }
-    fs::create_dir_all(folder)?;
+    make_empty(folder)?;
     let made = Command::new(built::report_pages()?).arg(folder).status()?;
     ensure!(made.success(), "the made-up pages could not be written");
     let scenario = root().join(SCENARIO);
@@ -256,11 +246,11 @@ fn call(mut command: Command, folder: &Path) -> Result<()> {
 pub(crate) fn install(folder: &Path) -> Result<PathBuf> {
     let from = root().join("xtask/browser");
     fs::create_dir_all(folder)?;
-    let lock = fs::read(from.join("package-lock.json"))?;
+    let list = from.join("package-lock.json");
     for name in FILES {
         fs::copy(from.join(name), folder.join(name))?;
     }
-    if fs::read(folder.join(INSTALLED)).unwrap_or_default() != lock {
+    if !is_installed(folder, &list)? {
         remark("npm: installing playwright-core");
         let status = Command::new("npm")
             .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
@@ -269,7 +259,7 @@ pub(crate) fn install(folder: &Path) -> Result<PathBuf> {
             .status()
             .context("npm could not be started")?;
         ensure!(status.success(), "npm could not install playwright-core");
-        fs::write(folder.join(INSTALLED), lock)?;
+        mark_installed(folder, &list)?;
     }
     Ok(folder.join("main.mjs"))
 }
@@ -279,12 +269,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_check_with_problems_counts_and_silence_is_an_error() {
+    fn a_check_with_problems_is_bad_and_silence_is_an_error() {
         let line = |problems: &str| {
             format!(r#"{{"page":"p","check":"c","problems":[{problems}],"detail":""}}"#)
         };
-        let lines = format!("{}\n{}\n", line(""), line("\"too wide\""));
-        assert_eq!(print_checks(&lines).unwrap(), 1);
+        let (good, bad) = (line(""), line("\"too wide\""));
+        assert!(print_checks(&good).unwrap());
+        assert!(!print_checks(&format!("{bad}\n{good}\n")).unwrap());
         assert!(print_checks("").is_err());
     }
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::codegen::root;
+use crate::folders::root;
 use crate::say::remark;
 
 /// The program that a command uses.
@@ -65,8 +65,8 @@ fn build(name: &str, selection: &[&str]) -> Result<PathBuf> {
     remark(&format!("cargo: building {name}"));
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    // What cargo says to this program about its own package is no matter of those that are built: a
-    // dependency's build script that looks at it would be run again, and all that stands on it built anew.
+    // Without cargo's variables about this package: build scripts of dependencies that read them would run again, and
+    // all dependent packages would be rebuilt.
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
         if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {

@@ -1,7 +1,7 @@
-//! `cargo xtask compare-check`: does `kgauge compare` find what is there, and nothing else? Pairs of runs of one
+//! `cargo xtask compare-check`: does `kgauge compare` find real differences, and no others? Pairs of runs of one
 //! scenario must show no difference in 19 of 20, and pairs in which a node has a tenth of its capacity less must show
-//! one in 19 of 20; so must sides of several of these runs. Also with Apache Kafka, whose capacity nobody can cut: only
-//! pairs without a difference. At the end stands what equal runs differ by, from the same pairs (`between`).
+//! one in 19 of 20; so must sides of several of these runs. On Apache Kafka, whose capacity cannot be cut, there are
+//! only pairs without a difference. A table of the spread between equal runs follows, from the same pairs (`between`).
 
 mod between;
 mod gate;
@@ -9,19 +9,19 @@ mod record;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::built::ProgramOption;
-use crate::codegen::root;
+use crate::folders::root;
 use crate::say::{print_line, remark};
 use crate::stop;
 use between::Spreads;
 use record::CheckRecord;
 
-/// Of so many pairs one may be wrong.
+/// One in this number of pairs may be wrong.
 const WRONG_PER: usize = 20;
 /// What takes a tenth of the capacity away, in `capped.yaml`.
 const CUT: &str = "full-speed.settings.partitioner.broker=2";
@@ -113,8 +113,8 @@ struct CheckOutcome {
     spreads: Spreads,
 }
 
-/// Runs the command.
-pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode> {
+/// Runs the command. Returns false when too many comparisons were wrong.
+pub(crate) fn run(options: &CompareOptions) -> Result<bool> {
     stop::listen()?;
     ensure!(
         !options.checks().is_empty(),
@@ -122,7 +122,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode> {
     );
     let binary = options.program.kgauge()?;
     let folder = tempfile::tempdir()?;
-    let mut site = RunFolders {
+    let mut folders = RunFolders {
         binary: &binary,
         folder: folder.path(),
         record: CheckRecord::default(),
@@ -130,15 +130,15 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode> {
     let mut good = true;
     let mut tables = Vec::new();
     if let Some(pairs) = options.gate {
-        good = gate::check(&mut site, pairs)?;
+        good = gate::check(&mut folders, pairs)?;
     }
     let checks = match options.gate {
         Some(_) => Vec::new(),
         None => options.checks(),
     };
     for check in checks {
-        let found = site.pairs(check, options)?;
-        good &= site.print_check(check, &found, options.side);
+        let found = folders.pairs(check, options)?;
+        good &= folders.print_check(check, &found, options.side);
         tables.push(format!(
             "\n{} on {}, {} pairs\n{}",
             check.name,
@@ -148,19 +148,16 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode> {
         ));
     }
     for table in tables {
-        site.print(&table);
+        folders.print(&table);
     }
     if let Some(path) = &options.record {
-        site.record.write(
+        folders.record.write(
             path,
             &format!("cargo xtask compare-check {}", options.shown()),
         )?;
         remark(&format!("recorded in {}", path.display()));
     }
-    Ok(match good {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
-    })
+    Ok(good)
 }
 
 /// Where the runs go.

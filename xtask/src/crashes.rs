@@ -3,12 +3,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use crate::built::ProgramOption;
-use crate::codegen::root;
+use crate::folders::root;
 use crate::kafka::{self, HEAP, RELEASE};
 use crate::say::{print_line, remark};
 
@@ -40,12 +40,12 @@ pub(crate) struct CrashOptions {
     program: ProgramOption,
 }
 
-/// Runs the command.
-pub(crate) fn run(options: &CrashOptions) -> Result<ExitCode> {
+/// Runs the command. Returns false when a record is missing.
+pub(crate) fn run(options: &CrashOptions) -> Result<bool> {
     let binary = options.program.example("kgauge-broker", "crashes")?;
     let (seconds, seed) = (options.seconds.to_string(), options.seed.to_string());
     let folder = tempfile::tempdir()?;
-    let mut code = ExitCode::SUCCESS;
+    let mut is_good = true;
     for producers in &options.producers {
         for acks in &options.acks {
             let mut command = Command::new(&binary);
@@ -65,15 +65,13 @@ pub(crate) fn run(options: &CrashOptions) -> Result<ExitCode> {
             let status = command
                 .status()
                 .with_context(|| format!("{} could not be started", binary.display()))?;
-            if !status.success() {
-                code = ExitCode::FAILURE;
-            }
+            is_good &= status.success();
         }
     }
-    Ok(code)
+    Ok(is_good)
 }
 
-/// Lets Kafka's producer write, configured as applications have it: the tool itself would not retry.
+/// Lets Kafka's producer write, configured as in applications: by default, the tool does not retry.
 fn outside(command: &mut Command, acks: &str, folder: &Path) -> Result<()> {
     let idempotence = acks == "all";
     let config = format!(

@@ -2,10 +2,10 @@
 //! both directions.
 //!
 //! * no argument: remakes the `*.bin` files that the tests of `wire` read;
-//! * `--check`: only tells whether the checked-in files are the same;
+//! * `--check`: only reports whether the checked-in files are the same;
 //! * `--read`: has `wire` write every case, and Kafka's classes read and compare them.
 //!
-//! A program in `xtask/java` and `cases.rs` beside the files hold the same cases.
+//! A program in `xtask/java` and the `cases.rs` next to the files contain the same cases.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::codegen::{RELEASE_NEW, maven, root};
+use crate::codegen::{RELEASE_NEW, maven};
+use crate::folders::{make_empty, root};
 use crate::say::print_line;
 
 /// What is done instead of writing the files.
@@ -132,7 +133,9 @@ impl GoldenFiles {
     }
 
     fn empty_folder(&self, name: &str) -> Result<PathBuf> {
-        maven::empty_folder(&format!("{}-{name}", self.name))
+        let folder = root().join(format!("target/codegen/{}-{name}", self.name));
+        make_empty(&folder)?;
+        Ok(folder)
     }
 }
 

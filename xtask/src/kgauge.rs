@@ -35,9 +35,9 @@ impl Kgauge<'_> {
         command
     }
 
-    /// A call that goes on, with its streams in files.
+    /// A call in the background, with its streams in files.
     pub(crate) fn start(&self, name: &str, arguments: &[&str]) -> Result<Background> {
-        self.started(name, self.command(arguments))
+        Background::start("kgauge", self.command(arguments), &self.folder.join(name))
     }
 
     /// The same, within what another command makes of it.
@@ -47,34 +47,36 @@ impl Kgauge<'_> {
         arguments: &[&str],
         around: impl FnOnce(&Command) -> Command,
     ) -> Result<Background> {
-        self.started(name, around(&self.command(arguments)))
+        let command = around(&self.command(arguments));
+        Background::start("kgauge", command, &self.folder.join(name))
     }
+}
 
-    fn started(&self, name: &str, mut command: Command) -> Result<Background> {
-        let path = |ending: &str| self.folder.join(format!("{name}.{ending}"));
+/// A program in the background, with its streams in files that grow. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Background {
+    pub(crate) running: ChildProcess,
+    pub(crate) stdout: PathBuf,
+    pub(crate) stderr: PathBuf,
+}
+
+impl Background {
+    /// Starts a command; `program` is what messages call it. Its streams go to `stem.stdout` and `stem.stderr`.
+    pub(crate) fn start(program: &str, mut command: Command, stem: &Path) -> Result<Background> {
+        let path = |ending: &str| PathBuf::from(format!("{}.{ending}", stem.display()));
         let (stdout, stderr) = (path("stdout"), path("stderr"));
         command
             .stdin(Stdio::null())
             .stdout(File::create(&stdout)?)
             .stderr(File::create(&stderr)?);
-        let running = ChildProcess::start("kgauge", &mut command)?;
+        let running = ChildProcess::start(program, &mut command)?;
         Ok(Background {
             running,
             stdout,
             stderr,
         })
     }
-}
 
-/// A kgauge that runs; dropping it ends it.
-#[derive(Debug)]
-pub(crate) struct Background {
-    pub(crate) running: ChildProcess,
-    stdout: PathBuf,
-    stderr: PathBuf,
-}
-
-impl Background {
     /// The first whole line that it prints on stdout.
     pub(crate) fn first_line(&self) -> Result<String> {
         let line = poll(TIME_MAX, || {
@@ -97,7 +99,7 @@ impl Background {
         Ok(servers.to_owned())
     }
 
-    /// What it prints behind `name=`, on a line of its own.
+    /// What it prints behind `name=`, on a separate line.
     pub(crate) fn value(&self, name: &str) -> Result<String> {
         let found = poll(TIME_MAX, || {
             let text = fs::read_to_string(&self.stdout)?;
@@ -110,7 +112,7 @@ impl Background {
         found.with_context(|| format!("kgauge printed no {name} within {TIME_MAX:?}"))
     }
 
-    /// Waits until the run in `folder` has written slices of so many seconds of its hold stage.
+    /// Waits until the run in `folder` has written slices of this number of seconds of its hold stage.
     pub(crate) fn reaches(&self, folder: &Path, seconds: usize) -> Result<()> {
         let reached = poll(TIME_MAX, || {
             if let Some(status) = self.running.ended()? {

@@ -6,6 +6,7 @@ mod built;
 mod codegen;
 mod compare_check;
 mod crashes;
+mod folders;
 mod golden_files;
 mod interop;
 mod kafka;
@@ -14,6 +15,7 @@ mod many_partitions;
 mod matrix;
 mod outside_suites;
 mod picture;
+mod processes;
 mod published;
 mod say;
 mod stop;
@@ -68,15 +70,20 @@ enum Command {
     Bare { arguments: Vec<String> },
 }
 
-/// Runs a command. An error is printed; the exit status is 2 then.
+/// Runs a command. The exit status is 1 when a check failed. An error is printed, and the exit status is 2 then.
 fn main() -> ExitCode {
-    run(Command::parse()).unwrap_or_else(|error| {
-        say::remark(&format!("error: {error:#}"));
-        ExitCode::from(2)
-    })
+    match run(Command::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            say::remark(&format!("error: {error:#}"));
+            ExitCode::from(2)
+        }
+    }
 }
 
-fn run(command: Command) -> Result<ExitCode> {
+/// Returns false when a check failed.
+fn run(command: Command) -> Result<bool> {
     match command {
         Command::Codegen(options) => codegen::run(&options)?,
         Command::Golden(options) => codegen::golden::run(&options)?,
@@ -84,6 +91,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::GoldenMessages(options) => golden_files::MESSAGES.run(&options)?,
         Command::Bench(options) => bench::run(&options)?,
         Command::Bare { arguments } => bench::bare(&arguments)?,
+        Command::Picture(program) => picture::run(&program)?,
         Command::Browser(options) => return browser::run(&options),
         Command::CompareCheck(options) => return compare_check::run(&options),
         Command::Crashes(options) => return crashes::run(&options),
@@ -91,11 +99,10 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Matrix(options) => return matrix::run(&options),
         Command::Interop(options) => return interop::run(&options),
         Command::OutsideSuites(options) => return outside_suites::run(&options),
-        Command::Picture(program) => return picture::run(&program),
         Command::Published(options) => return published::run(&options),
         Command::TruthRepeat(options) => return truth_repeat::run(&options),
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
 use crate::browser::install;
 use crate::built::ProgramOption;
-use crate::codegen::root;
+use crate::folders::{make_empty, root};
 use crate::say::{print_line, remark};
 
 /// The run that is shown.
@@ -22,13 +22,10 @@ const BYTES_MAX: u64 = 400_000;
 const LINES_MAX: usize = 46;
 
 /// Runs the command.
-pub(crate) fn run(program: &ProgramOption) -> Result<ExitCode> {
+pub(crate) fn run(program: &ProgramOption) -> Result<()> {
     let binary = program.kgauge()?;
     let folder = root().join("target/tmp/picture");
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
-    }
-    fs::create_dir_all(&folder)?;
+    make_empty(&folder)?;
     let pictures = root().join("docs/pictures");
     fs::create_dir_all(&pictures)?;
     fs::copy(root().join(SCENARIO), folder.join("picture.yaml"))?;
@@ -57,7 +54,7 @@ pub(crate) fn run(program: &ProgramOption) -> Result<ExitCode> {
         bytes <= BYTES_MAX,
         "{bytes} bytes are more than {BYTES_MAX}"
     );
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn bytes(folder: &Path) -> Result<u64> {

@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -94,22 +94,24 @@ pub(crate) struct PublishedOptions {
     program: ProgramOption,
 }
 
-/// Runs the command.
-pub(crate) fn run(options: &PublishedOptions) -> Result<ExitCode> {
+/// Runs the command. Returns false when the output of a line differs.
+pub(crate) fn run(options: &PublishedOptions) -> Result<bool> {
     let binary = options.program.kgauge()?;
     let folder = tempfile::tempdir()?;
-    let mut failed = 0;
+    let mut is_good = true;
     for release in &options.releases {
-        failed += on(release, options, &binary, folder.path())?;
+        is_good &= compare_release(release, options, &binary, folder.path())?;
     }
-    Ok(match failed {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    })
+    Ok(is_good)
 }
 
-/// Runs the lines of a release. Returns how many differ.
-fn on(release: &str, options: &PublishedOptions, binary: &Path, folder: &Path) -> Result<u32> {
+/// Runs the lines of a release. Returns false when the output of one differs.
+fn compare_release(
+    release: &str,
+    options: &PublishedOptions,
+    binary: &Path,
+    folder: &Path,
+) -> Result<bool> {
     let folder = folder.join(release);
     links(binary, &folder)?;
     let kgauge = Kgauge {
@@ -119,18 +121,19 @@ fn on(release: &str, options: &PublishedOptions, binary: &Path, folder: &Path) -
     remark(&format!("starting Apache Kafka {release}"));
     let cluster = kgauge.start("cluster", &["cluster", "up", &format!("kafka:{release}")])?;
     let servers = cluster.servers()?;
-    let zookeeper = match release.starts_with('4') {
-        true => String::new(),
-        false => cluster.value("zookeeper.connect")?,
+    let zookeeper = if release.starts_with('4') {
+        String::new()
+    } else {
+        cluster.value("zookeeper.connect")?
     };
-    let site = PublishedRun {
+    let setup = PublishedRun {
         release,
         servers,
         zookeeper,
         tools: kafka::tools(release)?,
         folder: &folder,
     };
-    let mut failed = 0;
+    let mut is_good = true;
     for published in LINES {
         if !published.releases.contains(&release) {
             continue;
@@ -139,13 +142,13 @@ fn on(release: &str, options: &PublishedOptions, binary: &Path, folder: &Path) -
             let line = divided(line, options.divide);
             let study = published.study;
             print_line(&format!("\n{study} on Apache Kafka {release}\n$ {line}"));
-            if let Err(error) = compare(&line, &site) {
-                failed += 1;
+            if let Err(error) = compare(&line, &setup) {
+                is_good = false;
                 print_line(&format!("DIFFERENT: {error:#}"));
             }
         }
     }
-    Ok(failed)
+    Ok(is_good)
 }
 
 /// Links with the tools' names, where the command lines expect them.
@@ -187,16 +190,16 @@ struct PublishedRun<'a> {
 }
 
 impl PublishedRun<'_> {
-    /// A line with the hosts of this cluster.
+    /// The words of a line, with the hosts of this cluster and a prefix for the topics.
     fn here(&self, line: &str, topics: &str) -> Vec<String> {
         let line = line
             .replace("SERVERS", &self.servers)
             .replace("ZOOKEEPER", &self.zookeeper);
-        let word = |word: &str| match TOPICS.contains(&word) {
-            true => format!("{topics}{word}"),
-            false => word.to_owned(),
+        let renamed = |word: &str| {
+            let prefix = if TOPICS.contains(&word) { topics } else { "" };
+            format!("{prefix}{word}")
         };
-        line.split(' ').map(word).collect()
+        line.split(' ').map(renamed).collect()
     }
 }
 
@@ -207,18 +210,18 @@ const OURS: &str = "kgauge-";
 /// The topics in the lines. Each side gets its own.
 const TOPICS: [&str; 4] = ["test7", "test", "performancetest", "test-topic"];
 
-fn compare(line: &str, site: &PublishedRun<'_>) -> Result<()> {
+fn compare(line: &str, setup: &PublishedRun<'_>) -> Result<()> {
     if let Some(line) = line.strip_prefix("own ") {
         for topics in [THEIRS, OURS] {
-            theirs(&site.here(line, topics), site)?.run()?.success()?;
+            theirs(&setup.here(line, topics), setup)?.run()?.success()?;
         }
         print_line("the release's own tool ran for both");
         return Ok(());
     }
     let (line, more) = line.split_once(" [").unwrap_or((line, ""));
     let own_line = format!("{line} {}", more.trim_end_matches(']'));
-    let theirs = theirs(&site.here(own_line.trim_end(), THEIRS), site)?.run()?;
-    let ours = ours(&site.here(line, OURS), site).run()?;
+    let theirs = theirs(&setup.here(own_line.trim_end(), THEIRS), setup)?.run()?;
+    let ours = ours(&setup.here(line, OURS), setup).run()?;
     for (who, finished) in [("its own tool", &theirs), ("kgauge", &ours)] {
         let code = finished.status.and_then(|status| status.code());
         print_line(&format!("--- {who}, exit status {:?}", code.unwrap_or(-1)));
@@ -237,7 +240,7 @@ fn compare(line: &str, site: &PublishedRun<'_>) -> Result<()> {
 }
 
 /// The release's own tool.
-fn theirs(words: &[String], site: &PublishedRun<'_>) -> Result<Job> {
+fn theirs(words: &[String], setup: &PublishedRun<'_>) -> Result<Job> {
     let (script, rest) = words.split_first().context("an empty line")?;
     let script = script.trim_start_matches("bin/").trim_end_matches(".sh");
     let (class, rest) = match script {
@@ -245,10 +248,10 @@ fn theirs(words: &[String], site: &PublishedRun<'_>) -> Result<Job> {
             let (class, rest) = rest.split_first().context("a class is missing")?;
             (class.as_str(), rest)
         }
-        _ => (class(script, site.release)?, rest),
+        _ => (class(script, setup.release)?, rest),
     };
-    let mut command = site.tools.command(class);
-    command.args(rest).current_dir(site.folder);
+    let mut command = setup.tools.command(class);
+    command.args(rest).current_dir(setup.folder);
     Ok(Job::new(class.to_owned(), command, TIME_MAX))
 }
 
@@ -265,15 +268,15 @@ fn class(script: &str, release: &str) -> Result<&'static str> {
     })
 }
 
-fn ours(words: &[String], site: &PublishedRun<'_>) -> Job {
-    let mut command = Command::new(site.folder.join(&words[0]));
+fn ours(words: &[String], setup: &PublishedRun<'_>) -> Job {
+    let mut command = Command::new(setup.folder.join(&words[0]));
     command
         .args(&words[1..])
-        .env("KGAUGE_BOOTSTRAP_SERVERS", &site.servers)
-        .current_dir(site.folder);
+        .env("KGAUGE_BOOTSTRAP_SERVERS", &setup.servers)
+        .current_dir(setup.folder);
     // By default, a tool that still exists prints as its newest release does.
-    if site.release != "4.3.1" && !words[0].ends_with("run-class.sh") {
-        command.args(["--as-of", site.release]);
+    if setup.release != "4.3.1" && !words[0].ends_with("run-class.sh") {
+        command.args(["--as-of", setup.release]);
     }
     Job::new(words.join(" "), command, TIME_MAX)
 }

@@ -13,7 +13,7 @@ pub(crate) struct Listener {
 pub(crate) fn listen(text: &str) -> Result<Listener, String> {
     let addresses = read(text)?;
     let socket = TcpListener::bind(addresses.as_slice()).map_err(|error| {
-        let cure = match error.kind() {
+        let fix = match error.kind() {
             std::io::ErrorKind::AddrInUse => {
                 "\n  another program uses this port; choose another, or 0 for a free one"
             }
@@ -22,7 +22,7 @@ pub(crate) fn listen(text: &str) -> Result<Listener, String> {
             }
             _ => "",
         };
-        format!("--serve {text}: {error}{cure}")
+        format!("--serve {text}: {error}{fix}")
     })?;
     let address = socket
         .local_addr()
@@ -42,20 +42,21 @@ fn read(text: &str) -> Result<Vec<SocketAddr>, String> {
         return Ok(vec![SocketAddr::from(([127, 0, 0, 1], port))]);
     }
     if !text.contains(':') {
-        let words = match text.starts_with(|c: char| c.is_ascii_digit()) {
-            true => "this is not a port number",
-            false => "the port is missing",
-        };
-        return Err(wrong(words));
+        let is_number = text.starts_with(|c: char| c.is_ascii_digit());
+        return Err(wrong(if is_number {
+            "this is not a port number"
+        } else {
+            "the port is missing"
+        }));
     }
     let found = text
         .to_socket_addrs()
         .map_err(|error| wrong(&error.to_string()))?;
     let found: Vec<SocketAddr> = found.collect();
-    match found.is_empty() {
-        true => Err(wrong("no such host")),
-        false => Ok(found),
+    if found.is_empty() {
+        return Err(wrong("no such host"));
     }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_in_words() {
+    fn other_texts_are_refused_with_the_reason() {
         for (text, word) in [
             ("", "the port is missing"),
             ("80x", "not a port number"),

@@ -1,5 +1,5 @@
-//! The figures of trials whose repeats have ended. They are read from the run folder when somebody looks, by a thread
-//! of its own: a long repeat takes its time, and no page waits for it.
+//! The figures of trials whose repeats have ended. A separate thread reads them from the run folder when a viewer asks,
+//! so that no page waits for a long repeat.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,9 +21,9 @@ pub(crate) struct EndedRepeats {
 
 #[derive(Default)]
 struct EndedTotals {
-    /// The folder that it is of.
+    /// The run folder.
     dir: PathBuf,
-    /// By trial: of how many repeats it is, and what they come to, if they could be read.
+    /// By trial: the number of repeats, and their summary if they could be read.
     trials: BTreeMap<u32, (usize, Option<TrialSummary>)>,
     summary: Option<Arc<(RunRead, Summary)>>,
     is_reading: bool,
@@ -44,7 +44,7 @@ impl EndedRepeats {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known by now of a run; `None` while that is nothing. What is not, is read from now on.
+    /// What is known of a run, if anything. Starts to read what is missing.
     pub(crate) fn summary(
         self: &Arc<Self>,
         frame: &Arc<RunRead>,
@@ -56,7 +56,7 @@ impl EndedRepeats {
             known.is_reading = true;
             let reading = ReaderThread(Arc::clone(self));
             let frame = Arc::clone(frame);
-            // Where no thread is to be had, the next one who looks tries again.
+            // Without a thread, the next request tries again.
             let thread = std::thread::Builder::new().name("live-read".to_owned());
             drop(known);
             let _ = thread.spawn(move || reading.0.read(&frame, unread));
@@ -86,7 +86,7 @@ impl EndedRepeats {
     }
 }
 
-/// A thread reads; dropped when it has ended, or could not be started.
+/// Marks that a thread reads. Dropped when the thread has ended, or could not be started.
 struct ReaderThread(Arc<EndedRepeats>);
 
 impl Drop for ReaderThread {
@@ -96,7 +96,7 @@ impl Drop for ReaderThread {
 }
 
 impl EndedTotals {
-    /// Another run's folder begins anew.
+    /// Forgets what is known when another run begins.
     fn take_up(&mut self, dir: &Path) {
         if self.dir != dir {
             self.dir = dir.to_owned();
@@ -114,7 +114,8 @@ impl EndedTotals {
             let known = self.trials.get(trial);
             known.is_some_and(|(count, _)| *count == keys.len())
         };
-        trials.into_iter().filter(|one| !is_known(one)).collect()
+        let unread = trials.into_iter().filter(|trial| !is_known(trial));
+        unread.collect()
     }
 
     fn summary(&mut self, frame: &RunRead) -> Option<Arc<(RunRead, Summary)>> {

@@ -1,14 +1,14 @@
-//! The frame of a run: its folder, as far as it is known while the run goes on.
+//! The frame of a run: the part of its folder that does not grow.
 
 use kgauge_results::RunRead;
 use kgauge_results::run::RunStatus;
 
-/// A copy of the frame that knows only one trial.
+/// A copy of the frame with only one trial.
 pub(crate) fn of_trial(frame: &RunRead, trial: u32) -> RunRead {
     let mut run = frame.clone();
     run.status = RunStatus::Running;
     if let Some(plan) = &mut run.plan {
-        plan.trials.retain(|one| one.index == trial);
+        plan.trials.retain(|planned| planned.index == trial);
     }
     run
 }

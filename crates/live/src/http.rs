@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpStream};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::state::ReportDelivery;
@@ -10,13 +11,13 @@ use crate::state::ReportDelivery;
 const HEAD_BYTES_MAX: usize = 8 << 10;
 /// How long a client may take to say what it wants.
 const HEAD_TIME_MAX: Duration = Duration::from_secs(5);
-/// How long it may take to take the answer.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(15);
-/// What is still read of a client that was refused, so that it gets to see why.
+/// How long it may take to read the response.
+const RESPONSE_TIME_MAX: Duration = Duration::from_secs(15);
+/// What is still read from a refused client, so that it receives the reason.
 const REST_BYTES_MAX: usize = 4 << 20;
 const REST_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// What a client wants.
+/// A client's request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HttpRequest {
     pub(crate) is_head: bool,
@@ -28,79 +29,81 @@ pub(crate) struct HttpRequest {
     pub(crate) host: Option<String>,
 }
 
-/// What it gets.
+/// The response to it.
 #[derive(Debug)]
 pub(crate) struct HttpResponse {
     pub(crate) status: &'static str,
     pub(crate) content_type: &'static str,
-    pub(crate) body: std::sync::Arc<str>,
+    pub(crate) body: Arc<str>,
     pub(crate) etag: Option<String>,
     /// The content-security policy.
     pub(crate) policy: String,
-    /// Dropped when the answer has gone out.
+    /// Dropped when the response has gone out.
     pub(crate) sending: Option<ReportDelivery>,
 }
 
 impl HttpResponse {
-    /// A status with a sentence.
-    pub(crate) fn words(status: &'static str, words: &str) -> Self {
+    /// A text that loads nothing.
+    pub(crate) fn text(status: &'static str, body: Arc<str>) -> Self {
         Self {
             status,
             content_type: "text/plain; charset=utf-8",
-            body: format!("{words}\n").into(),
+            body,
             etag: None,
             policy: "default-src 'none'; frame-ancestors 'none'".to_owned(),
             sending: None,
         }
     }
+
+    /// A status with a sentence.
+    pub(crate) fn words(status: &'static str, words: &str) -> Self {
+        Self::text(status, format!("{words}\n").into())
+    }
 }
 
-/// Serves one connection. `names_loopback`: only names of this machine are taken, so that no page from elsewhere can
-/// read a run by a name that it lets point here.
+/// Serves one connection. With `names_loopback`, the Host header must name this machine's loopback, so that no foreign
+/// page can read a run through a host name that resolves to this address.
 pub(crate) fn serve(
     stream: &mut TcpStream,
     names_loopback: bool,
     answer: impl FnOnce(&HttpRequest) -> HttpResponse,
 ) -> io::Result<()> {
     let deadline = Instant::now() + HEAD_TIME_MAX;
-    let (response, is_head, is_whole) = match read_head(stream, deadline)? {
+    let (mut is_head, mut is_read) = (false, false);
+    let response = match read_head(stream, deadline)? {
         Head::Closed => return Ok(()),
         Head::TooLong => {
             let words = "a request may have at most 8 KiB";
-            (
-                HttpResponse::words("431 Request Header Fields Too Large", words),
-                false,
-                false,
-            )
+            HttpResponse::words("431 Request Header Fields Too Large", words)
         }
-        Head::TooSlow => (
-            HttpResponse::words("408 Request Timeout", "the request took too long"),
-            false,
-            true,
-        ),
+        Head::TooSlow => {
+            is_read = true;
+            HttpResponse::words("408 Request Timeout", "the request took too long")
+        }
         Head::Whole(bytes) => match parse(&bytes) {
-            Err(refusal) => (refusal, false, false),
-            Ok(request) if !is_here(&request, names_loopback) => {
-                let words = "this server has another name: use the address that kgauge printed";
-                (
-                    HttpResponse::words("421 Misdirected Request", words),
-                    request.is_head,
-                    false,
-                )
+            Err(refusal) => refusal,
+            Ok(request) => {
+                is_head = request.is_head;
+                is_read = is_here(&request, names_loopback);
+                if is_read {
+                    answer(&request)
+                } else {
+                    let words = "this server has another name: use the address that kgauge printed";
+                    HttpResponse::words("421 Misdirected Request", words)
+                }
             }
-            Ok(request) => (answer(&request), request.is_head, true),
         },
     };
     write(stream, &response, is_head)?;
     stream.shutdown(Shutdown::Write)?;
-    // A report is waited for until its reader has closed: by then it is there.
-    if !is_whole || response.sending.is_some() {
+    // A report counts as delivered when its reader has closed the connection.
+    if !is_read || response.sending.is_some() {
         discard(stream);
     }
     Ok(())
 }
 
-/// Says no to a client that was not listened to.
+/// Responds to a client without reading its request.
 pub(crate) fn refuse(stream: &mut TcpStream, response: &HttpResponse) -> io::Result<()> {
     write(stream, response, false)
 }
@@ -141,10 +144,9 @@ fn read_head(stream: &mut TcpStream, deadline: Instant) -> io::Result<Head> {
         bytes.extend_from_slice(&part[..read]);
         if let Some(end) = end_of_head(&bytes[from..]) {
             bytes.truncate(from + end);
-            return Ok(match bytes.len() > HEAD_BYTES_MAX {
-                true => Head::TooLong,
-                false => Head::Whole(bytes),
-            });
+            if bytes.len() <= HEAD_BYTES_MAX {
+                return Ok(Head::Whole(bytes));
+            }
         }
         if bytes.len() > HEAD_BYTES_MAX {
             return Ok(Head::TooLong);
@@ -169,13 +171,11 @@ fn parse(bytes: &[u8]) -> Result<HttpRequest, HttpResponse> {
         return Err(bad("this is not HTTP"));
     };
     if !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
-        return Err(match version.starts_with("HTTP/") {
-            true => HttpResponse::words(
-                "505 HTTP Version Not Supported",
-                "only HTTP/1.x is supported",
-            ),
-            false => bad("this is not HTTP"),
-        });
+        if !version.starts_with("HTTP/") {
+            return Err(bad("this is not HTTP"));
+        }
+        let words = "only HTTP/1.x is supported";
+        return Err(HttpResponse::words("505 HTTP Version Not Supported", words));
     }
     let mut request = HttpRequest {
         is_head: method == "HEAD",
@@ -223,16 +223,12 @@ fn is_here(request: &HttpRequest, names_loopback: bool) -> bool {
     let Some(host) = &request.host else {
         return true;
     };
-    let name = match host.strip_prefix('[') {
-        Some(rest) => match rest.split_once(']') {
-            Some((name, port)) if is_port(port) => name,
-            _ => return false,
-        },
-        None => match host.split_once(':') {
-            Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-            Some(_) => return false,
-            None => host,
-        },
+    let parts = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']'),
+        None => Some(host.split_at(host.find(':').unwrap_or(host.len()))),
+    };
+    let Some((name, _)) = parts.filter(|(_, port)| is_port(port)) else {
+        return false;
     };
     let is_address = name
         .parse::<IpAddr>()
@@ -240,6 +236,7 @@ fn is_here(request: &HttpRequest, names_loopback: bool) -> bool {
     is_address || name.eq_ignore_ascii_case("localhost")
 }
 
+/// Whether a text is a colon and a number, or nothing.
 fn is_port(text: &str) -> bool {
     text.is_empty()
         || text
@@ -269,12 +266,12 @@ fn write(stream: &mut TcpStream, response: &HttpResponse, is_head: bool) -> io::
         head.push_str("Allow: GET, HEAD\r\n");
     }
     head.push_str("\r\n");
-    let deadline = Instant::now() + ANSWER_TIME_MAX;
+    let deadline = Instant::now() + RESPONSE_TIME_MAX;
     write_by(stream, head.as_bytes(), deadline)?;
-    match is_head || status.starts_with("304") {
-        true => Ok(()),
-        false => write_by(stream, body.as_bytes(), deadline),
+    if is_head || status.starts_with("304") {
+        return Ok(());
     }
+    write_by(stream, body.as_bytes(), deadline)
 }
 
 /// Writes all, unless the client takes it too slowly.
@@ -295,7 +292,7 @@ fn write_by(stream: &mut TcpStream, mut bytes: &[u8], deadline: Instant) -> io::
     Ok(())
 }
 
-/// Reads on for a moment: to close with unread bytes would take the answer away again.
+/// Reads on for a moment: closing with unread bytes would reset the connection and discard the response.
 fn discard(stream: &mut TcpStream) {
     let deadline = Instant::now() + REST_TIME_MAX;
     let mut part = [0; 1 << 14];

@@ -1,7 +1,7 @@
-//! The live page: what a run shows of itself in a browser and to Prometheus while it goes on.
+//! The live page: a run in progress, in a browser and for Prometheus.
 //!
-//! Goals: the run writes into [`LiveRunState`] and waits for nobody; a server reads from it, and draws pages only when
-//! somebody asks. Figures and bottleneck come from the same rules as those of the report.
+//! Goals: the run writes into [`LiveRunState`] and waits for nobody; a server reads from it, and renders pages only
+//! when a viewer asks. Figures and bottleneck come from the same rules as those of the report.
 //!
 //! Non-goals: this crate does not print, and does not decide when a run ends. The page's markup is made by `report`.
 //!
@@ -31,10 +31,10 @@ use kgauge_runner::StopRequests;
 
 /// How long a run that is over waits for viewers to ask for its report.
 const FETCH_MAX: Duration = Duration::from_secs(7);
-/// How long it waits for a report that is on its way to a viewer, and where the user wants to stop.
+/// How long it waits for a report that is on its way to a viewer, also when the user wants to stop.
 const SEND_MAX: Duration = Duration::from_secs(15);
 const SEND_MAX_STOPPING: Duration = Duration::from_secs(2);
-/// Who asked so lately still looks: pages that nobody sees ask every five seconds.
+/// A viewer that asked within this time is still there: hidden pages ask every five seconds.
 const VIEWER: Duration = Duration::from_secs(6);
 
 /// Why nothing can be served.
@@ -67,8 +67,8 @@ impl LiveServer {
         Ok(Self { state, address })
     }
 
-    /// The run is over. Whoever still looks gets the time to ask for the final report, and who asked gets the time to
-    /// take it; a user who stops the run waits for nobody who has not asked yet.
+    /// The run is over. Viewers get the time to ask for the final report and to load it. A user who stops the run waits
+    /// only for reports that are on their way.
     pub fn end(&self, stopping: &StopRequests) {
         self.state.over();
         let over = Instant::now();
@@ -78,7 +78,7 @@ impl LiveServer {
     }
 }
 
-/// Whether somebody is still waited for so long after the end.
+/// Whether the server still waits for a viewer, `since` after the end.
 fn is_waited_for(state: &LiveRunState, since: Duration, is_stopping: bool) -> bool {
     match (state.is_sending(), is_stopping) {
         (true, false) => since < SEND_MAX,
@@ -92,7 +92,7 @@ fn is_waited_for(state: &LiveRunState, since: Duration, is_stopping: bool) -> bo
 mod tests {
     use super::*;
 
-    /// Whether somebody is waited for so many seconds after the end.
+    /// Whether the server still waits this many seconds after the end.
     fn waits(run_state: &LiveRunState, s: u64) -> bool {
         is_waited_for(run_state, Duration::from_secs(s), false)
     }
@@ -101,10 +101,10 @@ mod tests {
     fn a_report_on_its_way_is_waited_for_but_not_for_ever() {
         let run_state = LiveRunState::new(StopRequests::idle());
         let stops = |s: u64| is_waited_for(&run_state, Duration::from_secs(s), true);
-        assert!(!waits(&run_state, 0), "nobody looks");
+        assert!(!waits(&run_state, 0), "no viewer");
         run_state.count_request();
         assert!(waits(&run_state, 1) && waits(&run_state, 5) && !waits(&run_state, 8));
-        assert!(!stops(0), "who stops waits for no viewer");
+        assert!(!stops(0), "a user who stops waits for no viewer");
         run_state.sending();
         assert!(waits(&run_state, 8) && stops(1));
         assert!(!waits(&run_state, 16) && !stops(3));

@@ -13,7 +13,7 @@ pub struct LiveObserver {
     state: Arc<LiveRunState>,
     /// When the run began, and how long it should take.
     planned: Option<(Instant, Duration)>,
-    /// What was seen of the load at the last look.
+    /// The load at the last progress event.
     pub seen: ProgressSnapshot,
 }
 

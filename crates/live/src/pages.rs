@@ -1,4 +1,4 @@
-//! Which path has which text.
+//! The paths and their texts.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,7 +20,7 @@ pub(crate) struct Pages {
 
 /// Reports bring their policy with them; this is what a page cannot say of itself.
 const REPORT_POLICY: &str = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
-const DATA_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
+const OK: &str = "200 OK";
 
 impl Pages {
     pub(crate) fn new(run_state: Arc<LiveRunState>) -> Self {
@@ -43,7 +43,7 @@ impl Pages {
             }
             "/live.json" => HttpResponse {
                 content_type: "application/json",
-                ..data(now(&self.renderer.now()).to_string().into())
+                ..HttpResponse::text(OK, now(&self.renderer.now()).to_string().into())
             },
             "/metrics" => self.metrics(request),
             path => match self.report(path) {
@@ -60,7 +60,7 @@ impl Pages {
         }
     }
 
-    /// The part that changes; nothing to somebody who has it.
+    /// The part that changes; without a body for a client that has it.
     fn part(&self, request: &HttpRequest) -> HttpResponse {
         let (version, part) = self.renderer.part(Instant::now());
         if self.renderer.now().phase == LivePhase::Over {
@@ -81,20 +81,21 @@ impl Pages {
     }
 
     fn metrics(&self, request: &HttpRequest) -> HttpResponse {
-        let form = match request.accept.contains("application/openmetrics-text") {
-            true => MetricsForm::OpenMetrics,
-            false => MetricsForm::Prometheus,
+        let form = if request.accept.contains("application/openmetrics-text") {
+            MetricsForm::OpenMetrics
+        } else {
+            MetricsForm::Prometheus
         };
         let text = kgauge_report::render_metrics(&self.renderer.metrics(Instant::now()), form);
         HttpResponse {
             content_type: form.content_type(),
-            ..data(text.into())
+            ..HttpResponse::text(OK, text.into())
         }
     }
 
     fn report(&self, path: &str) -> Option<Arc<str>> {
         let number = path.strip_prefix("/reports/")?;
-        // Exactly as it is linked: no sign, no nought before it.
+        // Exactly as it is linked: without a sign or leading zeros.
         let is_plain = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
         self.run_state
             .report_page(number.parse().ok().filter(|_| is_plain)?)
@@ -103,23 +104,9 @@ impl Pages {
 
 fn html(body: Arc<str>, policy: &str) -> HttpResponse {
     HttpResponse {
-        status: "200 OK",
         content_type: "text/html; charset=utf-8",
-        body,
-        etag: None,
         policy: policy.to_owned(),
-        sending: None,
-    }
-}
-
-fn data(body: Arc<str>) -> HttpResponse {
-    HttpResponse {
-        status: "200 OK",
-        content_type: "text/plain",
-        body,
-        etag: None,
-        policy: DATA_POLICY.to_owned(),
-        sending: None,
+        ..HttpResponse::text(OK, body)
     }
 }
 

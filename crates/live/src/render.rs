@@ -16,7 +16,7 @@ use crate::ended::EndedRepeats;
 use crate::frame::of_trial;
 use crate::state::{LiveRunState, LiveState};
 
-/// The page is drawn no sooner than so long after the last time, unless the run has come to another phase: about once a
+/// The page is rendered again after this time at the earliest, unless the run enters another phase: about once a
 /// second, however many viewers ask and however often something changes.
 const DRAWN_FOR: Duration = Duration::from_millis(900);
 
@@ -27,7 +27,7 @@ pub(crate) struct Renderer {
     drawn: Mutex<Option<Drawn>>,
 }
 
-/// What was drawn last.
+/// What was rendered last.
 struct Drawn {
     at: Instant,
     version: u64,
@@ -41,7 +41,7 @@ struct RunSnapshot {
     version: u64,
     now: LiveNow,
     frame: Option<Arc<RunRead>>,
-    /// The repeat, and the last second of it that is whole.
+    /// The current repeat, and its last whole second.
     repeat: Option<(LiveSnapshot, u32)>,
 }
 
@@ -54,7 +54,7 @@ impl Renderer {
         }
     }
 
-    /// The part of the page that changes, and what names it.
+    /// The version of the part of the page that changes, and the part.
     pub(crate) fn part(&self, now: Instant) -> (u64, Arc<str>) {
         self.with_drawn(now, |drawn| (drawn.version, drawn.part.text()))
     }
@@ -66,7 +66,7 @@ impl Renderer {
     }
 
     fn with_drawn<T>(&self, now: Instant, take: impl FnOnce(&Drawn) -> T) -> T {
-        // Whoever asks meanwhile waits here, and gets what was made.
+        // Concurrent requests wait here, and get the same page.
         let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         let (version, phase) = self.run_state.read(|state, version| {
             let phase = self.run_state.now(state).phase;
@@ -121,7 +121,7 @@ impl Renderer {
         self.run_state.read(|state, version| {
             let now = self.run_state.now(state);
             let shown = state.live.as_ref().filter(|_| now.phase != LivePhase::Over);
-            let shown = shown.zip(state.look.whole);
+            let shown = shown.zip(state.progress.whole);
             RunSnapshot {
                 version,
                 repeat: shown.map(|(live, second)| (live.snapshot(), second)),
@@ -168,7 +168,7 @@ fn metrics(state: &LiveState, now: Instant) -> LiveMetrics {
                 .filter(|_| !run.is_over)
                 .map(|at| (at.scenario.clone(), (at.index + 1).to_string(), at.repeat)),
             stage: state
-                .look
+                .progress
                 .stage
                 .filter(|_| is_load && index == last)
                 .map(|stage| stage.name),
@@ -179,15 +179,16 @@ fn metrics(state: &LiveState, now: Instant) -> LiveMetrics {
     let flows = state
         .flows()
         .into_iter()
-        .map(|((run, trial, flow), ended, goes_on)| FlowMetrics {
-            run: run_id(run),
-            scenario: ended.scenario,
-            trial: (trial + 1).to_string(),
-            flow: ended.flow,
-            totals: ended.totals,
-            in_flight: match goes_on && is_load {
-                true => state.look.in_flight(usize::from(flow)),
-                false => None,
+        .map(|(key, flow, goes_on)| FlowMetrics {
+            run: run_id(key.run),
+            scenario: flow.scenario,
+            trial: (key.trial + 1).to_string(),
+            flow: flow.flow,
+            totals: flow.totals,
+            in_flight: if goes_on && is_load {
+                state.progress.in_flight(usize::from(key.flow))
+            } else {
+                None
             },
         });
     let processes = state
@@ -258,7 +259,7 @@ mod tests {
         let taps = LiveObserver::new(Arc::clone(&run_state)).taps();
         let (evidence, events) = taps.lines.unwrap();
         folder.tap(evidence, events);
-        let look = |kind| Evidence {
+        let sample = |kind| Evidence {
             at_unix_ms: 0,
             repeat: None,
             at_ns: Some(0),
@@ -268,14 +269,14 @@ mod tests {
         let memory = EvidenceKind::Memory {
             resident_bytes: 4_096,
         };
-        folder.evidence().write(&look(memory.clone())).unwrap();
+        folder.evidence().write(&sample(memory.clone())).unwrap();
         let held = |after_s: u64| {
             let now = Instant::now() + Duration::from_secs(after_s);
             let processes = Renderer::new(Arc::clone(&run_state)).metrics(now).processes;
             processes.first().and_then(|one| one.resident_bytes)
         };
         assert_eq!(held(0), Some(4_096));
-        // It was not seen for a minute: it has ended.
+        // Without a sample for a minute, the process has ended.
         assert_eq!(held(60), None);
         run_state.repeat_ends();
         assert_eq!(held(0), None);

@@ -25,13 +25,13 @@ pub(crate) fn start(listener: Listener, run_state: Arc<LiveRunState>) -> std::io
                 std::thread::sleep(Duration::from_millis(20));
                 continue;
             };
-            let place = ConnectionSlot::take(&open);
+            let slot = ConnectionSlot::take(&open);
             let pages = Arc::clone(&pages);
-            let answer = move || connection(stream, names_loopback, place.as_ref(), &pages);
-            // Where no thread is to be had, the connection closes.
+            let serve = move || connection(stream, names_loopback, slot.as_ref(), &pages);
+            // Without a thread, the connection closes.
             let _ = std::thread::Builder::new()
                 .name("live".to_owned())
-                .spawn(answer);
+                .spawn(serve);
         }
     };
     std::thread::Builder::new()
@@ -43,24 +43,24 @@ pub(crate) fn start(listener: Listener, run_state: Arc<LiveRunState>) -> std::io
 fn connection(
     mut stream: TcpStream,
     names_loopback: bool,
-    place: Option<&ConnectionSlot>,
+    slot: Option<&ConnectionSlot>,
     pages: &Pages,
 ) {
-    let Some(_place) = place else {
-        // Refused at once, without reading: whoever holds all places must not hold more.
+    if slot.is_none() {
+        // Refused without reading, so that a client that holds all slots cannot hold this thread as well.
         let _ = stream.set_nonblocking(true);
         let _ = http::refuse(
             &mut stream,
             &HttpResponse::words("503 Service Unavailable", "too many connections"),
         );
         return;
-    };
+    }
     let _ = stream.set_nodelay(true);
     // What goes wrong here is the client's: it has gone, or is too slow.
     let _ = http::serve(&mut stream, names_loopback, |request| pages.answer(request));
 }
 
-/// One of the places for connections.
+/// One of the connections that are served at a time.
 struct ConnectionSlot {
     open: Arc<AtomicUsize>,
 }
@@ -68,10 +68,10 @@ struct ConnectionSlot {
 impl ConnectionSlot {
     fn take(open: &Arc<AtomicUsize>) -> Option<Self> {
         let taken = open.fetch_add(1, Ordering::AcqRel);
-        let place = Self {
+        let slot = Self {
             open: Arc::clone(open),
         };
-        (taken < CONNECTIONS_MAX).then_some(place)
+        (taken < CONNECTIONS_MAX).then_some(slot)
     }
 }
 

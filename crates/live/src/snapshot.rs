@@ -9,10 +9,10 @@ use kgauge_report::{LiveFlowView, LiveStage};
 use kgauge_results::{RunRead, TimeKind};
 use kgauge_scenario::{FlowPlan, Shape, Trial};
 
-/// Rates are of so long.
+/// Rates are means over this time.
 const WINDOW_NS: u64 = 1_000_000_000;
 
-/// What a progress line says.
+/// What a progress line shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ProgressSnapshot {
     /// 99th percentile of the last whole second of the slowest flow that sends, and whether that is a closed loop.
@@ -21,16 +21,16 @@ pub struct ProgressSnapshot {
     pub suspicion: Option<&'static str>,
 }
 
-/// What was seen of the repeat that goes on.
+/// The progress of the current repeat.
 #[derive(Default)]
 pub(crate) struct RepeatProgress {
     /// The last second of which all is known.
     pub(crate) whole: Option<u32>,
-    /// Up to when all threads had shipped at the look before: by now that has arrived.
+    /// Up to when all threads had shipped at the snapshot before: that has arrived since.
     shipped_ns: u64,
     pub(crate) stage: Option<LiveStage>,
     pub(crate) flows: Vec<LiveFlowView>,
-    pub(crate) seen: ProgressSnapshot,
+    pub(crate) snapshot: ProgressSnapshot,
     /// Of each flow; `None` before the first whole second.
     seconds: Option<(u32, Vec<Option<FlowSecond>>)>,
     /// When, and what each flow had done by then.
@@ -38,8 +38,8 @@ pub(crate) struct RepeatProgress {
 }
 
 impl RepeatProgress {
-    /// Looks once more.
-    pub(crate) fn snapshot(
+    /// Takes the progress so far.
+    pub(crate) fn update(
         &mut self,
         progress: &LoadProgress,
         trial: &Trial,
@@ -60,7 +60,7 @@ impl RepeatProgress {
             };
             self.seconds = whole.map(|second| (second, of_flow(second)));
             let verdict = whole.and_then(|second| live.judge(frame?, second));
-            self.seen.suspicion = verdict.as_ref().and_then(limit_in_short);
+            self.snapshot.suspicion = verdict.as_ref().and_then(limit_in_short);
         }
         self.note_times(trial);
     }
@@ -128,7 +128,7 @@ impl RepeatProgress {
                 worst = Some((times.p99_ns, flow.closed));
             }
         }
-        self.seen.p99 = worst;
+        self.snapshot.p99 = worst;
     }
 
     /// The records in flight of a flow, mean of the last whole second.

@@ -1,4 +1,4 @@
-//! What is known of the runs of this process at this moment. The run writes, the server reads; both only for moments.
+//! What is known of the runs of this process. The run writes, the server reads; both hold the lock only for moments.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,21 +39,22 @@ pub(crate) struct LiveState {
     pub(crate) runs: Vec<LiveRun>,
     trial: Option<Trial>,
     pub(crate) live: Option<LiveRepeat>,
-    pub(crate) look: RepeatProgress,
-    /// The run that is judged, without what grows: of the trial that goes on.
+    pub(crate) progress: RepeatProgress,
+    /// The frame of the current run with only its current trial, for the verdict.
     judged: Option<RunRead>,
-    /// By run, trial and flow: what ended.
-    totals: BTreeMap<(usize, u32, u16), EndedFlow>,
+    /// Flows of repeats that have ended.
+    totals: BTreeMap<FlowKey, EndedFlow>,
     processes: BTreeMap<(usize, String), LiveProcess>,
-    /// Network interfaces of whom it is known how fast they are.
+    /// Network interfaces whose speed is known.
     interfaces: BTreeMap<(usize, String), Interface>,
     /// The pages of [`LiveNow::reports`].
     reports: Vec<Arc<str>>,
     asked: Option<Instant>,
     /// Reports that are on their way to a browser.
     sending: usize,
-    /// Whether any viewer knows that all is over, and how many of those who do have not got the report.
+    /// Whether any viewer knows that all is over.
     is_end_known: bool,
+    /// Viewers that know it and do not have the report.
     owed: usize,
 }
 
@@ -68,7 +69,17 @@ pub(crate) struct LiveRun {
     pub(crate) at: Option<LiveTrial>,
 }
 
+/// A flow of one trial of one run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FlowKey {
+    /// The place in [`LiveState::runs`].
+    pub(crate) run: usize,
+    pub(crate) trial: u32,
+    pub(crate) flow: u16,
+}
+
 /// What a flow did in repeats that ended.
+#[derive(Clone)]
 pub(crate) struct EndedFlow {
     pub(crate) scenario: String,
     pub(crate) flow: String,
@@ -100,7 +111,7 @@ pub(crate) struct Interface {
 }
 
 impl LiveRunState {
-    /// Nothing is known.
+    /// Without a run.
     pub fn new(stopping: StopRequests) -> Self {
         Self {
             state: Mutex::new(LiveState::default()),
@@ -112,7 +123,7 @@ impl LiveRunState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at the state, under its lock: only for moments. With it comes what names this moment.
+    /// Reads the state, under its lock: only for moments. The second argument is the state's version.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&LiveState, u64) -> T) -> T {
         let state = self.state();
         let version = state.changes * 2 + u64::from(self.stopping.is_wanted());
@@ -126,9 +137,9 @@ impl LiveRunState {
             now.phase = LivePhase::Stopping;
         }
         if now.phase == LivePhase::Load {
-            now.flows.clone_from(&state.look.flows);
-            now.stage = state.look.stage;
-            now.suspicion = state.look.seen.suspicion.map(str::to_owned);
+            now.flows.clone_from(&state.progress.flows);
+            now.stage = state.progress.stage;
+            now.suspicion = state.progress.snapshot.suspicion.map(str::to_owned);
         }
         now
     }
@@ -149,7 +160,7 @@ impl LiveRunState {
             ..LiveNow::default()
         };
         state.live = None;
-        state.look = RepeatProgress::default();
+        state.progress = RepeatProgress::default();
         state.changes += 1;
     }
 
@@ -194,11 +205,11 @@ impl LiveRunState {
         state.now.phase = LivePhase::Between;
         state.trial = Some(trial.clone());
         state.live = None;
-        state.look = RepeatProgress::default();
+        state.progress = RepeatProgress::default();
         state.changes += 1;
     }
 
-    /// What is done, and how long the whole run is thought to take yet.
+    /// What the run does, and its estimated remaining time.
     pub(crate) fn doing(&self, words: &str, left: Duration) {
         let mut state = self.state();
         state.now.left_s = Some(left.as_secs());
@@ -214,7 +225,7 @@ impl LiveRunState {
         let frame = state.runs.last().map(|run| Arc::clone(&run.frame));
         state.judged = frame.map(|frame| of_trial(&frame, key.trial));
         state.live = Some(LiveRepeat::new(key));
-        state.look = RepeatProgress::default();
+        state.progress = RepeatProgress::default();
         state.changes += 1;
     }
 
@@ -233,24 +244,24 @@ impl LiveRunState {
         }
     }
 
-    /// Somebody saw something of machine, processes, clients or brokers.
-    pub(crate) fn see(&self, seen: &Evidence) {
+    /// A sample of the machine, a process, a client or a broker is on its way to disk.
+    pub(crate) fn see(&self, evidence: &Evidence) {
         let mut state = self.state();
-        state.note_process(seen);
-        state.note_interface(seen);
+        state.note_process(evidence);
+        state.note_interface(evidence);
         if let Some(live) = &mut state.live {
-            live.see(seen);
+            live.see(evidence);
         }
     }
 
-    /// The load goes on.
+    /// The load has made progress.
     pub(crate) fn snapshot(&self, progress: &LoadProgress) -> ProgressSnapshot {
         let mut state = self.state();
         let state = &mut *state;
         if let (Some(trial), Some(live)) = (&state.trial, &mut state.live) {
             live.spun(progress.elapsed_ns, &progress.spun_ns);
             let frame = state.judged.as_ref();
-            state.look.snapshot(progress, trial, live, frame);
+            state.progress.update(progress, trial, live, frame);
         }
         let second = progress.elapsed_ns / 1_000_000_000;
         if state.now.phase != LivePhase::Load || state.second != second {
@@ -259,7 +270,7 @@ impl LiveRunState {
             state.second = second;
             state.changes += 1;
         }
-        state.look.seen
+        state.progress.snapshot
     }
 
     /// The load of a repeat is over, and all of its slices are in.
@@ -271,9 +282,9 @@ impl LiveRunState {
         if let Some(run) = state.runs.last_mut() {
             run.repeats_ended += 1;
         }
-        // It is still drawn until the next one begins, to its end, and counted no more.
+        // It is shown to its end until the next one begins, and no longer counted.
         state.settle();
-        state.look.whole = Some(u32::MAX);
+        state.progress.whole = Some(u32::MAX);
         state.forget_memory();
     }
 
@@ -328,12 +339,12 @@ impl LiveRunState {
         state.changes += 1;
     }
 
-    /// There is more to be seen.
+    /// Figures have changed.
     pub(crate) fn touch(&self) {
         self.state().changes += 1;
     }
 
-    /// Somebody looks at the page.
+    /// A viewer has asked for the page.
     pub(crate) fn count_request(&self) {
         self.state().asked = Some(Instant::now());
     }
@@ -366,8 +377,8 @@ impl LiveRunState {
     /// report, and for those who do not know of it yet. A page that asked within `lately` is still open.
     pub(crate) fn is_awaited(&self, lately: Duration, since: Duration) -> bool {
         let state = self.state();
-        let looks = state.asked.is_some_and(|at| at.elapsed() < lately);
-        state.owed > 0 || looks && (since < LAST_POLL_MAX || !state.is_end_known)
+        let is_open = state.asked.is_some_and(|at| at.elapsed() < lately);
+        state.owed > 0 || is_open && (since < LAST_POLL_MAX || !state.is_end_known)
     }
 
     /// A report's page, from 1.
@@ -377,7 +388,7 @@ impl LiveRunState {
     }
 }
 
-/// A report on its way to a browser: it has gone out when this is dropped, or the browser has gone away.
+/// A report on its way to a browser. Dropped when it has gone out, or when the browser has gone away.
 pub(crate) struct ReportDelivery(Arc<LiveRunState>);
 
 impl ReportDelivery {
@@ -389,7 +400,7 @@ impl ReportDelivery {
 
 impl std::fmt::Debug for ReportDelivery {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Sending")
+        f.write_str("ReportDelivery")
     }
 }
 
@@ -400,7 +411,7 @@ impl Drop for ReportDelivery {
 }
 
 impl LiveState {
-    /// Counts what goes on to what has ended, also where it ended in an error.
+    /// Adds the current repeat to what has ended, also after an error.
     fn settle(&mut self) {
         for (key, ended) in self.going_on() {
             match self.totals.get_mut(&key) {
@@ -412,7 +423,7 @@ impl LiveState {
     }
 
     /// The flows that are counted now.
-    fn going_on(&self) -> Vec<((usize, u32, u16), EndedFlow)> {
+    fn going_on(&self) -> Vec<(FlowKey, EndedFlow)> {
         let (Some(live), Some(trial), Some(run)) =
             (&self.live, &self.trial, self.runs.len().checked_sub(1))
         else {
@@ -421,27 +432,27 @@ impl LiveState {
         let mut flows = live.totals();
         let plans = trial.flows.iter().enumerate();
         let of = |(index, plan): (usize, &kgauge_scenario::FlowPlan)| {
+            let key = FlowKey {
+                run,
+                trial: live.key.trial,
+                flow: index as u16,
+            };
             let ended = EndedFlow {
                 scenario: trial.scenario.clone(),
                 flow: plan.name().to_owned(),
-                totals: flows.remove(&(index as u16)).unwrap_or_default(),
+                totals: flows.remove(&key.flow).unwrap_or_default(),
             };
-            ((run, live.key.trial, index as u16), ended)
+            (key, ended)
         };
         plans.map(of).collect()
     }
 
-    /// All flows with what they did so far, and which of them go on.
-    pub(crate) fn flows(&self) -> Vec<((usize, u32, u16), EndedFlow, bool)> {
-        let mut flows = BTreeMap::new();
-        for (key, ended) in &self.totals {
-            let ended = EndedFlow {
-                scenario: ended.scenario.clone(),
-                flow: ended.flow.clone(),
-                totals: ended.totals.clone(),
-            };
-            flows.insert(*key, (ended, false));
-        }
+    /// All flows with what they did so far, and whether they are running.
+    pub(crate) fn flows(&self) -> Vec<(FlowKey, EndedFlow, bool)> {
+        let ended = self.totals.iter();
+        let mut flows: BTreeMap<FlowKey, (EndedFlow, bool)> = ended
+            .map(|(key, ended)| (*key, (ended.clone(), false)))
+            .collect();
         for (key, now) in self.going_on() {
             match flows.get_mut(&key) {
                 Some((known, goes_on)) => {
@@ -452,10 +463,12 @@ impl LiveState {
             }
         }
         let flows = flows.into_iter();
-        flows.map(|(key, (ended, now))| (key, ended, now)).collect()
+        flows
+            .map(|(key, (flow, goes_on))| (key, flow, goes_on))
+            .collect()
     }
 
-    /// Nobody looks at processes between repeats, and they may end.
+    /// Processes are not sampled between repeats, and may end.
     fn forget_memory(&mut self) {
         let processes = self.processes.values_mut();
         processes.for_each(|process| process.resident = None);
@@ -471,22 +484,22 @@ impl LiveState {
         interfaces.map(|((run, name), interface)| (*run, name.as_str(), interface))
     }
 
-    /// How fast interfaces are, and what went through those.
-    fn note_interface(&mut self, seen: &Evidence) {
+    /// The speeds of interfaces, and the bytes that went through those with a known speed.
+    fn note_interface(&mut self, evidence: &Evidence) {
         let Some(run) = self.runs.len().checked_sub(1) else {
             return;
         };
-        match &seen.kind {
+        match &evidence.kind {
             EvidenceKind::NetworkSpeed(speed) => {
                 let key = (run, speed.interface.clone());
                 self.interfaces.entry(key).or_default().bits_per_s = speed.bits_per_s;
             }
-            EvidenceKind::Network(look) => {
-                let key = (run, look.interface.clone());
+            EvidenceKind::Network(sample) => {
+                let key = (run, sample.interface.clone());
                 let Some(interface) = self.interfaces.get_mut(&key) else {
                     return;
                 };
-                let bytes = |way| look.values.get(&way).copied();
+                let bytes = |way| sample.values.get(&way).copied();
                 interface.moved_bytes =
                     bytes(MetricId::ReceivedBytes).zip(bytes(MetricId::SentBytes));
             }
@@ -495,8 +508,8 @@ impl LiveState {
     }
 
     /// Counters of processes that come and go under one name only ever grow.
-    fn note_process(&mut self, seen: &Evidence) {
-        let name = match &seen.subject {
+    fn note_process(&mut self, evidence: &Evidence) {
+        let name = match &evidence.subject {
             Subject::Generator => "generator".to_owned(),
             Subject::Target { broker: None } => "target".to_owned(),
             Subject::Target { broker: Some(id) } => format!("broker {id}"),
@@ -509,7 +522,7 @@ impl LiveState {
         let Some(run) = self.runs.len().checked_sub(1) else {
             return;
         };
-        match seen.kind {
+        match evidence.kind {
             EvidenceKind::Cpu { user_ns, system_ns } => {
                 let process = self.processes.entry((run, name)).or_default();
                 let now_ns = user_ns + system_ns;

@@ -1,4 +1,4 @@
-//! Hidden capacity: what comes through a node that lets through so much is what was measured.
+//! Hidden capacity: the measured throughput is the capacity of the node, which clients do not know.
 
 use kgauge_scenario::{CapacityUnit, Fault, RequestFault};
 
@@ -23,7 +23,7 @@ pub(crate) fn rows(runs: &Runs) -> Vec<TruthRow> {
     rows
 }
 
-/// A flow beside the capacity that concerns it, an entry of the scenario's faults.
+/// A flow's throughput and the capacity of its node, an entry of the scenario's faults.
 fn row(ran: &TruthRun, flow: &str, entry: usize) -> TruthRow {
     let fault = ran.trial().and_then(|trial| trial.faults.get(entry));
     let capacity = match fault.map(|fault| &fault.kind) {
@@ -31,7 +31,7 @@ fn row(ran: &TruthRun, flow: &str, entry: usize) -> TruthRow {
             what: RequestFault::Capacity(capacity),
             ..
         }) => *capacity,
-        _ => return TruthRow::missing("capacity", flow, "the plan has no capacity".to_owned()),
+        _ => return TruthRow::missing("capacity", flow, "the plan has no capacity"),
     };
     let throughput = ran.flow(flow).and_then(|flow| flow.throughput.as_ref());
     let (unit, words, measured) = match capacity.unit {

@@ -11,69 +11,65 @@ use crate::scenarios::COUNTS;
 /// What a flow's client makes of its node's fault.
 struct Case {
     flow: &'static str,
-    /// The fault, by its place in the scenario; the node's number is one more.
-    entry: u32,
     outcome: SendOutcome,
     /// The codes under which the client counts it.
-    codes: [i16; 2],
-    words: &'static str,
-    /// Whether the node has what was neither acked nor failed.
-    unknown_is_there: bool,
+    codes: &'static [i16],
+    /// Whether the node has the records of unknown fate.
+    has_unknown: bool,
 }
 
-const LOST: [i16; 2] = [
+impl Case {
+    fn outcome_words(&self) -> &'static str {
+        match self.outcome {
+            SendOutcome::Retried => "retried",
+            SendOutcome::Failed => "failed",
+            SendOutcome::Indeterminate => "of unknown fate",
+        }
+    }
+}
+
+const LOST: &[i16] = &[
     ErrorCode::NetworkException.as_i16(),
     client_code::DISCONNECTED,
 ];
 
+/// In the order of the scenario's faults, each of which is on a node of its own.
 const CASES: &[Case] = &[
     Case {
         flow: "refused",
-        entry: 0,
         outcome: SendOutcome::Retried,
-        codes: [ErrorCode::NotLeaderOrFollower.as_i16(); 2],
-        words: "retried",
-        unknown_is_there: false,
+        codes: &[ErrorCode::NotLeaderOrFollower.as_i16()],
+        has_unknown: false,
     },
     Case {
         flow: "failed",
-        entry: 1,
         outcome: SendOutcome::Failed,
-        codes: [ErrorCode::TopicAuthorizationFailed.as_i16(); 2],
-        words: "failed",
-        unknown_is_there: false,
+        codes: &[ErrorCode::TopicAuthorizationFailed.as_i16()],
+        has_unknown: false,
     },
     Case {
         flow: "dropped-before",
-        entry: 2,
         outcome: SendOutcome::Retried,
         codes: LOST,
-        words: "retried",
-        unknown_is_there: false,
+        has_unknown: false,
     },
     Case {
         flow: "dropped-after",
-        entry: 3,
         outcome: SendOutcome::Retried,
         codes: LOST,
-        words: "retried",
-        unknown_is_there: false,
+        has_unknown: false,
     },
     Case {
         flow: "unknown-lost",
-        entry: 4,
         outcome: SendOutcome::Indeterminate,
         codes: LOST,
-        words: "of unknown fate",
-        unknown_is_there: false,
+        has_unknown: false,
     },
     Case {
         flow: "unknown-kept",
-        entry: 5,
         outcome: SendOutcome::Indeterminate,
         codes: LOST,
-        words: "of unknown fate",
-        unknown_is_there: true,
+        has_unknown: true,
     },
 ];
 
@@ -82,10 +78,14 @@ pub(crate) fn rows(runs: &Runs) -> Vec<TruthRow> {
     let Some(ran) = runs.get(COUNTS) else {
         return Vec::new();
     };
-    CASES.iter().flat_map(|case| of_case(ran, case)).collect()
+    let cases = (0..).zip(CASES);
+    cases
+        .flat_map(|(entry, case)| of_case(ran, entry, case))
+        .collect()
 }
 
-fn of_case(ran: &TruthRun, case: &Case) -> Vec<TruthRow> {
+/// The rows of a case. `entry` is the place of its fault in the scenario; the node's number is one more.
+fn of_case(ran: &TruthRun, entry: u32, case: &Case) -> Vec<TruthRow> {
     let flow = ran.flow(case.flow);
     let counted = flow.map(|flow| {
         let errors = flow
@@ -95,22 +95,23 @@ fn of_case(ran: &TruthRun, case: &Case) -> Vec<TruthRow> {
         errors.map(|error| error.records).sum::<u64>()
     });
     let figure = |words: &str| format!("{}, {words}", case.flow);
-    let Some((_, records)) = ran.struck(case.entry) else {
-        let words = "the nodes did not report which requests the fault affected".to_owned();
-        return vec![TruthRow::missing("counts", figure(case.words), words)];
+    let outcome = figure(case.outcome_words());
+    let Some((_, records)) = ran.struck(entry) else {
+        let why = "the nodes did not report which requests the fault affected";
+        return vec![TruthRow::missing("counts", outcome, why)];
     };
     let struck = ExpectedValue::exact(TruthUnit::Records, records as f64);
-    let mut rows = vec![struck.row("counts", figure(case.words), counted.map(|n| n as f64))];
-    if let (Some(flow), Ok(node)) = (flow, i32::try_from(case.entry + 1)) {
+    let mut rows = vec![struck.row("counts", outcome, counted.map(|records| records as f64))];
+    if let (Some(flow), Ok(node)) = (flow, i32::try_from(entry + 1)) {
         let all = &flow.records_all_stages;
-        let unknown = if case.unknown_is_there {
+        let unknown = if case.has_unknown {
             all.indeterminate
         } else {
             0
         };
-        let there = ExpectedValue::exact(TruthUnit::Records, (all.acked + unknown) as f64);
-        let grown = ran.grown_on(node).map(|grown| grown as f64);
-        rows.push(there.row("counts", figure("in its log"), grown));
+        let in_log = ExpectedValue::exact(TruthUnit::Records, (all.acked + unknown) as f64);
+        let grown = ran.grown_on(node).map(|records| records as f64);
+        rows.push(in_log.row("counts", figure("in its log"), grown));
     }
     rows
 }

@@ -1,8 +1,8 @@
 //! Delays of known distribution: they appear as they were drawn, and only in the API that they were put on.
 //!
-//! The nodes draw delays from a seed, and say in the end how many they drew. So every single delay is known, and the
-//! quantiles of what was measured are those of the delays plus what a request takes without one. That base is
-//! measured by the other run of the pair, in which the other API is delayed.
+//! The nodes draw delays from a seed, and report at the end how many they drew. So every single delay is known, and the
+//! measured quantiles are those of the delays plus the time of an undelayed request. That base is measured by the other
+//! run of the pair, in which the other API is delayed.
 
 use std::ops::RangeInclusive;
 
@@ -74,8 +74,8 @@ fn of_side(runs: &Runs, side: &Side) -> Vec<TruthRow> {
     let with = delayed.times_of_all(side.flow, side.kind);
     let without = base.times_of_all(side.flow, side.kind);
     let (Some(with), Some(without), Some(drawn)) = (with, without, Drawn::of(delayed)) else {
-        let words = "the run folders lack required data".to_owned();
-        return vec![TruthRow::missing("delay", side.api, words)];
+        let why = "the run folders lack required data";
+        return vec![TruthRow::missing("delay", side.api, why)];
     };
     let disturbed = disturbed(&without);
     let mut rows = drawn.as_written(side);
@@ -95,11 +95,7 @@ fn of_side(runs: &Runs, side: &Side) -> Vec<TruthRow> {
                     None => row,
                 });
             }
-            None => rows.push(TruthRow::missing(
-                "delay",
-                figure,
-                "too few requests".to_owned(),
-            )),
+            None => rows.push(TruthRow::missing("delay", figure, "too few requests")),
         }
     }
     let mut open = rows.iter_mut();
@@ -161,13 +157,7 @@ impl Drawn {
             let at = |part: f64| delay_quantile_ns(&self.plan, part.clamp(0.0, 1.0));
             let reach = rank_reach(part, count);
             let (low, high) = (at(part - reach)?, at(part + reach)?);
-            let truth = ExpectedValue {
-                unit: TruthUnit::Nanoseconds,
-                expected: at(part)?,
-                band: low..=high,
-                tolerance: span(low..=high),
-                lost: LostBy::default(),
-            };
+            let truth = in_band(at(part)?, low..=high);
             let rank = Quantile::new((part * 1e6) as u32).rank(self.delays_ns.len() as u64);
             let found = self
                 .delays_ns
@@ -201,13 +191,7 @@ impl Drawn {
         let base = |quantile| without.value_ns_at(quantile).map(|ns| ns as f64);
         let low = (least + without.min_ns()? as f64) * (1.0 - PART);
         let high = (most + base(Quantile::P99)?) * (1.0 + PART);
-        Some(ExpectedValue {
-            unit: TruthUnit::Nanoseconds,
-            expected: least + base(Quantile::P50)?,
-            band: low..=high,
-            tolerance: span(low..=high),
-            lost: LostBy::default(),
-        })
+        Some(in_band(least + base(Quantile::P50)?, low..=high))
     }
 
     /// By how much a quantile may exceed its band because other programs took the machine. If but for a part of them no
@@ -234,6 +218,7 @@ impl Drawn {
     }
 }
 
-fn span(band: RangeInclusive<f64>) -> String {
-    format!("{:.1} to {:.1} ms", band.start() / 1e6, band.end() / 1e6)
+fn in_band(expected_ns: f64, band: RangeInclusive<f64>) -> ExpectedValue {
+    let tolerance = format!("{:.1} to {:.1} ms", band.start() / 1e6, band.end() / 1e6);
+    ExpectedValue::in_band(TruthUnit::Nanoseconds, expected_ns, band, tolerance)
 }

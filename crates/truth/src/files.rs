@@ -1,4 +1,4 @@
-//! Files of the suite beside its run folders.
+//! Files of the suite next to its run folders.
 
 use std::path::Path;
 

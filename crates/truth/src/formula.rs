@@ -2,10 +2,9 @@
 
 use kgauge_scenario::{DelayPlan, Fault, RequestFault, Trial};
 
-/// How sure the band of a random figure is: so many standard deviations on either side. The normal
-/// distribution leaves 7 in a million beyond 4.5, so that a suite of ten such figures is wrong by
-/// chance once in fifteen thousand runs.
-pub(crate) const SIGMAS: f64 = 4.5;
+/// The band of a random figure: this many standard deviations on either side. The normal distribution leaves 7 in a
+/// million beyond 4.5, so that a suite of ten such figures is wrong by chance once in fifteen thousand runs.
+const SIGMAS: f64 = 4.5;
 
 /// A hold in which the answers of some spans of time came late. Records are due evenly (or at random, but as likely at
 /// any moment as at any other).
@@ -61,8 +60,8 @@ impl WaitSpan {
 }
 
 impl StalledHold {
-    /// What a plan says of a flow. `recorded` gives the spans that nodes recorded for an entry of its faults, if they
-    /// did. `None` without a hold of known length, or without a stall.
+    /// The hold of a plan. `recorded` gives the spans that nodes recorded for an entry of its faults, if any. `None`
+    /// without a hold of known length, or without a stall.
     pub(crate) fn of(trial: &Trial, recorded: impl Fn(usize) -> Vec<WaitSpan>) -> Option<Self> {
         let warm_up_ns = trial.stages.warm_up_ns;
         let faults = trial.faults.iter().enumerate();
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_that_a_node_did_not_record_is_as_planned() {
+    fn without_answers_there_are_no_spans() {
         assert!(WaitSpan::of_answers(S, &[], 1e-6).is_empty());
     }
 

@@ -1,4 +1,4 @@
-//! The known-answer suite: scenarios whose figures follow from arithmetic, put to kgauge itself.
+//! The known-answer suite: kgauge runs scenarios whose figures follow from arithmetic.
 //!
 //! Goals: each check is a scenario with faults that runs as any user's scenario does; the check reads the run folder as
 //! any reader would, and compares it with a formula. `docs/guide/truth.md` says what each proves.
@@ -37,6 +37,7 @@ use serde::Serialize;
 use row::{RowVerdict, TruthRow, TruthUnit};
 use runs::Runs;
 use scenarios::TruthScenario;
+use stall::LatencyStart;
 
 /// What the suite is asked to do.
 #[derive(Debug, Clone)]
@@ -63,9 +64,10 @@ pub struct TruthRequest {
 
 impl TruthRequest {
     fn size(&self) -> Size {
-        match self.is_quick {
-            true => Size::Quick,
-            false => Size::Default,
+        if self.is_quick {
+            Size::Quick
+        } else {
+            Size::Default
         }
     }
 }
@@ -124,12 +126,25 @@ struct Check {
 enum How {
     /// From run folders.
     Read(fn(&Runs) -> Vec<TruthRow>),
-    /// From run folders, with a latency that begins when the order says.
-    Latency(fn(&Runs, stall::From) -> Vec<TruthRow>),
+    /// From run folders, with a latency that starts at the given moment.
+    Latency(fn(&Runs, LatencyStart) -> Vec<TruthRow>),
     /// By cutting a run folder up.
     Cut,
-    /// By a run of its own, beside Kafka's tool.
+    /// By a run next to Kafka's tool.
     Tool,
+}
+
+/// A check and what it came to.
+struct JudgedCheck {
+    check: &'static Check,
+    rows: Vec<TruthRow>,
+}
+
+impl JudgedCheck {
+    fn is_inconclusive(&self) -> bool {
+        let mut rows = self.rows.iter();
+        rows.any(|row| row.verdict == RowVerdict::Inconclusive)
+    }
 }
 
 const CHECKS: &[Check] = &[
@@ -213,10 +228,10 @@ const CHECKS: &[Check] = &[
     },
 ];
 
-/// More tries than this are not made.
+/// The limit of `--tries`.
 const TRIES_MAX: u32 = 10;
 
-/// What `--json` prints, and what stands in `truth.json`.
+/// What `--json` prints and `truth.json` holds.
 #[derive(Debug, Serialize)]
 struct TruthJson<'a> {
     format: u32,
@@ -261,51 +276,40 @@ pub fn truth(request: &TruthRequest, observer: &mut dyn Observer) -> Result<Trut
         runs.read(scenarios::BESIDE, &dir, 1)?;
     }
     suite.make_runs(&checks, &mut runs, 1)?;
-    let mut rows = suite.judge(&checks, &mut runs, seed)?;
-    let tries_max = match is_earlier {
-        true => TRIES_MAX,
-        false => request.tries.min(TRIES_MAX),
+    let mut judged = suite.judge(&checks, &mut runs, seed)?;
+    let tries_max = if is_earlier {
+        TRIES_MAX
+    } else {
+        request.tries.min(TRIES_MAX)
     };
     for tries in 2..=tries_max {
-        let open = inconclusive(&checks, &rows);
+        let open = judged.iter().filter(|judged| judged.is_inconclusive());
+        let open: Vec<&Check> = open.map(|judged| judged.check).collect();
         if open.is_empty() {
             break;
         }
         if !is_earlier {
-            suite.announce_again(&open, &rows, tries);
+            suite.announce_again(&judged, tries);
         }
         if !suite.make_runs(&open, &mut runs, tries)? {
             break;
         }
         let again = suite.judge(&open, &mut runs, seed)?;
-        merge((&checks, &mut rows), (&open, again), tries);
+        merge(&mut judged, again, tries);
     }
-    suite.report((&checks, rows), runs.used_by_others_max(), started)
+    suite.report(judged, runs.used_by_others_max(), started)
 }
 
-/// The checks with a figure that is inconclusive.
-fn inconclusive(checks: &[&'static Check], rows: &[Vec<TruthRow>]) -> Vec<&'static Check> {
-    let is_open = |rows: &Vec<TruthRow>| {
-        rows.iter()
-            .any(|row| row.verdict == RowVerdict::Inconclusive)
-    };
-    let open = checks.iter().zip(rows).filter(|(_, rows)| is_open(rows));
-    open.map(|(check, _)| *check).collect()
-}
-
-/// Puts the rows of another try to those before.
-fn merge(
-    (checks, rows): (&[&Check], &mut [Vec<TruthRow>]),
-    (open, again): (&[&Check], Vec<Vec<TruthRow>>),
-    tries: u32,
-) {
-    for (check, again) in open.iter().zip(again) {
-        let place = checks.iter().position(|one| one.name == check.name);
-        let Some(rows) = place.and_then(|place| rows.get_mut(place)) else {
+/// Adds the rows of another try to those before.
+fn merge(judged: &mut [JudgedCheck], again: Vec<JudgedCheck>, tries: u32) {
+    for again in again {
+        let name = again.check.name;
+        let Some(before) = judged.iter_mut().find(|judged| judged.check.name == name) else {
             continue;
         };
-        for new in again {
-            if let Some(row) = rows.iter_mut().find(|row| row.figure == new.figure) {
+        for new in again.rows {
+            let mut rows = before.rows.iter_mut();
+            if let Some(row) = rows.find(|row| row.figure == new.figure) {
                 *row = row.clone().or_again(new, tries);
             }
         }
@@ -324,67 +328,63 @@ impl Suite<'_> {
         runs: &mut Runs,
         tries: u32,
     ) -> Result<bool, RunError> {
-        let mut is_any = false;
+        let mut is_any = !self.is_earlier();
         for scenario in needed(checks) {
-            is_any |= match self.is_earlier() {
-                true => runs.read(scenario, self.dir, tries)?,
-                false => {
-                    runs.make(scenario, self, tries, None)?;
-                    true
-                }
-            };
+            if self.is_earlier() {
+                is_any |= runs.read(scenario, self.dir, tries)?;
+            } else {
+                runs.make(scenario, self, tries, None)?;
+            }
         }
-        Ok(is_any || !self.is_earlier())
+        Ok(is_any)
     }
 
-    /// The rows of each check.
     fn judge(
         &mut self,
-        checks: &[&Check],
+        checks: &[&'static Check],
         runs: &mut Runs,
         seed: u64,
-    ) -> Result<Vec<Vec<TruthRow>>, RunError> {
+    ) -> Result<Vec<JudgedCheck>, RunError> {
         let error = self.request.error;
         let from = match error {
-            Some(DeliberateError::Recorder) => stall::From::Sent,
-            Some(DeliberateError::Figures) | None => stall::From::Intended,
+            Some(DeliberateError::Recorder) => LatencyStart::Sent,
+            Some(DeliberateError::Figures) | None => LatencyStart::Intended,
         };
-        let mut rows = Vec::new();
-        for check in checks {
-            let mut found = match &check.how {
+        let mut judged = Vec::new();
+        for &check in checks {
+            let mut rows = match &check.how {
                 How::Read(read) => read(runs),
                 How::Latency(read) => read(runs, from),
                 How::Cut => slices::rows(runs, &self.dir.join("cut"), seed)?,
                 How::Tool if self.is_earlier() => tool::rows_again(runs, self.dir),
                 How::Tool => tool::rows(runs, self)?,
             };
-            if found.is_empty() {
-                let message = format!("{} has no runs for it", self.dir.display());
-                found.push(TruthRow::missing(check.name, "nothing", message));
+            if rows.is_empty() {
+                let why = format!("{} has no runs for it", self.dir.display());
+                rows.push(TruthRow::missing(check.name, "nothing", why));
             }
             if error == Some(DeliberateError::Figures) {
-                found.iter_mut().for_each(doubt_figures);
+                rows.iter_mut().for_each(doubt_figures);
             }
-            rows.push(found);
+            judged.push(JudgedCheck { check, rows });
         }
-        Ok(rows)
+        Ok(judged)
     }
 
     fn report(
         &self,
-        (checks, rows): (&[&Check], Vec<Vec<TruthRow>>),
+        judged: Vec<JudgedCheck>,
         used_by_others: Option<f64>,
         started: Instant,
     ) -> Result<TruthReport, RunError> {
-        let parts = checks.iter().zip(&rows);
-        let parts = parts.map(|(check, rows)| table::TruthTable {
-            name: check.name,
-            title: check.title,
-            formula: check.formula,
-            rows,
+        let parts = judged.iter().map(|judged| table::TruthTable {
+            name: judged.check.name,
+            title: judged.check.title,
+            formula: judged.check.formula,
+            rows: &judged.rows,
         });
         let text = table::text(&parts.collect::<Vec<_>>());
-        let all: Vec<TruthRow> = rows.into_iter().flatten().collect();
+        let all: Vec<TruthRow> = judged.into_iter().flat_map(|judged| judged.rows).collect();
         let count = |is: fn(&RowVerdict) -> bool| all.iter().filter(|row| is(&row.verdict)).count();
         let failed = count(|verdict| verdict.is_bad());
         let inconclusive = count(|verdict| *verdict == RowVerdict::Inconclusive);
@@ -419,10 +419,11 @@ impl Suite<'_> {
         self.observer.observe(&RunEvent::Remark(message));
     }
 
-    fn announce_again(&mut self, open: &[&Check], rows: &[Vec<TruthRow>], tries: u32) {
-        let figures = rows.iter().flatten();
+    fn announce_again(&mut self, judged: &[JudgedCheck], tries: u32) {
+        let figures = judged.iter().flat_map(|judged| &judged.rows);
         let figures = figures.filter(|row| row.verdict == RowVerdict::Inconclusive);
-        let names: Vec<&str> = open.iter().map(|check| check.name).collect();
+        let open = judged.iter().filter(|judged| judged.is_inconclusive());
+        let names: Vec<&str> = open.map(|judged| judged.check.name).collect();
         self.remark(&format!(
             "{} inconclusive, because other programs used the machine; measuring {} again (try {tries} of {})",
             figures.count(),
@@ -483,16 +484,16 @@ fn needed(checks: &[&Check]) -> Vec<TruthScenario> {
 
 fn check_is_free(dir: &Path) -> Result<(), RunError> {
     let entries = dir.read_dir();
-    match entries.is_ok_and(|mut entries| entries.next().is_some()) {
-        true => Err(RunError::input(format!(
+    if entries.is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(RunError::input(format!(
             "{} is not empty; name another folder",
             dir.display()
-        ))),
-        false => Ok(()),
+        )));
     }
+    Ok(())
 }
 
-/// The same row with a wrong expectation: 5 % more, and of what is counted one more.
+/// Gives a row a wrong expectation: 5 % more, and of what is counted one more.
 fn doubt_figures(row: &mut TruthRow) {
     let is_count = matches!(row.unit, TruthUnit::Records | TruthUnit::Count);
     let wrong = |value: f64| value * 1.05 + f64::from(u8::from(is_count));
@@ -503,16 +504,10 @@ fn doubt_figures(row: &mut TruthRow) {
     (row.possible_low, row.possible_high) = (None, None);
     (row.low, row.high) = (Some(wrong(low)), Some(wrong(high)));
     let fits = (wrong(low)..=wrong(high)).contains(&measured);
-    row.verdict = match (row.verdict, fits) {
-        (RowVerdict::Pass | RowVerdict::Fail | RowVerdict::Inconclusive, true) => RowVerdict::Pass,
-        (RowVerdict::Pass | RowVerdict::Fail | RowVerdict::Inconclusive, false) => RowVerdict::Fail,
-        (
-            verdict @ (RowVerdict::Caught
-            | RowVerdict::NotCaught
-            | RowVerdict::Information
-            | RowVerdict::Missing),
-            _,
-        ) => verdict,
+    row.verdict = match row.verdict {
+        RowVerdict::Pass | RowVerdict::Fail | RowVerdict::Inconclusive if fits => RowVerdict::Pass,
+        RowVerdict::Pass | RowVerdict::Fail | RowVerdict::Inconclusive => RowVerdict::Fail,
+        verdict => verdict,
     };
 }
 

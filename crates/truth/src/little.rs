@@ -2,8 +2,8 @@
 //! and times come from other counters.
 //!
 //! It is checked over the whole run, from the first record to the last answer. Nothing is in flight at either end, so
-//! the law holds exactly, on any machine. Over the hold alone it holds but for what is in flight at its ends, which is
-//! much on a machine that stands still at that moment.
+//! the law holds exactly, on any machine. Over the hold alone it holds except for the records in flight at its ends,
+//! which are many if the machine pauses at that moment.
 
 use kgauge_results::TimeKind;
 

@@ -1,7 +1,6 @@
-//! How much time other programs can have taken from a figure: arithmetic on what was recorded beside a run.
+//! The time that other programs can have taken from a figure, from what was recorded during a run.
 //!
-//! No figure is measured better by it. A figure that misses its band by more than this is wrong; by less, it is
-//! inconclusive, because the machine was taken away.
+//! It improves no figure. A figure that misses its band by more than this time is wrong; by less, it is inconclusive.
 
 use std::ops::Range;
 
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// What was recorded about the machine during a run, in wall-clock time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MachineLog {
-    /// Looks at kgauge's own threads at which some time was lost.
+    /// Samples of kgauge's own threads in which some time was lost.
     pub(crate) looks: Vec<TimeSample>,
     /// The machine, second by second.
     pub(crate) seconds: Vec<Second>,
@@ -24,7 +23,7 @@ pub(crate) struct TimeSample {
     pub(crate) span_ns: u64,
     /// How long kgauge's threads waited for a processor, all together.
     pub(crate) waited_ns: u64,
-    /// How late the look itself was.
+    /// How late the sample itself was.
     pub(crate) late_ns: u64,
 }
 
@@ -44,6 +43,13 @@ pub(crate) struct Second {
     pub(crate) storage_ns: u64,
 }
 
+impl Second {
+    /// What others took in it. They cannot have taken more than they ran, nor more than kgauge waited.
+    fn taken_ns(&self) -> u64 {
+        self.waited_ns.min(self.others_cpu_ns) + self.stolen_ns + self.storage_ns
+    }
+}
+
 /// A part of a run, in nanoseconds since the start of its repeat.
 pub(crate) type Window = Range<f64>;
 
@@ -57,64 +63,52 @@ pub(crate) struct Lost<'a> {
 
 /// A second in which kgauge's threads waited for this part of it, while others ran, counts as lost altogether.
 const OUTAGE_PART: f64 = 0.25;
-/// A look that is this late was taken while nothing of kgauge ran.
+/// Before a sample that is this late, nothing of kgauge ran.
 const OUTAGE_LATE_NS: u64 = 50_000_000;
 /// Others that use less of one processor leave kgauge alone, and kernels count in ticks of 10 ms.
 const OTHERS_PART: f64 = 0.03;
 
 impl Lost<'_> {
-    fn window_of(&self, at_unix_ns: u64, span_ns: u64) -> Window {
+    /// Whether a span with this end overlaps a window.
+    fn overlaps(&self, window: &Window, at_unix_ns: u64, span_ns: u64) -> bool {
         let end = at_unix_ns as f64 - self.origin_unix_ns;
-        end - span_ns as f64..end
+        end - (span_ns as f64) < window.end && end > window.start
     }
 
     fn samples(&self, window: &Window) -> impl Iterator<Item = &TimeSample> {
-        let window = window.clone();
-        self.log.looks.iter().filter(move |look| {
-            let of = self.window_of(look.at_unix_ns, look.span_ns);
-            of.start < window.end && of.end > window.start
-        })
+        let samples = self.log.looks.iter();
+        samples.filter(move |sample| self.overlaps(window, sample.at_unix_ns, sample.span_ns))
     }
 
     fn seconds(&self, window: &Window) -> impl Iterator<Item = &Second> {
-        let window = window.clone();
-        self.log.seconds.iter().filter(move |second| {
-            let of = self.window_of(second.at_unix_ns, second.span_ns);
-            of.start < window.end && of.end > window.start
-        })
+        let seconds = self.log.seconds.iter();
+        seconds.filter(move |second| self.overlaps(window, second.at_unix_ns, second.span_ns))
     }
 
     /// What was lost in a short window: every wait of kgauge's threads in it, what storage and a hypervisor took in the
     /// second around it.
     pub(crate) fn near_ns(&self, window: &Window) -> f64 {
-        let looks = self
-            .samples(window)
-            .map(|look| look.waited_ns + look.late_ns);
-        let rest = self
-            .seconds(window)
-            .map(|second| second.stolen_ns + second.storage_ns);
-        looks.sum::<u64>() as f64 + rest.sum::<u64>() as f64
+        let samples = self.samples(window);
+        let waits = samples.map(|sample| sample.waited_ns + sample.late_ns);
+        let seconds = self.seconds(window);
+        let rest = seconds.map(|second| second.stolen_ns + second.storage_ns);
+        waits.sum::<u64>() as f64 + rest.sum::<u64>() as f64
     }
 
     /// The time in which kgauge hardly ran: waits that long reach into a tail wherever they fall.
     pub(crate) fn outages_ns(&self, window: &Window) -> f64 {
-        let late = self.samples(window).map(|look| look.late_ns);
+        let late = self.samples(window).map(|sample| sample.late_ns);
         let late: u64 = late.filter(|late_ns| *late_ns >= OUTAGE_LATE_NS).sum();
-        let seconds = self.seconds(window).filter(|second| {
-            let waited_ns = second.waited_ns.min(second.others_cpu_ns);
-            let lost_ns = waited_ns + second.stolen_ns + second.storage_ns;
-            lost_ns as f64 >= OUTAGE_PART * second.span_ns as f64
-        });
+        let seconds = self
+            .seconds(window)
+            .filter(|second| second.taken_ns() as f64 >= OUTAGE_PART * second.span_ns as f64);
         late as f64 + seconds.map(|second| second.span_ns).sum::<u64>() as f64
     }
 
-    /// What others took from a rate: they cannot have taken more than they ran, nor more than kgauge waited.
+    /// What others took from a rate.
     pub(crate) fn taken_ns(&self, window: &Window) -> f64 {
-        let seconds = self.seconds(window).map(|second| {
-            let waited_ns = second.waited_ns.min(second.others_cpu_ns);
-            waited_ns + second.stolen_ns + second.storage_ns
-        });
-        let late = self.samples(window).map(|look| look.late_ns);
+        let seconds = self.seconds(window).map(Second::taken_ns);
+        let late = self.samples(window).map(|sample| sample.late_ns);
         (seconds.sum::<u64>() + late.sum::<u64>()) as f64
     }
 
@@ -129,13 +123,12 @@ impl Lost<'_> {
                 let others_ns = second.others_cpu_ns + second.stolen_ns + second.storage_ns;
                 others_ns as f64 >= OTHERS_PART * second.span_ns as f64
             });
-            let late: u64 = self.samples(&request).map(|look| look.late_ns).sum();
-            let near_ns = if is_busy {
+            lost.push(if is_busy {
                 self.near_ns(&request)
             } else {
-                late as f64
-            };
-            lost.push(near_ns);
+                let late = self.samples(&request).map(|sample| sample.late_ns);
+                late.sum::<u64>() as f64
+            });
             start += length_ns / 5.0;
         }
         lost.sort_by(f64::total_cmp);

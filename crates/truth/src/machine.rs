@@ -1,4 +1,4 @@
-//! What other programs take from kgauge while a run of the suite goes on: recorded by a thread beside the run.
+//! What other programs take from kgauge during a run of the suite, recorded by a separate thread.
 //!
 //! The criterion is direct. The kernel counts for each thread how long it had something to do and got no processor.
 //! Sampled every few milliseconds, these counters show which waits of kgauge's own threads fell on a moment that
@@ -27,13 +27,13 @@ const LATE_NS_MIN: u64 = 1_000_000;
 /// Samples that lost less than this are not kept.
 const LOST_NS_MIN: u64 = 50_000;
 
-/// A recording that goes on.
+/// A recording in progress.
 pub(crate) struct MachineRecording {
     stop: Sender<()>,
     thread: JoinHandle<MachineLog>,
 }
 
-/// What stands in the file.
+/// The content of the file.
 #[derive(Serialize, Deserialize)]
 struct RecordedMachine {
     format: u32,
@@ -61,7 +61,7 @@ impl MachineRecording {
     }
 }
 
-/// Writes a log beside its run folder.
+/// Writes a log next to its run folder.
 pub(crate) fn keep(log: MachineLog, path: &Path) -> Result<MachineLog, RunError> {
     let kept = RecordedMachine { format: 1, log };
     let text = serde_json::to_string(&kept).or_unwritable()?;
@@ -109,9 +109,9 @@ impl Recorder {
 
     fn sample_threads(&mut self) {
         if let Some(queue) = &mut self.queue {
-            let look = queue.sample();
-            self.last.own_cpu_ns = look.cpu_ns;
-            self.last.waited_ns = look.waited_ns;
+            let sample = queue.sample();
+            self.last.own_cpu_ns = sample.cpu_ns;
+            self.last.waited_ns = sample.waited_ns;
         }
     }
 
@@ -143,14 +143,14 @@ impl Recorder {
             sampled_at = Instant::now();
             let span_ns = nanos(span);
             let late_ns = nanos(span.saturating_sub(PERIOD));
-            let look = TimeSample {
+            let sample = TimeSample {
                 at_unix_ns: unix_ns(),
                 span_ns,
                 waited_ns: self.last.waited_ns - waited_ns,
                 late_ns: if late_ns >= LATE_NS_MIN { late_ns } else { 0 },
             };
-            if look.waited_ns + look.late_ns >= LOST_NS_MIN {
-                self.log.looks.push(look);
+            if sample.waited_ns + sample.late_ns >= LOST_NS_MIN {
+                self.log.looks.push(sample);
             }
             if found.elapsed() >= FIND {
                 found = sampled_at;

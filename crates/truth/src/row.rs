@@ -111,26 +111,31 @@ pub(crate) struct LostBy {
 }
 
 impl ExpectedValue {
-    /// Exactly this.
-    pub(crate) fn exact(unit: TruthUnit, expected: f64) -> Self {
+    /// Anything in this band, which `tolerance` describes.
+    pub(crate) fn in_band(
+        unit: TruthUnit,
+        expected: f64,
+        band: RangeInclusive<f64>,
+        tolerance: String,
+    ) -> Self {
         Self {
             unit,
             expected,
-            band: expected..=expected,
-            tolerance: "exact".to_owned(),
+            band,
+            tolerance,
             lost: LostBy::default(),
         }
     }
 
+    /// Exactly this.
+    pub(crate) fn exact(unit: TruthUnit, expected: f64) -> Self {
+        Self::in_band(unit, expected, expected..=expected, "exact".to_owned())
+    }
+
     /// This, give or take a part of it.
     pub(crate) fn within(unit: TruthUnit, expected: f64, part: f64) -> Self {
-        Self {
-            unit,
-            expected,
-            band: expected * (1.0 - part)..=expected * (1.0 + part),
-            tolerance: format!("± {} %", part * 100.0),
-            lost: LostBy::default(),
-        }
+        let band = expected * (1.0 - part)..=expected * (1.0 + part);
+        Self::in_band(unit, expected, band, format!("± {} %", part * 100.0))
     }
 
     /// The same on a machine on which other programs ran.
@@ -154,51 +159,51 @@ impl ExpectedValue {
             Some(_) | None => RowVerdict::Fail,
         };
         let is_inconclusive = verdict == RowVerdict::Inconclusive;
-        let possible = is_inconclusive.then_some(possible);
         TruthRow {
-            check,
-            figure: figure.into(),
             unit: self.unit,
             expected: Some(self.expected),
             measured,
             low: Some(*self.band.start()),
             high: Some(*self.band.end()),
-            possible_low: possible.as_ref().map(|it| *it.start()),
-            possible_high: possible.as_ref().map(|it| *it.end()),
+            possible_low: is_inconclusive.then_some(*possible.start()),
+            possible_high: is_inconclusive.then_some(*possible.end()),
             tolerance: self.tolerance.clone(),
-            verdict,
-            tries: 1,
-            note: None,
+            ..TruthRow::empty(check, figure, verdict)
         }
     }
 }
 
 impl TruthRow {
-    /// A row that only informs.
+    /// A row that only informs about a time; `tolerance` is shown beside it.
     pub(crate) fn information(
         check: &'static str,
-        figure: impl Into<String>,
-        (unit, expected, measured): (TruthUnit, Option<f64>, f64),
+        figure: String,
+        expected_ns: f64,
+        measured_ns: f64,
+        tolerance: String,
     ) -> Self {
         Self {
-            check,
-            figure: figure.into(),
-            unit,
-            expected,
-            measured: Some(measured),
-            low: None,
-            high: None,
-            possible_low: None,
-            possible_high: None,
-            tolerance: String::new(),
-            verdict: RowVerdict::Information,
-            tries: 1,
-            note: None,
+            expected: Some(expected_ns),
+            measured: Some(measured_ns),
+            tolerance,
+            ..Self::empty(check, figure, RowVerdict::Information)
         }
     }
 
     /// A row that says what is missing.
-    pub(crate) fn missing(check: &'static str, figure: impl Into<String>, note: String) -> Self {
+    pub(crate) fn missing(
+        check: &'static str,
+        figure: impl Into<String>,
+        note: impl Into<String>,
+    ) -> Self {
+        Self {
+            note: Some(note.into()),
+            ..Self::empty(check, figure, RowVerdict::Missing)
+        }
+    }
+
+    /// A row without figures.
+    fn empty(check: &'static str, figure: impl Into<String>, verdict: RowVerdict) -> Self {
         Self {
             check,
             figure: figure.into(),
@@ -210,9 +215,9 @@ impl TruthRow {
             possible_low: None,
             possible_high: None,
             tolerance: String::new(),
-            verdict: RowVerdict::Missing,
+            verdict,
             tries: 1,
-            note: Some(note),
+            note: None,
         }
     }
 

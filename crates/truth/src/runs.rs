@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use kgauge_analyze::Summary;
 use kgauge_analyze::summary::FlowSummary;
 use kgauge_results::run::{EventKind, EvidenceKind, NodeStall, Subject};
-use kgauge_results::{Histogram, RunRead, TimeKind};
+use kgauge_results::{FlowRead, Histogram, RunRead, TimeKind};
 use kgauge_runner::{
     FolderChoice, OnTargetReady, OrRunError, Question, RepeatEnd, RunError, RunRequest, RunTarget,
     ScenarioChanges, write_results,
@@ -40,7 +40,7 @@ impl Runs {
 
     /// The part of the processors that others used, in the run in which it was most.
     pub(crate) fn used_by_others_max(&self) -> Option<f64> {
-        // The Java beside one of them is ours too.
+        // In one run, Java is part of the check.
         let alone = self.0.iter().filter(|(name, _)| **name != BESIDE.name);
         let used = alone.filter_map(|(_, ran)| ran.used_by_others());
         used.reduce(f64::max)
@@ -69,7 +69,7 @@ impl Runs {
         Ok(true)
     }
 
-    /// Writes the scenario down and runs it as any user would.
+    /// Writes the scenario to a file and runs it as any user would.
     pub(crate) fn make(
         &mut self,
         scenario: TruthScenario,
@@ -77,28 +77,28 @@ impl Runs {
         tries: u32,
         on_target_ready: Option<&OnTargetReady<'_>>,
     ) -> Result<(), RunError> {
-        let (request, dir) = (suite.request, suite.dir);
+        let (suite_request, dir) = (suite.request, suite.dir);
         let file = dir
             .join("scenarios")
             .join(format!("{}.yaml", scenario.name));
         write(&file, scenario.text)?;
         let changes = ScenarioChanges {
-            size: request.size(),
+            size: suite_request.size(),
             ..ScenarioChanges::default()
         };
         let question = Question::read(&file.display().to_string(), &changes)?;
         let target = RunTarget::parse(RunTarget::DEFAULT, &question)?;
         target.check(&question)?;
-        let order = RunRequest {
+        let request = RunRequest {
             folder: FolderChoice::New(dir.join(folder(scenario, tries))),
-            seed: request.seed,
-            command: request.command.clone(),
-            stop: request.stop.clone(),
+            seed: suite_request.seed,
+            command: suite_request.command.clone(),
+            stop: suite_request.stop.clone(),
             on_target_ready,
-            ..RunRequest::new(&question, &target, request.host.clone())
+            ..RunRequest::new(&question, &target, suite_request.host.clone())
         };
         let recording = MachineRecording::start()?;
-        let finished = kgauge_runner::run(&order, suite.observer);
+        let finished = kgauge_runner::run(&request, suite.observer);
         let log = recording.end();
         let finished = finished?;
         let (read, summary) = write_results(&finished.dir)?;
@@ -147,29 +147,31 @@ impl TruthRun {
         flows.iter().find(|flow| flow.name() == name)
     }
 
+    /// What the slices of a flow add up to. Scenarios of the suite have one repeat.
+    fn slices(&self, flow: &str) -> Option<&FlowRead> {
+        let index = self.flow(flow)?.index;
+        self.read.repeats.first()?.flows.get(&index)
+    }
+
     /// A distribution of a flow's hold.
     pub(crate) fn times(&self, flow: &str, kind: TimeKind) -> Option<&Histogram> {
-        let index = self.flow(flow)?.index;
-        let read = self.read.repeats.first()?.flows.get(&index)?;
-        Some(read.hold()?.times(kind)).filter(|times| !times.is_empty())
+        let hold = self.slices(flow)?.hold()?;
+        Some(hold.times(kind)).filter(|times| !times.is_empty())
     }
 
     /// A distribution of a flow over all stages.
     pub(crate) fn times_of_all(&self, flow: &str, kind: TimeKind) -> Option<Histogram> {
-        let index = self.flow(flow)?.index;
-        let read = self.read.repeats.first()?.flows.get(&index)?;
         let mut all = Histogram::new();
-        let stages = read.stages.values();
-        stages.for_each(|slice| all.add(slice.times(kind)));
+        for slice in self.slices(flow)?.stages.values() {
+            all.add(slice.times(kind));
+        }
         (!all.is_empty()).then_some(all)
     }
 
     /// The length of a flow's warm-up and hold, and its records in flight integrated over all stages.
     pub(crate) fn in_flight_of_all(&self, flow: &str) -> Option<(f64, f64)> {
-        let index = self.flow(flow)?.index;
         let stages = self.trial()?.stages;
-        let read = self.read.repeats.first()?.flows.get(&index)?;
-        let slices = read.stages.values();
+        let slices = self.slices(flow)?.stages.values();
         let record_ns = slices.map(|slice| u128::from(slice.counts.in_flight_record_ns));
         let span_ns = (stages.warm_up_ns + stages.hold_ns?) as f64;
         Some((span_ns, record_ns.sum::<u128>() as f64))
@@ -179,26 +181,27 @@ impl TruthRun {
     /// folder's evidence says so once a second.
     pub(crate) fn used_by_others(&self) -> Option<f64> {
         let cpus = self.read.environment.as_ref()?.machine.cpu_count?;
-        let looks = |of: fn(&Subject) -> bool| {
+        // The time from the first sample to the last, and the CPU time in it.
+        let used = |of: fn(&Subject) -> bool| {
             let evidence = self.read.evidence.iter().filter(|seen| of(&seen.subject));
-            let mut looks = evidence.filter_map(|seen| match seen.kind {
+            let mut samples = evidence.filter_map(|seen| match seen.kind {
                 EvidenceKind::Cpu { user_ns, system_ns } => {
                     Some((seen.at_ns?, user_ns + system_ns))
                 }
                 _ => None,
             });
-            let first = looks.next()?;
-            let last = looks.next_back()?;
+            let first = samples.next()?;
+            let last = samples.next_back()?;
             Some((last.0 - first.0, last.1.saturating_sub(first.1)))
         };
-        let (span_ns, all_ns) = looks(|subject| *subject == Subject::Host)?;
-        let (_, generator_ns) = looks(|subject| *subject == Subject::Generator)?;
-        let (_, target_ns) = looks(|subject| matches!(subject, Subject::Target { .. }))?;
+        let (span_ns, all_ns) = used(|subject| *subject == Subject::Host)?;
+        let (_, generator_ns) = used(|subject| *subject == Subject::Generator)?;
+        let (_, target_ns) = used(|subject| matches!(subject, Subject::Target { .. }))?;
         let others_ns = all_ns.saturating_sub(generator_ns + target_ns);
         (span_ns > 0).then(|| others_ns as f64 / (span_ns as f64 * f64::from(cpus)))
     }
 
-    /// What other programs took while it ran. `None` when its folder tells no time.
+    /// What other programs took while it ran. `None` if no event in its folder has a time.
     pub(crate) fn lost(&self) -> Option<Lost<'_>> {
         // An event is written at its time or a little later: the least difference is the start of the repeat.
         let starts = self.read.events.iter().filter_map(|event| {

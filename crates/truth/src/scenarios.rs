@@ -1,4 +1,4 @@
-//! The scenarios of the suite, as they stand beside this file. They run as any user's would.
+//! The scenarios of the suite, from the files next to this one. They run as any user's would.
 
 /// A scenario that ships with the suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,9 +1,9 @@
 //! Slices add up exactly, however a run is cut.
 //!
-//! Two ways to cut. The slices that a run recorded are dealt out to files at random, as if so many agents had written
-//! them, in random order: what a reader makes of that folder has to be the same in every bucket, and the summary the
-//! same in every byte. And one list of samples goes through one recorder, and through several on threads of their
-//! own that ship what they have at random moments.
+//! Two ways to cut. The slices that a run recorded are distributed to files at random and in random order, as if
+//! several agents had written them: every bucket must be the same when read, and every byte of the summary. And one
+//! list of samples goes through one recorder, and through several recorders on separate threads that ship at random
+//! moments.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,9 +22,9 @@ use crate::row::{ExpectedValue, TruthRow, TruthUnit};
 use crate::runs::{Runs, TruthRun};
 use crate::scenarios::STALL;
 
-/// How often a run's slices are dealt out.
+/// How often a run's slices are distributed.
 const CUTS: u64 = 10;
-/// Into so many files at most.
+/// The largest number of files.
 const FILES_MAX: u64 = 8;
 /// Samples for the recorders.
 const SAMPLES: u64 = 300_000;
@@ -45,7 +45,7 @@ pub(crate) fn rows(runs: &Runs, dir: &Path, seed: u64) -> Result<Vec<TruthRow>, 
     Ok(rows)
 }
 
-/// Deals the lines of a run's slices out, again and again.
+/// Distributes the lines of a run's slices, again and again.
 fn of_a_run(ran: &TruthRun, dir: &Path, random: Random) -> Result<Vec<TruthRow>, RunError> {
     let repeats = ran.read.dir.join("repeats/0000-00");
     let text = fs::read_to_string(repeats.join("slices.jsonl")).or_unwritable()?;
@@ -81,7 +81,7 @@ fn of_a_run(ran: &TruthRun, dir: &Path, random: Random) -> Result<Vec<TruthRow>,
     ])
 }
 
-/// A copy of a run folder in which the slices stand in other files.
+/// A copy of a run folder with the slices in other files.
 fn copy_with(from: &Path, to: &Path, files: &[Vec<&str>]) -> Result<RunRead, RunError> {
     let _ = fs::remove_dir_all(to);
     let repeat = to.join("repeats/0000-00");
@@ -132,7 +132,7 @@ fn slices_that_differ<K: Ord>(one: &BTreeMap<K, Slice>, other: &BTreeMap<K, Slic
     pairs.map(|(one, other)| in_slice(one, other)).sum()
 }
 
-/// Buckets, and what is kept exactly beside them: counts, errors, extremes, sums.
+/// Buckets that differ, and one for each exact figure that differs: counts, errors, extremes, sums.
 fn in_slice(one: &Slice, other: &Slice) -> u64 {
     let exact = u64::from(one.counts != other.counts) + u64::from(one.errors != other.errors);
     let kinds = TimeKind::ALL.into_iter();

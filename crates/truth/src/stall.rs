@@ -1,4 +1,4 @@
-//! Stalls: what waits for a broker that stands still, waits as long as arithmetic says.
+//! Stalls: records that wait for a stalled broker wait as long as arithmetic says.
 //!
 //! A record that is due in a stall of length S, t after its beginning, is answered at its end: it waits S - t. Records
 //! that are due evenly wait evenly, from 0 to S; of a hold of length D the part (S - x) / D waits longer than x.
@@ -14,8 +14,8 @@ use crate::row::{ExpectedValue, LostBy, TruthRow, TruthUnit};
 use crate::runs::{Runs, TruthRun};
 use crate::scenarios::{BORDER_STALLS, STALL, TWO_STALLS, TruthScenario};
 
-/// How far a percentile may be off: what the broker and the generator take beside the stall, and a
-/// histogram's bucket of 0.1 %.
+/// How far a percentile may be off: the time of broker and generator in addition to the stall, and a histogram's bucket
+/// of 0.1 %.
 const PART: f64 = 0.01;
 
 /// A quantile and its name.
@@ -26,26 +26,26 @@ pub(crate) const P99_9: NamedQuantile = ("p99.9", Quantile::P99_9);
 const P90: NamedQuantile = ("p90", Quantile::P90);
 const P80: NamedQuantile = ("p80", Quantile::new(800_000));
 
-/// What is read as a record's latency.
+/// The moment at which a record's latency starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum From {
+pub(crate) enum LatencyStart {
     /// Acked - intended.
     Intended,
     /// Acked - sent: the recorder that is wrong.
     Sent,
 }
 
-impl From {
+impl LatencyStart {
     fn kind(self) -> TimeKind {
         match self {
-            From::Intended => TimeKind::Response,
-            From::Sent => TimeKind::Service,
+            Self::Intended => TimeKind::Response,
+            Self::Sent => TimeKind::Service,
         }
     }
 }
 
 /// The rows of one stall.
-pub(crate) fn of_one(runs: &Runs, from: From) -> Vec<TruthRow> {
+pub(crate) fn of_one(runs: &Runs, from: LatencyStart) -> Vec<TruthRow> {
     let rows = |flow| rows("stall", runs, STALL, (flow, &[P99, P99_9]), from);
     ["even", "poisson", "tiny-buffer"]
         .into_iter()
@@ -54,22 +54,18 @@ pub(crate) fn of_one(runs: &Runs, from: From) -> Vec<TruthRow> {
 }
 
 /// The rows of several stalls.
-pub(crate) fn of_several(runs: &Runs, from: From) -> Vec<TruthRow> {
-    let mut all = rows(
-        "stalls",
-        runs,
-        TWO_STALLS,
-        ("even", &[P90, P99, P99_9]),
-        from,
-    );
+pub(crate) fn of_several(runs: &Runs, from: LatencyStart) -> Vec<TruthRow> {
+    let two = ("even", &[P90, P99, P99_9][..]);
     let borders = ("even", &[P80, P99, P99_9][..]);
+    let mut all = rows("stalls", runs, TWO_STALLS, two, from);
     all.extend(rows("stalls", runs, BORDER_STALLS, borders, from));
     all
 }
 
 /// The same check with a recorder that starts at the actual send: it has to fail.
 pub(crate) fn of_a_wrong_recorder(runs: &Runs) -> Vec<TruthRow> {
-    let rows = rows("recorder", runs, STALL, ("tiny-buffer", &[P99]), From::Sent);
+    let flow = ("tiny-buffer", &[P99][..]);
+    let rows = rows("recorder", runs, STALL, flow, LatencyStart::Sent);
     rows.into_iter()
         .map(TruthRow::of_a_wrong_recorder)
         .collect()
@@ -80,7 +76,7 @@ fn rows(
     runs: &Runs,
     scenario: TruthScenario,
     (flow, quantiles): (&str, &[NamedQuantile]),
-    from: From,
+    from: LatencyStart,
 ) -> Vec<TruthRow> {
     let ran = runs.get(scenario);
     let hold = ran.and_then(|ran| ran.stalled_hold(flow));
@@ -102,7 +98,7 @@ fn rows(
 /// By how much a quantile may exceed its band because other programs took the machine. Nobody is early because of that.
 ///
 /// What counts is time lost between the node's answer and the moment at which the generator had read it, and outages:
-/// who is not served for half a second at another moment waits that long too.
+/// records that are not served for half a second at another moment wait that long, too.
 fn lost_by(
     ran: &TruthRun,
     hold: &StalledHold,
@@ -141,28 +137,18 @@ fn lost_by(
 /// What a quantile has to be. Evenly spaced records have no chance in them. Of Poisson arrivals, given how
 /// many there are, each is due at any moment of the hold with equal probability: a quantile of them is an
 /// order statistic, whose rank is binomial.
-pub(crate) fn truth(hold: &StalledHold, plan: Option<&FlowPlan>, part: f64) -> ExpectedValue {
+fn truth(hold: &StalledHold, plan: Option<&FlowPlan>, part: f64) -> ExpectedValue {
     let expected = hold.quantile_ns(part);
-    let rate = match plan {
-        Some(FlowPlan::Produce(flow)) => match flow.shape {
-            Shape::Poisson { per_second } => Some(per_second),
-            _ => None,
-        },
-        _ => None,
-    };
-    let Some(per_second) = rate else {
-        return ExpectedValue::within(TruthUnit::Nanoseconds, expected, PART);
-    };
-    let reach = rank_reach(part, per_second * hold.hold_ns / 1e9);
-    let low = hold.quantile_ns(part - reach) * (1.0 - PART);
-    let high = hold.quantile_ns((part + reach).min(1.0)) * (1.0 + PART);
-    ExpectedValue {
-        unit: TruthUnit::Nanoseconds,
-        expected,
-        band: low..=high,
-        tolerance: format!("{:.0} to {:.0} ms", low / 1e6, high / 1e6),
-        lost: LostBy::default(),
+    if let Some(FlowPlan::Produce(flow)) = plan
+        && let Shape::Poisson { per_second } = flow.shape
+    {
+        let reach = rank_reach(part, per_second * hold.hold_ns / 1e9);
+        let low = hold.quantile_ns(part - reach) * (1.0 - PART);
+        let high = hold.quantile_ns((part + reach).min(1.0)) * (1.0 + PART);
+        let tolerance = format!("{:.0} to {:.0} ms", low / 1e6, high / 1e6);
+        return ExpectedValue::in_band(TruthUnit::Nanoseconds, expected, low..=high, tolerance);
     }
+    ExpectedValue::within(TruthUnit::Nanoseconds, expected, PART)
 }
 
 #[cfg(test)]

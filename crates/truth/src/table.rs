@@ -74,7 +74,7 @@ fn line(text: &mut String, cells: [String; 5], widths: [usize; 5]) {
     text.push('\n');
 }
 
-/// A sentence in lines of its own, indented.
+/// A sentence on separate lines, indented.
 fn wrap(text: &mut String, words: &str) {
     let mut line = String::new();
     for word in words.split_whitespace() {

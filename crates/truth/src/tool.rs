@@ -1,4 +1,4 @@
-//! Kafka's own producer tool beside ours, on the same cluster, through the same stall.
+//! Kafka's own producer tool next to kgauge, on the same cluster, through the same stall.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -14,7 +14,7 @@ use kgauge_scenario::{Scenario, Shape, Trial};
 use kgauge_target::kafka::ReleaseTools;
 
 use crate::Suite;
-use crate::row::{TruthRow, TruthUnit};
+use crate::row::TruthRow;
 use crate::runs::{Runs, TruthRun};
 use crate::scenarios::BESIDE;
 use crate::stall::{P99, P99_9};
@@ -32,7 +32,7 @@ const PAIRS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// How long the tool may go on when the run has ended.
+/// How long the tool may run after the end of the run.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs both, and gives the rows.
@@ -126,7 +126,7 @@ impl ToolProcess {
     }
 }
 
-/// Starts the tool on a topic of its own, with as many records as the flow has in its hold.
+/// Starts the tool on a new topic, with as many records as the flow has in its hold.
 fn begin(
     tools: &ReleaseTools,
     (cluster, config): (&mut Cluster, &ClientConfig),
@@ -198,7 +198,7 @@ fn pair(ran: Option<&TruthRun>, flow: &str, output: &Result<String, String>) -> 
     let mut rows = Vec::new();
     let theirs = match output {
         Ok(output) => percentiles(output).ok_or_else(|| "it printed no percentiles".to_owned()),
-        Err(words) => Err(words.clone()),
+        Err(why) => Err(why.clone()),
     };
     for (index, (name, quantile)) in [P99, P99_9].into_iter().enumerate() {
         let expected = hold.quantile_ns(quantile.as_fraction());
@@ -212,12 +212,9 @@ fn pair(ran: Option<&TruthRun>, flow: &str, output: &Result<String, String>) -> 
             rows.push(beside(figure, expected, theirs[index] * 1e6));
         }
     }
-    if let Err(words) = theirs {
-        rows.push(TruthRow::missing(
-            "kafka-tool",
-            format!("{flow}, Kafka's tool"),
-            words,
-        ));
+    if let Err(why) = theirs {
+        let figure = format!("{flow}, Kafka's tool");
+        rows.push(TruthRow::missing("kafka-tool", figure, why));
     }
     rows
 }
@@ -225,15 +222,8 @@ fn pair(ran: Option<&TruthRun>, flow: &str, output: &Result<String, String>) -> 
 /// A figure and how far it is from what it should be.
 fn beside(figure: String, expected: f64, measured: f64) -> TruthRow {
     let off = (measured - expected) / expected * 100.0;
-    let row = TruthRow::information(
-        "kafka-tool",
-        figure,
-        (TruthUnit::Nanoseconds, Some(expected), measured),
-    );
-    TruthRow {
-        tolerance: format!("off by {off:+.1} %"),
-        ..row
-    }
+    let tolerance = format!("off by {off:+.1} %");
+    TruthRow::information("kafka-tool", figure, expected, measured, tolerance)
 }
 
 /// p99 and p99.9 of its closing line, milliseconds: `..., 1 ms 50th, 2 ms 95th, 400 ms 99th, 940 ms 99.9th.`

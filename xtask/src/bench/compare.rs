@@ -76,7 +76,7 @@ pub(super) fn run(contenders: &Contenders<'_>, plan: BenchPlan) -> Result<Vec<Co
     Ok(measured)
 }
 
-/// The order of a round. A place of its own in every round would be an advantage or the contrary.
+/// The order of a round. It rotates, because a fixed place in every round could be an advantage.
 fn order(round: u64) -> [Contender; 3] {
     let mut order = Contender::EACH;
     let length = u64::try_from(order.len()).unwrap_or(1);

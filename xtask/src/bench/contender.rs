@@ -1,4 +1,4 @@
-//! Who is compared, how each is started with the same settings, and what a run of it cost.
+//! The load generators that are compared: each is started with the same settings, and its CPU time is measured.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::cpu;
 use crate::kafka::{FinishedJob, Job, KafkaScript, Tools, output};
+use crate::processes::cpu_of_ended_children;
 
 /// Settings of all contenders; the engine's example has them built in but for the first two.
 pub(super) const VALUE_BYTES: u64 = 100;
@@ -80,7 +80,7 @@ pub(super) struct ContenderRun {
     pub(super) records_per_s: f64,
     /// CPU of its whole process, from start to end.
     pub(super) cpu: Duration,
-    /// CPU per record of the load threads alone, for those that tell.
+    /// CPU per record of the load threads alone, if the contender reports it.
     pub(super) threads_ns_per_record: Option<f64>,
 }
 
@@ -119,7 +119,7 @@ impl Contenders<'_> {
         })
     }
 
-    /// One run on a topic of its own.
+    /// One run on a new topic.
     pub(super) fn run(
         &self,
         contender: Contender,
@@ -201,11 +201,11 @@ impl Contenders<'_> {
     }
 }
 
-/// Runs a program that must end well, and tells what CPU it took.
+/// Runs a program that must end well. Returns its CPU time, too.
 pub(in crate::bench) fn timed(job: Job) -> Result<(FinishedJob, Duration)> {
-    let before = cpu::of_ended_children()?;
+    let before = cpu_of_ended_children()?;
     let finished = job.run()?;
-    let cpu = cpu::of_ended_children()?.saturating_sub(before);
+    let cpu = cpu_of_ended_children()?.saturating_sub(before);
     let (stdout, stderr) = (finished.stdout.clone(), finished.stderr.clone());
     let finished = finished
         .success()
@@ -213,17 +213,21 @@ pub(in crate::bench) fn timed(job: Job) -> Result<(FinishedJob, Duration)> {
     Ok((finished, cpu))
 }
 
+/// The next number of a linear congruential generator (Knuth's constants): payloads need not be more random.
+pub(super) fn next_random(state: &mut u64) -> u64 {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
 /// Letters as the tool makes them, `VALUE_BYTES` a line.
 fn payload_lines() -> String {
     let mut lines = String::new();
-    // A linear congruential generator (Knuth's constants): letters need not be more random.
-    let mut state: u64 = 1;
+    let mut state = 1;
     for _ in 0..PAYLOADS {
         for _ in 0..VALUE_BYTES {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let letter = b'A' + u8::try_from((state >> 33) % 26).unwrap_or(0);
+            let letter = b'A' + u8::try_from(next_random(&mut state) % 26).unwrap_or(0);
             lines.push(char::from(letter));
         }
         let _ = writeln!(lines);

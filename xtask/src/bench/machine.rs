@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use crate::codegen::root;
+use crate::folders::root;
 
 /// What a figure must not be read without.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -4,17 +4,14 @@
 mod brokers;
 mod compare;
 mod contender;
-mod cpu;
 mod figures;
 mod machine;
 mod proof;
 mod speed;
 
-use std::fs;
-
 use anyhow::Result;
 
-use crate::codegen::root;
+use crate::folders::{root, temporary_in};
 use crate::kafka::{self, KafkaBroker, RELEASE, Tools};
 use crate::say::{print_line, remark};
 use crate::{built, stop};
@@ -49,9 +46,10 @@ enum BenchKind {
 
 impl BenchOptions {
     fn plan(&self) -> BenchPlan {
-        let plan = match self.quick {
-            true => BenchPlan::QUICK,
-            false => BenchPlan::DEFAULT,
+        let plan = if self.quick {
+            BenchPlan::QUICK
+        } else {
+            BenchPlan::DEFAULT
         };
         BenchPlan {
             rounds: self.rounds.unwrap_or(plan.rounds),
@@ -87,11 +85,7 @@ fn generators(options: &BenchOptions) -> Result<()> {
             machine.load_average, machine.processors
         ));
     }
-    let folder = root().join("target/bench");
-    fs::create_dir_all(&folder)?;
-    let work = tempfile::Builder::new()
-        .prefix("work-")
-        .tempdir_in(&folder)?;
+    let work = temporary_in(&root().join("target/bench"))?;
     let broker = KafkaBroker::start(&work.path().join("broker"))?;
     let tools = Tools {
         release: &release,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::compare::{BenchPlan, ComparedRun};
 use super::contender::{BATCH_BYTES, BUFFER_BYTES, LINGER_MS, PARTITIONS, VALUE_BYTES};
 use super::machine::BenchMachine;
-use crate::codegen::root;
+use crate::folders::root;
 use crate::kafka::RELEASE;
 
 /// What is kept of a comparison.

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::model::{MessageModel, MessageModule};
 use super::versions::Versions;
 use super::{RELEASE_NEW, RELEASE_OLD, maven, write};
+use crate::folders::root;
 
 /// Stands in the head of every golden file; a stale one is known by it.
 const MARK: &str = "Remade by `cargo xtask golden`.";
@@ -49,12 +50,7 @@ pub(crate) fn run(options: &super::CheckOptions) -> Result<()> {
     );
     let errors = head("the table of error codes") + &errors.join("\n") + "\n";
     files.insert("tests/golden/error_codes.txt".to_owned(), errors);
-    write::write_or_compare(
-        &super::root().join("crates/wire"),
-        files,
-        MARK,
-        options.check,
-    )
+    write::write_or_compare(&root().join("crates/wire"), files, MARK, options.check)
 }
 
 fn head(content: &str) -> String {

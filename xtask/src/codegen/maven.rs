@@ -1,12 +1,12 @@
 //! What the generators need of Kafka releases: message definitions and Java classes.
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use kgauge_target::kafka::{MavenRequest, fetch_jars};
 
+use crate::folders::{make_empty, root};
 use crate::{kafka, stop};
 
 /// Reads the messages of `kafka-clients` as JSON, for Kafka's converters.
@@ -32,11 +32,12 @@ pub(super) fn definitions(release: &str) -> Result<PathBuf> {
 /// A program of `xtask/java`, compiled against `kafka-clients` of `release` and ready to be started.
 pub(crate) fn java(release: &str, class: &str) -> Result<Command> {
     let jars = format!("{}/*", jars(release)?.display());
-    let classes = empty_folder(&format!("{release}/classes-{class}"))?;
+    let classes = folder_of(release).join(format!("classes-{class}"));
+    make_empty(&classes)?;
     let compiled = Command::new("javac")
         .args(["-cp", &jars, "-d"])
         .arg(&classes)
-        .arg(super::root().join(format!("xtask/java/{class}.java")))
+        .arg(root().join(format!("xtask/java/{class}.java")))
         .status()
         .context("the Java compiler (javac) could not be started")?;
     ensure!(
@@ -48,18 +49,13 @@ pub(crate) fn java(release: &str, class: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// A folder below `target/codegen` without what an earlier run left in it.
-pub(crate) fn empty_folder(name: &str) -> Result<PathBuf> {
-    let folder = super::root().join("target/codegen").join(name);
-    if folder.is_dir() {
-        fs::remove_dir_all(&folder)?;
-    }
-    fs::create_dir_all(&folder)?;
-    Ok(folder)
+/// What of a release is kept.
+fn folder_of(release: &str) -> PathBuf {
+    root().join("target/codegen").join(release)
 }
 
 fn jars(release: &str) -> Result<PathBuf> {
-    let folder = super::root().join("target/codegen").join(release);
+    let folder = folder_of(release);
     let artifact = |group, name: &str, version: &str| (group, name.to_owned(), version.to_owned());
     let request = MavenRequest {
         version: &release.parse()?,
@@ -71,6 +67,9 @@ fn jars(release: &str) -> Result<PathBuf> {
         remark: format!("downloading kafka-clients {release} with Maven, once"),
         dir: folder.clone(),
     };
-    let jars = fetch_jars(&request, &kafka::setup(&folder), &stop::interrupt())?;
-    Ok(jars)
+    Ok(fetch_jars(
+        &request,
+        &kafka::setup(&folder),
+        &stop::interrupt(),
+    )?)
 }

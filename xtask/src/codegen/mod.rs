@@ -15,10 +15,11 @@ mod names;
 mod versions;
 mod write;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use crate::folders::root;
 use definition::Definition;
 use model::{MessageModel, MessageModule};
 
@@ -45,12 +46,6 @@ pub(crate) fn run(options: &CheckOptions) -> Result<()> {
         write::MARK,
         options.check,
     )
-}
-
-/// The project's root.
-pub(crate) fn root() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.parent().unwrap_or(manifest).to_path_buf()
 }
 
 fn load_groups() -> Result<Vec<MessageModule>> {

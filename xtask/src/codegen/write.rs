@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::folders::root;
 use crate::say::print_line;
 
 /// Stands in the head of every generated source file; a stale one is known by it.
@@ -92,7 +93,7 @@ fn stale_files(folder: &Path, files: &BTreeMap<String, String>, mark: &str) -> R
 fn format(text: &str) -> Result<String> {
     let mut child = Command::new("rustfmt")
         .args(["--edition", "2024", "--emit", "stdout"])
-        .current_dir(super::root())
+        .current_dir(root())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -77,7 +77,7 @@ impl Spreads {
         each.collect()
     }
 
-    /// As a table; what stands above it says of what.
+    /// The figures as a table without a title.
     pub(super) fn table(&self) -> String {
         let mut text = format!(
             "{:<16} {:>6} {:>13} {:>13} {:>9}\n",

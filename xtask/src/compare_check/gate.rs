@@ -9,7 +9,7 @@ use crate::say::remark;
 /// What the gate allows.
 const ALLOWED: &str = "10%";
 
-/// Planted drops in percent, and the node of `gate.yaml` that has so much less capacity.
+/// Planted drops in percent, and the node of `gate.yaml` whose capacity is lower by that.
 const DROPS: [(u32, u32); 5] = [(0, 1), (3, 2), (5, 3), (10, 4), (20, 5)];
 
 /// How often the gate passed, failed and could not decide.

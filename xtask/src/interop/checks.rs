@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 
 use super::actions::{Action, InteropClient};
 use super::table::{self, CheckResult, CheckVerdict};
-use crate::kafka::{FinishedJob, Job};
+use crate::folders::make_empty;
+use crate::kafka::{FinishedJob, Job, KafkaScript, Tools};
 use crate::say::print_line;
 use crate::stop;
 
@@ -36,8 +37,8 @@ impl Name {
     }
 
     /// Of one of Kafka's tools.
-    pub(super) fn tool(tool: &'static str, action: &'static str, row: Action) -> Name {
-        Name::from((tool, action)).cell(InteropClient::Kafka, row)
+    pub(super) fn tool(tool: KafkaScript, action: &'static str, row: Action) -> Name {
+        Name::from((tool.name, action)).cell(InteropClient::Kafka, row)
     }
 
     /// Of a client program, which says no more than the action.
@@ -115,9 +116,7 @@ pub(super) struct Checks {
 impl Checks {
     /// No check yet. Transcripts go to the folder `kept`, which is emptied.
     pub(super) fn new(kept: PathBuf, missing: MissingTool) -> Result<Checks> {
-        if kept.is_dir() {
-            fs::remove_dir_all(&kept)?;
-        }
+        make_empty(&kept)?;
         Ok(Checks {
             target: "",
             kept,
@@ -131,7 +130,7 @@ impl Checks {
         self.target = target;
     }
 
-    /// Runs one check, and tells whether it passed: when `body` gives a note on what was seen. The
+    /// Runs one check and returns whether it passed: when `body` returns a note on what was seen. The
     /// only errors are that the user wants to stop and that transcripts cannot be kept.
     pub(super) fn check(
         &mut self,
@@ -231,7 +230,6 @@ impl Checks {
     /// Writes the transcript to a file and returns its path.
     pub(super) fn keep(&self, name: Name, transcript: &Transcript) -> Result<PathBuf> {
         let words = format!("{} {} {}", self.target, name.client, name.action);
-        fs::create_dir_all(&self.kept)?;
         let number = self.rows.len() + 1;
         let path = self
             .kept
@@ -340,6 +338,16 @@ impl Transcript {
     /// Runs a program that must end well.
     pub(super) fn run(&mut self, job: Job) -> Result<FinishedJob> {
         self.run_any(job)?.success()
+    }
+
+    /// Runs one of Kafka's tools, which must end well. Returns its stdout.
+    pub(super) fn run_tool(
+        &mut self,
+        tools: &Tools<'_>,
+        script: KafkaScript,
+        arguments: &[&str],
+    ) -> Result<String> {
+        Ok(self.run(tools.call(script, arguments)?)?.stdout)
     }
 
     /// Adds output that a program wrote to files.

@@ -18,34 +18,30 @@ const DELETED: u64 = 100;
 const NODES: usize = 3;
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Result<()> {
-    let name = Name::tool(
-        KafkaScript::API_VERSIONS.name,
-        "all nodes",
-        Action::ApiVersions,
-    );
+    let name = Name::tool(KafkaScript::API_VERSIONS, "all nodes", Action::ApiVersions);
     checks.check(name, |log| api_versions(log, tools))?;
     let name = Name::tool(
-        KafkaScript::CLUSTER.name,
+        KafkaScript::CLUSTER,
         "list endpoints",
         Action::DescribeCluster,
     );
     checks.check(name, |log| endpoints(log, tools))?;
     let name = Name::tool(
-        KafkaScript::PRODUCER_PERF.name,
+        KafkaScript::PRODUCER_PERF,
         "acks=all, idempotent",
         Action::Produce,
     );
     checks.check(name, |log| produce(log, tools))?;
-    let name = Name::tool(KafkaScript::LOG_DIRS.name, "describe", Action::LogDirs);
+    let name = Name::tool(KafkaScript::LOG_DIRS, "describe", Action::LogDirs);
     checks.check(name, |log| log_dirs(log, tools))?;
     let name = Name::tool(
-        KafkaScript::DELETE_RECORDS.name,
+        KafkaScript::DELETE_RECORDS,
         "of one partition",
         Action::DeleteRecords,
     );
     checks.check(name, |log| delete_records(log, tools, folder))?;
     let name = Name::tool(
-        KafkaScript::OFFSETS.name,
+        KafkaScript::OFFSETS,
         "earliest, latest",
         Action::ListOffsets,
     );
@@ -54,9 +50,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
 }
 
 fn api_versions(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
-    let stdout = log
-        .run(tools.call::<&str>(KafkaScript::API_VERSIONS, &[])?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::API_VERSIONS, &[])?;
     let nodes = stdout
         .lines()
         .filter(|line| line.contains(" (id: "))
@@ -70,14 +64,10 @@ fn api_versions(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 }
 
 fn endpoints(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
-    let stdout = log
-        .run(tools.call(KafkaScript::CLUSTER, &["cluster-id"])?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::CLUSTER, &["cluster-id"])?;
     let id = stdout.trim().strip_prefix("Cluster ID: ");
     let id = id.context("it tells no cluster id")?.to_owned();
-    let stdout = log
-        .run(tools.call(KafkaScript::CLUSTER, &["list-endpoints"])?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::CLUSTER, &["list-endpoints"])?;
     let nodes = stdout.lines().filter(|line| line.contains("unfenced"));
     let nodes = nodes.count();
     ensure!(nodes == NODES, "{nodes} endpoints, not {NODES}");
@@ -87,28 +77,16 @@ fn endpoints(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
     log.run(create(tools, TOPIC, PARTITIONS)?)?;
     let records = RECORDS.to_string();
-    let fixed = [
-        "--topic",
-        TOPIC,
-        "--record-size",
-        "1000",
-        "--throughput",
-        "-1",
-    ];
+    let what = ["--topic", TOPIC, "--num-records", &records];
+    let how = ["--record-size", "1000", "--throughput", "-1"];
     let settings = [
+        "--command-property",
         "acks=all",
         "enable.idempotence=true",
         "max.in.flight.requests.per.connection=5",
     ];
-    let mut arguments = [
-        &fixed[..],
-        &["--num-records", &records, "--command-property"],
-    ]
-    .concat();
-    arguments.extend(settings);
-    let stdout = log
-        .run(tools.call(KafkaScript::PRODUCER_PERF, &arguments)?)?
-        .stdout;
+    let arguments = [what, how, settings].concat();
+    let stdout = log.run_tool(tools, KafkaScript::PRODUCER_PERF, &arguments)?;
     let sent = output::sent(&stdout)?.records;
     ensure!(sent == RECORDS, "{sent} of {RECORDS} sent");
     let ends = ends(log, tools, "latest")?;
@@ -119,18 +97,14 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 /// The sum of the offsets at that end of the partitions.
 fn ends(log: &mut Transcript, tools: &Tools<'_>, time: &str) -> Result<u64> {
     let arguments = ["--topic", TOPIC, "--time", time];
-    let stdout = log
-        .run(tools.call(KafkaScript::OFFSETS, &arguments)?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::OFFSETS, &arguments)?;
     Ok(output::end_offsets(&stdout).values().sum())
 }
 
 fn log_dirs(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
-    let finished = log.run(tools.call(
-        KafkaScript::LOG_DIRS,
-        &["--describe", "--topic-list", TOPIC],
-    )?)?;
-    let line = finished.stdout.lines().find(|line| line.starts_with('{'));
+    let arguments = ["--describe", "--topic-list", TOPIC];
+    let stdout = log.run_tool(tools, KafkaScript::LOG_DIRS, &arguments)?;
+    let line = stdout.lines().find(|line| line.starts_with('{'));
     let description: Value = serde_json::from_str(line.context("no JSON")?)?;
     let (partitions, bytes) = sizes(&description);
     // Values are random, so that nothing makes them smaller on disk.
@@ -160,13 +134,10 @@ fn delete_records(log: &mut Transcript, tools: &Tools<'_>, folder: &Path) -> Res
     let partition = json!({"topic": TOPIC, "partition": 0, "offset": DELETED});
     let request = json!({"partitions": [partition], "version": 1});
     let file = json_file(folder, "delete-records.json", &request)?;
-    let finished =
-        log.run(tools.call(KafkaScript::DELETE_RECORDS, &["--offset-json-file", &file])?)?;
+    let arguments = ["--offset-json-file", &file];
+    let stdout = log.run_tool(tools, KafkaScript::DELETE_RECORDS, &arguments)?;
     let expected = format!("partition: {TOPIC}-0\tlow_watermark: {DELETED}");
-    ensure!(
-        finished.stdout.contains(&expected),
-        "it does not say: {expected}"
-    );
+    ensure!(stdout.contains(&expected), "it does not say: {expected}");
     Ok(expected.replace('\t', ", "))
 }
 

@@ -6,7 +6,7 @@ use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
 use crate::kafka::{KafkaScript, Tools};
 
-const CLIENT: &str = KafkaScript::CONFIGS.name;
+const CLIENT: KafkaScript = KafkaScript::CONFIGS;
 const ONE: [&str; 4] = ["--entity-type", "brokers", "--entity-name", "1"];
 const ALL: [&str; 3] = ["--entity-type", "brokers", "--entity-default"];
 
@@ -26,7 +26,12 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     })?;
     let name = Name::tool(CLIENT, "alter all brokers", Action::AlterDefaultConfig);
     checks.check(name, |log| {
-        alter(log, tools, &ALL, "log.retention.ms", "7200000")?;
+        alter(
+            log,
+            tools,
+            &ALL,
+            ["--add-config", "log.retention.ms=7200000"],
+        )?;
         sees(
             log,
             tools,
@@ -36,14 +41,19 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     })?;
     let name = Name::tool(CLIENT, "alter a broker", Action::AlterBrokerConfig);
     checks.check(name, |log| {
-        alter(log, tools, &ONE, "log.retention.ms", "3600000")?;
+        alter(
+            log,
+            tools,
+            &ONE,
+            ["--add-config", "log.retention.ms=3600000"],
+        )?;
         sees(
             log,
             tools,
             &ONE,
             "DYNAMIC_BROKER_CONFIG:log.retention.ms=3600000",
         )?;
-        delete(log, tools, &ONE, "log.retention.ms")?;
+        alter(log, tools, &ONE, ["--delete-config", "log.retention.ms"])?;
         let stdout = describe(log, tools, &[&ONE[..], &["--all"]].concat())?;
         ensure!(
             stdout.contains("log.retention.ms=7200000 "),
@@ -57,7 +67,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         Action::AlterDefaultConfig,
     );
     checks.check(name, |log| {
-        delete(log, tools, &ALL, "log.retention.ms")?;
+        alter(log, tools, &ALL, ["--delete-config", "log.retention.ms"])?;
         let stdout = describe(log, tools, &ALL)?;
         ensure!(!stdout.contains("log.retention.ms"), "it is still there");
         Ok("it is gone".to_owned())
@@ -69,7 +79,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
             &ONE,
         ]
         .concat();
-        let finished = log.run_any(tools.call(KafkaScript::CONFIGS, &arguments)?)?;
+        let finished = log.run_any(tools.call(CLIENT, &arguments)?)?;
         let words = "Invalid value few for configuration log.segment.bytes";
         let refused = finished.ended_with(1)?;
         ensure!(refused.stderr.contains(words), "it does not say: {words}");
@@ -78,34 +88,20 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     Ok(())
 }
 
-fn describe(log: &mut Transcript, tools: &Tools<'_>, entity: &[&str]) -> Result<String> {
-    let arguments = [&["--describe"][..], entity].concat();
-    Ok(log
-        .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
-        .stdout)
+/// What kafka-configs says of an entity.
+pub(super) fn describe(log: &mut Transcript, tools: &Tools<'_>, entity: &[&str]) -> Result<String> {
+    log.run_tool(tools, CLIENT, &[&["--describe"][..], entity].concat())
 }
 
-fn alter(
+/// Changes a setting of an entity, by `--add-config` or `--delete-config`.
+pub(super) fn alter(
     log: &mut Transcript,
     tools: &Tools<'_>,
     entity: &[&str],
-    name: &str,
-    value: &str,
+    change: [&str; 2],
 ) -> Result<()> {
-    let setting = format!("{name}={value}");
-    let arguments = [&["--alter", "--add-config", &setting][..], entity].concat();
-    completed(log, tools, &arguments)
-}
-
-fn delete(log: &mut Transcript, tools: &Tools<'_>, entity: &[&str], name: &str) -> Result<()> {
-    let arguments = [&["--alter", "--delete-config", name][..], entity].concat();
-    completed(log, tools, &arguments)
-}
-
-fn completed(log: &mut Transcript, tools: &Tools<'_>, arguments: &[&str]) -> Result<()> {
-    let stdout = log
-        .run(tools.call(KafkaScript::CONFIGS, arguments)?)?
-        .stdout;
+    let arguments = [&["--alter"][..], &change, entity].concat();
+    let stdout = log.run_tool(tools, CLIENT, &arguments)?;
     ensure!(stdout.contains("Completed updating"), "it does not say so");
     Ok(())
 }

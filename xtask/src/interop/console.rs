@@ -33,7 +33,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     let input = lines("key", RECORDS);
     checks.check(
         Name::tool(
-            KafkaScript::CONSOLE_PRODUCER.name,
+            KafkaScript::CONSOLE_PRODUCER,
             "send lines with keys",
             Action::Produce,
         ),
@@ -47,27 +47,20 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     )?;
     checks.check(
         Name::tool(
-            KafkaScript::CONSOLE_CONSUMER.name,
+            KafkaScript::CONSOLE_CONSUMER,
             "read as a group",
             Action::ConsumeByGroup,
         ),
         |log| {
             let records = RECORDS.to_string();
-            let arguments = [
-                "--topic",
-                TOPIC,
-                "--group",
-                GROUP,
-                "--from-beginning",
-                "--max-messages",
-                &records,
-                "--timeout-ms",
-                "60000",
-                "--formatter-property",
-                "print.key=true",
-            ];
-            let finished = log.run(tools.call(KafkaScript::CONSOLE_CONSUMER, &arguments)?)?;
-            same(&input, &finished.stdout)
+            let what = ["--topic", TOPIC, "--group", GROUP, "--from-beginning"];
+            let until = ["--max-messages", &records, "--timeout-ms", "60000"];
+            let format = ["--formatter-property", "print.key=true"];
+            let arguments = [&what[..], &until, &format].concat();
+            same(
+                &input,
+                &log.run_tool(tools, KafkaScript::CONSOLE_CONSUMER, &arguments)?,
+            )
         },
     )?;
     groups(checks, tools)
@@ -105,11 +98,9 @@ pub(super) fn same(sent: &str, read: &str) -> Result<String> {
 }
 
 fn groups(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
-    const CLIENT: &str = KafkaScript::GROUPS.name;
+    const CLIENT: KafkaScript = KafkaScript::GROUPS;
     checks.check(Name::tool(CLIENT, "list", Action::ListGroups), |log| {
-        let stdout = log
-            .run(tools.call(KafkaScript::GROUPS, &["--list"])?)?
-            .stdout;
+        let stdout = log.run_tool(tools, CLIENT, &["--list"])?;
         ensure!(
             stdout.lines().any(|line| line == GROUP),
             "{GROUP} is missing"
@@ -120,9 +111,7 @@ fn groups(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         Name::tool(CLIENT, "describe", Action::DescribeGroup),
         |log| {
             let arguments = ["--describe", "--group", GROUP];
-            let stdout = log
-                .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
-                .stdout;
+            let stdout = log.run_tool(tools, CLIENT, &arguments)?;
             let standing = output::standing(&stdout, GROUP)?;
             let records = u64::try_from(RECORDS).context("a small constant")?;
             ensure!(
@@ -137,29 +126,19 @@ fn groups(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.check(
         Name::tool(CLIENT, "reset offsets", Action::ResetGroupOffsets),
         |log| {
-            let arguments = [
-                "--reset-offsets",
-                "--to-earliest",
-                "--execute",
-                "--topic",
-                TOPIC,
-            ];
-            let arguments = [&["--group", GROUP][..], &arguments].concat();
-            log.run(tools.call(KafkaScript::GROUPS, &arguments)?)?;
+            let how = ["--reset-offsets", "--to-earliest", "--execute"];
+            let arguments = [&how[..], &["--group", GROUP, "--topic", TOPIC]].concat();
+            log.run_tool(tools, CLIENT, &arguments)?;
             let arguments = ["--describe", "--group", GROUP];
-            let stdout = log
-                .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
-                .stdout;
+            let stdout = log.run_tool(tools, CLIENT, &arguments)?;
             let standing = output::standing(&stdout, GROUP)?;
             ensure!(standing.committed == 0, "{} committed", standing.committed);
             Ok(format!("lag {}", standing.lag))
         },
     )?;
     checks.check(Name::tool(CLIENT, "delete", Action::DeleteGroup), |log| {
-        log.run(tools.call(KafkaScript::GROUPS, &["--delete", "--group", GROUP])?)?;
-        let stdout = log
-            .run(tools.call(KafkaScript::GROUPS, &["--list"])?)?
-            .stdout;
+        log.run_tool(tools, CLIENT, &["--delete", "--group", GROUP])?;
+        let stdout = log.run_tool(tools, CLIENT, &["--list"])?;
         ensure!(
             !stdout.lines().any(|line| line == GROUP),
             "{GROUP} is there"

@@ -58,10 +58,8 @@ const CALLS: &[(KafkaScript, &str, &str)] = &[
 pub(super) fn run(checks: &mut Checks, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<()> {
     for &(tool, action, arguments) in CALLS {
         // A line per second: a machine that stalls for seconds leaves a tool without one.
-        let tries = match arguments.contains("--reporting-interval") {
-            true => 3,
-            false => 1,
-        };
+        let is_timed = arguments.contains("--reporting-interval");
+        let tries = if is_timed { 3 } else { 1 };
         checks.check((tool.name, action), |log| {
             for _ in 1..tries {
                 if let Ok(words) = compare(log, tool, arguments, kgauge, tools) {

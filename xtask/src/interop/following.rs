@@ -1,15 +1,16 @@
-//! A client that goes on while others act: its streams lie in files that are read as they grow.
+//! A client that runs while others act.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use rustix::process::Signal;
 
 use super::checks::Transcript;
-use crate::kafka::{ChildProcess, poll};
+use crate::kafka::poll;
+use crate::kgauge::Background;
 
 /// Nothing that is waited for here takes longer, even when the machine is busy.
 const TIME_MAX: Duration = Duration::from_secs(120);
@@ -18,46 +19,29 @@ const TIME_MAX: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub(super) struct Follower {
     name: &'static str,
-    running: ChildProcess,
-    stdout: PathBuf,
-    stderr: PathBuf,
+    background: Background,
 }
 
 impl Follower {
     /// Starts it; `folder` gets its streams, in files of that name.
-    pub(super) fn start(
-        name: &'static str,
-        mut command: Command,
-        folder: &Path,
-    ) -> Result<Follower> {
-        let path = |ending: &str| folder.join(format!("{name}.{ending}"));
-        let (stdout, stderr) = (path("stdout"), path("stderr"));
-        command
-            .stdin(Stdio::null())
-            .stdout(File::create(&stdout)?)
-            .stderr(File::create(&stderr)?);
-        let running = ChildProcess::start(name, &mut command)?;
-        Ok(Follower {
-            name,
-            running,
-            stdout,
-            stderr,
-        })
+    pub(super) fn start(name: &'static str, command: Command, folder: &Path) -> Result<Follower> {
+        let background = Background::start(name, command, &folder.join(name))?;
+        Ok(Follower { name, background })
     }
 
     /// What it printed so far.
     pub(super) fn stdout(&self) -> Result<String> {
-        read(&self.stdout)
+        read(&self.background.stdout)
     }
 
     /// What it complained of so far.
     pub(super) fn stderr(&self) -> Result<String> {
-        read(&self.stderr)
+        read(&self.background.stderr)
     }
 
     /// An error when it has ended, which it should not by itself.
     pub(super) fn check(&self) -> Result<()> {
-        match self.running.ended()? {
+        match self.background.running.ended()? {
             Some(status) => bail!("{} ended too early: {status}", self.name),
             None => Ok(()),
         }
@@ -65,15 +49,15 @@ impl Follower {
 
     /// Ends it in order, with SIGTERM.
     pub(super) fn end(&self) -> Result<()> {
-        self.running.signal(Signal::TERM)?;
-        let ended = self.running.wait(TIME_MAX)?;
+        self.background.running.signal(Signal::TERM)?;
+        let ended = self.background.running.wait(TIME_MAX)?;
         ended.with_context(|| format!("{} still runs after SIGTERM", self.name))?;
         Ok(())
     }
 
     /// Adds its stdout and stderr to a transcript.
     pub(super) fn log_lines(&self, log: &mut Transcript) {
-        for path in [&self.stdout, &self.stderr] {
+        for path in [&self.background.stdout, &self.background.stderr] {
             let text = fs::read_to_string(path).unwrap_or_default();
             log.note(&format!("--- {}\n{text}", path.display()));
         }

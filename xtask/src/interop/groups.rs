@@ -10,7 +10,7 @@ use crate::kafka::{KafkaScript, Tools, output};
 
 const TOPIC: &str = "interop-groups";
 const GROUP: &str = "interop-groups-group";
-const CLIENT: &str = KafkaScript::GROUPS.name;
+const CLIENT: KafkaScript = KafkaScript::GROUPS;
 const PARTITIONS: u32 = 3;
 const RECORDS: usize = 600;
 
@@ -18,9 +18,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     let name = Name::tool(CLIENT, "list with states", Action::ListGroups);
     let read = checks.check(name, |log| {
         read(log, tools)?;
-        let stdout = log
-            .run(tools.call(KafkaScript::GROUPS, &["--list", "--state"])?)?
-            .stdout;
+        let stdout = log.run_tool(tools, CLIENT, &["--list", "--state"])?;
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect();
         let mut listed = stdout.lines().map(words);
         let expected = [GROUP, "Empty"].map(str::to_owned);
@@ -34,37 +32,20 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.follow(read, name, |log| stands_at(log, tools, RECORDS as u64))?;
     let name = Name::tool(CLIENT, "reset by shift", Action::ResetGroupOffsets);
     checks.follow(read, name, |log| {
-        let how = [
-            "--reset-offsets",
-            "--shift-by",
-            "-10",
-            "--execute",
-            "--topic",
-            TOPIC,
-        ];
-        log.run(group(tools, &how)?)?;
+        reset(log, tools, &["--shift-by", "-10"])?;
         stands_at(log, tools, RECORDS as u64 - 10 * u64::from(PARTITIONS))
     })?;
     let name = Name::tool(CLIENT, "reset to a time", Action::ResetGroupOffsets);
     checks.follow(read, name, |log| {
-        let time = "2020-01-01T00:00:00.000";
-        let how = [
-            "--reset-offsets",
-            "--to-datetime",
-            time,
-            "--execute",
-            "--topic",
-            TOPIC,
-        ];
-        log.run(group(tools, &how)?)?;
+        reset(log, tools, &["--to-datetime", "2020-01-01T00:00:00.000"])?;
         stands_at(log, tools, 0)
     })?;
     let name = Name::tool(CLIENT, "delete offsets", Action::DeleteGroupOffsets);
     checks.follow(read, name, |log| {
         let partition = format!("{TOPIC}:0");
-        let finished = log.run(group(tools, &["--delete-offsets", "--topic", &partition])?)?;
-        ensure!(finished.stdout.contains("Successful"), "it does not say so");
-        let stdout = log.run(group(tools, &["--describe", "--offsets"])?)?.stdout;
+        let stdout = group(log, tools, &["--delete-offsets", "--topic", &partition])?;
+        ensure!(stdout.contains("Successful"), "it does not say so");
+        let stdout = group(log, tools, &["--describe", "--offsets"])?;
         let left = output::standing(&stdout, GROUP)?.partitions;
         ensure!(
             left == PARTITIONS - 1,
@@ -75,11 +56,19 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     Ok(())
 }
 
-fn group(tools: &Tools<'_>, arguments: &[&str]) -> Result<crate::kafka::Job> {
-    tools.call(
-        KafkaScript::GROUPS,
+/// Calls the tool for the group. Returns its stdout.
+fn group(log: &mut Transcript, tools: &Tools<'_>, arguments: &[&str]) -> Result<String> {
+    log.run_tool(
+        tools,
+        CLIENT,
         &[&["--group", GROUP][..], arguments].concat(),
     )
+}
+
+fn reset(log: &mut Transcript, tools: &Tools<'_>, to: &[&str]) -> Result<()> {
+    let offsets = ["--reset-offsets", "--execute", "--topic", TOPIC];
+    group(log, tools, &[&offsets[..], to].concat())?;
+    Ok(())
 }
 
 /// Sends lines and has a group read them.
@@ -91,12 +80,16 @@ fn read(log: &mut Transcript, tools: &Tools<'_>) -> Result<()> {
     let records = RECORDS.to_string();
     let until = ["--max-messages", &records, "--timeout-ms", "60000"];
     let what = ["--topic", TOPIC, "--group", GROUP, "--from-beginning"];
-    log.run(tools.call(KafkaScript::CONSOLE_CONSUMER, &[&what[..], &until].concat())?)?;
+    log.run_tool(
+        tools,
+        KafkaScript::CONSOLE_CONSUMER,
+        &[&what[..], &until].concat(),
+    )?;
     Ok(())
 }
 
 fn stands_at(log: &mut Transcript, tools: &Tools<'_>, expected: u64) -> Result<String> {
-    let stdout = log.run(group(tools, &["--describe", "--offsets"])?)?.stdout;
+    let stdout = group(log, tools, &["--describe", "--offsets"])?;
     let standing = output::standing(&stdout, GROUP)?;
     let lag = RECORDS as u64 - expected;
     ensure!(

@@ -44,8 +44,12 @@ fn named(words: &'static str, action: Action) -> Name {
     Name::from(("kcat", words)).cell(InteropClient::Kcat, action)
 }
 
+pub(super) fn is_installed() -> bool {
+    Command::new("kcat").arg("-V").output().is_ok()
+}
+
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Result<()> {
-    if Command::new("kcat").arg("-V").output().is_err() {
+    if !is_installed() {
         for action in ACTIONS {
             checks.missing(Name::of(InteropClient::Kcat, action), "no kcat in PATH");
         }
@@ -169,9 +173,7 @@ fn consume_as_group(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 
 fn caught_up(log: &mut Transcript, tools: &Tools<'_>, group: &str) -> Result<()> {
     let arguments = ["--describe", "--group", group];
-    let stdout = log
-        .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::GROUPS, &arguments)?;
     let lag = output::standing(&stdout, group)?.lag;
     ensure!(lag == 0, "lag {lag} afterwards");
     Ok(())

@@ -13,15 +13,15 @@ const RECORDS: &str = "2000";
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     for acks in ["1", "all"] {
         let action = if acks == "1" { "acks=1" } else { "acks=all" };
-        let name = Name::tool(KafkaScript::END_TO_END.name, action, Action::EndToEnd);
+        let name = Name::tool(KafkaScript::END_TO_END, action, Action::EndToEnd);
         checks.check(name, |log| {
             if acks == "1" {
                 log.run(create(tools, TOPIC, 1)?)?;
             }
             let what = ["--topic", TOPIC, "--num-records", RECORDS];
             let how = ["--producer-acks", acks, "--record-size", "100"];
-            let finished = log.run(tools.call(KafkaScript::END_TO_END, &[what, how].concat())?)?;
-            let millis = average(&finished.stdout)?;
+            let arguments = [what, how].concat();
+            let millis = average(&log.run_tool(tools, KafkaScript::END_TO_END, &arguments)?)?;
             ensure!(millis < 1_000.0, "{millis} ms on average");
             Ok(format!(
                 "{RECORDS} there and back, {millis:.2} ms on average"

@@ -17,9 +17,7 @@ pub(super) fn nothing_left(log: &mut Transcript, tools: &Tools<'_>) -> Result<St
 }
 
 fn of_runs(log: &mut Transcript, tools: &Tools<'_>) -> Result<Vec<String>> {
-    let stdout = log
-        .run(tools.call(KafkaScript::TOPICS, &["--list"])?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::TOPICS, &["--list"])?;
     let names = stdout
         .lines()
         .map(str::trim)

@@ -26,12 +26,11 @@ mod verifiable;
 
 use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
 use crate::built::ProgramOption;
-use crate::codegen::root;
+use crate::folders::{root, temporary_in};
 use crate::kafka::{self, RELEASE, ReleaseTools};
 use crate::say::print_line;
 use crate::stop;
@@ -77,17 +76,18 @@ fn client(word: &str) -> Result<InteropClient> {
     })
 }
 
-/// Runs the command.
-pub(crate) fn run(options: &InteropOptions) -> Result<ExitCode> {
+/// Runs the command. Returns false when a check failed.
+pub(crate) fn run(options: &InteropOptions) -> Result<bool> {
     stop::listen()?;
     let binary = options.program.kgauge()?;
     let release = kafka::tools(RELEASE)?;
     let folder = root().join("target/interop");
     fs::create_dir_all(&folder)?;
     let output = folder.join("output");
-    let missing = match options.require_all {
-        true => MissingTool::Fails,
-        false => MissingTool::Skips,
+    let missing = if options.require_all {
+        MissingTool::Fails
+    } else {
+        MissingTool::Skips
     };
     let mut checks = Checks::new(output.clone(), missing)?;
     print_line(&format!(
@@ -103,11 +103,7 @@ pub(crate) fn run(options: &InteropOptions) -> Result<ExitCode> {
         print_line(&table);
     }
     print_line(&checks.totals());
-    Ok(if checks.all_good() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(checks.all_good())
 }
 
 fn check(
@@ -117,9 +113,7 @@ fn check(
     binary: &Path,
     folder: &Path,
 ) -> Result<()> {
-    let work = tempfile::Builder::new()
-        .prefix("work-")
-        .tempdir_in(folder)?;
+    let work = temporary_in(folder)?;
     if options.wants(Half::Embedded) {
         checks.against("embedded cluster");
         let parts = embedded::EmbeddedHalf {

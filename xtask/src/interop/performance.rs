@@ -11,8 +11,8 @@ const CODECS_TOPIC: &str = "interop-codecs";
 const RECORDS: u64 = 1_000_000;
 const RECORDS_PER_CODEC: u64 = 200_000;
 
-const PRODUCER: &str = KafkaScript::PRODUCER_PERF.name;
-const CONSUMER: &str = KafkaScript::CONSUMER_PERF.name;
+const PRODUCER: KafkaScript = KafkaScript::PRODUCER_PERF;
+const CONSUMER: KafkaScript = KafkaScript::CONSUMER_PERF;
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.check(
@@ -24,11 +24,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         |log| produce(log, tools, TOPIC, RECORDS, &[]),
     )?;
     checks.check(
-        Name::tool(
-            KafkaScript::OFFSETS.name,
-            "end offsets",
-            Action::ListOffsets,
-        ),
+        Name::tool(KafkaScript::OFFSETS, "end offsets", Action::ListOffsets),
         |log| ends_at(log, tools, TOPIC, RECORDS),
     )?;
     checks.check(Name::tool(CONSUMER, "read all", Action::Consume), |log| {
@@ -76,19 +72,10 @@ fn produce(
     records: u64,
     settings: &[&str],
 ) -> Result<String> {
-    let records_text = records.to_string();
-    let fixed = [
-        "--topic",
-        topic,
-        "--record-size",
-        "100",
-        "--throughput",
-        "-1",
-    ];
-    let arguments = [&fixed[..], &["--num-records", &records_text], settings].concat();
-    let stdout = log
-        .run(tools.call(KafkaScript::PRODUCER_PERF, &arguments)?)?
-        .stdout;
+    let count = records.to_string();
+    let what = ["--topic", topic, "--num-records", &count];
+    let how = ["--record-size", "100", "--throughput", "-1"];
+    let stdout = log.run_tool(tools, PRODUCER, &[&what[..], &how, settings].concat())?;
     let sent = output::sent(&stdout)?;
     ensure!(
         sent.records == records,
@@ -102,21 +89,17 @@ fn produce(
 }
 
 fn consume(log: &mut Transcript, tools: &Tools<'_>, topic: &str, records: u64) -> Result<String> {
-    let records_text = records.to_string();
-    let arguments = ["--topic", topic, "--num-records", &records_text];
-    let stdout = log
-        .run(tools.call(KafkaScript::CONSUMER_PERF, &arguments)?)?
-        .stdout;
+    let count = records.to_string();
+    let arguments = ["--topic", topic, "--num-records", &count];
+    let stdout = log.run_tool(tools, CONSUMER, &arguments)?;
     let consumed = output::consumed(&stdout)?;
     ensure!(consumed == records, "{consumed} of {records} read");
     Ok(format!("{consumed} read"))
 }
 
-/// Checks that the partitions of `topic` hold so many records together.
+/// Checks the number of records in all partitions of `topic`.
 fn ends_at(log: &mut Transcript, tools: &Tools<'_>, topic: &str, expected: u64) -> Result<String> {
-    let stdout = log
-        .run(tools.call(KafkaScript::OFFSETS, &["--topic", topic])?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::OFFSETS, &["--topic", topic])?;
     let ends = output::end_offsets(&stdout);
     let sum: u64 = ends.values().sum();
     ensure!(
@@ -126,11 +109,11 @@ fn ends_at(log: &mut Transcript, tools: &Tools<'_>, topic: &str, expected: u64) 
     Ok(format!("{sum} in {} partitions", ends.len()))
 }
 
-/// What was acked before a clean stop is there after it.
+/// Records that were acked before a clean stop exist after it.
 pub(super) fn after_restart(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.check(
         Name::tool(
-            KafkaScript::OFFSETS.name,
+            KafkaScript::OFFSETS,
             "end offsets after a restart",
             Action::ListOffsets,
         ),

@@ -8,15 +8,16 @@ use anyhow::{Result, ensure};
 
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
+use super::configs::{alter, describe};
 use crate::kafka::{KafkaScript, Tools, output};
 
-const CONFIGS: &str = KafkaScript::CONFIGS.name;
-const PRODUCER: &str = KafkaScript::PRODUCER_PERF.name;
-const CONSUMER: &str = KafkaScript::CONSUMER_PERF.name;
+const CONFIGS: KafkaScript = KafkaScript::CONFIGS;
+const PRODUCER: KafkaScript = KafkaScript::PRODUCER_PERF;
+const CONSUMER: KafkaScript = KafkaScript::CONSUMER_PERF;
 
 const TOPIC: &str = "interop-quotas";
 const CLIENT: &str = "perf";
-/// Who does not log in.
+/// The user of clients that do not log in.
 const USER: &str = "ANONYMOUS";
 
 const RECORD_BYTES: u64 = 1_000;
@@ -133,8 +134,8 @@ fn is_free(moved: &QuotaRun) -> Result<String> {
 
 fn set(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<String> {
     let setting = format!("{}={RATE}", quota.what);
-    alter(log, tools, quota, &["--add-config", &setting])?;
-    let stdout = describe(log, tools, quota)?;
+    alter(log, tools, quota.entity, ["--add-config", &setting])?;
+    let stdout = describe(log, tools, quota.entity)?;
     let expected = format!(
         "Quota configs for {} are {}={RATE}.0",
         quota.words, quota.what
@@ -144,33 +145,18 @@ fn set(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<String>
 }
 
 fn take_back(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<()> {
-    alter(log, tools, quota, &["--delete-config", quota.what])?;
-    let stdout = describe(log, tools, quota)?;
+    alter(log, tools, quota.entity, ["--delete-config", quota.what])?;
+    let stdout = describe(log, tools, quota.entity)?;
     ensure!(!stdout.contains(quota.what), "it is still there");
     Ok(())
 }
 
-fn alter(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota, change: &[&str]) -> Result<()> {
-    let arguments = [&["--alter"][..], change, quota.entity].concat();
-    let stdout = log
-        .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
-        .stdout;
-    ensure!(stdout.contains("Completed updating"), "it does not say so");
-    Ok(())
-}
-
-fn describe(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<String> {
-    let arguments = [&["--describe"][..], quota.entity].concat();
-    Ok(log
-        .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
-        .stdout)
-}
-
 /// Sends or reads all records.
 fn transfer(log: &mut Transcript, tools: &Tools<'_>, is_produce: bool) -> Result<QuotaRun> {
-    match is_produce {
-        true => produce(log, tools),
-        false => consume(log, tools),
+    if is_produce {
+        produce(log, tools)
+    } else {
+        consume(log, tools)
     }
 }
 
@@ -185,8 +171,8 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
         &["--print-metrics", "--command-property", &client],
     ]
     .concat();
-    let finished = log.run(tools.call(KafkaScript::PRODUCER_PERF, &arguments)?)?;
-    let sent = output::sent(&finished.stdout)?;
+    let stdout = log.run_tool(tools, PRODUCER, &arguments)?;
+    let sent = output::sent(&stdout)?;
     ensure!(
         sent.records == RECORDS,
         "{} of {RECORDS} sent",
@@ -194,24 +180,24 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
     );
     Ok(QuotaRun {
         records_per_s: sent.records_per_s,
-        throttled_ms_max: output::metric(&finished.stdout, "produce-throttle-time-max")?,
+        throttled_ms_max: output::metric(&stdout, "produce-throttle-time-max")?,
     })
 }
 
 fn consume(log: &mut Transcript, tools: &Tools<'_>) -> Result<QuotaRun> {
     let records = RECORDS.to_string();
     let client = format!("client.id={CLIENT}");
-    // The tool ends when nothing comes for so long, and a throttled consumer waits for many seconds.
+    // The tool exits when no record arrives within its timeout, and a throttled consumer waits for many seconds.
     let patience = ["--timeout", "60000"];
     let what = ["--topic", TOPIC, "--num-records", &records];
     let how = ["--print-metrics", "--command-property", &client];
     let arguments = [&what[..], &patience, &how].concat();
-    let finished = log.run(tools.call(KafkaScript::CONSUMER_PERF, &arguments)?)?;
-    let consumed = output::consumed(&finished.stdout)?;
+    let stdout = log.run_tool(tools, CONSUMER, &arguments)?;
+    let consumed = output::consumed(&stdout)?;
     ensure!(consumed >= RECORDS, "{consumed} of {RECORDS} read");
-    let seconds = output::fetch_seconds(&finished.stdout)?;
+    let seconds = output::fetch_seconds(&stdout)?;
     Ok(QuotaRun {
         records_per_s: consumed as f64 / seconds,
-        throttled_ms_max: output::metric(&finished.stdout, "fetch-throttle-time-max")?,
+        throttled_ms_max: output::metric(&stdout, "fetch-throttle-time-max")?,
     })
 }

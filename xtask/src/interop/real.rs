@@ -132,9 +132,7 @@ fn kept(log: &mut Transcript, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<
     let acked: u64 = counts.iter().map(|trial| trial.acked).sum();
 
     let topics = format!("{PREFIX}.*");
-    let stdout = log
-        .run(tools.call(KafkaScript::OFFSETS, &["--topic", &topics])?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::OFFSETS, &["--topic", &topics])?;
     let ends = output::end_offsets(&stdout);
     let counted: u64 = ends.values().sum();
     delete_left(log, tools)?;

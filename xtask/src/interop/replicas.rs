@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
-use super::scripts::json_file;
+use super::scripts::{create, json_file};
 use crate::kafka::{KafkaScript, Tools, poll};
 
 const TOPIC: &str = "interop-replicas";
@@ -18,7 +18,7 @@ const RECORDS: &str = "5000";
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Result<()> {
     let name = Name::tool(
-        KafkaScript::REASSIGN.name,
+        KafkaScript::REASSIGN,
         "change the order of replicas",
         Action::Reassign,
     );
@@ -29,19 +29,19 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
         reassign(log, tools, folder, &order)
     })?;
     let name = Name::tool(
-        KafkaScript::LEADER_ELECTION.name,
+        KafkaScript::LEADER_ELECTION,
         "preferred",
         Action::ElectLeaders,
     );
     checks.follow(turned, name, |log| elect_preferred(log, tools))?;
     let name = Name::tool(
-        KafkaScript::LEADER_ELECTION.name,
+        KafkaScript::LEADER_ELECTION,
         "unclean, not needed",
         Action::ElectLeaders,
     );
     checks.follow(turned, name, |log| elect_unclean(log, tools))?;
     let name = Name::tool(
-        KafkaScript::REASSIGN.name,
+        KafkaScript::REASSIGN,
         "from three replicas to one",
         Action::Reassign,
     );
@@ -50,7 +50,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
         reassign(log, tools, folder, &replicas[2..])
     })?;
     let name = Name::tool(
-        KafkaScript::REASSIGN.name,
+        KafkaScript::REASSIGN,
         "from one replica to three",
         Action::Reassign,
     );
@@ -65,26 +65,10 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
 
 /// A topic of one partition on all nodes, with something in it to copy.
 fn make(log: &mut Transcript, tools: &Tools<'_>) -> Result<()> {
-    let create = [
-        "--create",
-        "--topic",
-        TOPIC,
-        "--partitions",
-        "1",
-        "--replication-factor",
-        "3",
-    ];
-    log.run(tools.call(KafkaScript::TOPICS, &create)?)?;
-    let send = [
-        "--topic",
-        TOPIC,
-        "--record-size",
-        "1000",
-        "--throughput",
-        "-1",
-    ];
-    let send = [&send[..], &["--num-records", RECORDS]].concat();
-    log.run(tools.call(KafkaScript::PRODUCER_PERF, &send)?)?;
+    log.run(create(tools, TOPIC, 1)?)?;
+    let what = ["--topic", TOPIC, "--num-records", RECORDS];
+    let how = ["--record-size", "1000", "--throughput", "-1"];
+    log.run_tool(tools, KafkaScript::PRODUCER_PERF, &[what, how].concat())?;
     Ok(())
 }
 
@@ -98,24 +82,20 @@ fn reassign(
     let plan: Value = json!({"partitions": [partition], "version": 1});
     let file = json_file(folder, "reassign.json", &plan)?;
     let file = ["--reassignment-json-file", &file];
-    let finished =
-        log.run(tools.call(KafkaScript::REASSIGN, &[&file[..], &["--execute"]].concat())?)?;
+    let execute = [&file[..], &["--execute"]].concat();
+    let stdout = log.run_tool(tools, KafkaScript::REASSIGN, &execute)?;
     ensure!(
-        finished
-            .stdout
-            .contains("Successfully started partition reassignment"),
+        stdout.contains("Successfully started partition reassignment"),
         "it does not start"
     );
     let completed = format!("Reassignment of partition {TOPIC}-0 is completed.");
+    let verify = [&file[..], &["--verify"]].concat();
     let verified = poll(MOVE_MAX, || {
-        let finished =
-            log.run_any(tools.call(KafkaScript::REASSIGN, &[&file[..], &["--verify"]].concat())?)?;
+        let finished = log.run_any(tools.call(KafkaScript::REASSIGN, &verify)?)?;
         Ok(finished.stdout.contains(&completed).then_some(()))
     })?;
     verified.with_context(|| format!("not completed after {MOVE_MAX:?}"))?;
-    let stdout = log
-        .run(tools.call(KafkaScript::REASSIGN, &["--list"])?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::REASSIGN, &["--list"])?;
     ensure!(
         stdout.contains("No partition reassignments found"),
         "it still lists some"
@@ -133,6 +113,13 @@ fn reassign(
     Ok(format!("replicas {replicas:?}, all in sync"))
 }
 
+/// What the tool prints about an election of this kind.
+fn elect(log: &mut Transcript, tools: &Tools<'_>, kind: &str) -> Result<String> {
+    let partition = ["--topic", TOPIC, "--partition", "0"];
+    let arguments = [&["--election-type", kind][..], &partition].concat();
+    log.run_tool(tools, KafkaScript::LEADER_ELECTION, &arguments)
+}
+
 /// After the replicas' order has changed, the first one is to lead.
 fn elect_preferred(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
     let before = describe(log, tools)?;
@@ -142,26 +129,14 @@ fn elect_preferred(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
         "{:?} leads already",
         before.leader
     );
-    let what = [
-        "--election-type",
-        "preferred",
-        "--topic",
-        TOPIC,
-        "--partition",
-        "0",
-    ];
-    let stdout = log
-        .run(tools.call(KafkaScript::LEADER_ELECTION, &what)?)?
-        .stdout;
+    let stdout = elect(log, tools, "preferred")?;
     ensure!(
         stdout.contains("Successfully completed leader election (PREFERRED)"),
         "it does not say so"
     );
     let after = describe(log, tools)?;
     ensure!(after.leader == preferred, "{:?} leads", after.leader);
-    let again = log
-        .run(tools.call(KafkaScript::LEADER_ELECTION, &what)?)?
-        .stdout;
+    let again = elect(log, tools, "preferred")?;
     ensure!(
         again.contains("Valid replica already elected"),
         "a second time it elects again"
@@ -171,17 +146,7 @@ fn elect_preferred(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 
 /// While there is a leader, there is nothing to elect.
 fn elect_unclean(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
-    let what = [
-        "--election-type",
-        "unclean",
-        "--topic",
-        TOPIC,
-        "--partition",
-        "0",
-    ];
-    let stdout = log
-        .run(tools.call(KafkaScript::LEADER_ELECTION, &what)?)?
-        .stdout;
+    let stdout = elect(log, tools, "unclean")?;
     ensure!(
         stdout.contains("Valid replica already elected"),
         "it elects"
@@ -199,9 +164,7 @@ struct DescribedPartition {
 
 fn describe(log: &mut Transcript, tools: &Tools<'_>) -> Result<DescribedPartition> {
     let arguments = ["--describe", "--topic", TOPIC];
-    let stdout = log
-        .run(tools.call(KafkaScript::TOPICS, &arguments)?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::TOPICS, &arguments)?;
     described(&stdout)
 }
 

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use super::actions::{Action, InteropClient};
 use super::checks::{Checks, Name, Transcript};
 use super::console::{lines, same};
+use super::kcat;
 use crate::kafka::{Job, KafkaScript, Tools, output};
 
 /// What is put behind the target, and the row that it counts for.
@@ -45,12 +46,12 @@ pub(super) fn run(
         return Ok(());
     }
     let name = Name::of(InteropClient::Kcat, action);
-    if Command::new("kcat").arg("-V").output().is_err() {
+    if !kcat::is_installed() {
         checks.missing(name, "no kcat in PATH");
         return Ok(());
     }
     let properties = properties.with_file_name("librdkafka.properties");
-    checks.check(name, |log| kcat(log, tools, &properties))?;
+    checks.check(name, |log| send_and_read(log, tools, &properties))?;
     if matches!(
         action,
         Action::SaslPlain | Action::SaslScram | Action::SaslScramTls
@@ -70,22 +71,18 @@ fn java(log: &mut Transcript, tools: &Tools<'_>, properties: &Path) -> Result<St
     let by = ["--command-config", properties];
     let topic = ["--create", "--topic", JAVA_TOPIC, "--partitions", "3"];
     let topic = [&topic[..], &["--replication-factor", "3"], &by].concat();
-    log.run(tools.call(KafkaScript::TOPICS, &topic)?)?;
+    log.run_tool(tools, KafkaScript::TOPICS, &topic)?;
 
     let records = RECORDS.to_string();
     let what = ["--topic", JAVA_TOPIC, "--num-records", &records];
     let how = ["--record-size", "100", "--throughput", "-1"];
     let produce = [&what[..], &how, &by].concat();
-    let stdout = log
-        .run(tools.call(KafkaScript::PRODUCER_PERF, &produce)?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::PRODUCER_PERF, &produce)?;
     let sent = output::sent(&stdout)?.records;
     ensure!(sent == RECORDS, "{sent} of {RECORDS} sent");
 
     let consume = [&what[..], &by].concat();
-    let stdout = log
-        .run(tools.call(KafkaScript::CONSUMER_PERF, &consume)?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::CONSUMER_PERF, &consume)?;
     let read = output::consumed(&stdout)?;
     ensure!(read == RECORDS, "{read} of {RECORDS} read");
     Ok(format!("{sent} sent, {read} read"))
@@ -102,7 +99,8 @@ fn call(tools: &Tools<'_>, properties: &Path, arguments: &[&str]) -> Result<Job>
     ))
 }
 
-fn kcat(log: &mut Transcript, tools: &Tools<'_>, properties: &Path) -> Result<String> {
+/// By kcat, which reads once without a group and once with one.
+fn send_and_read(log: &mut Transcript, tools: &Tools<'_>, properties: &Path) -> Result<String> {
     let input = lines("secured", LINES);
     let what = ["-P", "-t", KCAT_TOPIC, "-K", "\\t"];
     let how = ["-X", "enable.idempotence=true", "-X", "acks=all"];

@@ -80,7 +80,7 @@ fn kill(
     let ended = run.running.wait(END_MAX)?;
     log.note(&run.text());
     ensure!(ended.is_some(), "it still runs");
-    // Nobody can clean up after SIGKILL but whoever sent it.
+    // After SIGKILL, only the sender can clean up.
     delete_left(log, tools)?;
     Ok(format!("{HOLD_SECONDS} s into the hold"))
 }

@@ -4,6 +4,7 @@ use anyhow::{Result, ensure};
 
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
+use super::configs::{self, alter};
 use crate::kafka::{KafkaScript, Tools, output};
 
 /// The topic of the checks here and of the performance tools.
@@ -14,7 +15,7 @@ pub(super) const PARTITIONS: u32 = 6;
 const PARTITIONS_FIRST: u32 = 3;
 /// The topic that is created with all settings of another.
 const DESCRIBED: &str = "interop-described";
-const CLIENT: &str = "kafka-topics";
+const CLIENT: KafkaScript = KafkaScript::TOPICS;
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.check(Name::tool(CLIENT, "create", Action::CreateTopic), |log| {
@@ -26,9 +27,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         Ok(format!("{PARTITIONS_FIRST} partitions"))
     })?;
     checks.check(Name::tool(CLIENT, "list", Action::ListTopics), |log| {
-        let stdout = log
-            .run(tools.call(KafkaScript::TOPICS, &["--list"])?)?
-            .stdout;
+        let stdout = log.run_tool(tools, CLIENT, &["--list"])?;
         ensure!(
             stdout.lines().any(|line| line == TOPIC),
             "{TOPIC} is missing"
@@ -39,40 +38,33 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         Name::tool(CLIENT, "describe", Action::DescribeTopic),
         |log| describe(log, tools, PARTITIONS_FIRST),
     )?;
-    configs(checks, tools)?;
+    settings(checks, tools)?;
     checks.check(
         Name::tool(CLIENT, "alter partitions", Action::AddPartitions),
         |log| {
             let more = PARTITIONS.to_string();
             let arguments = ["--alter", "--topic", TOPIC, "--partitions", &more];
-            log.run(tools.call(KafkaScript::TOPICS, &arguments)?)?;
+            log.run_tool(tools, CLIENT, &arguments)?;
             describe(log, tools, PARTITIONS)
         },
     )?;
     Ok(())
 }
 
-fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
+fn settings(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     const SETTING: &str = "retention.ms=3600000";
     let entity = ["--entity-type", "topics", "--entity-name", TOPIC];
     checks.check(
-        Name::tool("kafka-configs", "alter", Action::AlterTopicConfig),
+        Name::tool(KafkaScript::CONFIGS, "alter", Action::AlterTopicConfig),
         |log| {
-            let arguments = [&["--alter", "--add-config", SETTING][..], &entity].concat();
-            let stdout = log
-                .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
-                .stdout;
-            ensure!(stdout.contains("Completed updating"), "it does not say so");
+            alter(log, tools, &entity, ["--add-config", SETTING])?;
             Ok(SETTING.to_owned())
         },
     )?;
     checks.check(
-        Name::tool("kafka-configs", "describe", Action::TopicConfigs),
+        Name::tool(KafkaScript::CONFIGS, "describe", Action::TopicConfigs),
         |log| {
-            let arguments = [&["--describe"][..], &entity].concat();
-            let stdout = log
-                .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
-                .stdout;
+            let stdout = configs::describe(log, tools, &entity)?;
             ensure!(stdout.contains(SETTING), "{SETTING} is not there");
             Ok(SETTING.to_owned())
         },
@@ -84,17 +76,15 @@ fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
             Action::TopicConfigs,
         ),
         |log| {
-            let arguments = [&["--describe", "--all"][..], &entity].concat();
-            let stdout = log
-                .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
-                .stdout;
+            let all = [&entity[..], &["--all"]].concat();
+            let stdout = configs::describe(log, tools, &all)?;
             let mut described = output::settings(&stdout);
             // The tool itself takes no empty value.
             described.retain(|setting| !setting.ends_with('='));
             ensure!(described.len() > 30, "only {} settings", described.len());
             let mut arguments = vec!["--create", "--topic", DESCRIBED];
             arguments.extend(described.iter().flat_map(|one| ["--config", one]));
-            log.run(tools.call(KafkaScript::TOPICS, &arguments)?)?;
+            log.run_tool(tools, CLIENT, &arguments)?;
             log.run(tools.delete(DESCRIBED)?)?;
             Ok(format!("{} settings", described.len()))
         },
@@ -104,9 +94,7 @@ fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
 
 fn describe(log: &mut Transcript, tools: &Tools<'_>, expected: u32) -> Result<String> {
     let arguments = ["--describe", "--topic", TOPIC];
-    let stdout = log
-        .run(tools.call(KafkaScript::TOPICS, &arguments)?)?
-        .stdout;
+    let stdout = log.run_tool(tools, CLIENT, &arguments)?;
     let (count, led) = output::partitions(&stdout)?;
     ensure!(
         (count, led) == (expected, expected),
@@ -120,9 +108,7 @@ pub(super) fn delete(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.check(Name::tool(CLIENT, "delete", Action::DeleteTopic), |log| {
         let topic = super::console::TOPIC;
         log.run(tools.delete(topic)?)?;
-        let stdout = log
-            .run(tools.call(KafkaScript::TOPICS, &["--list"])?)?
-            .stdout;
+        let stdout = log.run_tool(tools, CLIENT, &["--list"])?;
         ensure!(
             !stdout.lines().any(|line| line == topic),
             "{topic} is there"

@@ -22,7 +22,7 @@ const PARTS: u64 = 3;
 const EAGER: &str = "org.apache.kafka.clients.consumer.RangeAssignor";
 const COOPERATIVE: &str = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor";
 
-const CLIENT: &str = KafkaScript::VERIFIABLE_CONSUMER.name;
+const CLIENT: KafkaScript = KafkaScript::VERIFIABLE_CONSUMER;
 
 /// Topic, group and assignor of one check.
 struct Case {
@@ -48,7 +48,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
         assignor: EAGER,
     };
     let name = Name::tool(
-        KafkaScript::VERIFIABLE_PRODUCER.name,
+        KafkaScript::VERIFIABLE_PRODUCER,
         "acks=all",
         Action::Produce,
     );
@@ -83,9 +83,7 @@ fn send(log: &mut Transcript, tools: &Tools<'_>, topic: &str) -> Result<()> {
     let keys = ["--repeating-keys", "60"];
     let arguments = ["--topic", topic, "--max-messages", &records, "--acks", "-1"];
     let arguments = [&arguments[..], &keys].concat();
-    let stdout = log
-        .run(tools.call(KafkaScript::VERIFIABLE_PRODUCER, &arguments)?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::VERIFIABLE_PRODUCER, &arguments)?;
     let events = events(&stdout);
     let total = events.iter().find(|event| event["name"] == "tool_data");
     let acked = total.context("it tells no total")?["acked"].as_u64();
@@ -121,9 +119,7 @@ fn rebalance(
     let by_guest = done?;
 
     let arguments = ["--describe", "--group", case.group];
-    let stdout = log
-        .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
-        .stdout;
+    let stdout = log.run_tool(tools, KafkaScript::GROUPS, &arguments)?;
     let standing = output::standing(&stdout, case.group)?;
     ensure!(
         (standing.committed, standing.lag) == (PARTS * PART, 0),
@@ -187,13 +183,11 @@ fn meet(
     Ok(other.len())
 }
 
-/// kafka-consumer-groups tells of two members with half of the partitions each.
+/// Checks that kafka-consumer-groups shows two members with half of the partitions each.
 fn described(log: &mut Transcript, tools: &Tools<'_>, case: &Case) -> Result<()> {
     let mut describe = |how: &[&str]| -> Result<Vec<Vec<String>>> {
         let arguments = [&["--describe", "--group", case.group][..], how].concat();
-        let stdout = log
-            .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
-            .stdout;
+        let stdout = log.run_tool(tools, KafkaScript::GROUPS, &arguments)?;
         Ok(rows(&stdout, case.group))
     };
     let members = describe(&["--members", "--verbose"])?;
@@ -234,7 +228,7 @@ fn each_once(one: &[(u64, u64)], other: &[(u64, u64)]) -> Result<()> {
     Ok(())
 }
 
-/// A member with a name of its own ends and comes back: nobody else's partitions move.
+/// A static member ends and comes back: no other member's partitions move.
 fn comes_back(
     log: &mut Transcript,
     tools: &Tools<'_>,

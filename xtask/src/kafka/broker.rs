@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use kgauge_target::kafka::{KafkaSetup, KafkaSpec, KafkaTarget, ReleaseTools};
 
-use crate::codegen::root;
+use crate::folders::root;
 use crate::say::remark;
 use crate::stop;
 

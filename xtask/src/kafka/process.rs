@@ -12,26 +12,26 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::stop;
 
 /// The pause between two polls.
-const LOOK: Duration = Duration::from_millis(20);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// How long a process may take to end after SIGTERM.
 const END_MAX: Duration = Duration::from_secs(60);
 
-/// Looks until there is something to see, the time is over (none) or the user wants to stop (error).
+/// Tries until there is a result, the time is over (none) or the user wants to stop (error).
 pub(crate) fn poll<T>(
     time_max: Duration,
-    mut look: impl FnMut() -> Result<Option<T>>,
+    mut attempt: impl FnMut() -> Result<Option<T>>,
 ) -> Result<Option<T>> {
     let start = Instant::now();
     loop {
         stop::check()?;
-        if let Some(seen) = look()? {
-            return Ok(Some(seen));
+        if let Some(result) = attempt()? {
+            return Ok(Some(result));
         }
         if start.elapsed() >= time_max {
             return Ok(None);
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(PAUSE);
     }
 }
 
@@ -89,7 +89,7 @@ impl Drop for ChildProcess {
         let start = Instant::now();
         // Not `poll`: a user who wants to stop must not cut this short.
         while start.elapsed() < END_MAX && matches!(self.ended(), Ok(None)) {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(PAUSE);
         }
         let mut child = self.child.borrow_mut();
         let _ = child.kill();
@@ -132,7 +132,7 @@ impl Job {
 
     /// Runs it. A bad exit status or a timeout is no error here; see [`FinishedJob::success`].
     pub(crate) fn run(mut self) -> Result<FinishedJob> {
-        // Files, not pipes: nobody need read while it runs, and none of it is lost.
+        // Files, not pipes: nothing has to be read while it runs, and no output is lost.
         let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
         let input = self.input.map_or_else(Stdio::null, Stdio::from);
         self.command

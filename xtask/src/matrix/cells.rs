@@ -2,6 +2,8 @@
 
 use std::num::NonZero;
 
+use super::target_in_name;
+
 /// One cause on one target.
 pub(super) struct BottleneckCell {
     /// The verdict's word in `summary.json`.
@@ -17,7 +19,7 @@ pub(super) struct BottleneckCell {
 pub(super) enum CellSetup {
     /// On the machine as it is.
     Machine,
-    /// In a network of its own, whose loopback is slow.
+    /// In a separate network with a slow loopback.
     SlowLoopback,
 }
 
@@ -53,7 +55,7 @@ flows:
   - {name: w, kind: produce, shape: {constant: 2k/s}, record: {size: 100 B}}
 ";
 
-/// The same with somebody who reads along.
+/// The same with a consumer at the tail.
 const RATE_AND_READERS: &str = "\
 topic: {partitions: 6}
 flows:
@@ -100,7 +102,7 @@ flows:
      max.partition.fetch.bytes: 10 kB, fetch.max.bytes: 50 kB}}
 ";
 
-/// Brokers compress anew what comes.
+/// Brokers compress the records again.
 const RECOMPRESSED: &str = "\
 topic: {partitions: 6, config: {compression.type: gzip}}
 flows:
@@ -207,16 +209,16 @@ pub(super) const CELLS: &[BottleneckCell] = &[
 impl BottleneckCell {
     /// A name for files: `disk-kafka`.
     pub(super) fn name(&self) -> String {
-        let end = self.target.find(',').unwrap_or(self.target.len());
-        let target = self.target[..end].replace(':', "-");
-        let readers = match self.load.contains("kind: consume") {
-            true => "-read",
-            false => "",
+        let target = target_in_name(self.target);
+        let readers = if self.load.contains("kind: consume") {
+            "-read"
+        } else {
+            ""
         };
         format!("{}-{target}{readers}", self.cause)
     }
 
-    /// The same load in so many trials.
+    /// The same load in this number of trials.
     pub(super) fn scenario(&self, trials: usize) -> String {
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         let load = self.load.replace(PROCESSORS, &processors.to_string());

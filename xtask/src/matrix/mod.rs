@@ -8,8 +8,8 @@ mod slow_loopback;
 mod table;
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -43,8 +43,8 @@ pub(crate) struct MatrixOptions {
     keep: Option<PathBuf>,
 }
 
-/// Runs the command.
-pub(crate) fn run(options: &MatrixOptions) -> Result<ExitCode> {
+/// Runs the command. Returns false when too many verdicts are wrong.
+pub(crate) fn run(options: &MatrixOptions) -> Result<bool> {
     let binary = options.program.kgauge()?;
     let trials = usize::try_from(options.trials)?;
     let folder = tempfile::tempdir()?;
@@ -56,7 +56,11 @@ pub(crate) fn run(options: &MatrixOptions) -> Result<ExitCode> {
         folder: kept,
     };
     let mut table = VerdictTable::default();
-    for cell in CELLS.iter().filter(|cell| is_wanted(cell, &options.only)) {
+    let is_selected = |name: &str| {
+        let only = &options.only;
+        only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
+    };
+    for cell in CELLS.iter().filter(|cell| is_selected(&cell.name())) {
         if let Some(why) = why_not(cell) {
             remark(&format!("{}: left out: {why}", cell.name()));
             table.left_out(cell, &why);
@@ -67,7 +71,6 @@ pub(crate) fn run(options: &MatrixOptions) -> Result<ExitCode> {
             Err(error) => table.broken(cell, &error),
         }
     }
-    let is_selected = |name: &str| is_named(name, &options.only);
     let blamed = blame::run(trials, is_selected, &kgauge)?;
     let mut good = blamed.is_good();
     if !table.is_empty() {
@@ -78,19 +81,23 @@ pub(crate) fn run(options: &MatrixOptions) -> Result<ExitCode> {
     if !blamed.is_empty() {
         print_line(&blamed.text());
     }
-    Ok(if good {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(good)
 }
 
-fn is_wanted(cell: &BottleneckCell, only: &[String]) -> bool {
-    is_named(&cell.name(), only)
+/// A target without its options, for names of files: `kafka-4.3.1`.
+fn target_in_name(target: &str) -> String {
+    let name = target.split(',').next().unwrap_or_default();
+    name.replace(':', "-")
 }
 
-fn is_named(name: &str, only: &[String]) -> bool {
-    only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
+/// The command as an argument of another one, which these words begin.
+fn within_words(words: &[&str], command: &Command) -> Command {
+    let (program, arguments) = words.split_first().unwrap_or((&"env", &[]));
+    let mut outer = Command::new(program);
+    outer.args(arguments);
+    outer.arg(command.get_program()).args(command.get_args());
+    outer.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
+    outer
 }
 
 /// Why a cause cannot be put there on this machine.

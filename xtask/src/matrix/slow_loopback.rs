@@ -2,8 +2,9 @@
 //!
 //! It takes the right to make network namespaces (root has it), and iproute2 with `tc`.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
+
+use super::within_words;
 
 /// The value of `--network-speed` for `kgauge run`.
 pub(super) const SPEED: &str = "lo=300Mbit";
@@ -11,13 +12,9 @@ pub(super) const SPEED: &str = "lo=300Mbit";
 /// loopback, which are up to 64 KiB.
 const SCRIPT: &str = "ip link set lo up && tc qdisc add dev lo root tbf rate 300mbit burst 256kb latency 100ms && exec \"$@\"";
 
-/// The same command, within it. Everything that it starts is there too, and the network goes with the last of them.
+/// The command within such a network. Processes that it starts are in it, too; the network ends with the last of them.
 pub(super) fn within(command: &Command) -> Command {
-    let mut unshare = Command::new("unshare");
-    unshare.args(["--net", "sh", "-c", SCRIPT, "sh"]);
-    unshare.arg(command.get_program()).args(command.get_args());
-    unshare.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
-    unshare
+    within_words(&["unshare", "--net", "sh", "-c", SCRIPT, "sh"], command)
 }
 
 /// Why it cannot be had here.
@@ -36,6 +33,8 @@ pub(super) fn why_not() -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

@@ -44,6 +44,16 @@ struct Row {
 }
 
 impl Row {
+    fn of(cell: &BottleneckCell) -> Row {
+        Row {
+            cause: cell.cause,
+            target: cell.target,
+            verdicts: Vec::new(),
+            error: None,
+            left_out: None,
+        }
+    }
+
     fn right(&self) -> usize {
         let verdicts = self.verdicts.iter();
         verdicts.filter(|one| one.word == self.cause).count()
@@ -67,32 +77,23 @@ impl Row {
 impl VerdictTable {
     pub(super) fn add(&mut self, cell: &BottleneckCell, verdicts: Vec<JudgedTrial>) {
         self.rows.push(Row {
-            cause: cell.cause,
-            target: cell.target,
             verdicts,
-            error: None,
-            left_out: None,
+            ..Row::of(cell)
         });
     }
 
     pub(super) fn broken(&mut self, cell: &BottleneckCell, error: &anyhow::Error) {
         self.rows.push(Row {
-            cause: cell.cause,
-            target: cell.target,
-            verdicts: Vec::new(),
             error: Some(format!("{error:#}")),
-            left_out: None,
+            ..Row::of(cell)
         });
     }
 
     /// A cause that cannot be put there on this machine.
     pub(super) fn left_out(&mut self, cell: &BottleneckCell, why: &str) {
         self.rows.push(Row {
-            cause: cell.cause,
-            target: cell.target,
-            verdicts: Vec::new(),
-            error: None,
             left_out: Some(format!("left out: {why}")),
+            ..Row::of(cell)
         });
     }
 
@@ -122,7 +123,7 @@ impl VerdictTable {
         rows.map(Row::wrong).sum()
     }
 
-    /// All of it, of so many trials of each cause and target.
+    /// The table; `trials` is the number of trials of each cause and target.
     pub(super) fn text(&self, trials: usize) -> String {
         let mut text = format!(
             "\n{:<18} {:<54} {:>5} {:>5} {:>5} {:>5}  verdicts\n",
@@ -133,10 +134,8 @@ impl VerdictTable {
             for one in &row.verdicts {
                 *words.entry(&one.word).or_default() += 1;
             }
-            let words: Vec<String> = words
-                .into_iter()
-                .map(|(word, count)| format!("{word} {count}"))
-                .collect();
+            let counted = |(word, count): (&str, usize)| format!("{word} {count}");
+            let words: Vec<String> = words.into_iter().map(counted).collect();
             let why = row.error.as_ref().or(row.left_out.as_ref());
             let detail = why.cloned().unwrap_or_else(|| words.join(", "));
             let _ = writeln!(
@@ -150,6 +149,8 @@ impl VerdictTable {
                 row.verdicts.len(),
             );
         }
+        let left_out = self.rows.iter().filter(|row| row.left_out.is_some());
+        let left_out = left_out.count();
         let _ = write!(
             text,
             "\n{:.1} % of {} verdicts are right ({} trials of each of {} causes and targets, {} left out); {} of those on nothing \
@@ -157,14 +158,8 @@ impl VerdictTable {
             self.right_part() * 100.0,
             self.count(),
             trials,
-            self.rows
-                .iter()
-                .filter(|row| row.left_out.is_none())
-                .count(),
-            self.rows
-                .iter()
-                .filter(|row| row.left_out.is_some())
-                .count(),
+            self.rows.len() - left_out,
+            left_out,
             self.false_alarms()
         );
         text

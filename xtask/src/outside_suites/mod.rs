@@ -9,13 +9,13 @@ mod verdict;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::built::ProgramOption;
-use crate::codegen::root;
+use crate::folders::root;
 use crate::kafka::{FinishedJob, Job};
 use crate::kgauge::Kgauge;
 use crate::say::{print_line, remark};
@@ -73,8 +73,8 @@ pub(crate) struct SuiteOptions {
     only: Option<String>,
 }
 
-/// Runs the command.
-pub(crate) fn run(options: &SuiteOptions) -> Result<ExitCode> {
+/// Runs the command. Returns false when a test failed that the list does not name.
+pub(crate) fn run(options: &SuiteOptions) -> Result<bool> {
     stop::listen()?;
     let binary = options.program.kgauge()?;
     let suites = match options.suites.as_slice() {
@@ -88,10 +88,7 @@ pub(crate) fn run(options: &SuiteOptions) -> Result<ExitCode> {
         let tests = run_suite(*suite, options, &binary, &kept)?;
         is_good &= print(*suite, &tests, options.only.is_none());
     }
-    Ok(match is_good {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
-    })
+    Ok(is_good)
 }
 
 fn run_suite(
@@ -135,37 +132,26 @@ fn run_suite(
         Suite::Kgo => kgo::outcomes(&finished.stdout),
         Suite::Librdkafka => librdkafka::outcomes(&finished.stderr),
     };
-    match tests.is_empty() {
-        true => bail!(
-            "{} printed no result; see {}",
-            finished.words,
-            log.display()
-        ),
-        false => Ok(tests),
-    }
+    ensure!(
+        !tests.is_empty(),
+        "{} printed no result; see {}",
+        finished.words,
+        log.display()
+    );
+    Ok(tests)
 }
 
 /// Prints each test and the totals. False when a test failed that the list does not name.
 fn print(suite: Suite, tests: &[(String, TestOutcome)], is_whole: bool) -> bool {
-    let mut is_good = true;
     let (mut passed, mut skipped, mut missing, mut failed) = (0, 0, 0, 0);
     for (name, outcome) in tests {
-        let verdict = verdict::of(suite.name(), name, *outcome);
-        let words = match verdict {
-            SuiteVerdict::Passed => "passed".to_owned(),
-            SuiteVerdict::Skipped => "skipped".to_owned(),
-            SuiteVerdict::Missing(feature) => format!("fails: {feature}"),
-            SuiteVerdict::Failed => "FAILED".to_owned(),
+        let (count, words) = match verdict::of(suite.name(), name, *outcome) {
+            SuiteVerdict::Passed => (&mut passed, "passed".to_owned()),
+            SuiteVerdict::Skipped => (&mut skipped, "skipped".to_owned()),
+            SuiteVerdict::Missing(feature) => (&mut missing, format!("fails: {feature}")),
+            SuiteVerdict::Failed => (&mut failed, "FAILED".to_owned()),
         };
-        match verdict {
-            SuiteVerdict::Passed => passed += 1,
-            SuiteVerdict::Skipped => skipped += 1,
-            SuiteVerdict::Missing(_) => missing += 1,
-            SuiteVerdict::Failed => {
-                failed += 1;
-                is_good = false;
-            }
-        }
+        *count += 1;
         print_line(&format!("{:10}  {name:50}  {words}", suite.name()));
     }
     print_line(&format!(
@@ -180,7 +166,7 @@ fn print(suite: Suite, tests: &[(String, TestOutcome)], is_whole: bool) -> bool 
             ));
         }
     }
-    is_good
+    failed == 0
 }
 
 /// Runs a step of fetching or building to its good end.

@@ -73,7 +73,7 @@ fn no_maven_and_an_unknown_release_and_no_network_are_told_apart() {
         "{stderr}"
     );
     assert!(stderr.contains("--kafka-home"), "{stderr}");
-    // What Maven says of a release that is not there, and without a network.
+    // Maven's messages for a missing release, and without a network.
     let missing =
         "echo '[ERROR] Could not find artifact org.apache.kafka:kafka_2.13:jar:9.9.9 in x'; exit 1";
     program(&bin.join("mvn"), missing);
@@ -114,11 +114,11 @@ fn a_setting_that_the_broker_refuses_or_does_not_know_is_named() {
     let (status, stderr) = run(&site, &kafka(NEWEST, "heap=512M,num.io.threads=none"), &[]);
     assert_eq!(status, Some(3), "{stderr}");
     assert!(stderr.contains("num.io.threads"), "{stderr}");
-    // Where there is no storage to be formatted the broker itself ends.
+    // Old releases have no storage to format: the broker itself exits.
     let (status, stderr) = run(&site, &kafka("1.0.2", "heap=512M,num.io.threads=none"), &[]);
     assert_eq!(status, Some(3), "{stderr}");
     assert!(stderr.contains("broker 1 exited"), "{stderr}");
-    // The log that it names is there to be read, although there is no run folder.
+    // The log exists although there is no run folder.
     let (_, rest) = stderr.split_once("the last lines of ").unwrap();
     let log = std::path::PathBuf::from(rest.split(":\n").next().unwrap());
     assert!(fs::read_to_string(&log).unwrap().contains("num.io.threads"));
@@ -144,7 +144,7 @@ fn an_unpacked_release_is_started_from_its_folder() {
     let site = Site::new();
     let call = ["run", "counted.yaml", "--repeat", "1", "--target"];
     let home = crate::cache().join("kgauge/kafka").join(NEWEST);
-    // A first start fills the cache, whose jars are then an unpacked release's.
+    // A first start fills the cache, which then serves as an unpacked release.
     if !home.join("libs").is_dir() {
         let target = kafka(NEWEST, "heap=512M");
         let first = [&call[..], &[target.as_str(), "--out", "first"]].concat();

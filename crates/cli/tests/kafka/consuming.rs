@@ -1,53 +1,44 @@
 //! Consuming beside Kafka's own consumers and tools, on the newest release.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use kgauge_client::Interrupt;
 use kgauge_target::kafka::{KafkaSetup, ReleaseTools};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{Site, text};
-use crate::{NEWEST, cache, kafka, kgauge};
+use crate::site::{ServingCluster, Site, good, json, text};
+use crate::{NEWEST, cache, kafka, kgauge, serve};
 
-/// Real Kafka that serves until it is dropped.
-pub(crate) struct Cluster {
-    pub(crate) site: Site,
-    process: Child,
-    pub(crate) servers: String,
+/// Real Kafka that serves until it is dropped, and its own tools.
+struct Cluster {
+    // Ends before its site is removed.
+    serving: ServingCluster,
     tools: ReleaseTools,
+    site: Site,
 }
 
 impl Cluster {
-    pub(crate) fn start(more: &str) -> Cluster {
+    fn start() -> Cluster {
         let site = Site::new();
-        let target = kafka(NEWEST, &format!("heap=512M{more}"));
-        let mut command = kgauge(&site, &["cluster", "up", &target]);
-        let mut process = command.stderr(Stdio::inherit()).spawn().unwrap();
-        let mut first = String::new();
-        BufReader::new(process.stdout.take().unwrap())
-            .read_line(&mut first)
-            .unwrap();
-        let servers = first.trim().strip_prefix("bootstrap.servers=").unwrap();
         Cluster {
-            servers: servers.to_owned(),
-            process,
+            serving: serve(&site, &kafka(NEWEST, "heap=512M")),
             tools: tools(&site),
             site,
         }
     }
 
     /// kgauge under the name of a tool.
-    pub(crate) fn ours(&self, line: &str) -> Command {
-        let line = line.replace("SERVERS", &self.servers);
+    fn ours(&self, line: &str) -> Command {
+        let line = line.replace("SERVERS", &self.serving.servers);
         let words: Vec<&str> = line.split_whitespace().collect();
         kgauge(&self.site, &words)
     }
 
     /// A tool of Kafka's own, by its class.
-    pub(crate) fn theirs(&self, class: &str, line: &str) -> Command {
-        let line = line.replace("SERVERS", &self.servers);
+    fn theirs(&self, class: &str, line: &str) -> Command {
+        let line = line.replace("SERVERS", &self.serving.servers);
         let mut command = self
             .tools
             .command(&format!("org.apache.kafka.tools.{class}"));
@@ -59,7 +50,7 @@ impl Cluster {
         command
     }
 
-    pub(crate) fn topic(&self, name: &str, partitions: u32, records: u32) {
+    fn topic(&self, name: &str, partitions: u32, records: u32) {
         let made = format!(
             "kafka-topics --bootstrap-server SERVERS --create --topic {name} --partitions {partitions} \
              --replication-factor 1"
@@ -68,20 +59,13 @@ impl Cluster {
         self.topic_records(name, records);
     }
 
-    /// More of them.
-    pub(crate) fn topic_records(&self, name: &str, records: u32) {
+    /// Writes records to a topic.
+    fn topic_records(&self, name: &str, records: u32) {
         let sent = format!(
             "kafka-producer-perf-test --bootstrap-server SERVERS --topic {name} --num-records {records} \
              --record-size 100 --throughput -1"
         );
         good(&self.ours(&sent).output().unwrap());
-    }
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        let _ = kill_process(Pid::from_child(&self.process), Signal::INT);
-        let _ = self.process.wait();
     }
 }
 
@@ -102,13 +86,7 @@ fn tools(site: &Site) -> ReleaseTools {
     ReleaseTools::find(&version, &setup, &Interrupt::new()).unwrap()
 }
 
-#[track_caller]
-pub(crate) fn good(output: &Output) -> String {
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    text(&output.stdout)
-}
-
-/// What is the same in both: lines without their digits, and of the last row MB and records.
+/// The parts that both tools print alike: lines without digits, and MB and records of the last row.
 fn compared(out: &str) -> (Vec<String>, String) {
     let lines = out.lines().map(|line| {
         let words = line.split(", ");
@@ -125,7 +103,7 @@ fn compared(out: &str) -> (Vec<String>, String) {
 #[test]
 #[ignore = "real Kafka"]
 fn topics_that_a_pattern_fits_are_read_as_by_kafkas_own_tool() {
-    let cluster = Cluster::start("");
+    let cluster = Cluster::start();
     for (topic, partitions) in [("in-a", 3), ("in-b", 2), ("out-a", 1)] {
         cluster.topic(topic, partitions, 5_000);
     }
@@ -246,8 +224,8 @@ fn until(members: &mut [&mut Follower], counts: &[usize], records: u64) {
     }
 }
 
-/// Ours and Kafka's verifiable consumer share a group, with `protocol` for both; one leads first, and
-/// the other then. Whoever comes takes half, nobody moves more than that, and all is read once.
+/// Our verifiable consumer and Kafka's share a group, with `protocol` for both. Each leads the group at some time. A
+/// new member takes its share, no other partition moves, and each record is read once.
 fn shares(cluster: &Cluster, topic: &str, protocol: &str, are_kept: bool) {
     cluster.topic(topic, 6, 600);
     let line = format!("--bootstrap-server SERVERS --topic {topic} --group-id {topic} {protocol}");
@@ -261,8 +239,7 @@ fn shares(cluster: &Cluster, topic: &str, protocol: &str, are_kept: bool) {
     assert_eq!(kept.revoked, revoked, "{topic}: given up when one came");
     cluster.topic_records(topic, 600);
     until(&mut [&mut kept, &mut guest], &[3, 3], 1_200);
-    // Kafka's leaves with its members' part: ours has all again, and then another of Kafka's is there
-    // when ours goes.
+    // A third member joins, then the other two leave one after the other: the rest takes all partitions.
     let mut third = ours();
     until(&mut [&mut kept, &mut guest, &mut third], &[2, 2, 2], 1_200);
     kept.end();
@@ -282,7 +259,7 @@ const PACKAGE: &str = "--assignment-strategy org.apache.kafka.clients.consumer."
 #[test]
 #[ignore = "real Kafka"]
 fn members_share_a_group_with_kafkas_own_by_every_assignor_and_protocol() {
-    let cluster = Cluster::start("");
+    let cluster = Cluster::start();
     shares(
         &cluster,
         "eager",
@@ -323,7 +300,7 @@ repeats: 1
     let target = kafka(NEWEST, "heap=512M");
     let call = ["run", "anew.yaml", "--out", "out", "--target", &target];
     good(&kgauge(&site, &call).output().unwrap());
-    let summary = crate::site::json(&site.path("out/summary.json"));
+    let summary = json(&site.path("out/summary.json"));
     let readers = &summary["trials"][0]["flows"][1];
     assert_eq!(
         readers["records_all_stages"]["consumed"], 20_000,

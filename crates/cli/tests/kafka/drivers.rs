@@ -1,13 +1,13 @@
 //! Kafka's Java client and librdkafka send what kgauge feeds them, and the brokers count it.
 
+use std::path::PathBuf;
 use std::process::Child;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::kgauge;
-use crate::site::{Site, json, text, wait_for};
+use crate::site::{Site, json, text, wait_for, wait_until};
+use crate::{kafka, kgauge, start};
 
 /// Keys, headers and nulls, so that every part of a record goes through the pipes.
 const CLIENTS: &str = "\
@@ -32,7 +32,7 @@ stages: {warm-up: 0 s, hold: 60 s, drain: 30 s}
 repeats: 1
 ";
 
-/// One that would send for a minute.
+/// A run that would send for a minute.
 const LONG: &str = "\
 kgauge: 1
 name: long
@@ -43,8 +43,6 @@ flows:
 stages: {warm-up: 0 s, hold: 60 s}
 repeats: 1
 ";
-
-const TARGET: &str = "kafka:4.3.1,heap=512M,jvm=-XX:TieredStopAtLevel=1";
 
 fn flow_of(trial: &Value) -> &Value {
     &trial["flows"][0]
@@ -87,7 +85,8 @@ fn check_written(target: &str, (shape, count): (&str, u64), drivers: &[&str]) ->
 #[ignore = "real Kafka"]
 fn every_client_writes_what_it_is_fed() {
     let drivers = ["kgauge", "java", "java:3.9.1", "librdkafka"];
-    let site = check_written(TARGET, ("max", 300_000), &drivers);
+    let target = kafka(crate::NEWEST, "heap=512M");
+    let site = check_written(&target, ("max", 300_000), &drivers);
     let summary = json(&site.path("out/summary.json"));
     let compared = &summary["drivers"][0];
     let rows = compared["rows"].as_array().unwrap();
@@ -100,7 +99,7 @@ fn every_client_writes_what_it_is_fed() {
     assert!(clients[2].starts_with("kafka-clients 3.9.1 on Java "));
     assert!(clients[3].starts_with("librdkafka "));
     for row in &rows[1..] {
-        // This kgauge was built without optimisation: how large it is says nothing here.
+        // This kgauge was built without optimisation, so the size of the factor says nothing.
         let factor = row["cpu_factor"].as_f64();
         assert!(factor.is_some_and(|factor| factor > 0.0), "{compared:#}");
     }
@@ -116,7 +115,7 @@ fn a_schedule_is_kept_by_every_client() {
     let site = check_written("embedded", ("{poisson: 10k/s}", SHORT), &drivers);
     let summary = json(&site.path("out/summary.json"));
     for trial in summary["trials"].as_array().unwrap() {
-        // In the middle of it: the first second of a Java machine is its own.
+        // The median, because a JVM is late in its first second.
         let lag_ns = flow_of(trial)["lateness"]["lag_ns_p50"].as_u64().unwrap();
         assert!(lag_ns < 20_000_000, "{lag_ns} ns late, {}", trial["name"]);
     }
@@ -133,7 +132,7 @@ fn secured_clusters_let_them_in() {
 
 #[test]
 #[ignore = "real Kafka"]
-fn what_a_release_has_not_is_refused_by_name() {
+fn a_setting_that_a_release_lacks_is_refused_by_name() {
     let site = Site::new();
     let call = ["run", "tiny.yaml", "--driver", "java:2.8.2"];
     let asked = ["--set", "writers.settings.partitioner.ignore.keys=true"];
@@ -150,7 +149,7 @@ fn what_a_release_has_not_is_refused_by_name() {
 fn middle(site: &Site, driver: &str) -> (Child, i32) {
     site.write("long.yaml", LONG);
     let call = ["run", "long.yaml", "--out", "out", "--driver", driver];
-    let child = kgauge(site, &call).spawn().unwrap();
+    let child = start(site, &call);
     wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
     let pid = driver_of(child.id()).expect("a driver runs");
     (child, pid)
@@ -171,11 +170,8 @@ fn driver_of(parent: u32) -> Option<i32> {
 }
 
 fn wait_until_gone(pid: i32) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while std::fs::metadata(format!("/proc/{pid}")).is_ok() {
-        assert!(Instant::now() < deadline, "process {pid} lives on");
-        std::thread::yield_now();
-    }
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    wait_until("the driver has ended", || !process.exists());
 }
 
 #[test]

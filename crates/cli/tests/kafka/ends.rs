@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{Site, json, text, wait_for};
-use crate::{NEWEST, kafka, kgauge, processes};
+use crate::site::{Site, good, json, text, wait_for, wait_until};
+use crate::{NEWEST, kafka, kgauge, processes, serve, start};
 
 /// A run on some brokers that is in the middle of its hold.
 fn middle(site: &Site, brokers: usize) -> Child {
@@ -19,17 +18,15 @@ fn middle(site: &Site, brokers: usize) -> Child {
     let long = ["stages.hold='60 s'", &replication, &brokers];
     let long = long.iter().flat_map(|one| ["--set", one]);
     let call: Vec<&str> = call.into_iter().chain(long).collect();
-    let child = kgauge(site, &call).spawn().unwrap();
+    let child = start(site, &call);
     wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
     child
 }
 
-fn wait_until(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::yield_now();
-    }
+/// Kills the first broker.
+fn kill_first(site: &Site) {
+    let broker = i32::try_from(processes(site)[0]).unwrap();
+    kill_process(Pid::from_raw(broker).unwrap(), Signal::KILL).unwrap();
 }
 
 #[test]
@@ -76,9 +73,7 @@ fn after_kill_9_cluster_down_ends_what_is_left() {
 fn a_broker_that_dies_ends_the_run_with_its_last_words() {
     let site = Site::new();
     let child = middle(&site, 2);
-    let brokers = processes(&site);
-    let victim = i32::try_from(brokers[0]).unwrap();
-    kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL).unwrap();
+    kill_first(&site);
     let output = child.wait_with_output().unwrap();
     let stderr = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{stderr}");
@@ -96,28 +91,15 @@ fn a_detached_cluster_serves_until_it_is_ended_by_name() {
     let site = Site::new();
     let target = kafka(NEWEST, "heap=512M");
     let up = ["cluster", "up", &target, "--detach"];
-    let output = temporary(&site, &up).output().unwrap();
-    let printed = text(&output.stdout);
+    let call = |arguments: &[&str]| good(&kgauge(&site, arguments).output().unwrap());
+    let printed = call(&up);
     let servers = printed.trim().strip_prefix("bootstrap.servers=").unwrap();
-    let call = [
-        "run",
-        "counted.yaml",
-        "--out",
-        "out",
-        "--yes",
-        "--target",
-        servers,
-    ];
-    let run = kgauge(&site, &call).output().unwrap();
-    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
-    let status = kgauge(&site, &["cluster", "status", "--json"])
-        .output()
-        .unwrap();
-    let listed: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
+    let run = ["run", "counted.yaml", "--out", "out", "--yes", "--target"];
+    call(&[&run[..], &[servers]].concat());
+    let status = call(&["cluster", "status", "--json"]);
+    let listed: serde_json::Value = serde_json::from_str(&status).unwrap();
     assert_eq!(listed[0]["state"], "detached");
-    let name = listed[0]["name"].as_str().unwrap();
-    let down = kgauge(&site, &["cluster", "down", name]).output().unwrap();
-    assert_eq!(down.status.code(), Some(0), "{}", text(&down.stderr));
+    call(&["cluster", "down", listed[0]["name"].as_str().unwrap()]);
     wait_until("the broker ends", || processes(&site).is_empty());
     assert!(left(&site).is_empty(), "logs go after a good end");
     assert_eq!(
@@ -126,14 +108,6 @@ fn a_detached_cluster_serves_until_it_is_ended_by_name() {
             .count(),
         0
     );
-}
-
-/// The program with temporary files of its own.
-fn temporary(site: &Site, arguments: &[&str]) -> Command {
-    fs::create_dir_all(site.path("tmp")).unwrap();
-    let mut command = kgauge(site, arguments);
-    command.env("TMPDIR", site.path("tmp"));
-    command
 }
 
 /// What lies in the folder for temporary files.
@@ -145,28 +119,15 @@ fn left(site: &Site) -> Vec<PathBuf> {
     paths.filter(is_ours).collect()
 }
 
-/// A cluster that serves, and the file with what it prints.
-fn serving(site: &Site) -> Child {
-    let printed = site.path("printed");
-    let target = kafka(NEWEST, "heap=512M");
-    let up = ["cluster", "up", &target];
-    let process = temporary(site, &up)
-        .stdout(fs::File::create(&printed).unwrap())
-        .spawn()
-        .unwrap();
-    wait_for(&printed);
-    process
-}
-
 #[test]
 #[ignore = "real Kafka"]
 fn a_cluster_that_ends_well_leaves_nothing() {
     let site = Site::new();
-    let cluster = serving(&site);
+    let mut cluster = serve(&site, &kafka(NEWEST, "heap=512M"));
     assert_eq!(left(&site).len(), 1, "while it serves");
-    kill_process(Pid::from_child(&cluster), Signal::INT).unwrap();
-    let output = cluster.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    cluster.interrupt();
+    let (status, stderr) = cluster.wait();
+    assert_eq!(status, Some(0), "{stderr}");
     assert_eq!(processes(&site), [0; 0]);
     assert!(left(&site).is_empty(), "{:?}", left(&site));
 }
@@ -177,7 +138,7 @@ fn a_cluster_that_is_stopped_while_it_starts_leaves_nothing() {
     let site = Site::new();
     let target = kafka(NEWEST, "heap=512M");
     let up = ["cluster", "up", &target];
-    let cluster = temporary(&site, &up).spawn().unwrap();
+    let cluster = start(&site, &up);
     wait_until("a broker's log", || {
         let logs = left(&site).pop().map(|dir| dir.join("target-logs"));
         logs.is_some_and(|logs| fs::metadata(logs.join("broker-1.log")).is_ok_and(|f| f.len() > 0))
@@ -193,12 +154,10 @@ fn a_cluster_that_is_stopped_while_it_starts_leaves_nothing() {
 #[ignore = "real Kafka"]
 fn a_cluster_of_which_a_broker_dies_leaves_its_logs_and_tells_where() {
     let site = Site::new();
-    let cluster = serving(&site);
-    let victim = i32::try_from(processes(&site)[0]).unwrap();
-    kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL).unwrap();
-    let output = cluster.wait_with_output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    let mut cluster = serve(&site, &kafka(NEWEST, "heap=512M"));
+    kill_first(&site);
+    let (status, stderr) = cluster.wait();
+    assert_eq!(status, Some(3), "{stderr}");
     let kept = left(&site).pop().unwrap();
     let words = format!("its logs are kept in {}", kept.display());
     assert!(stderr.contains(&words), "{stderr}");

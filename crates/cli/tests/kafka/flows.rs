@@ -1,4 +1,4 @@
-//! Flows that need more of a broker than produce and fetch: transactions, and the way from end to end.
+//! Flows that need more of a broker than produce and fetch: transactions and echoes.
 
 use crate::site::{Site, json, text};
 use crate::{NEWEST, kafka, kgauge};
@@ -80,7 +80,7 @@ fn echoes_come_back_from_three_brokers() {
     assert_eq!(all["acked"], all["echoed"], "{all}");
     let mean = |kind: &str| flow["latencies"][kind]["mean_ns"].as_f64().unwrap();
     let parts = mean("lag") + mean("batch_wait") + mean("ack_wait") + mean("fetch_wait");
-    // Nobody sees a record before all replicas have it, and its ack is then on its way too.
+    // A record is visible once all replicas have it, and its ack is sent at the same time.
     assert!(parts >= mean("end_to_end") * 0.99, "{parts}");
     assert!(mean("end_to_end") >= mean("ack_wait") * 0.5);
 }

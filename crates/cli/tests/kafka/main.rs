@@ -22,9 +22,9 @@ mod transactions;
 mod wire;
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use site::Site;
+use site::{ServingCluster, Site};
 
 /// The release that most tests use.
 const NEWEST: &str = "4.3.1";
@@ -35,15 +35,23 @@ fn kafka(version: &str, more: &str) -> String {
     format!("kafka:{version},{more},jvm=-XX:TieredStopAtLevel=1")
 }
 
-/// What every run here shares: releases are fetched once; records of clusters are the test's own.
+/// The program with the cache of releases that all tests share.
 fn kgauge(site: &Site, arguments: &[&str]) -> Command {
     let mut command = site.command(arguments);
     command
         .env("XDG_CACHE_HOME", cache())
-        .env("XDG_STATE_HOME", site.path("state"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command
+}
+
+fn start(site: &Site, arguments: &[&str]) -> Child {
+    kgauge(site, arguments).spawn().unwrap()
+}
+
+/// A cluster that serves.
+fn serve(site: &Site, target: &str) -> ServingCluster {
+    ServingCluster::of(start(site, &["cluster", "up", target]))
 }
 
 fn cache() -> PathBuf {

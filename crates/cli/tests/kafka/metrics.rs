@@ -1,8 +1,8 @@
-//! What brokers tell of themselves: their counters are those of the run.
+//! What brokers report about themselves: their counters are those of the run.
 
 use serde_json::Value;
 
-use crate::site::{Site, text};
+use crate::site::{Site, json_lines, text};
 use crate::{NEWEST, kafka, kgauge};
 
 const SCENARIO: &str = "\
@@ -16,15 +16,8 @@ stages: {warm-up: 0 s, hold: 60 s, drain: 30 s}
 repeats: 1
 ";
 
-fn evidence(site: &Site) -> Vec<Value> {
-    let lines = std::fs::read_to_string(site.path("out/evidence.jsonl")).unwrap();
-    lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
-fn run(version: &str, more: &str, arguments: &[&str]) -> (Site, Vec<Value>) {
+/// The evidence of a run.
+fn run(version: &str, more: &str, arguments: &[&str]) -> Vec<Value> {
     let site = Site::new();
     site.write("t.yaml", SCENARIO);
     let target = kafka(version, &format!("heap=384M{more}"));
@@ -37,26 +30,25 @@ fn run(version: &str, more: &str, arguments: &[&str]) -> (Site, Vec<Value>) {
         "{version}: {}",
         text(&output.stderr)
     );
-    let evidence = evidence(&site);
-    (site, evidence)
+    json_lines(&site.path("out/evidence.jsonl"))
 }
 
 fn check(version: &str) {
-    let (_site, evidence) = run(version, "", &[]);
-    let looks: Vec<&Value> = evidence
+    let evidence = run(version, "", &[]);
+    let samples: Vec<&Value> = evidence
         .iter()
         .filter(|one| one["evidence"] == "broker")
         .collect();
-    let last = looks
+    let last = samples
         .last()
-        .unwrap_or_else(|| panic!("{version}: no look of {evidence:?}"));
+        .unwrap_or_else(|| panic!("{version}: no sample of {evidence:?}"));
     assert_eq!(
         (&last["broker"], &last["source"]),
         (&1.into(), &"jolokia".into())
     );
-    let first = looks.first().unwrap();
-    // A broker of the run's own has no other records than the run's, after those that warmed it.
-    let records = |look: &Value| look["traffic"]["messages_in"].as_u64().unwrap();
+    let first = samples.first().unwrap();
+    // After the records of the warm-up, a broker of this run has only the run's records.
+    let records = |sample: &Value| sample["traffic"]["messages_in"].as_u64().unwrap();
     let records = records(last) - records(first);
     assert!((1..=3_000).contains(&records), "{version}: {records}");
     let produce = &last["requests"][0];
@@ -74,15 +66,15 @@ fn check(version: &str) {
         "response_send_ns",
     ];
     let sum: u64 = parts.into_iter().map(ns).sum();
-    // Kafka rounds each of them by itself, by up to half a millisecond.
+    // Kafka rounds each part separately, by up to half a millisecond.
     let count = produce["count"].as_u64().unwrap();
     assert!(count > 0);
     assert!(
         ns("total_ns").abs_diff(sum) <= (count + 1) * 4_000_000,
         "{version}: {produce}"
     );
-    let at = |look: &Value| look["at_ns"].as_u64().unwrap();
-    let idle = |look: &Value| look["threads"]["handler_idle_ns"].as_u64().unwrap();
+    let at = |sample: &Value| sample["at_ns"].as_u64().unwrap();
+    let idle = |sample: &Value| sample["threads"]["handler_idle_ns"].as_u64().unwrap();
     assert!(at(last) > at(first));
     let share = (idle(last) - idle(first)) as f64 / (at(last) - at(first)) as f64;
     // A thread's wait is counted when it ends, up to 0.3 s later.
@@ -115,7 +107,7 @@ fn the_oldest_release_tells_its_metrics() {
 #[test]
 #[ignore = "real Kafka"]
 fn brokers_are_not_asked_when_metrics_are_off_and_the_evidence_names_the_reason() {
-    let (_site, evidence) = run(NEWEST, ",metrics=off", &["--no-wire-evidence"]);
+    let evidence = run(NEWEST, ",metrics=off", &["--no-wire-evidence"]);
     assert!(evidence.iter().all(|one| one["evidence"] != "broker"));
     assert!(evidence.iter().all(|one| one["subject"] != "cluster"));
     assert!(evidence.iter().any(|one| one["evidence"] == "client"));

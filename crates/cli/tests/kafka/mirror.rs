@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::site::{Site, json, text, wait_for};
-use crate::{NEWEST, cache, kafka, kgauge, processes};
+use crate::site::{ServingCluster, Site, json, text, wait_for};
+use crate::{NEWEST, cache, kafka, kgauge, processes, serve, start};
 
 const MIRROR: &str = "\
 kgauge: 1
@@ -86,14 +86,15 @@ fn a_replicator_that_dies_ends_the_run_in_words_and_ctrl_c_leaves_nothing() {
         let site = Site::new();
         let long = MIRROR.replace("    records: 6000\n", "");
         site.write("mirror.yaml", &long);
-        // Of both clusters this is the shortest to start.
+        // Embedded clusters start soonest.
         let call = ["run", "mirror.yaml", "--out", "out", "--target", "embedded"];
-        let child = kgauge(&site, &call).spawn().unwrap();
+        let child = start(&site, &call);
         wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
         let maker = java_of(&site, "org.apache.kafka.connect.mirror.MirrorMaker").unwrap();
-        match kills_maker {
-            true => kill_process(Pid::from_raw(maker).unwrap(), Signal::KILL).unwrap(),
-            false => kill_process(Pid::from_child(&child), Signal::INT).unwrap(),
+        if kills_maker {
+            kill_process(Pid::from_raw(maker).unwrap(), Signal::KILL).unwrap();
+        } else {
+            kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         }
         let output = child.wait_with_output().unwrap();
         let stderr = text(&output.stderr);
@@ -105,41 +106,16 @@ fn a_replicator_that_dies_ends_the_run_in_words_and_ctrl_c_leaves_nothing() {
     }
 }
 
-/// A cluster that serves until it is dropped, and where.
-struct Cluster(Child, String);
-
-impl Cluster {
-    fn start(site: &Site, name: &str) -> Cluster {
-        let file = site.path(name);
-        let child = kgauge(site, &["cluster", "up", "embedded:1"])
-            .stdout(fs::File::create(&file).unwrap())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        wait_for(&file);
-        let stdout = fs::read_to_string(&file).unwrap();
-        let servers = stdout.trim().strip_prefix("bootstrap.servers=").unwrap();
-        Cluster(child, servers.to_owned())
-    }
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        kill_process(Pid::from_child(&self.0), Signal::INT).unwrap();
-        self.0.wait().unwrap();
-    }
-}
-
 /// Where kgauge has MirrorMaker's jars, once it has fetched them.
 fn jars() -> PathBuf {
     cache().join("kgauge/kafka/4.3.1/mirror-maker/libs")
 }
 
-/// Kafka's own, started as its users start it.
+/// MirrorMaker, started as its users start it.
 struct Replicator(Child);
 
 impl Replicator {
-    fn start(site: &Site, source: &Cluster, destination: &Cluster) -> Replicator {
+    fn start(site: &Site, source: &ServingCluster, destination: &ServingCluster) -> Replicator {
         let settings = format!(
             "clusters=a,b\na.bootstrap.servers={}\nb.bootstrap.servers={}\na->b.enabled=true\n\
              a->b.topics=kgauge-.*\nb->a.enabled=false\nreplication.factor=1\n\
@@ -149,11 +125,11 @@ impl Replicator {
              replication.policy.class=org.apache.kafka.connect.mirror.IdentityReplicationPolicy\n\
              config.storage.replication.factor=1\noffset.storage.replication.factor=1\n\
              status.storage.replication.factor=1\n",
-            source.1, destination.1
+            source.servers, destination.servers
         );
         site.write("own.properties", &settings);
         let jars = jars().join("*");
-        let child = std::process::Command::new("java")
+        let child = Command::new("java")
             .arg("-Xmx512M")
             .arg("-cp")
             .arg(jars)
@@ -183,8 +159,8 @@ fn a_replicator_that_the_user_runs_is_measured_between_clusters_that_are_there()
         let own = ["run", "mirror.yaml", "--out", "own", "--repeat", "1"];
         assert!(kgauge(&site, &own).status().unwrap().success());
     }
-    let source = Cluster::start(&site, "source.txt");
-    let destination = Cluster::start(&site, "destination.txt");
+    let source = serve(&site, "embedded:1");
+    let destination = serve(&site, "embedded:1");
     let _replicator = Replicator::start(&site, &source, &destination);
     let own = [
         "--set",
@@ -201,20 +177,15 @@ fn a_replicator_that_the_user_runs_is_measured_between_clusters_that_are_there()
         "out",
         "--yes",
         "--target",
-        &source.1,
+        &source.servers,
         "--destination",
-        &destination.1,
+        &destination.servers,
     ];
-    let start = Instant::now();
+    let began = Instant::now();
     let output = kgauge(&site, &[&call[..], &own].concat()).output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{:?}: {stderr}",
-        start.elapsed()
-    );
-    assert!(start.elapsed() < Duration::from_secs(240));
+    let (took, stderr) = (began.elapsed(), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{took:?}: {stderr}");
+    assert!(took < Duration::from_secs(240));
     check_whole(&mirror_of(&site));
     assert!(
         stderr.contains("at the destination: kgauge deletes only what it created"),

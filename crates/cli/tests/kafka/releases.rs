@@ -27,7 +27,7 @@ stages: {warm-up: 0 s, hold: 60 s, drain: 30 s}
 repeats: 1
 ";
 
-/// Gives the facts of the target.
+/// Returns the facts of the target.
 fn check(version: &str) -> Value {
     let site = Site::new();
     site.write("codecs.yaml", CODECS);
@@ -140,7 +140,7 @@ fn what_an_old_release_cannot_do_is_refused_before_anything_is_made() {
 
 #[test]
 #[ignore = "real Kafka"]
-fn two_releases_stand_side_by_side() {
+fn two_releases_are_compared_in_one_table() {
     let site = Site::new();
     let call = ["run", "counted.yaml", "--out", "out"];
     let [old, new] = ["1.0.2", NEWEST].map(|version| kafka(version, "heap=512M"));

@@ -1,26 +1,14 @@
-//! What is secret stays so: not in arguments, environments, output, logs, reports, run folders.
+//! Secrets appear in no argument, environment, output, log, report or run folder.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::security::check_counted;
-use crate::site::{Site, wait_for};
-use crate::{kafka, kgauge, processes};
+use crate::site::{Site, files, good, wait_for};
+use crate::{kafka, processes, start};
 
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => found.extend(files(&path)),
-            false => found.push(path),
-        }
-    }
-    found
-}
-
-/// Passwords, and the lines of private keys, out of a cluster's configurations.
+/// The passwords, and the lines of private keys, in a cluster's configuration files.
 fn secrets(conf: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in files(conf) {
@@ -29,7 +17,7 @@ fn secrets(conf: &Path) -> BTreeSet<String> {
         };
         for line in text.lines() {
             if let Some((key, value)) = line.split_once(".password=") {
-                // The stores' one, and that of librdkafka.properties.
+                // The password of the key stores, and that in librdkafka.properties.
                 assert!(key.starts_with("ssl.") || key == "sasl", "{key}");
                 found.insert(value.to_owned());
             }
@@ -60,17 +48,8 @@ fn check(security: &str, version: &str, at_least: usize) {
     let target = kafka(version, &format!("heap=512M,security={security}"));
     // A run of two seconds, in which the test searches everything.
     let rate = "writers.shape.constant=400/s";
-    let call = [
-        "run",
-        "counted.yaml",
-        "--out",
-        "out",
-        "--set",
-        rate,
-        "--target",
-        &target,
-    ];
-    let child = kgauge(&site, &call).spawn().unwrap();
+    let call = ["run", "counted.yaml", "--out", "out", "--target", &target];
+    let child = start(&site, &[&call[..], &["--set", rate]].concat());
     wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
     let conf = site.path("state/kgauge/clusters");
     let secrets = secrets(&conf);
@@ -88,19 +67,16 @@ fn check(security: &str, version: &str, at_least: usize) {
             );
         }
     };
-    for pid in processes(&site) {
+    let pids = processes(&site);
+    assert!(!pids.is_empty(), "{security}: Kafka runs");
+    for pid in pids {
         for file in ["cmdline", "environ"] {
             let path = format!("/proc/{pid}/{file}");
             shows(&path, &fs::read(&path).unwrap_or_default());
         }
     }
     let output = child.wait_with_output().unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    good(&output);
     check_counted(&site, security);
     shows("stdout", &output.stdout);
     shows("stderr", &output.stderr);

@@ -2,7 +2,6 @@
 //! behind.
 
 use std::fs;
-use std::process::Child;
 use std::time::{Duration, Instant};
 
 use kgauge_client::admin::TopicSpec;
@@ -11,13 +10,13 @@ use kgauge_wire::messages::ListOffsetsRequest;
 use kgauge_wire::messages::list_offsets::{ListOffsetsPartition, ListOffsetsTopic};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{Site, json, text, wait_for};
-use crate::{NEWEST, kafka, kgauge};
+use crate::site::{Site, json, text, wait_until};
+use crate::{NEWEST, kafka, kgauge, serve, start};
 
 /// The last release whose clusters speak the first kind only.
 const FIRST_KIND: &str = "3.9.1";
 
-/// An echo flow in transactions, and what else the scenario has.
+/// A scenario with an echo flow in transactions; `rest` is its head. The flow's settings follow.
 fn echo(rest: &str) -> String {
     format!(
         "kgauge: 1\nname: e\nquestion: What becomes of transactions?\n{rest}flows:\n  - name: e\n    \
@@ -26,7 +25,7 @@ fn echo(rest: &str) -> String {
     )
 }
 
-/// What a run of `text` says of its one trial, and how it ended.
+/// Runs a scenario of one trial. Returns the trial's summary, the exit status, and stderr with the events.
 fn run(version: &str, more: &str, text_of: &str) -> (serde_json::Value, i32, String) {
     let site = Site::new();
     site.write("t.yaml", text_of);
@@ -114,12 +113,12 @@ fn check_echo(version: &str) {
     let parts = ["lag", "batch_wait", "ack_wait", "commit_wait", "fetch_wait"];
     let sum: f64 = parts.into_iter().map(mean).sum();
     let whole = mean("end_to_end");
-    // Nothing is longer than its parts; parts are longer only where a record was read before its ack.
+    // The parts add up to the whole; they exceed it only where a record was read before its ack.
     assert!(
         sum >= whole * 0.95 && sum <= whole * 1.25,
         "{sum} {whole}: {times}"
     );
-    // A record comes anywhere in its 100 ms: it waits half of that for the end, and nobody sees it before.
+    // A record waits half of the transaction's 100 ms on average until it is visible.
     assert!(mean("commit_wait") >= 30e6, "{times}");
     assert!(whole >= mean("response"), "{times}");
 }
@@ -165,7 +164,7 @@ fn a_transaction_that_is_too_old_is_aborted_and_the_next_one_begins_in_the_first
     check_timeouts(FIRST_KIND);
 }
 
-/// Two flows of one id: the later one goes on, the earlier one says why it cannot.
+/// Two flows with one id: the later one goes on, the earlier one reports why it cannot.
 fn check_fenced(version: &str) {
     let flow = |name: &str| {
         format!(
@@ -201,20 +200,20 @@ fn check_fenced(version: &str) {
 
 #[test]
 #[ignore = "real Kafka"]
-fn who_is_locked_out_says_so_and_leaves_the_other_alone_in_the_second_kind() {
+fn a_fenced_producer_reports_it_and_the_other_goes_on_in_the_second_kind() {
     check_fenced(NEWEST);
 }
 
 #[test]
 #[ignore = "real Kafka"]
-fn who_is_locked_out_says_so_and_leaves_the_other_alone_in_the_first_kind() {
+fn a_fenced_producer_reports_it_and_the_other_goes_on_in_the_first_kind() {
     check_fenced(FIRST_KIND);
 }
 
 #[test]
 #[ignore = "real Kafka"]
 fn when_a_broker_with_coordinators_and_leaders_is_killed_everything_is_accounted_for() {
-    // Six producers: each broker coordinates some of them but with a chance of (2/3)^6.
+    // With six producers, the chance that a broker coordinates none of them is (2/3)^6.
     let flow = echo(
         "target: {brokers: 3}\n\
          topic: {partitions: 6, replication: 3, config: {min.insync.replicas: 2}}\n",
@@ -230,7 +229,7 @@ fn when_a_broker_with_coordinators_and_leaders_is_killed_everything_is_accounted
     assert!(log.contains("node 2: kill"), "{log}");
 }
 
-/// Where a topic ends, and up to where readers of what is committed may read.
+/// The end of a topic's partition, and the end for readers of committed records.
 fn ends(cluster: &mut Cluster, topic: &str) -> (i64, i64) {
     let leader = cluster.leader(topic, 0).unwrap().broker_id;
     let mut end = |isolation_level| {
@@ -253,50 +252,11 @@ fn ends(cluster: &mut Cluster, topic: &str) -> (i64, i64) {
     (end(0), end(1))
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::yield_now();
-    }
-}
-
-struct Serving(Child, String);
-
-impl Serving {
-    fn start(site: &Site, version: &str) -> Self {
-        let printed = site.path("printed");
-        let target = kafka(version, "heap=512M");
-        let process = kgauge(site, &["cluster", "up", &target])
-            .stdout(fs::File::create(&printed).unwrap())
-            .spawn()
-            .unwrap();
-        wait_for(&printed);
-        let mut servers = String::new();
-        until("the cluster tells its servers", || {
-            let text = fs::read_to_string(&printed).unwrap();
-            let found = text
-                .lines()
-                .find_map(|line| line.strip_prefix("bootstrap.servers="));
-            servers = found.unwrap_or_default().to_owned();
-            text.ends_with('\n') && !servers.is_empty()
-        });
-        Self(process, servers)
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = kill_process(Pid::from_child(&self.0), Signal::INT);
-        let _ = self.0.wait();
-    }
-}
-
-/// A transaction of ten minutes that the user breaks off.
+/// A transaction of ten minutes that Ctrl-C ends.
 fn check_ctrl_c(version: &str) {
     let site = Site::new();
-    let serving = Serving::start(&site, version);
-    let servers = vec![serving.1.parse().unwrap()];
+    let serving = serve(&site, &kafka(version, "heap=512M"));
+    let servers = vec![serving.servers.parse().unwrap()];
     let mut cluster = Cluster::bootstrap(ClientConfig::new(servers)).unwrap();
     let topic = TopicSpec {
         name: "orders".to_owned(),
@@ -308,28 +268,23 @@ fn check_ctrl_c(version: &str) {
     let call = format!(
         "kafka-producer-perf-test --topic orders --num-records 100000000 --record-size 100 --throughput 500 \
          --producer-props bootstrap.servers={} --transactional-id x --transaction-duration-ms 600000",
-        serving.1
+        serving.servers
     );
-    let child = kgauge(&site, &call.split(' ').collect::<Vec<_>>())
-        .spawn()
-        .unwrap();
-    until("records arrive", || ends(&mut cluster, "orders").0 > 200);
+    let child = start(&site, &call.split(' ').collect::<Vec<_>>());
+    wait_until("records arrive", || ends(&mut cluster, "orders").0 > 200);
     let (_, stable) = ends(&mut cluster, "orders");
     assert_eq!(stable, 0, "the transaction is open");
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_ne!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    // Its timeout is a minute; nobody waits for it.
-    let start = Instant::now();
-    until("readers may read on", || {
+    // The transaction's timeout is a minute, but kgauge aborts it at once.
+    let interrupted = Instant::now();
+    wait_until("readers may read on", || {
         let (end, stable) = ends(&mut cluster, "orders");
         end == stable && end > 200
     });
-    assert!(
-        start.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        start.elapsed()
-    );
+    let waited = interrupted.elapsed();
+    assert!(waited < Duration::from_secs(20), "{waited:?}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn a_contradiction_is_reported_with_its_place_and_exit_status_1() {
 }
 
 #[test]
-fn an_honest_line_is_left_in_peace() {
+fn a_consistent_line_has_no_findings() {
     let site = Site::new();
     site.write(
         "run.log",
@@ -62,7 +62,7 @@ fn an_honest_line_is_left_in_peace() {
 }
 
 #[test]
-fn what_is_no_output_of_a_tool_is_refused() {
+fn a_file_without_output_of_a_tool_is_refused() {
     // A scenario is in the folder of every test, and no tool has printed it.
     check_refused(&["audit", "tiny.yaml"], 2, &["there is nothing to audit"]);
     check_refused(&["audit", "gone.log"], 2, &["cannot open gone.log"]);

@@ -2,32 +2,16 @@
 
 use std::fs;
 
-use crate::site::{Site, check_refused, json, text};
+use crate::site::{Site, check_refused, good, json};
 
 #[test]
 fn a_built_in_scenario_runs_without_a_file_and_can_be_kept() {
     let site = Site::new();
-    let output = site.run(&[
-        "run",
-        "latency",
-        "--rate",
-        "500/s",
-        "--record-size",
-        "100 B",
-        "--duration",
-        "1 s",
-        "--goal",
-        "writers.failed <= 0",
-        "--set",
-        "stages.warm-up=0 s",
-        "--repeat",
-        "1",
-        "--out",
-        "out",
-        "--write-scenario",
-        "kept.yaml",
-    ]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let load = ["--rate", "500/s", "--record-size", "100 B"];
+    let time = ["--duration", "1 s", "--set", "stages.warm-up=0 s"];
+    let goal = ["--goal", "writers.failed <= 0", "--repeat", "1"];
+    let to = ["--out", "out", "--write-scenario", "kept.yaml"];
+    good(&site.run(&[&["run", "latency"][..], &load, &time, &goal, &to].concat()));
     let trial = json(&site.path("out/summary.json"))["trials"][0].clone();
     assert_eq!(trial["scenario"], "latency");
     assert_eq!(trial["counted"][0]["acked"], 500);

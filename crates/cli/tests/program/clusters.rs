@@ -1,58 +1,16 @@
 //! Clusters that are there already, and what a run may do to them.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{Site, children, json, text, wait_for};
-
-/// A running `kgauge cluster up`. Dropping it ends the process, so that a failed test leaves nothing running.
-pub(crate) struct Somebodys {
-    pub(crate) process: Child,
-    pub(crate) servers: String,
-}
-
-impl Somebodys {
-    pub(crate) fn start(site: &Site, arguments: &[&str]) -> Self {
-        Self::of(site.start(&[&["cluster", "up"], arguments].concat()))
-    }
-
-    /// Waits until a process, whose stdout is a pipe, serves.
-    pub(crate) fn of(process: Child) -> Self {
-        let mut cluster = Self {
-            process,
-            servers: String::new(),
-        };
-        let mut first = String::new();
-        BufReader::new(cluster.process.stdout.take().unwrap())
-            .read_line(&mut first)
-            .unwrap();
-        let servers = first.trim().strip_prefix("bootstrap.servers=");
-        cluster.servers = servers.unwrap_or_else(|| panic!("{first:?}")).to_owned();
-        cluster
-    }
-
-    pub(crate) fn end(mut self) -> Option<i32> {
-        kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
-        self.process.wait().unwrap().code()
-    }
-}
-
-impl Drop for Somebodys {
-    fn drop(&mut self) {
-        if let Ok(None) = self.process.try_wait() {
-            let _ = kill_process(Pid::from_child(&self.process), Signal::INT);
-            let _ = self.process.wait();
-        }
-    }
-}
+use crate::site::{ServingCluster, Site, children, events, json, text, wait_for, wait_until};
 
 #[test]
 fn a_cluster_serves_a_run_and_ends_at_ctrl_c() {
     let site = Site::new();
-    let cluster = Somebodys::start(&site, &["embedded:2", "--data", "data"]);
+    let cluster = ServingCluster::start(&site, &["embedded:2", "--data", "data"]);
     let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "1", "--yes"];
     let output = site.run(&[&call[..], &["--target", &cluster.servers]].concat());
     let stderr = text(&output.stderr);
@@ -98,7 +56,7 @@ log.retention.check.interval.ms=300000
 fn kafkas_own_server_properties_start_a_cluster() {
     let site = Site::new();
     std::fs::write(site.path("server.properties"), SERVER_PROPERTIES).unwrap();
-    let mut cluster = Somebodys::start(&site, &["--config", "server.properties"]);
+    let mut cluster = ServingCluster::start(&site, &["--config", "server.properties"]);
     assert!(
         cluster.servers.starts_with("127.0.0.2:"),
         "{}",
@@ -107,10 +65,11 @@ fn kafkas_own_server_properties_start_a_cluster() {
     let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "1", "--yes"];
     let output = site.run(&[&call[..], &["--target", &cluster.servers]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let stderr = cluster.process.stderr.take().unwrap();
-    assert_eq!(cluster.end(), Some(0));
-    let lines = BufReader::new(stderr).lines().map(Result::unwrap);
-    let ignored: Vec<String> = lines.filter(|line| line.contains("ignores")).collect();
+    cluster.interrupt();
+    let (status, stderr) = cluster.wait();
+    assert_eq!(status, Some(0), "{stderr}");
+    let lines = stderr.lines();
+    let ignored: Vec<&str> = lines.filter(|line| line.contains("ignores")).collect();
     assert_eq!(ignored.len(), 1, "{ignored:?}");
     for key in ["node.id", "num.io.threads", "transaction.state.log.min.isr"] {
         assert!(ignored[0].contains(key), "{ignored:?}");
@@ -122,7 +81,7 @@ fn kafkas_own_server_properties_start_a_cluster() {
 fn clients_get_the_advertised_host() {
     let site = Site::new();
     let listen = ["--listen", "127.0.0.2", "--advertise", "localhost"];
-    let cluster = Somebodys::start(&site, &[&["embedded:2"], &listen[..]].concat());
+    let cluster = ServingCluster::start(&site, &[&["embedded:2"], &listen[..]].concat());
     assert_eq!(
         cluster.servers.matches("localhost:").count(),
         2,
@@ -133,9 +92,9 @@ fn clients_get_the_advertised_host() {
 }
 
 #[test]
-fn nobody_s_cluster_is_touched_unasked() {
+fn an_existing_cluster_is_not_touched_without_confirmation() {
     let site = Site::new();
-    let cluster = Somebodys::start(&site, &[]);
+    let cluster = ServingCluster::start(&site, &[]);
     let target = ["--out", "out", "--target", &cluster.servers];
     let output = site.run(&[&["run", "tiny.yaml"], &target[..]].concat());
     let stderr = text(&output.stderr);
@@ -155,11 +114,11 @@ fn nobody_s_cluster_is_touched_unasked() {
 }
 
 #[test]
-fn a_topic_that_is_there_is_used_only_when_it_is_named_and_stays() {
+fn an_existing_topic_is_used_only_if_it_is_named_and_stays() {
     let site = Site::new();
-    let cluster = Somebodys::start(&site, &[]);
+    let cluster = ServingCluster::start(&site, &[]);
     let target = ["--yes", "--target", &cluster.servers];
-    // The first run leaves its topic, which is then somebody's.
+    // The first run leaves its topic, which exists from then on.
     let keep = [
         "run",
         "tiny.yaml",
@@ -200,7 +159,7 @@ fn a_topic_that_is_there_is_used_only_when_it_is_named_and_stays() {
         readers["records"]["consumed"].as_u64().unwrap() <= 1_600,
         "not what was there before"
     );
-    // It is still there, and it must suit the scenario.
+    // The topic still exists, and must have the scenario's number of partitions.
     let call = [
         "run",
         "tiny.yaml",
@@ -245,20 +204,18 @@ stages: {warm-up: 0 s, hold: 8 s, drain: 1 s}
 repeats: 3
 ";
 
-/// Begins such a load, and kills the cluster once it runs.
-fn outlives(site: &Site) -> (Child, Somebodys) {
+/// Starts such a load, and kills the cluster once the load runs.
+fn outlives(site: &Site) -> (Child, ServingCluster) {
     site.write("outlives.yaml", LONG);
-    let cluster = Somebodys::start(site, &["embedded:1"]);
+    let cluster = ServingCluster::start(site, &["embedded:1"]);
     let call = ["run", "outlives.yaml", "--out", "out", "--yes", "--target"];
     let run = site.start(&[&call[..], &[&cluster.servers]].concat());
     let events = site.path("out/events.jsonl");
     wait_for(&events);
-    while !fs::read_to_string(&events)
-        .unwrap()
-        .contains("repeat-started")
-    {
-        std::thread::yield_now();
-    }
+    wait_until("a repeat starts", || {
+        let text = fs::read_to_string(&events).unwrap();
+        text.contains("repeat-started")
+    });
     for child in children(cluster.process.id()) {
         kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
     }
@@ -266,12 +223,7 @@ fn outlives(site: &Site) -> (Child, Somebodys) {
 }
 
 fn outages_of(site: &Site) -> Vec<serde_json::Value> {
-    let events = fs::read_to_string(site.path("out/events.jsonl")).unwrap();
-    let events = events
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap());
-    let is_outage = |event: &serde_json::Value| event["event"] == "broker-unreachable";
-    events.filter(is_outage).collect()
+    events(&site.path("out"), "broker-unreachable")
 }
 
 #[test]
@@ -311,9 +263,7 @@ fn a_cluster_that_dies_ends_the_run_after_its_drain_with_status_3_and_what_is_le
 fn ctrl_c_ends_a_run_on_a_dead_cluster_at_once() {
     let site = Site::new();
     let (run, _cluster) = outlives(&site);
-    while outages_of(&site).is_empty() {
-        std::thread::yield_now();
-    }
+    wait_until("an outage is recorded", || !outages_of(&site).is_empty());
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();
     let output = run.wait_with_output().unwrap();
     let stderr = text(&output.stderr);

@@ -54,7 +54,7 @@ fn a_comparison_can_end_a_build() {
         !names.into_iter().any(|name| name == "kgauge-runs"),
         "a form writes nothing else"
     );
-    // One repeat each: nothing can be judged, and a gate that knows nothing does not open.
+    // One repeat each: nothing can be judged, so the gate does not pass.
     let compare = |arguments: &[&str]| {
         let output = site.run(&[&["compare", "one", "other"], arguments].concat());
         (output.status.code(), text(&output.stderr))

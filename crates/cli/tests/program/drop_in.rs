@@ -3,8 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::process::Output;
 
-use crate::clusters::Somebodys;
-use crate::site::{Site, text};
+use crate::site::{ServingCluster, Site, good, text};
 
 /// What a call prints, and how it ends.
 fn call(site: &Site, servers: &str, line: &str) -> Output {
@@ -13,21 +12,15 @@ fn call(site: &Site, servers: &str, line: &str) -> Output {
     site.run(&words)
 }
 
-#[track_caller]
-fn good(output: &Output) -> String {
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    text(&output.stdout)
-}
-
 /// Every run of digits, with its points, as one `N`.
 fn shape(line: &str) -> String {
     let mut shape = String::new();
     for letter in line.chars() {
-        match letter.is_ascii_digit() || (letter == '.' && shape.ends_with('N')) {
-            true if shape.ends_with('N') => {}
-            true => shape.push('N'),
-            false => shape.push(letter),
+        let is_in_number = shape.ends_with('N');
+        if !(letter.is_ascii_digit() || letter == '.' && is_in_number) {
+            shape.push(letter);
+        } else if !is_in_number {
+            shape.push('N');
         }
     }
     shape
@@ -36,7 +29,7 @@ fn shape(line: &str) -> String {
 #[test]
 fn a_topic_is_made_filled_read_and_deleted_by_the_names_of_kafkas_tools() {
     let site = Site::new();
-    let cluster = Somebodys::start(&site, &[]);
+    let cluster = ServingCluster::start(&site, &[]);
     let run = |line: &str| call(&site, &cluster.servers, line);
     let topics = "kafka-topics --bootstrap-server SERVERS";
     let made = run(&format!(
@@ -53,12 +46,11 @@ fn a_topic_is_made_filled_read_and_deleted_by_the_names_of_kafkas_tools() {
     let forgiven = run(&format!("{topics} --create --topic mine --if-not-exists"));
     assert_eq!(good(&forgiven), "");
 
-    let sent = run(
+    let sent = good(&run(
         "kafka-producer-perf-test.sh --topic mine --num-records 2000 --record-size 100 \
-                    --throughput 1000 --reporting-interval 1000 --producer-props \
-                    bootstrap.servers=SERVERS acks=1 --as-of 2.8.2",
-    );
-    let sent = good(&sent);
+         --throughput 1000 --reporting-interval 1000 --producer-props \
+         bootstrap.servers=SERVERS acks=1 --as-of 2.8.2",
+    ));
     let lines: Vec<&str> = sent.lines().collect();
     let last = lines[lines.len() - 1];
     assert!(last.starts_with("2000 records sent, "), "{sent}");
@@ -72,11 +64,10 @@ fn a_topic_is_made_filled_read_and_deleted_by_the_names_of_kafkas_tools() {
         "N records sent, N records/sec (N MB/sec), N ms avg latency, N ms max latency."
     );
 
-    let read = run(
+    let row = good(&run(
         "kafka-consumer-perf-test --topic mine --messages 2000 --broker-list SERVERS \
-                    --hide-header --as-of 0.11.0.3",
-    );
-    let row = good(&read);
+         --hide-header --as-of 0.11.0.3",
+    ));
     let columns: Vec<&str> = row.trim_end().split(", ").collect();
     assert_eq!(columns.len(), 6, "{row}");
     assert_eq!(
@@ -85,11 +76,10 @@ fn a_topic_is_made_filled_read_and_deleted_by_the_names_of_kafkas_tools() {
         "2,000 x 100 B"
     );
 
-    let trip = run(
+    let trip = good(&run(
         "kafka-e2e-latency --bootstrap-server SERVERS --topic mine --num-records 20 \
-                    --producer-acks all --record-size 10",
-    );
-    let trip = good(&trip);
+         --producer-acks all --record-size 10",
+    ));
     assert_eq!(
         shape(&trip),
         "N\tN\nAvg latency: N ms\nPercentiles: Nth = N, Nth = N, Nth = N\n"
@@ -111,7 +101,7 @@ fn a_topic_is_made_filled_read_and_deleted_by_the_names_of_kafkas_tools() {
 #[test]
 fn every_record_of_the_verifiable_producer_is_printed_and_read_once() {
     let site = Site::new();
-    let cluster = Somebodys::start(&site, &[]);
+    let cluster = ServingCluster::start(&site, &[]);
     let run = |line: &str| call(&site, &cluster.servers, line);
     let made = "kafka-topics --bootstrap-server SERVERS --create --topic v --partitions 1 \
                 --replication-factor 1";
@@ -148,7 +138,7 @@ fn every_record_of_the_verifiable_producer_is_printed_and_read_once() {
         .collect();
     let expected: Vec<String> = (0..20).map(|value| value.to_string()).collect();
     assert_eq!(values, expected);
-    // The next one of the group goes on where it stood.
+    // The group's next member continues at its offset.
     let rest = good(&run(
         "kafka-verifiable-consumer --bootstrap-server SERVERS --topic v \
                           --group-id g --max-messages 10",
@@ -160,18 +150,17 @@ fn every_record_of_the_verifiable_producer_is_printed_and_read_once() {
 #[test]
 fn values_of_a_file_are_what_arrives() {
     let site = Site::new();
-    let cluster = Somebodys::start(&site, &[]);
+    let cluster = ServingCluster::start(&site, &[]);
     let run = |line: &str| call(&site, &cluster.servers, line);
     site.write("payload.txt", "one;three;");
     good(&run(
         "kafka-topics --bootstrap-server SERVERS --create --topic f --partitions 1 \
                --replication-factor 1",
     ));
-    let sent = run(
+    let sent = good(&run(
         "kafka-producer-perf-test --topic f --num-records 50 --payload-file payload.txt \
-                    --payload-delimiter ; --throughput -1 --bootstrap-server SERVERS",
-    );
-    let sent = good(&sent);
+         --payload-delimiter ; --throughput -1 --bootstrap-server SERVERS",
+    ));
     assert!(
         sent.contains("Number of records read: 2\n50 records sent, "),
         "{sent}"
@@ -203,7 +192,7 @@ fn a_link_with_the_name_of_a_script_is_that_tool() {
 #[test]
 fn zookeeper_stands_for_the_servers_of_the_environment() {
     let site = Site::new();
-    let cluster = Somebodys::start(&site, &[]);
+    let cluster = ServingCluster::start(&site, &[]);
     let line = [
         "kafka-topics.sh",
         "--zookeeper",
@@ -267,7 +256,7 @@ fn mistakes_and_failed_sends_end_with_their_status() {
     assert_eq!(code, Some(0), "argparse4j's help is a result");
     assert!(help.contains("--payload-monotonic"), "{help}");
 
-    let cluster = Somebodys::start(&site, &[]);
+    let cluster = ServingCluster::start(&site, &[]);
     let made = call(
         &site,
         &cluster.servers,
@@ -306,7 +295,7 @@ fn mistakes_and_failed_sends_end_with_their_status() {
 #[test]
 fn topics_that_a_pattern_fits_are_read_together() {
     let site = Site::new();
-    let cluster = Somebodys::start(&site, &[]);
+    let cluster = ServingCluster::start(&site, &[]);
     let run = |line: &str| call(&site, &cluster.servers, line);
     for (topic, partitions) in [("in-b", 2), ("in-a", 3), ("out-a", 1)] {
         good(&run(&format!(
@@ -328,7 +317,7 @@ fn topics_that_a_pattern_fits_are_read_together() {
         ("0.1907", "2000"),
         "2 x 1,000 x 100 B: {row}"
     );
-    // A group's offsets are those of all topics: who comes later finds the third one's records only.
+    // A group has offsets for all topics, so a later member reads only the third topic's records.
     let of_group = format!("{tool} --group g --num-records");
     let first = run(&format!("{of_group} 2000 --include in-.*"));
     assert_eq!(good(&first).split(", ").nth(4), Some("2000"));

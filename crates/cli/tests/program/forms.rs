@@ -2,21 +2,16 @@
 
 use std::fs;
 
-use crate::site::{Site, check_refused, json, text};
+use crate::site::{Site, check_refused, good, json};
 
 #[test]
 fn a_run_is_given_in_every_form_and_its_folder_stays_as_it_is() {
     let site = Site::new();
-    let output = site.run(&["run", "counted.yaml", "--out", "out"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    // What is written anew would come back.
+    good(&site.run(&["run", "counted.yaml", "--out", "out"]));
+    // A file that is written again would reappear.
     fs::remove_file(site.path("out/report.html")).unwrap();
     fs::remove_file(site.path("out/summary.json")).unwrap();
-    let report = |arguments: &[&str]| {
-        let output = site.run(&[&["report", "out"], arguments].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-        text(&output.stdout)
-    };
+    let report = |arguments: &[&str]| good(&site.run(&[&["report", "out"], arguments].concat()));
 
     let markdown = report(&["--as", "markdown"]);
     assert!(

@@ -1,4 +1,4 @@
-//! `--serve`: a run that is watched, by a browser, by Prometheus, and by whoever means it no good.
+//! `--serve`: a run that is watched by a browser, by Prometheus and by hostile clients.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -9,10 +9,13 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::site::{Site, json, text};
+use crate::site::{Site, json, text, wait_until};
 
-/// Nothing here takes so long on any machine that is alive.
+/// Nothing here takes longer on any machine that is alive.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A run of a minute.
+const LONG: [&str; 5] = ["tiny.yaml", "--out", "out", "--set", "stages.hold=60 s"];
 
 /// A run that serves, and where.
 struct Watched {
@@ -23,10 +26,7 @@ struct Watched {
 
 impl Watched {
     fn start(site: &Site, arguments: &[&str]) -> Self {
-        let mut call = vec!["run"];
-        call.extend(arguments);
-        call.extend(["--serve", "0"]);
-        let mut run = site.start(&call);
+        let mut run = site.start(&[&["run"], arguments, &["--serve", "0"]].concat());
         let mut stderr = BufReader::new(run.stderr.take().unwrap());
         let mut messages = String::new();
         let address = loop {
@@ -49,31 +49,25 @@ impl Watched {
         stream
     }
 
-    /// What comes back for these bytes.
-    fn say(&self, bytes: &[u8]) -> Answer {
+    /// The response to these bytes.
+    fn send(&self, bytes: &[u8]) -> HttpResponse {
         let mut stream = self.connect();
         stream.write_all(bytes).unwrap();
-        Answer::read(stream)
+        HttpResponse::read(stream)
     }
 
-    fn get(&self, path: &str) -> Answer {
-        self.say(format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address).as_bytes())
+    fn get(&self, path: &str) -> HttpResponse {
+        self.send(format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address).as_bytes())
     }
 
     /// Asks for the part that changes until it contains this.
     fn until(&self, expected: &str) -> String {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let part = self.get("/live.html").body;
-            if part.contains(expected) {
-                return part;
-            }
-            assert!(
-                Instant::now() < deadline,
-                "{expected} does not come: {part}"
-            );
-            std::thread::yield_now();
-        }
+        let mut part = String::new();
+        wait_until(expected, || {
+            part = self.get("/live.html").body;
+            part.contains(expected)
+        });
+        part
     }
 
     /// Waits for its end, after Ctrl-C if `signal` is set. Returns its exit status, stdout and stderr.
@@ -88,16 +82,16 @@ impl Watched {
     }
 }
 
-struct Answer {
+struct HttpResponse {
     status: u16,
     head: String,
     body: String,
 }
 
-impl Answer {
+impl HttpResponse {
     fn read(mut stream: TcpStream) -> Self {
         let mut bytes = Vec::new();
-        // Who is sent away for want of room is not read, so that the end may be a reset: then there is no status.
+        // A refused client is not read, so that the connection may end in a reset. Then there is no status.
         let read = stream.read_to_end(&mut bytes);
         let is_reset = |error: &std::io::Error| error.kind() == ErrorKind::ConnectionReset;
         assert!(read.as_ref().err().is_none_or(is_reset), "{read:?}");
@@ -118,7 +112,7 @@ impl Answer {
     }
 }
 
-/// Numbers by name and labels, of a text whose every line is what the format allows.
+/// Values by name and labels. Every line must have the format of Prometheus.
 fn numbers(metrics: &str) -> BTreeMap<String, f64> {
     let mut numbers = BTreeMap::new();
     for line in metrics.lines().filter(|line| !line.starts_with('#')) {
@@ -129,7 +123,7 @@ fn numbers(metrics: &str) -> BTreeMap<String, f64> {
     numbers
 }
 
-/// The one number of a flow.
+/// The only value with this name for a flow.
 fn of_flow(numbers: &BTreeMap<String, f64>, name: &str, flow: &str) -> f64 {
     let found = numbers.iter().filter(|(key, _)| {
         let labelled = key
@@ -142,7 +136,7 @@ fn of_flow(numbers: &BTreeMap<String, f64>, name: &str, flow: &str) -> f64 {
     found[0]
 }
 
-/// Asks until all is over; meanwhile no counter falls. What the page says then.
+/// Requests page and metrics until the run is over; no counter may fall. Returns the last page.
 fn watched_to_its_end(watched: &Watched) -> String {
     let mut before = BTreeMap::<String, f64>::new();
     let deadline = Instant::now() + PATIENCE;
@@ -238,7 +232,7 @@ fn a_run_is_watched_as_it_goes_and_names_stay_text() {
         .replace("hold: 1 s", "hold: 60 s");
     site.write("named.yaml", &named);
     let watched = Watched::start(&site, &["named.yaml", "--out", "out"]);
-    // Charts come with the first second of which all is known.
+    // Charts start with the first whole second.
     let part = watched.until("id=\"trial-1-throughput\"");
     for expected in [
         "id=\"now\"",
@@ -267,7 +261,8 @@ fn a_run_is_watched_as_it_goes_and_names_stay_text() {
     // The page's own script, and its numbers: nothing else.
     assert_eq!(page.body.matches("<script").count(), 2);
     assert!(!page.body.contains("<script>&"), "the name is text");
-    assert!(!page.body.contains("http://") || page.body.contains("http://www.w3.org/2000/svg"));
+    let svg = "http://www.w3.org/2000/svg";
+    assert!(!page.body.replace(svg, "").contains("http://"));
     let now: Value = serde_json::from_str(&watched.get("/live.json").body).unwrap();
     assert_eq!(
         (&now["phase"], &now["stage"]),
@@ -275,42 +270,32 @@ fn a_run_is_watched_as_it_goes_and_names_stay_text() {
     );
     assert_eq!(now["flows"][0]["flow"], "writers");
     assert_eq!(now["trial_name"], "writers.settings.client.id=<script>&\"");
-    // What is known is not sent again.
-    let answer = watched.get("/live.html");
-    let tag = answer.header("ETag").unwrap().to_owned();
-    let again = |path: &str| {
-        let request =
-            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: {tag}\r\n\r\n");
-        watched.say(request.as_bytes())
-    };
-    let deadline = Instant::now() + PATIENCE;
-    let mut same = again("/live.html");
-    while same.status != 304 {
-        // The second has passed meanwhile: once more with a tag of now.
-        assert_ne!(same.header("ETag"), Some(tag.as_str()));
-        assert!(Instant::now() < deadline);
-        let fresh = watched.get("/live.html");
-        let tag = fresh.header("ETag").unwrap().to_owned();
+    // What is known is not sent again, unless the second has passed meanwhile.
+    wait_until("a part with a known tag is not sent again", || {
+        let part = watched.get("/live.html");
+        let tag = part.header("ETag").unwrap();
         let request =
             format!("GET /live.html HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: {tag}\r\n\r\n");
-        same = watched.say(request.as_bytes());
-    }
-    assert_eq!(same.body, "");
+        let again = watched.send(request.as_bytes());
+        let is_known = again.status == 304;
+        assert_eq!(is_known, again.header("ETag") == Some(tag));
+        assert_eq!(is_known, again.body.is_empty());
+        is_known
+    });
     // A user who stops waits for no viewer.
     let (status, _, stderr) = watched.end(true);
     assert_eq!(status, Some(130), "{stderr}");
 }
 
-/// A hundred at once: each is answered or sent away, and later ones are served again.
+/// Opens a hundred connections at once. Each is served or refused, and later ones are served again.
 fn many_at_once(watched: &Watched, mut idle: Vec<TcpStream>) {
     idle.extend((0..100).map(|_| watched.connect()));
     drop(idle);
-    let deadline = Instant::now() + PATIENCE;
-    while watched.get("/metrics").status != 200 {
-        assert!(Instant::now() < deadline);
-    }
+    wait_until("metrics are served", || {
+        watched.get("/metrics").status == 200
+    });
     let open = b"GET /metrics HTTP/1.1\r\nHost: [::1]:1\r\nAccept: application/openmetrics-text;version=1.0.0\r\n\r\n";
-    let open = watched.say(open);
+    let open = watched.send(open);
     assert!(
         open.header("Content-Type")
             .unwrap()
@@ -320,13 +305,10 @@ fn many_at_once(watched: &Watched, mut idle: Vec<TcpStream>) {
 }
 
 #[test]
-fn nobody_hangs_or_ends_the_server() {
+fn hostile_clients_neither_block_nor_end_the_server() {
     let site = Site::new();
-    let watched = Watched::start(
-        &site,
-        &["tiny.yaml", "--out", "out", "--set", "stages.hold=60 s"],
-    );
-    // Somebody says nothing, somebody says it letter by letter; both hold their connections.
+    let watched = Watched::start(&site, &LONG);
+    // Some clients send nothing, one sends letter by letter; all hold their connections.
     let idle: Vec<TcpStream> = (0..20).map(|_| watched.connect()).collect();
     let mut slow = watched.connect();
     let request = format!(
@@ -336,7 +318,7 @@ fn nobody_hangs_or_ends_the_server() {
     for letter in request.as_bytes() {
         slow.write_all(&[*letter]).unwrap();
     }
-    let slow = Answer::read(slow);
+    let slow = HttpResponse::read(slow);
     assert_eq!(slow.status, 200);
     assert_eq!(slow.body, "", "HEAD has no body");
     assert_ne!(slow.header("Content-Length"), Some("0"));
@@ -363,7 +345,7 @@ fn nobody_hangs_or_ends_the_server() {
             405,
         ),
         (format!("GET / HTTP/3.0\r\n{local}").into_bytes(), 505),
-        // A page from elsewhere whose name points here.
+        // A foreign host name that resolves to this address.
         (
             b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n".to_vec(),
             421,
@@ -377,10 +359,10 @@ fn nobody_hangs_or_ends_the_server() {
             431,
         ),
     ] {
-        let answer = watched.say(&bytes);
+        let response = watched.send(&bytes);
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
-        assert_eq!(answer.status, status, "{shown:?}: {}", answer.head);
-        assert_eq!(answer.header("X-Content-Type-Options"), Some("nosniff"));
+        assert_eq!(response.status, status, "{shown:?}: {}", response.head);
+        assert_eq!(response.header("X-Content-Type-Options"), Some("nosniff"));
     }
     many_at_once(&watched, idle);
     let (status, _, stderr) = watched.end(true);
@@ -388,15 +370,12 @@ fn nobody_hangs_or_ends_the_server() {
 }
 
 #[test]
-fn who_says_nothing_is_sent_away() {
+fn a_request_that_does_not_end_gets_a_timeout() {
     let site = Site::new();
-    let watched = Watched::start(
-        &site,
-        &["tiny.yaml", "--out", "out", "--set", "stages.hold=60 s"],
-    );
+    let watched = Watched::start(&site, &LONG);
     let mut silent = watched.connect();
     silent.write_all(b"GET / HTTP/1.1\r\nHost:").unwrap();
-    assert_eq!(Answer::read(silent).status, 408);
+    assert_eq!(HttpResponse::read(silent).status, 408);
     let (status, ..) = watched.end(true);
     assert_eq!(status, Some(130));
 }
@@ -415,8 +394,7 @@ fn a_port_in_use_is_refused_before_anything_is_started() {
 fn several_targets_are_watched_one_after_the_other() {
     let site = Site::new();
     let targets = ["--target", "embedded", "--target", "embedded:3"];
-    let mut call = vec!["counted.yaml", "--out", "out"];
-    call.extend(targets);
+    let call = [&["counted.yaml", "--out", "out"][..], &targets].concat();
     let watched = Watched::start(&site, &call);
     watched.until("(2 of 2)");
     let over = watched.until("data-phase=\"over\"");

@@ -23,12 +23,13 @@ mod trials;
 
 use std::fs;
 use std::io::Read;
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use site::{Site, TINY, check_refused, json, text, wait_for};
+use site::{Site, TINY, check_refused, json, text, wait_for, wait_until};
 
 #[test]
 fn a_run_ends_with_a_table_a_summary_and_a_report() {
@@ -109,16 +110,8 @@ fn the_report_is_a_function_of_the_folder() {
 #[test]
 fn a_saved_plan_repeats_the_run() {
     let site = Site::new();
-    site.run(&[
-        "run",
-        "tiny.yaml",
-        "--out",
-        "one",
-        "--repeat",
-        "1",
-        "--seed",
-        "7",
-    ]);
+    let first = ["run", "tiny.yaml", "--out", "one"];
+    site.run(&[&first[..], &["--repeat", "1", "--seed", "7"]].concat());
     let output = site.run(&["run", "one/plan.json", "--out", "two", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let (one, two) = (
@@ -203,7 +196,7 @@ fn bad_arguments_are_refused_in_words() {
 
 #[test]
 fn a_target_that_is_not_there_makes_exit_status_3() {
-    // A port that was free a moment ago, and one that speaks something else.
+    // A closed port, and one that speaks another protocol.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let closed = listener.local_addr().unwrap().to_string();
     drop(listener);
@@ -246,18 +239,18 @@ fn a_folder_with_something_in_it_is_left_alone() {
     );
 }
 
+/// A run of a minute that has recorded its first seconds.
+fn start_long(site: &Site) -> Child {
+    let call = ["run", "tiny.yaml", "--out", "out"];
+    let run = site.start(&[&call[..], &["--set", "stages.hold=60 s"]].concat());
+    wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
+    run
+}
+
 #[test]
 fn ctrl_c_ends_a_run_cleanly_and_still_reports() {
     let site = Site::new();
-    let run = site.start(&[
-        "run",
-        "tiny.yaml",
-        "--out",
-        "out",
-        "--set",
-        "stages.hold=60 s",
-    ]);
-    wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
+    let run = start_long(&site);
     let sent = Instant::now();
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();
     let output = run.wait_with_output().unwrap();
@@ -279,23 +272,12 @@ fn ctrl_c_ends_a_run_cleanly_and_still_reports() {
 #[test]
 fn a_killed_run_leaves_nothing_running_and_a_report_can_be_made_of_it() {
     let site = Site::new();
-    let mut run = site.start(&[
-        "run",
-        "tiny.yaml",
-        "--out",
-        "out",
-        "--set",
-        "stages.hold=60 s",
-    ]);
-    wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
+    let mut run = start_long(&site);
     run.kill().unwrap();
     run.wait().unwrap();
     // The embedded cluster sees its parent go, removes its data and ends.
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while site.path("out/target-data").exists() {
-        assert!(Instant::now() < deadline, "the embedded cluster lives on");
-        std::thread::yield_now();
-    }
+    let data = site.path("out/target-data");
+    wait_until("the embedded cluster has ended", || !data.exists());
     let output = site.run(&["report", "out"]);
     assert!(
         text(&output.stdout).contains("cut short"),

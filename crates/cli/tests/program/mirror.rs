@@ -44,7 +44,7 @@ fn a_second_cluster_that_nothing_is_copied_to_is_refused() {
 }
 
 #[test]
-fn mirror_maker_is_not_let_loose_on_somebodys_cluster() {
+fn mirror_maker_is_not_started_on_an_existing_cluster() {
     let there = [
         "--target",
         "127.0.0.1:9",

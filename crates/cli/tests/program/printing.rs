@@ -7,8 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::clusters::Somebodys;
-use crate::site::{COUNTED, Site, check_refused, json, text, wait_for};
+use crate::site::{COUNTED, ServingCluster, Site, check_refused, json, text, wait_for};
 
 /// A stream that cannot be written.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +121,7 @@ fn messages_that_stderr_does_not_take_stop_nothing() {
         let status = &json(&site.path(out).join("run.json"))["status"];
         assert_eq!(*status, "complete", "{broken:?}");
     }
-    let cluster = Somebodys::start(&site, &[]);
+    let cluster = ServingCluster::start(&site, &[]);
     let call = ["run", "counted.yaml", "--out", "there", "--yes", "--target"];
     let mut command = site.command(&[&call[..], &[&cluster.servers]].concat());
     // `2>&1 | head -1`
@@ -139,7 +138,7 @@ fn messages_that_stderr_does_not_take_stop_nothing() {
 #[test]
 fn a_signal_ends_a_load_although_stderr_takes_nothing() {
     let site = Site::new();
-    let cluster = Somebodys::start(&site, &[]);
+    let cluster = ServingCluster::start(&site, &[]);
     let cases = [
         (Broken::Pipe, Signal::TERM),
         (Broken::Pipe, Signal::HUP),
@@ -178,7 +177,7 @@ fn a_signal_ends_clusters_and_tools_although_stderr_takes_nothing() {
     let site = Site::new();
     let mut command = site.command(&["cluster", "up"]);
     command.stdout(Stdio::piped()).stderr(Broken::Pipe.stream());
-    let cluster = Somebodys::of(command.spawn().unwrap());
+    let cluster = ServingCluster::of(command.spawn().unwrap());
     let made = [
         "kafka-topics",
         "--create",

@@ -1,102 +1,15 @@
-//! The embedded cluster with TLS and SASL: who has the key is let in, and nobody sees it.
+//! The embedded cluster with TLS and SASL: clients with the credentials connect, and no secret is shown.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{Site, children, json, text, wait_for};
-
-/// The program with a place of its own for secrets and temporary files.
-fn kgauge(site: &Site, arguments: &[&str]) -> Command {
-    let temporary = site.path("tmp");
-    fs::create_dir_all(&temporary).unwrap();
-    let mut command = site.command(arguments);
-    command
-        .env("XDG_STATE_HOME", site.path("state"))
-        .env("TMPDIR", temporary)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
-}
-
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        match entry.path().is_dir() {
-            true => found.extend(files(&entry.path())),
-            false => found.push(entry.path()),
-        }
-    }
-    found
-}
+use crate::site::{ServingCluster, Site, children, files, good, json, text, wait_for, wait_until};
 
 fn is_empty(dir: &Path) -> bool {
     fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none())
-}
-
-fn until(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::yield_now();
-    }
-}
-
-/// A cluster that serves.
-struct Serving {
-    process: Child,
-    servers: String,
-    /// The path of client.properties; empty without security.
-    properties: String,
-}
-
-impl Serving {
-    fn start(site: &Site, target: &str) -> Self {
-        let mut process = kgauge(site, &["cluster", "up", target]).spawn().unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let mut value = |name: &str| {
-            let line = lines.next().unwrap().unwrap();
-            line.strip_prefix(name).unwrap().to_owned()
-        };
-        let servers = value("bootstrap.servers=");
-        let properties = match target.contains("security") {
-            true => value("client.properties="),
-            false => String::new(),
-        };
-        Self {
-            process,
-            servers,
-            properties,
-        }
-    }
-
-    /// Ends it. Returns its stderr and exit status.
-    fn end(mut self) -> (String, Option<i32>) {
-        kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
-        self.wait()
-    }
-
-    fn wait(&mut self) -> (String, Option<i32>) {
-        let status = self.process.wait().unwrap();
-        let mut stderr = String::new();
-        let pipe = self.process.stderr.as_mut().unwrap();
-        std::io::Read::read_to_string(pipe, &mut stderr).unwrap();
-        (stderr, status.code())
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        if let Ok(None) = self.process.try_wait() {
-            let _ = kill_process(Pid::from_child(&self.process), Signal::INT);
-            let _ = self.process.wait();
-        }
-    }
 }
 
 #[test]
@@ -112,7 +25,7 @@ fn a_run_works_by_every_kind_of_security() {
         let target = format!("embedded:2,security={security}");
         let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "1"];
         let call = [&call[..], &["--target", &target]].concat();
-        let output = kgauge(&site, &call).output().unwrap();
+        let output = site.run(&call);
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{security}: {stderr}");
         let trial = json(&site.path("out/summary.json"))["trials"][0].clone();
@@ -148,12 +61,12 @@ fn no_secret_of_an_embedded_cluster_is_seen_anywhere() {
         let target = format!("embedded:2,security={security}");
         let call = ["run", "tiny.yaml", "--out", "out", "--target", &target];
         let hold = ["--set", "stages.hold='2 s'", "--repeat", "1"];
-        let child = kgauge(&site, &[&call[..], &hold].concat()).spawn().unwrap();
+        let child = site.start(&[&call[..], &hold].concat());
         wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
         let private = site.path("state/kgauge/clusters");
         let mut secrets = secrets(&private);
         assert!(secrets.len() >= at_least, "{security}: {}", secrets.len());
-        // The nodes' own keys lie in no file: no key at all may be seen.
+        // The nodes' own keys are in no file, so no private key at all may be shown.
         secrets.insert("PRIVATE KEY".to_owned());
         let shows = |what: &str, bytes: &[u8]| {
             let text = String::from_utf8_lossy(bytes);
@@ -168,7 +81,7 @@ fn no_secret_of_an_embedded_cluster_is_seen_anywhere() {
                 shows(&path, &fs::read(&path).unwrap());
             }
         }
-        // While it runs: data, log and results; afterwards what stays of them.
+        // While it runs: data, log and results. The remaining files are checked afterwards.
         for path in files(&site.path("out")) {
             shows(
                 &path.display().to_string(),
@@ -190,17 +103,17 @@ fn no_secret_of_an_embedded_cluster_is_seen_anywhere() {
 #[test]
 fn clients_of_a_secured_cluster_need_its_properties() {
     let site = Site::new();
-    let cluster = Serving::start(&site, "embedded:3,security=scram-sha-256+tls");
+    let mut cluster = ServingCluster::start(&site, &["embedded:3,security=scram-sha-256+tls"]);
+    let properties = cluster.properties();
     let run = |target: &str| {
         let call = ["run", "tiny.yaml", "--yes", "--repeat", "1", "--target"];
-        let output = kgauge(&site, &[&call[..], &[target]].concat()).output();
-        let output = output.unwrap();
+        let output = site.run(&[&call[..], &[target]].concat());
         (output.status.code(), text(&output.stderr))
     };
-    let (status, stderr) = run(&cluster.properties);
+    let (status, stderr) = run(properties.to_str().unwrap());
     assert_eq!(status, Some(0), "{stderr}");
 
-    let right = fs::read_to_string(&cluster.properties).unwrap();
+    let right = fs::read_to_string(&properties).unwrap();
     assert!(right.starts_with(&format!("bootstrap.servers={}\n", cluster.servers)));
     let at = right.find("password=\"").unwrap() + "password=\"".len();
     let mut wrong = right.clone();
@@ -216,9 +129,10 @@ fn clients_of_a_secured_cluster_need_its_properties() {
     let (status, stderr) = run(&cluster.servers);
     assert_eq!(status, Some(3), "without TLS: {stderr}");
 
-    let private = Path::new(&cluster.properties).parent().unwrap().to_owned();
+    let private = properties.parent().unwrap();
     assert!(private.join("librdkafka.properties").exists());
-    let (stderr, status) = cluster.end();
+    cluster.interrupt();
+    let (status, stderr) = cluster.wait();
     assert_eq!(status, Some(0), "{stderr}");
     assert!(!private.exists());
     assert!(is_empty(&site.path("tmp")), "nothing is left");
@@ -227,14 +141,15 @@ fn clients_of_a_secured_cluster_need_its_properties() {
 #[test]
 fn after_kill_9_neither_secrets_nor_processes_are_left() {
     let site = Site::new();
-    let mut cluster = Serving::start(&site, "embedded,security=mtls");
-    let private = Path::new(&cluster.properties).parent().unwrap().to_owned();
+    let mut cluster = ServingCluster::start(&site, &["embedded,security=mtls"]);
+    let properties = cluster.properties();
+    let private = properties.parent().unwrap();
     let child = children(cluster.process.id())[0];
     assert!(private.exists());
     cluster.process.kill().unwrap();
     cluster.process.wait().unwrap();
-    until("the private folder is removed", || !private.exists());
-    until("the child ends", || {
+    wait_until("the private folder is removed", || !private.exists());
+    wait_until("the child ends", || {
         let stat = fs::read_to_string(format!("/proc/{child}/stat"));
         stat.map_or(true, |stat| stat.contains(") Z "))
     });
@@ -243,7 +158,7 @@ fn after_kill_9_neither_secrets_nor_processes_are_left() {
 #[test]
 fn after_a_bad_end_the_error_names_the_folder_of_the_logs() {
     let site = Site::new();
-    let mut cluster = Serving::start(&site, "embedded:2");
+    let mut cluster = ServingCluster::start(&site, &["embedded:2"]);
     let child = children(cluster.process.id())[0];
     // kgauge keeps logs only if one of them is not empty.
     let folder = fs::read_dir(site.path("tmp")).unwrap().next().unwrap();
@@ -251,7 +166,7 @@ fn after_a_bad_end_the_error_names_the_folder_of_the_logs() {
     assert!(log.exists());
     fs::write(&log, "last words\n").unwrap();
     kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
-    let (stderr, status) = cluster.wait();
+    let (status, stderr) = cluster.wait();
     assert_eq!(status, Some(3), "{stderr}");
     let place = log.parent().unwrap().display().to_string();
     assert!(
@@ -267,9 +182,7 @@ fn the_flush_policy_of_an_option_is_in_the_meaning_of_an_ack() {
     let site = Site::new();
     let flush = |out: &str, target: &str, more: &[&str]| {
         let call = ["run", "counted.yaml", "--out", out, "--target", target];
-        let output = kgauge(&site, &[&call[..], more].concat()).output().unwrap();
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{target}: {stderr}");
+        good(&site.run(&[&call[..], more].concat()));
         let summary = json(&site.path(out).join("summary.json"));
         let meaning = &summary["trials"][0]["flows"][0]["ack"];
         let words = meaning["flush"].as_str();

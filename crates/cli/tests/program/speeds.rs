@@ -1,10 +1,8 @@
-//! How fast network interfaces are, as the user says it.
+//! `--network-speed`: the speeds of network interfaces.
 
 use std::fs;
 
-use serde_json::Value;
-
-use crate::site::{Site, check_refused, json, text};
+use crate::site::{Site, check_refused, good, json, json_lines};
 
 #[test]
 fn a_wrong_speed_is_refused_with_an_example_before_anything_starts() {
@@ -32,24 +30,11 @@ fn a_wrong_speed_is_refused_with_an_example_before_anything_starts() {
 #[test]
 fn a_speed_that_was_given_is_in_the_folder_and_its_use_in_the_report() {
     let site = Site::new();
-    let output = site.run(&[
-        "run",
-        "tiny.yaml",
-        "--out",
-        "out",
-        "--repeat",
-        "1",
-        "--network-speed",
-        "lo=1Mbit",
-    ]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let lines = fs::read_to_string(site.path("out/evidence.jsonl")).unwrap();
-    let lines = lines
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let speeds: Vec<Value> = lines
-        .filter(|line| line["evidence"] == "network-speed" && line["interface"] == "lo")
-        .collect();
+    let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "1"];
+    let speed = ["--network-speed", "lo=1Mbit"];
+    good(&site.run(&[&call[..], &speed].concat()));
+    let mut speeds = json_lines(&site.path("out/evidence.jsonl"));
+    speeds.retain(|line| line["evidence"] == "network-speed" && line["interface"] == "lo");
     assert_eq!(speeds.len(), 1, "once a repeat: {speeds:?}");
     assert_eq!(speeds[0]["bits_per_s"], 1_000_000);
     assert_eq!(speeds[0]["told_by"], "user");

@@ -1,4 +1,4 @@
-//! Runs of many trials: clusters of their own, trials that fail or are left out, runs that go on.
+//! Runs of many trials: their clusters, trials that fail or are skipped, resumed runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,7 @@ use std::fs;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::site::{COUNTED, Site, json, text, wait_for};
+use crate::site::{COUNTED, Site, events, good, json, text, wait_for, wait_until};
 
 /// A scenario of 800 records by count, with these factors.
 fn varied(site: &Site, repeats: u32, vary: &str) {
@@ -29,16 +29,6 @@ fn trials(summary: &Value) -> BTreeMap<String, (u64, u64, Option<String>)> {
     entries.collect()
 }
 
-fn events(site: &Site, dir: &str, kind: &str) -> Vec<Value> {
-    let lines = fs::read_to_string(site.path(dir).join("events.jsonl")).unwrap();
-    let events = lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap());
-    events
-        .filter(|event: &Value| event["event"] == kind)
-        .collect()
-}
-
 #[test]
 fn a_trial_that_fails_does_not_end_the_run() {
     let site = Site::new();
@@ -58,7 +48,7 @@ fn a_trial_that_fails_does_not_end_the_run() {
     assert!(why.contains("min.insync.replicas"), "{why}");
     assert_eq!(found["bad"].0, 0);
 
-    // What failed is what is left to do.
+    // Resuming repeats what failed.
     let again = site.run(&["run", "--resume", "out"]);
     let stderr = text(&again.stderr);
     assert_eq!(again.status.code(), Some(3), "{stderr}");
@@ -80,16 +70,14 @@ fn a_cluster_that_dies_takes_no_other_trial_with_it() {
         &format!("{scenario}vary:\n  writers.record.size: [50 B, 100 B, 150 B]\n"),
     );
     let run = site.start(&["run", "dying.yaml", "--out", "out", "--seed", "5"]);
-    // The first repeat is under way: its cluster is killed.
+    // The first repeat is in progress: its cluster is killed.
     let repeats = site.path("out/repeats");
     wait_for(&site.path("out/plan.json"));
     let first = || {
         let mut names = fs::read_dir(&repeats).ok()?.flatten();
         names.next().map(|entry| entry.path().join("slices.jsonl"))
     };
-    while first().is_none() {
-        std::thread::yield_now();
-    }
+    wait_until("a repeat has a folder", || first().is_some());
     wait_for(&first().unwrap());
     let children = crate::site::children(run.id());
     let [cluster] = children.as_slice() else {
@@ -106,7 +94,8 @@ fn a_cluster_that_dies_takes_no_other_trial_with_it() {
         .filter(|(measured, ..)| *measured == 2)
         .count();
     assert_eq!((failed, whole), (1, 2), "{found:?}");
-    assert_eq!(events(&site, "out", "cluster-started").len(), 1, "{stderr}");
+    let started = events(&site.path("out"), "cluster-started");
+    assert_eq!(started.len(), 1, "{stderr}");
 }
 
 #[test]
@@ -128,7 +117,7 @@ fn trials_get_the_clusters_that_they_want() {
         assert_eq!(why.is_some(), expected == 0, "{name}");
     }
     // Four kinds of clusters: three more than the first.
-    let started = events(&site, "out", "cluster-started");
+    let started = events(&site.path("out"), "cluster-started");
     assert_eq!(started.len(), 3, "{started:?}");
     assert!(!site.path("out/target-data").exists());
     assert!(!site.path("out/target-data-2").exists());
@@ -150,25 +139,23 @@ fn an_interrupted_run_goes_on_to_the_same_results() {
     let vary = "  writers.record.size: [50 B, 100 B, 150 B]\n";
     varied(&site, 2, vary);
     let text_of = |path: &str| fs::read(site.path(path)).unwrap();
-    let whole = site.run(&["run", "varied.yaml", "--out", "whole", "--seed", "5"]);
-    assert_eq!(whole.status.code(), Some(0), "{}", text(&whole.stderr));
+    good(&site.run(&["run", "varied.yaml", "--out", "whole", "--seed", "5"]));
+    // Every run with this seed executes its repeats in this order.
+    let order = order(&site, "whole");
 
     let kill_at = |arguments: &[&str], done: usize, signal: Signal| {
         let mut run = site.start(arguments);
-        // The repeat after this many is under way.
-        let order = order(&site, "whole");
+        // The repeat after this many is in progress.
         wait_for(&site.path(&format!("out/repeats/{}/slices.jsonl", order[done])));
         kill_process(Pid::from_child(&run), signal).unwrap();
         run.wait().unwrap().code()
     };
     let first = ["run", "varied.yaml", "--out", "out", "--seed", "5"];
     assert_eq!(kill_at(&first, 2, Signal::INT), Some(130));
-    let order = order(&site, "whole");
     let kept = text_of(&format!("out/repeats/{}/repeat.json", order[0]));
     let more = ["run", "--resume", "out"];
     assert_eq!(kill_at(&more, 4, Signal::KILL), None);
-    let last = site.run(&more);
-    assert_eq!(last.status.code(), Some(0), "{}", text(&last.stderr));
+    good(&site.run(&more));
 
     let (whole, out) = (
         json(&site.path("whole/summary.json")),
@@ -209,7 +196,7 @@ fn an_interrupted_run_goes_on_to_the_same_results() {
 
 /// Folders of repeats in the order in which they began.
 fn order(site: &Site, dir: &str) -> Vec<String> {
-    let started = events(site, dir, "repeat-started");
+    let started = events(&site.path(dir), "repeat-started");
     let names = started.iter().map(|event| {
         let number = |key: &str| event["repeat"][key].as_u64().unwrap();
         format!("{:04}-{:02}", number("trial"), number("repeat"))
@@ -221,19 +208,18 @@ fn order(site: &Site, dir: &str) -> Vec<String> {
 fn a_run_that_cannot_be_resumed_is_refused() {
     let site = Site::new();
     fs::create_dir(site.path("empty")).unwrap();
-    for (dir, words) in [("empty", "holds no run"), ("nowhere", "holds no run")] {
+    for dir in ["empty", "nowhere"] {
         let output = site.run(&["run", "--resume", dir]);
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(
-            stderr.contains(words) || stderr.contains("cannot read"),
+            stderr.contains("holds no run") || stderr.contains("cannot read"),
             "{stderr}"
         );
     }
     let both = site.run(&["run", "tiny.yaml", "--resume", "empty"]);
     assert_eq!(both.status.code(), Some(2));
-    let whole = site.run(&["run", "counted.yaml", "--out", "whole"]);
-    assert_eq!(whole.status.code(), Some(0), "{}", text(&whole.stderr));
+    good(&site.run(&["run", "counted.yaml", "--out", "whole"]));
     let two = ["--target", "embedded", "--target", "embedded:2"];
     let two = site.run(&[&["run", "--resume", "whole"][..], &two].concat());
     assert_eq!(two.status.code(), Some(2));
@@ -271,7 +257,7 @@ fn a_run_goes_on_with_its_own_kind_of_cluster_only() {
 }
 
 #[test]
-fn what_was_kept_is_still_there_when_the_run_has_gone_on() {
+fn data_that_was_kept_survives_a_resumed_run() {
     let site = Site::new();
     half_failed(&site, &["--keep"]);
     assert!(site.path("out/target-data").exists());
@@ -306,8 +292,7 @@ fn the_plan_knows_the_target_and_not_the_cluster_of_the_first_trial() {
             "--seed",
             seed,
         ];
-        let output = site.run(&call);
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        good(&site.run(&call));
         let plan = json(&site.path(seed).join("plan.json"));
         assert_eq!(plan["cluster"]["brokers"], 2, "seed {seed}");
     }
@@ -330,8 +315,9 @@ fn security_is_varied_like_anything_else() {
         found.values().all(|(measured, ..)| *measured == 1),
         "{found:?}"
     );
-    assert_eq!(events(&site, "out", "cluster-started").len(), 1, "{stderr}");
-    // The target's own word is not overruled.
+    let started = events(&site.path("out"), "cluster-started");
+    assert_eq!(started.len(), 1, "{stderr}");
+    // A scenario does not override what --target sets.
     let call = ["run", "varied.yaml", "--target", "embedded,security=mtls"];
     let refused = site.run(&call);
     let stderr = text(&refused.stderr);
@@ -340,17 +326,16 @@ fn security_is_varied_like_anything_else() {
 }
 
 #[test]
-fn the_processors_of_a_load_of_a_moment_are_known() {
+fn the_cpu_of_a_load_that_ends_at_once_is_known() {
     let site = Site::new();
     let scenario = "kgauge: 1\nname: short\nquestion: What does a glance cost?\n\
         topic: {partitions: 1, preload: {records: 300000, record: {size: 100 B}}}\n\
         flows: [{name: readers, kind: consume, records: all}]\n\
         stages: {warm-up: 0 s, hold: 60 s}\n";
     site.write("short.yaml", scenario);
-    let output = site.run(&["run", "short.yaml", "--out", "out", "--repeat", "1"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    good(&site.run(&["run", "short.yaml", "--out", "out", "--repeat", "1"]));
     let cpu = &json(&site.path("out/summary.json"))["trials"][0]["cpu"];
-    // What reads 300,000 records takes processor time, however soon it is over; so does who serves them.
+    // Reading 300,000 records takes CPU time on both sides, however soon it is over.
     for figure in ["generator_cores", "target_cores"] {
         assert!(cpu[figure].as_f64().unwrap() > 0.0, "{figure}: {cpu:#}");
     }

@@ -14,11 +14,10 @@ use serde_json::Value;
 
 use site::{Site, check_refused, json, text};
 
-/// One test at a time, and up to three times: a run on a machine that stands still for many seconds may not come to an
-/// end.
+/// One test at a time, and up to three times: a run may fail on a machine that pauses for many seconds.
 fn tries(test: fn()) {
     static MACHINE: Mutex<()> = Mutex::new(());
-    // What another one has panicked about is its own matter.
+    // Another test may have panicked.
     let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let passed = (0..2).any(|_| catch_unwind(test).is_ok());
     if !passed {
@@ -68,7 +67,7 @@ fn run(site: &Site, checks: &str, out: &str) -> Vec<Row> {
     rows(&report)
 }
 
-/// Checks a figure on a machine that may be busy: it is right or inconclusive, and never wrong.
+/// Checks a figure on a machine that may be busy: it passes or is inconclusive.
 fn check_not_wrong(rows: &[Row], figure: &str) {
     let row = rows.iter().find(|row| row.figure == figure);
     let row = row.unwrap_or_else(|| panic!("there is no {figure}"));
@@ -126,7 +125,7 @@ fn a_stall_is_measured_as_arithmetic_says_and_a_wrong_recorder_is_caught() {
         assert_eq!(wrong.iter().find(of_tiny_buffer).unwrap().verdict, "fail");
         let wrong = again("figures");
         let [first, ..] = &wrong[..] else { panic!() };
-        // 5 % more than is right, within 1 %: only a machine that was late by that much would hide it.
+        // The expectation is 5 % too high, with a tolerance of 1 %: only lateness of that size would hide it.
         let hidden = even.measured >= 1.05 * even.low;
         assert!(hidden || first.verdict == "fail", "{}", even.measured);
     });
@@ -146,7 +145,7 @@ fn several_stalls_add_up() {
 }
 
 #[test]
-fn a_capacity_that_nobody_tells_is_what_is_measured() {
+fn a_hidden_capacity_is_what_is_measured() {
     tries(|| {
         let found = run(&Site::new(), "capacity", "out");
         assert_eq!(found.len(), 3);

@@ -1,13 +1,11 @@
 //! `cargo xtask bench brokers`: what a record costs the nodes of the embedded cluster and what it costs
-//! Apache Kafka's brokers, with kgauge's engine as the load of both, in alternating runs; and what the
-//! embedded cluster costs that has nothing to do.
+//! Apache Kafka's brokers, with kgauge's engine as the load of both, in alternating runs; and what
+//! an idle embedded cluster costs.
 
 mod figures;
 mod load;
 mod served;
 mod still;
-
-use std::fs;
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -17,7 +15,7 @@ use super::contender::{BATCH_BYTES, PARTITIONS, VALUE_BYTES};
 use super::machine::BenchMachine;
 use super::proof::ProofRecord;
 use super::{BenchOptions, machine, proof};
-use crate::codegen::root;
+use crate::folders::{root, temporary_in};
 use crate::kafka::RELEASE;
 use crate::say::{print_line, remark};
 use crate::{built, stop};
@@ -60,12 +58,8 @@ pub(super) fn run(options: &BenchOptions) -> Result<()> {
     };
     let kgauge = built::kgauge()?;
     let machine = machine::facts()?;
-    let folder = root().join("target/bench");
-    fs::create_dir_all(&folder)?;
-    let work = tempfile::Builder::new()
-        .prefix("brokers-")
-        .tempdir_in(&folder)?;
-    let still = still::sample(&kgauge, work.path(), &folder)?;
+    let work = temporary_in(&root().join("target/bench"))?;
+    let still = still::sample(&kgauge, work.path())?;
     let mut measured = Vec::new();
     for case in CASES {
         let embedded = format!("embedded:{}", case.nodes);

@@ -16,13 +16,11 @@ const IDLE: Duration = Duration::from_secs(20);
 const TOPICS: u32 = 100;
 const PARTITIONS_OF_TOPIC: u32 = 100;
 
-/// Looks, and tells it in words.
-pub(super) fn sample(kgauge: &Path, work: &Path, folder: &Path) -> Result<String> {
+/// Measures it, and returns a text with the figures.
+pub(super) fn sample(kgauge: &Path, work: &Path) -> Result<String> {
     let topics = built::example("kgauge-client", "topics")?;
-    let data = tempfile::Builder::new()
-        .prefix("data-")
-        .tempdir_in(folder)?;
-    let data = data.path().to_str().context("no UTF-8 path")?;
+    let data = work.join("data");
+    let data = data.to_str().context("no UTF-8 path")?;
     let up = || ServedCluster::start_with(kgauge, work, "embedded:3", &["--data", data]);
     let served = up()?;
     let (cpu, resident) = idle(&served)?;
@@ -46,7 +44,7 @@ pub(super) fn sample(kgauge: &Path, work: &Path, folder: &Path) -> Result<String
     )?;
     let (busy_cpu, busy_resident) = idle(&served)?;
     served.end()?;
-    let _ = fs::remove_dir_all(data);
+    fs::remove_dir_all(data)?;
     Ok(format!(
         "The embedded cluster with three nodes and nothing to do, for {} s:\n  without topics: {:.2} % of a \
          core, {:.1} MiB\n  with {} partitions, each on one node: {:.2} % of a core, {:.1} MiB\n\

@@ -1,7 +1,7 @@
 //! What the kernel alone takes for the same traffic: a client that writes requests of so many bytes and reads the
 //! answers, and does nothing else. No client over sockets can cost less on this machine.
 //!
-//! Both sides are this program again, as processes of their own (`cargo xtask bare ...`): so the CPU is one process's.
+//! Both sides are this program in separate processes (`cargo xtask bare ...`), so that the CPU is that of one process.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

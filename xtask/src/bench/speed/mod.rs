@@ -6,16 +6,16 @@ mod peers;
 mod rows;
 
 use std::fmt::Write as _;
-use std::fs;
 
 use anyhow::Result;
 use serde_json::json;
 
 use super::compare::BenchPlan;
+use super::figures::BenchSpread;
 use super::machine::BenchMachine;
 use super::proof::ProofRecord;
 use super::{BenchOptions, machine, proof};
-use crate::codegen::root;
+use crate::folders::{root, temporary_in};
 use crate::kafka::{self, KafkaBroker, RELEASE, Tools};
 use crate::say::{print_line, remark};
 use crate::{built, stop};
@@ -38,7 +38,7 @@ pub(super) struct SpeedRow {
     unit: &'static str,
     /// kgauge's figure must be at most this.
     at_most: Option<f64>,
-    /// Who is compared, and how many times better kgauge must be.
+    /// The peers, and how many times better than each kgauge must be.
     times: &'static [(&'static str, f64)],
     /// More is better.
     is_rate: bool,
@@ -61,16 +61,11 @@ impl SpeedFigures {
         });
     }
 
-    /// Least, middle and largest figure of somebody in a row.
-    fn of(&self, row: &str, who: &str) -> Option<(f64, f64, f64)> {
+    /// The figures of a load generator in a row.
+    fn of(&self, row: &str, who: &str) -> Option<BenchSpread> {
         let figures = self.figures.iter();
-        let mut values: Vec<f64> = figures
-            .filter(|figure| figure.row == row && figure.who == who)
-            .map(|figure| figure.value)
-            .collect();
-        values.sort_by(f64::total_cmp);
-        let middle = *values.get(values.len() / 2)?;
-        Some((*values.first()?, middle, *values.last()?))
+        let of_both = figures.filter(|figure| figure.row == row && figure.who == who);
+        BenchSpread::of(of_both.map(|figure| figure.value).collect())
     }
 }
 
@@ -82,11 +77,7 @@ pub(super) fn run(options: &BenchOptions) -> Result<()> {
     let kgauge = built::kgauge()?;
     let release = kafka::tools(RELEASE)?;
     let machine = machine::facts()?;
-    let folder = root().join("target/bench");
-    fs::create_dir_all(&folder)?;
-    let work = tempfile::Builder::new()
-        .prefix("speed-")
-        .tempdir_in(&folder)?;
+    let work = temporary_in(&root().join("target/bench"))?;
     let broker = KafkaBroker::start(&work.path().join("broker"))?;
     let tools = Tools {
         release: &release,
@@ -146,11 +137,15 @@ fn table(measured: &SpeedFigures) -> String {
         "least/median/largest", "who", "figure", "asked"
     );
     for row in rows::ROWS {
-        let Some((least, ours, most)) = measured.of(row.name, rows::KGAUGE) else {
+        let Some(ours) = measured.of(row.name, rows::KGAUGE) else {
             continue;
         };
         let asked = row.at_most.map_or_else(String::new, |limit| {
-            let word = if ours <= limit { "held" } else { "MISSED" };
+            let word = if ours.median <= limit {
+                "held"
+            } else {
+                "MISSED"
+            };
             format!("at most {limit} {}: {word}", row.unit)
         });
         let _ = writeln!(
@@ -158,36 +153,37 @@ fn table(measured: &SpeedFigures) -> String {
             "{:<44} {:<18} {:>30}  {asked}",
             row.name,
             rows::KGAUGE,
-            figure(least, ours, most, row.unit)
+            figure(ours, row.unit)
         );
         for &(who, goal) in row.times {
-            let Some((least, theirs, most)) = measured.of(row.name, who) else {
+            let Some(theirs) = measured.of(row.name, who) else {
                 continue;
             };
-            let times = match row.is_rate {
-                true => ours / theirs,
-                false => theirs / ours,
-            };
-            let asked = match (goal, times >= goal) {
+            let ratio = ours.median / theirs.median;
+            let times = if row.is_rate { ratio } else { 1.0 / ratio };
+            let asked = if goal == 0.0 {
                 // Nothing is asked: the figure says what there is to reach.
-                (0.0, _) => format!("{:.1} times less", ours / theirs),
-                (_, true) => format!("{goal} times: {times:.1}, held"),
-                _ => format!("{goal} times: {times:.1}, MISSED"),
+                format!("{ratio:.1} times less")
+            } else if times >= goal {
+                format!("{goal} times: {times:.1}, held")
+            } else {
+                format!("{goal} times: {times:.1}, MISSED")
             };
             let _ = writeln!(
                 text,
                 "{:<44} {who:<18} {:>30}  {asked}",
                 "",
-                figure(least, theirs, most, row.unit)
+                figure(theirs, row.unit)
             );
         }
     }
     text
 }
 
-fn figure(least: f64, middle: f64, most: f64, unit: &str) -> String {
-    let digits = if middle < 100.0 { 1 } else { 0 };
-    format!("{least:.digits$}/{middle:.digits$}/{most:.digits$} {unit}")
+fn figure(of: BenchSpread, unit: &str) -> String {
+    let BenchSpread { min, median, max } = of;
+    let digits = if median < 100.0 { 1 } else { 0 };
+    format!("{min:.digits$}/{median:.digits$}/{max:.digits$} {unit}")
 }
 
 #[cfg(test)]

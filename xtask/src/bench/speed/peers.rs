@@ -9,15 +9,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use super::super::contender::timed;
-use crate::codegen::root;
+use super::super::contender::{BUFFER_BYTES, PARTITIONS, timed};
+use crate::folders::root;
 use crate::kafka::{Job, KafkaScript, Tools, output};
 
 const TIME_MAX: Duration = Duration::from_secs(900);
 const TOPIC: &str = "bench-speed";
-const PARTITIONS: u32 = 6;
 
-/// What a load is, for those who do not read scenarios.
+/// A load, for programs that do not read scenarios.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BenchLoad {
     pub(super) records: u64,
@@ -31,7 +30,12 @@ pub(super) struct BenchLoad {
     pub(super) rate: u64,
 }
 
-pub(super) const BUFFER_BYTES: u64 = 64 << 20;
+impl BenchLoad {
+    /// Kafka's name of its compression.
+    pub(super) fn codec(self) -> &'static str {
+        if self.is_lz4 { "lz4" } else { "none" }
+    }
+}
 
 /// What a run did.
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +98,7 @@ impl<'a> PeerPrograms<'a> {
         None
     }
 
-    /// kgauge's engine with a scenario, and what it tells of itself.
+    /// kgauge's engine with a scenario, and its own report.
     pub(super) fn engine(&self, scenario: &str) -> Result<(PeerRun, Value)> {
         (self.tools.alive)()?;
         let path = self.folder.join("flow.yaml");
@@ -150,7 +154,7 @@ impl<'a> PeerPrograms<'a> {
             command.arg(number.to_string());
         }
         command.arg(BUFFER_BYTES.to_string());
-        command.arg(if load.is_lz4 { "lz4" } else { "none" });
+        command.arg(load.codec());
         command
             .arg(load.keys.to_string())
             .arg(load.rate.to_string());
@@ -168,7 +172,7 @@ impl<'a> PeerPrograms<'a> {
         }))
     }
 
-    /// Kafka's own tool, with values of its own or with those of a file.
+    /// Kafka's own tool, with random values or with those of a file.
     pub(super) fn kafka_tool(&self, load: BenchLoad, payload: Option<&Path>) -> Result<PeerRun> {
         self.tools.create(TOPIC, PARTITIONS)?.run()?.success()?;
         let (count, bytes) = (load.records.to_string(), load.value_bytes.to_string());
@@ -181,19 +185,10 @@ impl<'a> PeerPrograms<'a> {
             format!("batch.size={}", load.batch_bytes),
             format!("linger.ms={}", load.linger_ms),
             format!("buffer.memory={BUFFER_BYTES}"),
-            format!(
-                "compression.type={}",
-                if load.is_lz4 { "lz4" } else { "none" }
-            ),
+            format!("compression.type={}", load.codec()),
         ];
-        let mut arguments = vec![
-            "--topic",
-            TOPIC,
-            "--num-records",
-            &count,
-            "--throughput",
-            &rate,
-        ];
+        let mut arguments = vec!["--topic", TOPIC, "--num-records", &count];
+        arguments.extend(["--throughput", &rate]);
         match payload {
             Some(path) => {
                 let path = path.to_str().context("no UTF-8 path")?;
@@ -221,17 +216,11 @@ impl<'a> PeerPrograms<'a> {
         })
     }
 
-    /// Kafka's consumer tool, reading a topic that is there.
+    /// Kafka's consumer tool, reading an existing topic.
     pub(super) fn kafka_consumer(&self, topic: &str, records: u64) -> Result<PeerRun> {
         let count = records.to_string();
-        let arguments = [
-            "--topic",
-            topic,
-            "--num-records",
-            &count,
-            "--timeout",
-            "60000",
-        ];
+        let what = ["--topic", topic, "--num-records", &count];
+        let arguments = [&what[..], &["--timeout", "60000"]].concat();
         let mut job = self.tools.call(KafkaScript::CONSUMER_PERF, &arguments)?;
         job.time_max = TIME_MAX;
         let (finished, cpu) = timed(job)?;
@@ -242,26 +231,16 @@ impl<'a> PeerPrograms<'a> {
         })
     }
 
-    /// A topic with records for readers, written by franz-go or Kafka's tool; its name.
+    /// A topic with records for readers, written by Kafka's tool; its name.
     pub(super) fn filled(&self, load: BenchLoad) -> Result<&'static str> {
         const FILLED: &str = "bench-read";
         self.tools.create(FILLED, PARTITIONS)?.run()?.success()?;
-        let count = load.records.to_string();
-        let bytes = load.value_bytes.to_string();
+        let (count, bytes) = (load.records.to_string(), load.value_bytes.to_string());
         let batch = format!("batch.size={}", load.batch_bytes);
-        let arguments = [
-            "--topic",
-            FILLED,
-            "--num-records",
-            &count,
-            "--record-size",
-            &bytes,
-            "--throughput",
-            "-1",
-            "--command-property",
-            "acks=1",
-            &batch,
-        ];
+        let what = ["--topic", FILLED, "--num-records", &count];
+        let how = ["--record-size", &bytes, "--throughput", "-1"];
+        let settings = ["--command-property", "acks=1", &batch];
+        let arguments = [&what[..], &how, &settings].concat();
         let mut job = self.tools.call(KafkaScript::PRODUCER_PERF, &arguments)?;
         job.time_max = TIME_MAX;
         job.run()?.success()?;

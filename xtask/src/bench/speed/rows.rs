@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 
 use super::super::compare::BenchPlan;
+use super::super::contender::{BUFFER_BYTES, next_random};
 use super::bare::{self, Traffic};
-use super::peers::{BUFFER_BYTES, BenchLoad, PeerPrograms, PeerRun};
+use super::peers::{BenchLoad, PeerPrograms, PeerRun};
 use super::{SpeedFigures, SpeedRow};
 use crate::kafka::Job;
 
@@ -91,8 +92,8 @@ const PLAIN: BenchLoad = BenchLoad {
     rate: 0,
 };
 
-/// By a schedule that nobody keeps up with: everything that pacing costs, and no waiting for it, which
-/// would be counted as CPU by whoever spins. Kafka's tool has no keys.
+/// By a schedule that no generator keeps up with: it includes all costs of pacing except waiting, which would count as
+/// CPU for generators that spin. Kafka's tool has no keys.
 const PACED: BenchLoad = BenchLoad {
     keys: 10_000,
     rate: 10_000_000,
@@ -216,21 +217,17 @@ fn singles(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) -> 
     for round in 1..=plan.rounds {
         let (_, report) = peers.engine(&text)?;
         let number = |name: &str| report[name].as_f64().unwrap_or(f64::NAN);
-        to.add(
-            SINGLE,
-            KGAUGE,
-            round,
-            number("cpu_ns") / number("requests") / 1e3,
-        );
+        let cpu_ns = number("cpu_ns") / number("requests");
+        to.add(SINGLE, KGAUGE, round, cpu_ns / 1e3);
     }
     Ok(())
 }
 
 /// What the kernel takes for the bytes of the rows above.
 fn bare_sockets(plan: BenchPlan, to: &mut SpeedFigures) -> Result<()> {
-    // A batch of 128 KiB has so many records of 100 bytes with a key of eight: 117 bytes each, as encoded.
+    // Records of 100 bytes with a key of eight in a batch of 128 KiB: 117 bytes each, as encoded.
     const KEYED_RECORDS: f64 = 131_072.0 / 117.0;
-    // An answer of a mebibyte has so many without key: 108 bytes each.
+    // Records without a key in a response of a mebibyte: 108 bytes each.
     const READ_RECORDS: f64 = 1_048_576.0 / 108.0;
     let traffic = |requests: u64, request_bytes: usize, answer_bytes: usize| Traffic {
         requests,
@@ -312,21 +309,11 @@ fn first_ack(peers: &PeerPrograms<'_>, kgauge: &Path) -> Result<f64> {
     const TOPIC: &str = "bench-first";
     peers.tools.create(TOPIC, 1)?.run()?.success()?;
     let mut command = Command::new(kgauge);
-    command.args([
-        "kafka-producer-perf-test",
-        "--topic",
-        TOPIC,
-        "--num-records",
-        "1",
-    ]);
-    command.args([
-        "--record-size",
-        "100",
-        "--throughput",
-        "-1",
-        "--bootstrap-server",
-    ]);
-    command.arg(&peers.tools.servers);
+    command
+        .args(["kafka-producer-perf-test", "--topic", TOPIC])
+        .args(["--num-records", "1", "--record-size", "100"])
+        .args(["--throughput", "-1", "--bootstrap-server"])
+        .arg(&peers.tools.servers);
     let start = Instant::now();
     let finished = Job::new("one record".to_owned(), command, Duration::from_secs(60)).run()?;
     let took = start.elapsed().min(finished.took);
@@ -350,29 +337,31 @@ fn scenario(load: BenchLoad) -> String {
         0 => String::new(),
         keys => format!(", key: {{uniform: {{keys: {keys}, size: 8 B}}}}"),
     };
-    let (codec, compressibility) = match load.is_lz4 {
-        true => ("lz4", ", compressibility: 2"),
-        false => ("none", ""),
+    let compressibility = if load.is_lz4 {
+        ", compressibility: 2"
+    } else {
+        ""
     };
     format!(
         "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 6}}\nflows:\n  - {{name: w, kind: produce, \
          shape: {shape}, records: {}, record: {{size: {} B{key}{compressibility}}}, settings: {{batch.size: {}, \
-         linger.ms: {}, buffer.memory: {BUFFER_BYTES}, compression.type: {codec}}}}}\n\
+         linger.ms: {}, buffer.memory: {BUFFER_BYTES}, compression.type: {}}}}}\n\
          stages: {{warm-up: 0 s, hold: none, drain: 60 s}}\n",
-        load.records, load.value_bytes, load.batch_bytes, load.linger_ms
+        load.records,
+        load.value_bytes,
+        load.batch_bytes,
+        load.linger_ms,
+        load.codec()
     )
 }
 
 /// Values for Kafka's tool of which about half is the same in each, 100 bytes a line.
 fn half_repeats() -> String {
     let mut text = String::new();
-    let mut state: u64 = 1;
+    let mut state = 1;
     for _ in 0..1_000 {
         for at in 0..100_u32 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let random = u32::try_from((state >> 33) % 64).unwrap_or(0);
+            let random = u32::try_from(next_random(&mut state) % 64).unwrap_or(0);
             let letter = if at % 64 < 32 { random } else { at % 26 };
             text.push(char::from(b'0' + u8::try_from(letter).unwrap_or(0)));
         }

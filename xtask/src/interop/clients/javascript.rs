@@ -5,7 +5,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{Client, copy, is_installed, job, now_installed, source, version};
+use super::{Client, copy, job, source, version};
+use crate::folders::{is_installed, mark_installed};
 use crate::interop::checks::Transcript;
 
 /// The oldest release of Node.js that the client supports: see `engines` in its package.json.
@@ -37,7 +38,7 @@ pub(super) fn install(log: &mut Transcript, folder: &Path) -> Result<Client> {
             .args(["--no-audit", "--no-fund"])
             .current_dir(folder);
         log.run(job("npm ci", fetch))?;
-        now_installed(folder, &list)?;
+        mark_installed(folder, &list)?;
     }
     // Node resolves modules from the folder of the program, so the program is copied to theirs.
     for name in PROGRAM {

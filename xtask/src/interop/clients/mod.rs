@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 
 use super::actions::{Action, InteropClient, REPLICATION_FACTOR};
 use super::checks::{Checks, Name, Transcript};
-use crate::codegen::root;
+use crate::folders::root;
 use crate::kafka::{FinishedJob, Job, Tools};
 use crate::stop;
 use report::{ActionOutcome, ClientReport};
@@ -81,7 +81,7 @@ fn install(log: &mut Transcript, column: InteropClient, folder: &Path) -> Result
     }
 }
 
-/// What a program has to tell about.
+/// The actions that a program must report.
 fn actions_of(column: InteropClient) -> impl Iterator<Item = Action> {
     let all = Action::ALL.into_iter();
     all.filter(move |&action| column.lacks(action).is_none())
@@ -150,22 +150,6 @@ fn copy(name: &str, from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// True when the same list of packages was installed into `folder` to the end.
-fn is_installed(folder: &Path, list: &Path) -> Result<bool> {
-    let expected = fs::read(list).with_context(|| format!("cannot read {}", list.display()))?;
-    let there = fs::read(folder.join(INSTALLED)).unwrap_or_default();
-    Ok(there == expected)
-}
-
-/// Notes that it was.
-fn now_installed(folder: &Path, list: &Path) -> Result<()> {
-    fs::copy(list, folder.join(INSTALLED))?;
-    Ok(())
-}
-
-/// Holds the list of packages that are in a folder.
-const INSTALLED: &str = "installed";
-
 fn job(words: &str, command: Command) -> Job {
     Job::new(words.to_owned(), command, INSTALL_MAX)
 }
@@ -207,17 +191,5 @@ mod tests {
         assert_eq!(row(Action::LogDirs), "FAILED");
         assert!(checks.totals().starts_with("1 passed"));
         assert!(row(Action::EndToEnd).starts_with('–'));
-    }
-
-    #[test]
-    fn a_changed_list_of_packages_is_installed_anew() {
-        let folder = tempfile::tempdir().unwrap();
-        let list = folder.path().join("list");
-        fs::write(&list, "a==1").unwrap();
-        assert!(!is_installed(folder.path(), &list).unwrap());
-        now_installed(folder.path(), &list).unwrap();
-        assert!(is_installed(folder.path(), &list).unwrap());
-        fs::write(&list, "a==2").unwrap();
-        assert!(!is_installed(folder.path(), &list).unwrap());
     }
 }

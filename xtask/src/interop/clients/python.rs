@@ -5,7 +5,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{Client, is_installed, job, now_installed, source, version};
+use super::{Client, job, source, version};
+use crate::folders::{is_installed, mark_installed};
 use crate::interop::checks::Transcript;
 
 pub(super) fn install(log: &mut Transcript, folder: &Path) -> Result<Client> {
@@ -27,7 +28,7 @@ pub(super) fn install(log: &mut Transcript, folder: &Path) -> Result<Client> {
         fetch.args(["--quiet", "--only-binary", ":all:", "--requirement"]);
         fetch.arg(&list);
         log.run(job("pip install", fetch))?;
-        now_installed(folder, &list)?;
+        mark_installed(folder, &list)?;
     }
     let mut command = Command::new(python);
     // What a user has set for Python would change what is checked.

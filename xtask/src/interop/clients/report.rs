@@ -113,9 +113,10 @@ fn parse_report(line: &str) -> Result<ActionReport> {
             took,
         });
     }
-    let outcome = match line.ok.context("neither ok nor skipped")? {
-        true => ActionOutcome::Done,
-        false => ActionOutcome::Failed,
+    let outcome = if line.ok.context("neither ok nor skipped")? {
+        ActionOutcome::Done
+    } else {
+        ActionOutcome::Failed
     };
     let detail = line.detail.context("no detail")?;
     Ok(ActionReport {

@@ -1,6 +1,9 @@
 //! The troubles, who is to blame for each, and the load that shows it.
 
-use super::party::BlamedParty;
+use Disturbance::{CutOff, Dead, Group, Neighbours, Nice, Paused, Pinned, Quiet, Slow};
+
+use super::super::target_in_name;
+use super::party::BlamedParty::{self, Generator, Nobody, Others, Target};
 
 /// One trouble on one target.
 pub(super) struct BlameCell {
@@ -84,161 +87,44 @@ const fn cell(
 }
 
 pub(super) const CELLS: &[BlameCell] = &[
-    cell(
-        "none",
-        EMBEDDED,
-        BlamedParty::Nobody,
-        Disturbance::Quiet,
-        RATE,
-    ),
-    cell("none", KAFKA, BlamedParty::Nobody, Disturbance::Quiet, RATE),
-    cell(
-        "dead",
-        EMBEDDED,
-        BlamedParty::Target,
-        Disturbance::Dead,
-        RATE,
-    ),
-    cell("dead", KAFKA, BlamedParty::Target, Disturbance::Dead, RATE),
-    cell(
-        "killed",
-        EMBEDDED,
-        BlamedParty::Target,
-        Disturbance::Quiet,
-        KILLED,
-    ),
-    cell(
-        "killed",
-        KAFKA,
-        BlamedParty::Target,
-        Disturbance::Quiet,
-        KILLED,
-    ),
-    cell(
-        "paused",
-        EMBEDDED,
-        BlamedParty::Target,
-        Disturbance::Paused,
-        RATE,
-    ),
-    cell(
-        "paused",
-        KAFKA,
-        BlamedParty::Target,
-        Disturbance::Paused,
-        RATE,
-    ),
-    cell(
-        "slow",
-        EMBEDDED,
-        BlamedParty::Target,
-        Disturbance::Slow,
-        RATE,
-    ),
-    cell("slow", KAFKA, BlamedParty::Target, Disturbance::Slow, RATE),
-    cell(
-        "throttled",
-        EMBEDDED,
-        BlamedParty::Target,
-        Disturbance::Quiet,
-        CAPPED,
-    ),
-    cell(
-        "throttled",
-        QUOTA,
-        BlamedParty::Target,
-        Disturbance::Quiet,
-        RATE,
-    ),
-    cell(
-        "unreachable",
-        EMBEDDED,
-        BlamedParty::Target,
-        Disturbance::CutOff,
-        RATE,
-    ),
-    cell(
-        "unreachable",
-        KAFKA,
-        BlamedParty::Target,
-        Disturbance::CutOff,
-        RATE,
-    ),
-    cell(
-        "nice",
-        EMBEDDED,
-        BlamedParty::Others,
-        Disturbance::Nice,
-        RATE,
-    ),
-    cell("nice", KAFKA, BlamedParty::Others, Disturbance::Nice, RATE),
-    cell(
-        "pinned",
-        EMBEDDED,
-        BlamedParty::Others,
-        Disturbance::Pinned,
-        RATE,
-    ),
-    cell(
-        "pinned",
-        KAFKA,
-        BlamedParty::Others,
-        Disturbance::Pinned,
-        RATE,
-    ),
-    cell(
-        "cpu-limit",
-        EMBEDDED,
-        BlamedParty::Generator,
-        Disturbance::Group,
-        RATE,
-    ),
-    cell(
-        "cpu-limit",
-        KAFKA,
-        BlamedParty::Generator,
-        Disturbance::Group,
-        RATE,
-    ),
-    cell(
-        "neighbours",
-        EMBEDDED,
-        BlamedParty::Others,
-        Disturbance::Neighbours,
-        FULL_SPEED,
-    ),
-    cell(
-        "neighbours",
-        KAFKA,
-        BlamedParty::Others,
-        Disturbance::Neighbours,
-        FULL_SPEED,
-    ),
+    cell("none", EMBEDDED, Nobody, Quiet, RATE),
+    cell("none", KAFKA, Nobody, Quiet, RATE),
+    cell("dead", EMBEDDED, Target, Dead, RATE),
+    cell("dead", KAFKA, Target, Dead, RATE),
+    cell("killed", EMBEDDED, Target, Quiet, KILLED),
+    cell("killed", KAFKA, Target, Quiet, KILLED),
+    cell("paused", EMBEDDED, Target, Paused, RATE),
+    cell("paused", KAFKA, Target, Paused, RATE),
+    cell("slow", EMBEDDED, Target, Slow, RATE),
+    cell("slow", KAFKA, Target, Slow, RATE),
+    cell("throttled", EMBEDDED, Target, Quiet, CAPPED),
+    cell("throttled", QUOTA, Target, Quiet, RATE),
+    cell("unreachable", EMBEDDED, Target, CutOff, RATE),
+    cell("unreachable", KAFKA, Target, CutOff, RATE),
+    cell("nice", EMBEDDED, Others, Nice, RATE),
+    cell("nice", KAFKA, Others, Nice, RATE),
+    cell("pinned", EMBEDDED, Others, Pinned, RATE),
+    cell("pinned", KAFKA, Others, Pinned, RATE),
+    cell("cpu-limit", EMBEDDED, Generator, Group, RATE),
+    cell("cpu-limit", KAFKA, Generator, Group, RATE),
+    cell("neighbours", EMBEDDED, Others, Neighbours, FULL_SPEED),
+    cell("neighbours", KAFKA, Others, Neighbours, FULL_SPEED),
 ];
 
 impl BlameCell {
     /// A name for files: `blame-dead-kafka`.
     pub(super) fn name(&self) -> String {
-        let end = self.target.find(',').unwrap_or(self.target.len());
-        let target = self.target[..end].replace(':', "-");
-        format!("blame-{}-{target}", self.trouble)
+        format!("blame-{}-{}", self.trouble, target_in_name(self.target))
     }
 
-    /// Whether the cluster is there before the run, so that its trouble is not the run's own doing.
+    /// Whether the cluster exists before the run, so that kgauge did not start it.
     pub(super) fn is_existing(&self) -> bool {
-        matches!(
-            self.place,
-            Disturbance::Dead
-                | Disturbance::Paused
-                | Disturbance::Slow
-                | Disturbance::Pinned
-                | Disturbance::Group
-        )
+        matches!(self.place, Dead | Paused | Slow | Pinned | Group)
     }
 
     pub(super) fn scenario(&self) -> String {
         // A JVM that has just started compiles on both processors, so that a quiet run would have a trouble after all.
-        let is_warm_jvm = self.party == BlamedParty::Nobody && self.target != EMBEDDED;
+        let is_warm_jvm = self.party == Nobody && self.target != EMBEDDED;
         let warm_up = if is_warm_jvm { "40 s" } else { "1 s" };
         format!(
             "kgauge: 1\nname: blame\nquestion: Whose doing is it?\ntopic: {{partitions: 6}}\n{}stages: {{warm-up: {warm_up}, \

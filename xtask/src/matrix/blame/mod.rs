@@ -1,5 +1,5 @@
 //! Troubles that are known because they were made: dead, paused, slow and unreachable brokers, generators without a
-//! processor, neighbours that take the machine. Each is one run, and nobody may be blamed who had no part in it.
+//! processor, neighbours that take the machine. Each is one run, and no innocent party may be blamed.
 
 mod cells;
 mod party;
@@ -8,17 +8,17 @@ mod trouble;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::kgauge::{Background, Kgauge};
+use crate::processes::tree;
 use crate::say::{print_line, remark};
 use cells::{BlameCell, CELLS, Disturbance};
 use party::BlameVerdict;
-pub(super) use table::Table;
+pub(super) use table::BlameTable;
 use trouble::Hogs;
 
 /// No run takes longer.
@@ -29,8 +29,8 @@ pub(super) fn run(
     trials: usize,
     is_wanted: impl Fn(&str) -> bool,
     kgauge: &Kgauge<'_>,
-) -> Result<Table> {
-    let mut table = Table::default();
+) -> Result<BlameTable> {
+    let mut table = BlameTable::default();
     for cell in CELLS.iter().filter(|cell| is_wanted(&cell.name())) {
         let name = cell.name();
         if let Some(why) = trouble::why_not(cell.place) {
@@ -63,14 +63,13 @@ fn one(cell: &BlameCell, name: &str, kgauge: &Kgauge<'_>) -> Result<BlameVerdict
     fs::write(&scenario, cell.scenario())?;
     let out = kgauge.folder.join(name);
     let mut cluster = None;
-    let target = match cell.is_existing() {
-        true => {
-            let up = kgauge.start(&format!("{name}-cluster"), &["cluster", "up", cell.target])?;
-            let servers = up.servers();
-            cluster = Some(up);
-            servers?
-        }
-        false => cell.target.to_owned(),
+    let target = if cell.is_existing() {
+        let up = kgauge.start(&format!("{name}-cluster"), &["cluster", "up", cell.target])?;
+        let servers = up.servers()?;
+        cluster = Some(up);
+        servers
+    } else {
+        cell.target.to_owned()
     };
     let (scenario, folder) = (scenario.display().to_string(), out.display().to_string());
     let arguments = [
@@ -95,8 +94,12 @@ fn disturb(
     out: &Path,
 ) -> Result<Option<Hogs>> {
     run.reaches(out, 1)?;
-    let brokers = cluster.map(|cluster| trouble::descendants(cluster.running.id()));
-    let brokers = brokers.unwrap_or_default();
+    let mut brokers = Vec::new();
+    if let Some(cluster) = cluster {
+        let serving = cluster.running.id();
+        let processes = tree(serving)?.into_keys();
+        brokers.extend(processes.filter(|pid| *pid != serving));
+    }
     match place {
         Disturbance::Quiet | Disturbance::Group => {}
         Disturbance::Dead => trouble::kill(&brokers)?,
@@ -114,14 +117,4 @@ fn blamed(out: &Path) -> Result<BlameVerdict> {
     let summary: Value = serde_json::from_str(&text)?;
     let trial = summary["trials"].get(0).context("no trial")?;
     Ok(BlameVerdict::of(trial))
-}
-
-/// The same command with others before its words.
-fn around(words: &[&str], command: &Command) -> Command {
-    let (first, rest) = words.split_first().unwrap_or((&"env", &[]));
-    let mut wrapped = Command::new(first);
-    wrapped.args(rest);
-    wrapped.arg(command.get_program()).args(command.get_args());
-    wrapped.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
-    wrapped
 }

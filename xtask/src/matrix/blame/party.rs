@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Who can be to blame.
+/// The parties that can be to blame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BlamedParty {
     /// Nothing limited it, or the verdict is uncertain.
@@ -61,7 +61,7 @@ impl BlameVerdict {
         accuses(self.limit) || accuses(self.lateness) || generator
     }
 
-    /// Whoever did it is named, and nobody else.
+    /// The guilty party is named, and no other one.
     pub(super) fn is_right(&self, party: BlamedParty) -> bool {
         !self.is_wrong(party) && (self.limit == party || self.lateness == party)
     }
@@ -78,10 +78,11 @@ impl BlameVerdict {
     pub(super) fn form(&self) -> String {
         let mut form = String::new();
         for letter in self.sentence.chars() {
-            match letter.is_ascii_digit() || letter == '.' && form.ends_with('#') {
-                false => form.push(letter),
-                true if form.ends_with('#') => {}
-                true => form.push('#'),
+            let is_in_number = form.ends_with('#');
+            if !(letter.is_ascii_digit() || letter == '.' && is_in_number) {
+                form.push(letter);
+            } else if !is_in_number {
+                form.push('#');
             }
         }
         form

@@ -8,7 +8,7 @@ use super::party::{BlameVerdict, BlamedParty};
 
 /// All runs.
 #[derive(Debug, Default)]
-pub(in crate::matrix) struct Table {
+pub(in crate::matrix) struct BlameTable {
     rows: Vec<Row>,
 }
 
@@ -22,7 +22,7 @@ struct Row {
     left_out: Option<String>,
 }
 
-impl Table {
+impl BlameTable {
     fn row(&mut self, cell: &BlameCell) -> &mut Row {
         let same = |row: &Row| row.trouble == cell.trouble && row.target == cell.target;
         let position = self.rows.iter().position(same);

@@ -1,8 +1,7 @@
 //! How troubles are made: signals to brokers, a network that goes down, programs that take the processors.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::{available_parallelism, sleep};
 use std::time::Duration;
@@ -10,13 +9,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::around;
+use super::super::within_words;
 use super::cells::Disturbance;
 use crate::kafka::ChildProcess;
 
-/// How long brokers stand still, and networks are down.
+/// How long brokers are paused, and networks are down.
 const PAUSE: Duration = Duration::from_millis(2_500);
-/// A slow broker works for so long, and rests for so long.
+/// A slow broker works and is paused in turns of these lengths.
 const WORK: Duration = Duration::from_millis(10);
 const REST: Duration = Duration::from_millis(190);
 /// What a control group gives kgauge of each tenth of a second, in microseconds: 3 % of a processor.
@@ -44,10 +43,10 @@ impl PreparedTrouble {
         match self.place {
             Disturbance::CutOff => {
                 let script = "ip link set lo up && exec \"$@\"";
-                around(&["unshare", "--net", "sh", "-c", script, "sh"], command)
+                within_words(&["unshare", "--net", "sh", "-c", script, "sh"], command)
             }
-            Disturbance::Nice => around(&["nice", "-n", "19"], command),
-            Disturbance::Pinned => around(&["taskset", "-c", "0"], command),
+            Disturbance::Nice => within_words(&["nice", "-n", "19"], command),
+            Disturbance::Pinned => within_words(&["taskset", "-c", "0"], command),
             Disturbance::Group => {
                 let file = self
                     .group
@@ -55,13 +54,13 @@ impl PreparedTrouble {
                     .map(|group| group.0.join("cgroup.procs"));
                 let file = file.unwrap_or_default().display().to_string();
                 let script = "echo $$ > \"$1\" && shift && exec \"$@\"";
-                around(&["sh", "-c", script, "sh", &file], command)
+                within_words(&["sh", "-c", script, "sh", &file], command)
             }
             Disturbance::Quiet
             | Disturbance::Dead
             | Disturbance::Paused
             | Disturbance::Slow
-            | Disturbance::Neighbours => around(&["env"], command),
+            | Disturbance::Neighbours => within_words(&["env"], command),
         }
     }
 }
@@ -72,18 +71,19 @@ struct Group(PathBuf);
 impl Group {
     fn new() -> Result<Group> {
         let name = format!("kgauge-matrix-{}", std::process::id());
-        let old = PathBuf::from("/sys/fs/cgroup/cpu");
-        let group = match old.is_dir() {
-            true => old.join(name),
-            false => PathBuf::from("/sys/fs/cgroup").join(name),
+        // Version 1 of control groups has a separate hierarchy for the CPU.
+        let (parent, file, limit) = if Path::new("/sys/fs/cgroup/cpu").is_dir() {
+            (
+                "/sys/fs/cgroup/cpu",
+                "cpu.cfs_quota_us",
+                GROUP_US.to_owned(),
+            )
+        } else {
+            ("/sys/fs/cgroup", "cpu.max", format!("{GROUP_US} 100000"))
         };
-        fs::create_dir_all(&group)?;
-        let group = Group(group);
-        let written = match old.is_dir() {
-            true => fs::write(group.0.join("cpu.cfs_quota_us"), GROUP_US),
-            false => fs::write(group.0.join("cpu.max"), format!("{GROUP_US} 100000")),
-        };
-        written.context("a control group takes no limit")?;
+        let group = Group(Path::new(parent).join(name));
+        fs::create_dir_all(&group.0)?;
+        fs::write(group.0.join(file), limit).context("a control group takes no limit")?;
         Ok(group)
     }
 }
@@ -96,46 +96,21 @@ impl Drop for Group {
 
 /// Why a trouble cannot be made here.
 pub(super) fn why_not(place: Disturbance) -> Option<String> {
-    let tries = |words: &[&str]| {
-        let mut command = around(words, &Command::new("true"));
+    let fails = |words: &[&str]| {
+        let mut command = within_words(words, &Command::new("true"));
         let tried = command.stdin(Stdio::null()).stderr(Stdio::null()).status();
         !tried.is_ok_and(|status| status.success())
     };
     match place {
-        Disturbance::CutOff if tries(&["unshare", "--net", "nsenter", "--version"]) => {
+        Disturbance::CutOff if fails(&["unshare", "--net", "nsenter", "--version"]) => {
             Some("a network of its own needs root, unshare and nsenter".to_owned())
         }
-        Disturbance::Pinned if tries(&["taskset", "-c", "0"]) => {
+        Disturbance::Pinned if fails(&["taskset", "-c", "0"]) => {
             Some("it needs taskset".to_owned())
         }
         Disturbance::Group => Group::new().err().map(|error| format!("{error:#}")),
         _ => None,
     }
-}
-
-/// The processes below one, its children and theirs.
-pub(super) fn descendants(of: u32) -> Vec<u32> {
-    let parents: BTreeMap<u32, u32> = fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
-            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The state and the parent follow the name, which is in parentheses.
-            let (_, rest) = stat.rsplit_once(')')?;
-            let parent = rest.split_ascii_whitespace().nth(1)?.parse().ok()?;
-            Some((pid, parent))
-        })
-        .collect();
-    let mut found = vec![of];
-    let mut next = 0;
-    while let Some(&parent) = found.get(next) {
-        let children = parents.iter().filter(|(_, of)| **of == parent);
-        found.extend(children.map(|(pid, _)| *pid));
-        next += 1;
-    }
-    found.split_off(1)
 }
 
 fn signal(pids: &[u32], signal: Signal) -> Result<()> {
@@ -203,28 +178,10 @@ impl Hogs {
             hog.args(["-c", "while :; do :; done"]);
             ChildProcess::start(
                 "a program that takes a processor",
-                &mut around(before, &hog),
+                &mut within_words(before, &hog),
             )
         };
         let running = (0..count).map(one).collect::<Result<_>>()?;
         Ok(Hogs { _running: running })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn children_and_their_children_are_found() {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "sleep 60 & wait"]);
-        let shell = ChildProcess::start("sh", &mut shell).unwrap();
-        while descendants(shell.id()).is_empty() {
-            std::thread::yield_now();
-        }
-        assert_eq!(descendants(shell.id()).len(), 1);
-        assert!(descendants(std::process::id()).contains(&shell.id()));
-        kill(&descendants(shell.id())).unwrap();
     }
 }
