@@ -96,7 +96,7 @@ impl PreparedLoad {
                         _ => &mut source,
                     };
                     let side = lookup.side;
-                    let mut client_setup = ClientSetup {
+                    let mut builder = ClientSetup {
                         setup,
                         lookup,
                         echo: part.echo.as_ref(),
@@ -104,11 +104,9 @@ impl PreparedLoad {
                     };
                     let client = match &part.work {
                         Work::Consume(plan) => {
-                            client_setup.consumer(plan, member, assignments.pop_front())?
+                            builder.consumer(plan, member, assignments.pop_front())?
                         }
-                        Work::Produce(plan, payload) => {
-                            client_setup.producer(plan, member, payload)?
-                        }
+                        Work::Produce(plan, payload) => builder.producer(plan, member, payload)?,
                     };
                     workers[worker].push(WorkerMember::new(client, flow, part.is_limited, side));
                 }

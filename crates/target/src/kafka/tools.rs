@@ -40,8 +40,13 @@ impl ReleaseTools {
 
     /// Java with a class of the release, as the scripts of the performance tools start it.
     pub fn command(&self, class: &str) -> Command {
+        self.command_with_heap("-Xmx512M", class)
+    }
+
+    /// Java with a class of the release and a script's flag for the heap, such as `-Xmx512M`.
+    pub fn command_with_heap(&self, heap: &str, class: &str) -> Command {
         let mut command = Command::new(&self.java);
-        command.arg("-Xmx512M").args(super::launch::JVM);
+        command.arg(heap).args(super::launch::JVM);
         if self.logger == Logger::Simple {
             command.arg("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
         }

@@ -150,10 +150,10 @@ mod tests {
             assert!(!line.contains('\n'), "{written}: one line");
             let again: Listeners = serde_json::from_str(&line).unwrap();
             assert_eq!(again, security.listeners);
-            let security = again.security().unwrap();
-            assert_eq!(security.protocol.name(), kind.protocol());
-            assert_eq!(security.tls.is_some(), kind.has_tls());
-            assert_eq!(security.sasl.is_some(), kind.mechanism().is_some());
+            let cluster = again.security().unwrap();
+            assert_eq!(cluster.protocol.name(), kind.protocol());
+            assert_eq!(cluster.tls.is_some(), kind.has_tls());
+            assert_eq!(cluster.sasl.is_some(), kind.mechanism().is_some());
             let file = super::super::client_settings::write(
                 dir.path(),
                 "127.0.0.1:1",
