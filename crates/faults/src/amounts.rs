@@ -14,9 +14,8 @@ impl fmt::Display for ByteSize {
             (1 << 20, "MiB"),
             (1 << 10, "KiB"),
         ];
-        let fits = |(factor, _): &(u64, &str)| self.0 >= *factor && self.0.is_multiple_of(*factor);
-        match units.into_iter().find(fits) {
-            Some((factor, unit)) => write!(f, "{} {unit}", self.0 / factor),
+        match in_largest_unit(self.0, &units) {
+            Some((count, unit)) => write!(f, "{count} {unit}"),
             None => write!(f, "{} B", self.0),
         }
     }
@@ -29,17 +28,23 @@ pub struct Time(pub u64);
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [
-            (3_600_000_000_000_u64, "h"),
+            (3_600_000_000_000, "h"),
             (60_000_000_000, "min"),
             (1_000_000_000, "s"),
             (1_000_000, "ms"),
             (1_000, "µs"),
             (1, "ns"),
         ];
-        let fits = |(factor, _): &(u64, &str)| self.0.is_multiple_of(*factor);
-        match units.into_iter().find(fits) {
-            Some((factor, unit)) if self.0 > 0 => write!(f, "{} {unit}", self.0 / factor),
-            _ => f.write_str("0 s"),
+        match in_largest_unit(self.0, &units) {
+            Some((count, unit)) => write!(f, "{count} {unit}"),
+            None => f.write_str("0 s"),
         }
     }
+}
+
+/// A positive value as a multiple of the first unit that divides it.
+pub(crate) fn in_largest_unit<'a>(value: u64, units: &[(u64, &'a str)]) -> Option<(u64, &'a str)> {
+    let divides = |(factor, _): &&(u64, &str)| value >= *factor && value.is_multiple_of(*factor);
+    let (factor, unit) = units.iter().find(divides)?;
+    Some((value / factor, unit))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::amounts::{ByteSize, Time};
+use crate::amounts::{ByteSize, Time, in_largest_unit};
 
 /// What is wrong with requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,8 +120,7 @@ impl DelayPlan {
             DelayPlan::Quantiles(points) => {
                 let ends = points.first().map(|(part, _)| *part) == Some(0)
                     && points.last().map(|(part, _)| *part) == Some(WHOLE);
-                let mut pairs = points.windows(2);
-                ends && pairs.all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1)
+                ends && points.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1)
             }
         }
     }
@@ -217,9 +216,8 @@ impl fmt::Display for RequestFault {
 /// Rates are written with decimal units.
 fn decimal_bytes(bytes: u64) -> String {
     let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
-    let fits = |(factor, _): &(u64, &str)| bytes >= *factor && bytes.is_multiple_of(*factor);
-    match units.into_iter().find(fits) {
-        Some((factor, unit)) => format!("{} {unit}", bytes / factor),
+    match in_largest_unit(bytes, &units) {
+        Some((count, unit)) => format!("{count} {unit}"),
         None => ByteSize(bytes).to_string(),
     }
 }
@@ -243,6 +241,30 @@ impl fmt::Display for DelayPlan {
                 }
                 Ok(())
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delay_that_is_no_distribution_is_unsound() {
+        let reversed = DelayPlan::Uniform {
+            low_ns: 2,
+            high_ns: 1,
+        };
+        assert!(!reversed.is_sound());
+        for points in [
+            vec![],
+            vec![(1, 1), (1_000_000, 1)],
+            vec![(0, 1), (999_999, 1)],
+            vec![(0, 2), (1_000_000, 1)],
+            vec![(0, 1), (0, 1), (1_000_000, 1)],
+        ] {
+            let delay = DelayPlan::Quantiles(points);
+            assert!(!delay.is_sound(), "{delay:?}");
         }
     }
 }

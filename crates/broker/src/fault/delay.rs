@@ -40,8 +40,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Mean and 99th percentile of many draws, in ms.
-    fn of_many(plan: &DelayPlan) -> (f64, f64) {
+    fn mean_and_p99_ms(plan: &DelayPlan) -> (f64, f64) {
         let draws = Delays::of(plan, 7, NodeId(1)).take(200_000);
         let mut all: Vec<f64> = draws.map(|ns| ns as f64 / 1e6).collect();
         all.sort_by(f64::total_cmp);
@@ -62,7 +61,7 @@ mod tests {
         ];
         for (delay, mean, tail) in cases {
             assert!(delay.is_sound());
-            let (found_mean, found_tail) = of_many(&delay);
+            let (found_mean, found_tail) = mean_and_p99_ms(&delay);
             assert!(
                 (found_mean / mean - 1.0).abs() < 0.01,
                 "{found_mean} {delay:?}"
@@ -84,21 +83,5 @@ mod tests {
         };
         assert_eq!(draws(1), draws(1));
         assert_ne!(draws(1), draws(2));
-    }
-
-    #[test]
-    fn numbers_that_are_no_distribution_are_refused() {
-        let (low_ns, high_ns) = (2 * MS, MS);
-        assert!(!DelayPlan::Uniform { low_ns, high_ns }.is_sound());
-        for points in [
-            vec![],
-            vec![(0, MS)],
-            vec![(0, MS), (999_999, MS)],
-            vec![(0, 2 * MS), (1_000_000, MS)],
-            vec![(0, MS), (0, MS), (1_000_000, MS)],
-        ] {
-            let delay = DelayPlan::Quantiles(points);
-            assert!(!delay.is_sound(), "{delay:?}");
-        }
     }
 }
