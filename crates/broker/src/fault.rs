@@ -72,7 +72,7 @@ pub struct InjectedFault {
 }
 
 /// APIs whose responses have no error that a client checks.
-pub const CANNOT_FAIL: &[ApiKey] = &[
+const CANNOT_FAIL: &[ApiKey] = &[
     ApiKey::ApiVersions,
     ApiKey::DescribeCluster,
     ApiKey::DescribeConfigs,
@@ -144,13 +144,13 @@ impl InjectedFault {
         times: Option<u32>,
         seed: u64,
     ) -> Result<Self, FaultError> {
-        let found = |name: &str| {
-            let mut apis = api_names().filter(|(known, _)| known == name);
+        let api_named = |name: &str| {
+            let found = api_names().find(|(known, _)| known == name);
             let unknown = || FaultError::UnknownName(name.to_owned());
-            apis.next().map(|(_, api)| api).ok_or_else(unknown)
+            found.map(|(_, api)| api).ok_or_else(unknown)
         };
         Ok(Self {
-            api: api.map(found).transpose()?,
+            api: api.map(api_named).transpose()?,
             action,
             times,
             seed,
@@ -168,28 +168,10 @@ impl InjectedFault {
         }
     }
 
-    /// A fault of all APIs until it is lifted.
-    #[must_use]
-    pub fn of_all(action: RequestFault) -> Self {
-        Self {
-            api: None,
-            action,
-            times: None,
-            seed: 0,
-        }
-    }
-
     /// The same for this number of requests.
     #[must_use]
     pub fn times(mut self, times: u32) -> Self {
         self.times = Some(times);
-        self
-    }
-
-    /// The same with another seed.
-    #[must_use]
-    pub fn seeded(mut self, seed: u64) -> Self {
-        self.seed = seed;
         self
     }
 
