@@ -282,17 +282,16 @@ fn read(
     {
         return Ok(sent_elsewhere(replica, partition.index, other));
     }
-    let bytes_max = partition.bytes_max.min(left);
-    let upper_bound_offset = match fetch.reader {
-        Reader::Consumer { .. } => replica.log.high_watermark(),
-        Reader::Debugging => replica.log.log_end_offset(),
-    };
-    read_replica(
-        replica,
-        partition,
-        (bytes_max, upper_bound_offset),
+    let request = ReadRequest {
+        offset: partition.offset,
+        bytes_max: partition.bytes_max.min(left),
+        upper_bound_offset: match fetch.reader {
+            Reader::Consumer { .. } => replica.log.high_watermark(),
+            Reader::Debugging => replica.log.log_end_offset(),
+        },
         first_batch,
-    )
+    };
+    read_replica(replica, partition.index, &request)
 }
 
 /// A follower in the reader's rack, if this node leads and is not there itself.
@@ -303,13 +302,13 @@ fn nearer(
     offset: i64,
     rack: &str,
 ) -> Option<NodeId> {
-    let stands = |node: NodeId| {
-        let there = image.nodes.get(&node).and_then(|node| node.rack.as_deref());
-        there.is_some_and(|there| there == rack)
+    let is_in_rack = |node: NodeId| {
+        let known = image.nodes.get(&node).and_then(|node| node.rack.as_deref());
+        known == Some(rack)
     };
     match &replica.role {
-        ReplicaRole::Leading(leading) if !rack.is_empty() && !stands(own) => {
-            leading.reader_replica(offset, stands)
+        ReplicaRole::Leading(leading) if !rack.is_empty() && !is_in_rack(own) => {
+            leading.reader_replica(offset, is_in_rack)
         }
         _ => None,
     }
@@ -329,26 +328,18 @@ fn sent_elsewhere(replica: &Replica, index: i32, other: NodeId) -> FetchedPartit
 
 fn read_replica(
     replica: &mut Replica,
-    partition: &PartitionFetch,
-    (bytes_max, upper_bound_offset): (usize, i64),
-    first_batch: FirstBatch,
+    index: i32,
+    request: &ReadRequest,
 ) -> Result<FetchedPartition, ErrorCode> {
     replica.read = true;
-    let high_watermark = replica.log.high_watermark();
-    let request = ReadRequest {
-        offset: partition.offset,
-        bytes_max,
-        upper_bound_offset,
-        first_batch,
-    };
     let read = replica
         .log
-        .read(&request)
+        .read(request)
         .map_err(|error| ErrorCode::from_i16(error.code()))?;
     Ok(FetchedPartition {
-        index: partition.index,
+        index,
         error: ErrorCode::None,
-        high_watermark,
+        high_watermark: replica.log.high_watermark(),
         last_stable_offset: replica.log.last_stable_offset(),
         log_start_offset: replica.log.log_start_offset(),
         preferred_read_replica: -1,

@@ -80,7 +80,7 @@ pub(crate) fn finish(node: &mut BrokerNode, reply: Reply, query: &CoordinatorQue
     let coordinators: Vec<Coordinator<'_>> = query
         .keys
         .iter()
-        .map(|key| coordinator(node, (query.key_type, software), key))
+        .map(|key| coordinator(node, query.key_type, software, key))
         .collect();
     let mut response = FindCoordinatorResponse::default();
     if reply.version >= MANY_FROM {
@@ -95,8 +95,13 @@ pub(crate) fn finish(node: &mut BrokerNode, reply: Reply, query: &CoordinatorQue
     node.respond(reply, &response);
 }
 
-fn coordinator<'k>(node: &BrokerNode, kind: (i8, ClientSoftware), key: &'k str) -> Coordinator<'k> {
-    match find(node, kind, key) {
+fn coordinator<'k>(
+    node: &BrokerNode,
+    key_type: i8,
+    software: ClientSoftware,
+    key: &'k str,
+) -> Coordinator<'k> {
+    match find(node, key_type, software, key) {
         Ok((id, host, port)) => Coordinator {
             key: Str::Borrowed(key),
             node_id: id,
@@ -117,7 +122,8 @@ fn coordinator<'k>(node: &BrokerNode, kind: (i8, ClientSoftware), key: &'k str) 
 
 fn find(
     node: &BrokerNode,
-    (key_type, software): (i8, ClientSoftware),
+    key_type: i8,
+    software: ClientSoftware,
     key: &str,
 ) -> Result<(i32, String, u16), Refusal> {
     let refuse = |code, words: &str| Err(Refusal::new(code, words));

@@ -29,15 +29,16 @@ pub(super) fn handle(
     if let Err(code) = checked {
         response.error_code = code.as_i16();
     } else if call.version() < MANY_FROM {
-        let left = leave(node, call, &request.group_id, (&request.member_id, None));
+        let left = leave(node, call, &request.group_id, &request.member_id, None);
         response.error_code = left.err().unwrap_or(ErrorCode::None).as_i16();
     } else {
         for member in &request.members {
-            let who = (&*member.member_id, member.group_instance_id.as_deref());
-            let left = leave(node, call, &request.group_id, who);
+            let instance_id = member.group_instance_id.as_deref();
+            let group = &request.group_id;
+            let left = leave(node, call, group, &member.member_id, instance_id);
             response.members.push(MemberResponse {
                 member_id: Str::Borrowed(&member.member_id),
-                group_instance_id: who.1.map(Str::Borrowed),
+                group_instance_id: instance_id.map(Str::Borrowed),
                 error_code: left.err().unwrap_or(ErrorCode::None).as_i16(),
             });
         }
@@ -50,7 +51,8 @@ fn leave(
     node: &mut BrokerNode,
     call: PendingRequest,
     group: &str,
-    (member_id, instance_id): (&str, Option<&str>),
+    member_id: &str,
+    instance_id: Option<&str>,
 ) -> Result<(), ErrorCode> {
     let done = with_group(node, call.now, group, |group, effects| {
         group.leave(call.now, member_id, instance_id, effects)

@@ -183,20 +183,21 @@ pub(crate) fn serve(
     }
     let message = frame.get(message_at..).unwrap_or_default();
     let amount = |amount| amount_in_frame(amount, api, version, message);
-    let verdict = node.faults.judge(now, (api, ticket), amount);
-    match verdict.until_ns {
+    let decision = node.faults.judge(now, api, ticket, amount);
+    match decision.until_ns {
         Some(at_ns) => {
-            node.hold((call, verdict.outcome), at_ns, frame, message_at);
+            node.hold(call, decision.outcome, at_ns, frame, message_at);
             Ok(())
         }
-        None => carry_out(node, (call, verdict.outcome), frame, message_at),
+        None => carry_out(node, call, decision.outcome, frame, message_at),
     }
 }
 
 /// Carries out a request whose header has been read, or what a fault makes of it.
 pub(crate) fn carry_out(
     node: &mut BrokerNode,
-    (call, outcome): (PendingRequest, DueFault),
+    call: PendingRequest,
+    outcome: DueFault,
     frame: &mut [u8],
     message_at: usize,
 ) -> Result<(), CloseReason> {

@@ -102,7 +102,8 @@ pub(super) fn handle(
             node,
             call,
             &mut body,
-            (acks, topic),
+            acks,
+            topic,
             &mut unfinished,
             &mut targets,
         );
@@ -191,7 +192,8 @@ fn append_topic(
     node: &mut BrokerNode,
     call: PendingRequest,
     body: &mut RequestBody<'_>,
-    (acks, plan): (i16, TopicPlan),
+    acks: i16,
+    plan: TopicPlan,
     unfinished: &mut PendingProduce,
     targets: &mut Vec<(usize, WaitTarget)>,
 ) {
@@ -204,7 +206,7 @@ fn append_topic(
     let mut partition_responses = Vec::with_capacity(partitions.len());
     for (index, range) in partitions {
         let result = match (&topic, range) {
-            (Ok(topic), Some(range)) => append(node, call, (acks, topic), index, body.part(range)),
+            (Ok(topic), Some(range)) => append(node, call, acks, topic, index, body.part(range)),
             (Ok(_), None) => {
                 let words = "There is no batch to append.";
                 Err(Refusal::new(ErrorCode::InvalidRecord, words).into())
@@ -229,7 +231,8 @@ fn append_topic(
 fn append(
     node: &mut BrokerNode,
     call: PendingRequest,
-    (acks, topic): (i16, &TopicImage),
+    acks: i16,
+    topic: &TopicImage,
     index: i32,
     batches: &mut [u8],
 ) -> Result<(AppendInfo, Option<WaitTarget>), RefusedAppend> {

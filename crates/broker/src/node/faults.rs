@@ -13,7 +13,7 @@ use crate::fault::{
     StallWatch, error_named,
 };
 use crate::handlers;
-use crate::ids::{ConnectionId, NodeId};
+use crate::ids::ConnectionId;
 use crate::time::Now;
 
 /// A fault and what is left of it.
@@ -33,8 +33,8 @@ impl Active {
         self.fault.api.is_none_or(|concerned| concerned == api)
     }
 
-    /// Whether requests wait for it until it is lifted. For a stall that is over none does: what is held then belongs
-    /// to other faults.
+    /// Whether requests wait for it until it is lifted. None waits for a stall that is over: other faults hold what is
+    /// held then.
     fn holds(&self, now: Now) -> bool {
         match self.fault.action {
             RequestFault::Stall { length_ns } => self.stall_end_ns(length_ns) > now.mono_ns,
@@ -142,12 +142,13 @@ impl DueFault {
 }
 
 impl NodeFaults {
-    /// Decides about a request; counts what the faults are for. `amount` says how much the request
-    /// brings.
+    /// Decides about a request, and counts it for the faults that it meets. `amount` returns how much the
+    /// request brings.
     pub(crate) fn judge(
         &mut self,
         now: Now,
-        (api, ticket): (ApiKey, Ticket),
+        api: ApiKey,
+        ticket: Ticket,
         amount: impl Fn(CapacityUnit) -> u64,
     ) -> FaultDecision {
         self.now_ns = now.mono_ns;
@@ -160,7 +161,7 @@ impl NodeFaults {
         let mut delay_ns = 0;
         let mut outcome = None;
         let mut records = None;
-        for active in self.active.iter_mut().filter(|one| one.concerns(api)) {
+        for active in self.active.iter_mut().filter(|fault| fault.concerns(api)) {
             match &active.fault.action {
                 RequestFault::Delay(_) => {
                     let drawn = active.delays.as_mut().and_then(Iterator::next);
@@ -208,7 +209,7 @@ impl NodeFaults {
         amount: impl Fn(CapacityUnit) -> u64,
     ) -> u64 {
         let mut ready_ns = at_ns;
-        for active in self.active.iter_mut().filter(|one| one.concerns(api)) {
+        for active in self.active.iter_mut().filter(|fault| fault.concerns(api)) {
             if let RequestFault::Capacity(capacity) = &active.fault.action {
                 let amount = amount(capacity.unit);
                 ready_ns = ready_ns.max(active.bucket.take(capacity, at_ns, amount));
@@ -267,7 +268,7 @@ impl NodeFaults {
     }
 }
 
-/// Sums of a few times never overflow.
+/// At most 73 years, so that a sum of a few times does not overflow.
 fn bounded(ns: u64) -> u64 {
     ns.min(u64::MAX / 8)
 }
@@ -275,9 +276,8 @@ fn bounded(ns: u64) -> u64 {
 impl BrokerNode {
     /// Sets a fault. Faults that were set before come first.
     pub fn set_fault(&mut self, now: Now, id: FaultId, fault: InjectedFault) {
-        let own: NodeId = self.id();
         let delays = match &fault.action {
-            RequestFault::Delay(delay) => Some(Delays::of(delay, fault.seed, own)),
+            RequestFault::Delay(delay) => Some(Delays::of(delay, fault.seed, self.id())),
             _ => None,
         };
         if let RequestFault::Stall { .. } = fault.action {
@@ -321,7 +321,8 @@ impl BrokerNode {
     /// Keeps a request for a later moment.
     pub(crate) fn hold(
         &mut self,
-        (mut call, outcome): (PendingRequest, DueFault),
+        mut call: PendingRequest,
+        outcome: DueFault,
         at_ns: u64,
         frame: &[u8],
         message_at: usize,
@@ -380,7 +381,7 @@ impl BrokerNode {
                 if let Some(course) = &mut call.reply.course {
                     course.go_on(RequestPhase::Local, self.begin_ns(now));
                 }
-                let served = handlers::carry_out(self, (call, outcome), &mut frame, message_at);
+                let served = handlers::carry_out(self, call, outcome, &mut frame, message_at);
                 if let Err(reason) = served {
                     self.close(connection, reason);
                 }

@@ -74,8 +74,8 @@ impl BrokerNode {
     /// Removes what retention no longer keeps, and sets the next time.
     pub(super) fn retention_due(&mut self, now: Now) {
         let next_ms = self.settings.log_retention_check_interval_ms;
-        let sweep = std::mem::take(&mut self.sweeps.retention);
-        self.sweeps.retention = self.sweep(now, sweep, (Timer::Retention, next_ms), |node, id| {
+        let rest = std::mem::take(&mut self.sweeps.retention);
+        self.sweeps.retention = self.sweep(now, rest, Timer::Retention, next_ms, |node, id| {
             let Some(replica) = node.replicas.get_mut(&id) else {
                 return 0;
             };
@@ -100,7 +100,8 @@ impl BrokerNode {
         &mut self,
         now: Now,
         mut rest: Vec<PartitionId>,
-        (timer, next_ms): (Timer, i64),
+        timer: Timer,
+        next_ms: i64,
         each: impl Fn(&mut Self, PartitionId) -> usize,
     ) -> Vec<PartitionId> {
         if rest.is_empty() {
@@ -190,9 +191,9 @@ impl BrokerNode {
     /// Lets logs write down how far they are, and give back files that nobody used since the last
     /// time.
     pub(super) fn checkpoint_due(&mut self, now: Now) {
-        let sweep = std::mem::take(&mut self.sweeps.checkpoint);
-        let timer = (Timer::Checkpoint, CHECKPOINT_MS);
-        self.sweeps.checkpoint = self.sweep(now, sweep, timer, |node, id| {
+        let rest = std::mem::take(&mut self.sweeps.checkpoint);
+        let timer = Timer::Checkpoint;
+        self.sweeps.checkpoint = self.sweep(now, rest, timer, CHECKPOINT_MS, |node, id| {
             node.checkpoint(id).unwrap_or_else(|error| {
                 node.log_failed(error);
                 1

@@ -44,7 +44,8 @@ impl ClosingConnections {
         &mut self,
         now: Now,
         id: ConnectionId,
-        (transport, outbound): (Transport, Outbound),
+        transport: Transport,
+        outbound: Outbound,
         buffer: &mut [u8],
     ) {
         let parted = ClosingConnection {

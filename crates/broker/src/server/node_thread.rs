@@ -367,11 +367,8 @@ impl NodeThread {
                     self.connections += 1;
                     let token = Token(number + FIRST_CONNECTION);
                     let registry = self.poll.registry();
-                    if self
-                        .sockets
-                        .insert(now, registry, (id, token), stream)
-                        .is_ok()
-                    {
+                    let inserted = self.sockets.insert(now, registry, id, token, stream);
+                    if inserted.is_ok() {
                         self.node.opened(now, id, peer.ip());
                     }
                 }

@@ -139,7 +139,8 @@ impl Sockets {
         &mut self,
         now: Now,
         registry: &Registry,
-        (id, token): (ConnectionId, Token),
+        id: ConnectionId,
+        token: Token,
         mut stream: TcpStream,
     ) -> io::Result<()> {
         registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
@@ -204,7 +205,7 @@ impl Sockets {
         // What is left for another turn waits from now on.
         node.begin_turn(std::mem::replace(&mut socket.ready_ns, now.mono_ns));
         let counters = self.counters.as_deref();
-        match flush(&mut self.queue, (id, socket), &mut self.scratch, counters)
+        match flush(&mut self.queue, id, socket, &mut self.scratch, counters)
             .and_then(|()| self.read_and_serve(now, node, id))
         {
             Ok(()) => {}
@@ -234,7 +235,7 @@ impl Sockets {
         };
         socket.outbound.send_from(node.last_read_ns());
         let counters = self.counters.as_deref();
-        if flush(&mut self.queue, (id, socket), &mut self.scratch, counters).is_err() {
+        if flush(&mut self.queue, id, socket, &mut self.scratch, counters).is_err() {
             self.remove(id);
             node.closed(id);
         } else if socket.stalled && !socket.outbound.is_full() && !node.is_full(id) {
@@ -251,7 +252,7 @@ impl Sockets {
         if let Some(socket) = self.open.get_mut(&id) {
             // Whatever the client does not take at once is lost with the connection.
             let counters = self.counters.as_deref();
-            let _ = flush(&mut self.queue, (id, socket), &mut self.scratch, counters);
+            let _ = flush(&mut self.queue, id, socket, &mut self.scratch, counters);
             socket.transport.shut();
         }
         self.remove(id);
@@ -261,9 +262,9 @@ impl Sockets {
     pub(super) fn part(&mut self, now: Now, id: ConnectionId) {
         if let Some(socket) = self.open.remove(&id) {
             socket.inbound.discard(&mut self.spare);
-            let rest = (socket.transport, socket.outbound);
             let buffer = &mut self.scratch[..FILE_BUFFER_BYTES];
-            self.parting.add(now, id, rest, buffer);
+            self.parting
+                .add(now, id, socket.transport, socket.outbound, buffer);
         }
     }
 
@@ -348,7 +349,7 @@ impl Sockets {
             left = left.saturating_sub(count);
             if whole {
                 let bytes = &mut self.scratch[..count];
-                let served = serve_all(now, node, (id, socket), (bytes, most), before)?;
+                let served = serve_all(now, node, id, socket, bytes, most, before)?;
                 let rest = &self.scratch[served..count];
                 if !rest.is_empty() {
                     socket.inbound.keep(rest, &mut self.spare);
@@ -395,8 +396,10 @@ fn stay(node: &BrokerNode, id: ConnectionId, socket: &Socket) -> Result<(), End>
 fn serve_all(
     now: Now,
     node: &mut BrokerNode,
-    (id, socket): (ConnectionId, &mut Socket),
-    (bytes, frame_bytes_max): (&mut [u8], usize),
+    id: ConnectionId,
+    socket: &mut Socket,
+    bytes: &mut [u8],
+    frame_bytes_max: usize,
     before: AnswerCounts,
 ) -> Result<usize, End> {
     let mut start = 0;
@@ -440,7 +443,8 @@ fn is_answered_enough(node: &BrokerNode, before: AnswerCounts) -> bool {
 
 fn flush(
     queue: &mut VecDeque<ConnectionId>,
-    (id, socket): (ConnectionId, &mut Socket),
+    id: ConnectionId,
+    socket: &mut Socket,
     scratch: &mut [u8],
     counters: Option<&Counters>,
 ) -> Result<(), End> {

@@ -145,7 +145,8 @@ impl LeaderState {
     /// this one below.
     pub(crate) fn positioned(
         &mut self,
-        (follower, node_epoch): (NodeId, u64),
+        follower: NodeId,
+        node_epoch: u64,
         position: (i64, Option<i32>),
     ) {
         if let Some(progress) = self.followers.get_mut(&follower) {
@@ -159,8 +160,10 @@ impl LeaderState {
     pub(crate) fn reported(
         &mut self,
         now: Now,
-        (follower, node_epoch): (NodeId, u64),
-        (offset, log_start_offset): (i64, i64),
+        follower: NodeId,
+        node_epoch: u64,
+        offset: i64,
+        log_start_offset: i64,
         log_end: i64,
     ) {
         let Some(progress) = self.followers.get_mut(&follower) else {
@@ -321,7 +324,7 @@ mod tests {
     }
 
     fn report(leading: &mut LeaderState, ms: u64, node: i32, offset: i64, log_end: i64) {
-        leading.reported(at(ms), (NodeId(node), 1), (offset, 0), log_end);
+        leading.reported(at(ms), NodeId(node), 1, offset, 0, log_end);
     }
 
     #[test]
@@ -408,7 +411,7 @@ mod tests {
     fn where_a_follower_stands_outlives_an_image_that_comes_before_its_answer() {
         let mut leading = leading(1);
         // Its log parts from the leader's, so that it has reported nothing yet.
-        leading.positioned((NodeId(2), 1), (130, Some(0)));
+        leading.positioned(NodeId(2), 1, (130, Some(0)));
         let moved = PartitionImage {
             partition_epoch: 1,
             ..PartitionImage::new(vec![NodeId(1), NodeId(2), NodeId(3)])

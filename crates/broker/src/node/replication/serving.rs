@@ -192,13 +192,13 @@ impl BrokerNode {
         let ReplicaRole::Leading(leading) = &mut replica.role else {
             return;
         };
-        let follower = (from, session.node_epoch);
-        leading.positioned(follower, (position.offset, position.last_epoch));
+        let (node_epoch, offset) = (session.node_epoch, position.offset);
+        leading.positioned(from, node_epoch, (offset, position.last_epoch));
         // A log that parts from this one below its end counts for nothing until it was cut.
-        if parting(&replica.log, position.offset, position.last_epoch).is_none() {
+        if parting(&replica.log, offset, position.last_epoch).is_none() {
             let log_end = replica.log.log_end_offset();
-            let place = (position.offset, position.log_start_offset);
-            leading.reported(now, follower, place, log_end);
+            let log_start = position.log_start_offset;
+            leading.reported(now, from, node_epoch, offset, log_start, log_end);
         }
         session.make_ready(id);
         self.log_start_reported(id);
