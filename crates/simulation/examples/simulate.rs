@@ -40,8 +40,8 @@ fn options() -> Result<Options, String> {
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or(format!("{word} wants a value"));
-        let number = |text: String| text.parse().map_err(|_| format!("{text} is no number"));
+        let mut value = || words.next().ok_or(format!("{word} needs a value"));
+        let number = |text: String| text.parse().map_err(|_| format!("{text} is not a number"));
         match word.as_str() {
             "--from" => options.from = number(value()?)?,
             "--seeds" => options.seeds = number(value()?)?,

@@ -7,6 +7,7 @@ mod group_checks;
 mod history;
 mod lives;
 mod members;
+mod requests;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -20,7 +21,7 @@ use checks::SimulationChecks;
 use clients::Clients;
 use faults::SimulatedFaults;
 use kgauge_broker::controller::{
-    self, Controller, ControllerRequest, FromController, NewTopic, ToController,
+    Controller, ControllerOutput, ControllerRequest, FromController, Mode, NewTopic, ToController,
 };
 use kgauge_broker::ids::{ConnectionId, NodeId, PartitionId};
 use kgauge_broker::node::replication::message::PeerMessage;
@@ -48,7 +49,7 @@ type LinkEnd = Option<NodeId>;
 /// An event of the simulation.
 #[derive(Debug)]
 enum SimulatedEvent {
-    ToNode(LinkEnd, NodeId, Box<NodeMessage>),
+    ToNode(NodeId, Box<NodeMessage>),
     ToController(NodeId, ToController),
     NodeTimer(NodeId),
     ControllerTimer,
@@ -64,7 +65,7 @@ enum SimulatedEvent {
 #[derive(Debug)]
 enum NodeMessage {
     Controller(FromController),
-    Peer(PeerMessage),
+    Peer(NodeId, PeerMessage),
 }
 
 /// An event with its time and its number.
@@ -91,6 +92,7 @@ impl Ord for QueuedEvent {
 }
 
 /// One node with its disk.
+#[derive(Default)]
 struct NodeSlot {
     storage: MemoryStorage,
     node: Option<BrokerNode>,
@@ -104,6 +106,17 @@ struct NodeSlot {
     timer_ns: Option<u64>,
 }
 
+impl NodeSlot {
+    /// Ends one life and starts the next, with a node or (`None`) down. Returns the old node.
+    fn replace(&mut self, node: Option<BrokerNode>) -> Option<BrokerNode> {
+        self.life += 1;
+        self.paused = false;
+        self.kept.clear();
+        self.timer_ns = None;
+        std::mem::replace(&mut self.node, node)
+    }
+}
+
 pub(super) struct World<'t> {
     plan: SeedPlan,
     random: SmallRandom,
@@ -113,7 +126,7 @@ pub(super) struct World<'t> {
     controller: Controller,
     controller_storage: MemoryStorage,
     controller_timer_ns: Option<u64>,
-    places: BTreeMap<NodeId, NodeSlot>,
+    slots: BTreeMap<NodeId, NodeSlot>,
     cuts: BTreeSet<(LinkEnd, LinkEnd)>,
     /// Arrival of the last message of a connection: messages stay in order.
     ways: BTreeMap<(u8, i64, i64), u64>,
@@ -162,18 +175,7 @@ impl<'t> World<'t> {
             seed,
         )
         .expect("a new disk has no fault");
-        let place = |id: i32| {
-            let place = NodeSlot {
-                storage: MemoryStorage::new(),
-                node: None,
-                life: 0,
-                paused: false,
-                kept: Vec::new(),
-                lossy: false,
-                timer_ns: None,
-            };
-            (NodeId(id), place)
-        };
+        let slot = |id: i32| (NodeId(id), NodeSlot::default());
         Self {
             plan,
             clients: Clients::new(&plan),
@@ -185,7 +187,7 @@ impl<'t> World<'t> {
             controller,
             controller_storage,
             controller_timer_ns: None,
-            places: (1..=i32::from(plan.nodes)).map(place).collect(),
+            slots: (1..=i32::from(plan.nodes)).map(slot).collect(),
             cuts: BTreeSet::new(),
             ways: BTreeMap::new(),
             connections: BTreeMap::new(),
@@ -225,9 +227,8 @@ impl<'t> World<'t> {
     }
 
     fn live(&mut self) -> Result<(), Violation> {
-        let nodes: Vec<NodeId> = self.places.keys().copied().collect();
-        for node in &nodes {
-            self.start(*node);
+        for node in self.node_ids() {
+            self.start(node);
         }
         self.until(self.now_ns + 50 * NS_PER_MS, |_| false)?;
         self.create_topic();
@@ -261,7 +262,7 @@ impl<'t> World<'t> {
         };
         let request = ControllerRequest::CreateTopics {
             topics: vec![topic],
-            mode: controller::Mode::Apply,
+            mode: Mode::Apply,
         };
         let message = ToController::Request { id: 0, request };
         self.controller.handle(self.now(), NOBODY, message);
@@ -290,20 +291,16 @@ impl<'t> World<'t> {
 
     fn happen(&mut self, event: SimulatedEvent) -> Result<(), Violation> {
         match event {
-            SimulatedEvent::ToNode(_, node, _)
+            SimulatedEvent::ToNode(node, _)
             | SimulatedEvent::Request(node, ..)
             | SimulatedEvent::Disk(node, ..) => self.happen_to_node(node, event),
             SimulatedEvent::NodeTimer(node) => {
-                let due = self.places.get_mut(&node).is_some_and(|place| {
-                    place
-                        .timer_ns
-                        .take_if(|at_ns| *at_ns <= self.now_ns)
-                        .is_some()
-                });
-                match due {
-                    true => self.happen_to_node(node, event),
-                    false => Ok(()),
+                let timer = self.slots.get_mut(&node).map(|slot| &mut slot.timer_ns);
+                let due = timer.and_then(|timer| timer.take_if(|at_ns| *at_ns <= self.now_ns));
+                if due.is_some() {
+                    self.happen_to_node(node, event)?;
                 }
+                Ok(())
             }
             SimulatedEvent::ToController(node, message) => {
                 self.note(&format_args!(
@@ -311,9 +308,9 @@ impl<'t> World<'t> {
                     history::describe_request(&message)
                 ));
                 if let ToController::Register { .. } = message
-                    && let Some(place) = self.places.get_mut(&node)
+                    && let Some(slot) = self.slots.get_mut(&node)
                 {
-                    place.lossy = false;
+                    slot.lossy = false;
                 }
                 self.controller.handle(self.now(), node, message);
                 self.carry_out_controller();
@@ -355,33 +352,29 @@ impl<'t> World<'t> {
 
     fn happen_to_node(&mut self, id: NodeId, event: SimulatedEvent) -> Result<(), Violation> {
         let now = self.now();
-        let Some(place) = self.places.get_mut(&id) else {
+        let Some(slot) = self.slots.get_mut(&id) else {
             return Ok(());
         };
-        if place.paused {
-            place.kept.push(event);
+        if slot.paused {
+            slot.kept.push(event);
             return Ok(());
         }
-        let Some(node) = &mut place.node else {
+        let Some(node) = &mut slot.node else {
             return Ok(());
         };
         match event {
-            SimulatedEvent::ToNode(from, _, message) => match (*message, from) {
-                (NodeMessage::Controller(message), _) => node.controller(now, message),
-                (NodeMessage::Peer(message), Some(from)) => {
-                    let line = format!(
-                        "{id} < {from}: {}",
-                        history::describe_peer_message(&message)
-                    );
+            SimulatedEvent::ToNode(_, message) => match *message {
+                NodeMessage::Controller(message) => node.controller(now, message),
+                NodeMessage::Peer(from, message) => {
+                    let words = history::describe_peer_message(&message);
                     node.peer(now, from, message);
-                    self.report(&line);
+                    self.report(&format!("{id} < {from}: {words}"));
                 }
-                (NodeMessage::Peer(_), None) => {}
             },
-            SimulatedEvent::Request(_, life, connection, mut frame) if life == place.life => {
+            SimulatedEvent::Request(_, life, connection, mut frame) if life == slot.life => {
                 node.request(now, connection, &mut frame);
             }
-            SimulatedEvent::Disk(_, life, job) if life == place.life => {
+            SimulatedEvent::Disk(_, life, job) if life == slot.life => {
                 node.disk_done(now, job.run());
             }
             SimulatedEvent::NodeTimer(_) => node.tick(now),
@@ -420,15 +413,15 @@ impl<'t> World<'t> {
         if self.is_open(from, Some(to)) {
             let number = from.map_or(0, |node| i64::from(node.0));
             let at_ns = self.arrival(0, number, i64::from(to.0));
-            self.push(at_ns, SimulatedEvent::ToNode(from, to, Box::new(message)));
+            self.push(at_ns, SimulatedEvent::ToNode(to, Box::new(message)));
         }
     }
 
     fn carry_out_controller(&mut self) {
         for output in self.controller.outputs().collect::<Vec<_>>() {
             match output {
-                controller::ControllerOutput::Send(NOBODY, _) => {}
-                controller::ControllerOutput::Send(node, message) => {
+                ControllerOutput::Send(NOBODY, _) => {}
+                ControllerOutput::Send(node, message) => {
                     if let FromController::Image(image) = &message
                         && self.checks.published(image)
                     {
@@ -440,7 +433,7 @@ impl<'t> World<'t> {
                     }
                     self.post(None, node, NodeMessage::Controller(message));
                 }
-                controller::ControllerOutput::Fatal(error) => self.report(&error.to_string()),
+                ControllerOutput::Fatal(error) => self.report(&error.to_string()),
             }
         }
         if let Some(at_ns) = self.controller.next_timer()
@@ -452,16 +445,16 @@ impl<'t> World<'t> {
     }
 
     fn carry_out(&mut self, id: NodeId) -> Result<(), Violation> {
-        let Some(place) = self.places.get_mut(&id) else {
+        let Some(slot) = self.slots.get_mut(&id) else {
             return Ok(());
         };
-        let life = place.life;
-        let Some(node) = &mut place.node else {
+        let life = slot.life;
+        let Some(node) = &mut slot.node else {
             return Ok(());
         };
         let outputs: Vec<NodeOutput> = node.outputs().collect();
         let next_ns = node.next_timer();
-        let set_ns = place.timer_ns;
+        let set_ns = slot.timer_ns;
         for output in outputs {
             match output {
                 NodeOutput::Respond {
@@ -485,7 +478,7 @@ impl<'t> World<'t> {
                     }
                 }
                 NodeOutput::ToPeer { to, message } => {
-                    self.post(Some(id), to, NodeMessage::Peer(message));
+                    self.post(Some(id), to, NodeMessage::Peer(id, message));
                 }
                 NodeOutput::Disk(job) => {
                     let at_ns = self.now_ns + 100_000 + self.random.below(3 * NS_PER_MS);
@@ -498,8 +491,8 @@ impl<'t> World<'t> {
             && set_ns.is_none_or(|set_ns| at_ns < set_ns)
         {
             let at_ns = at_ns.max(self.now_ns);
-            if let Some(place) = self.places.get_mut(&id) {
-                place.timer_ns = Some(at_ns);
+            if let Some(slot) = self.slots.get_mut(&id) {
+                slot.timer_ns = Some(at_ns);
             }
             self.push(at_ns, SimulatedEvent::NodeTimer(id));
         }
@@ -507,14 +500,9 @@ impl<'t> World<'t> {
     }
 
     fn client_turn(&mut self, client: usize) {
-        let nodes: Vec<NodeId> = self
-            .places
-            .iter()
-            .filter(|(_, place)| place.node.is_some())
-            .map(|(id, _)| *id)
-            .collect();
+        let nodes = self.nodes_up();
         let asked = nodes.get(self.random.below(nodes.len() as u64) as usize);
-        let image = asked.and_then(|id| self.places[id].node.as_ref());
+        let image = asked.and_then(|id| self.slots[id].node.as_ref());
         let image = image.map(|node| node.image().clone());
         let now_ns = self.now_ns;
         let action = self
@@ -531,12 +519,10 @@ impl<'t> World<'t> {
     }
 
     fn member_turn(&mut self, member: usize) {
-        let up = self.places.iter().filter(|(_, place)| place.node.is_some());
-        let nodes: Vec<NodeId> = up.map(|(id, _)| *id).collect();
-        let now_ns = self.now_ns;
+        let (nodes, now_ns) = (self.nodes_up(), self.now_ns);
         let members = &mut self.members;
-        let (connect, next_ns) = members.turn(now_ns, member, &nodes, &mut self.random);
-        if let Some(node) = connect {
+        let action = members.turn(now_ns, member, &nodes, &mut self.random);
+        if let Some(node) = action.connect {
             match self.connect(node) {
                 Some(id) => self.members.connected(member, id, node),
                 None => self.members.refused(now_ns, member),
@@ -544,7 +530,16 @@ impl<'t> World<'t> {
         }
         let frames = self.members.frames(member);
         self.send(self.members.connection(member), frames);
-        self.push(next_ns, SimulatedEvent::Member(member));
+        self.push(action.next_ns, SimulatedEvent::Member(member));
+    }
+
+    fn node_ids(&self) -> Vec<NodeId> {
+        self.slots.keys().copied().collect()
+    }
+
+    fn nodes_up(&self) -> Vec<NodeId> {
+        let up = self.slots.iter().filter(|(_, slot)| slot.node.is_some());
+        up.map(|(id, _)| *id).collect()
     }
 
     /// Sends the requests of a client.
@@ -553,7 +548,7 @@ impl<'t> World<'t> {
             return;
         };
         for frame in frames {
-            let life = self.places.get(&node).map_or(0, |place| place.life);
+            let life = self.slots.get(&node).map_or(0, |slot| slot.life);
             let number = i64::try_from(connection.0).unwrap_or(0);
             let at_ns = self.arrival(2, number, i64::from(node.0));
             self.push(
@@ -568,8 +563,8 @@ impl<'t> World<'t> {
         let now = self.now();
         let id = ConnectionId(self.connection_count);
         self.connection_count += 1;
-        let place = self.places.get_mut(&node)?;
-        let up = place.node.as_mut()?;
+        let slot = self.slots.get_mut(&node)?;
+        let up = slot.node.as_mut()?;
         up.opened(now, id, Ipv4Addr::LOCALHOST.into());
         self.connections.insert(id, node);
         Some(id)

@@ -41,7 +41,9 @@ pub(super) struct SimulationChecks {
     watermarks: BTreeMap<(NodeId, i32), i64>,
     epochs: BTreeSet<(i32, i32)>,
     lost_by_leader: u64,
-    looks: u64,
+    /// Events after which a node was checked.
+    events: u64,
+    /// The version of the newest image.
     image: u64,
 }
 
@@ -151,13 +153,13 @@ fn content(log: &mut PartitionLog, below: i64) -> Vec<u8> {
 impl World<'_> {
     /// A running node's copy of a partition.
     fn replica_mut(&mut self, id: NodeId, partition: &PartitionId) -> Option<&mut Replica> {
-        let node = self.places.get_mut(&id)?.node.as_mut()?;
+        let node = self.slots.get_mut(&id)?.node.as_mut()?;
         node.replica_mut(partition)
     }
 
     /// Checks a node after an event.
     pub(super) fn check(&mut self, id: NodeId) -> Result<(), Violation> {
-        self.checks.looks += 1;
+        self.checks.events += 1;
         for index in 0..self.plan.partitions {
             let Some(partition) = self.partition_id(index) else {
                 return Ok(());
@@ -188,7 +190,7 @@ impl World<'_> {
                 });
             }
         }
-        if self.checks.looks.is_multiple_of(512) {
+        if self.checks.events.is_multiple_of(512) {
             self.compare()?;
         }
         Ok(())
@@ -201,8 +203,7 @@ impl World<'_> {
                 continue;
             };
             let mut first: Option<(NodeId, i64, Vec<u8>)> = None;
-            let ids: Vec<NodeId> = self.places.keys().copied().collect();
-            for id in ids {
+            for id in self.node_ids() {
                 let Some(replica) = self.replica_mut(id, &partition) else {
                     continue;
                 };
@@ -250,7 +251,7 @@ impl World<'_> {
             let mut ends = BTreeSet::new();
             for node in &partition.replicas {
                 let id = self.partition_id(index);
-                let node = self.places.get(node).and_then(|place| place.node.as_ref());
+                let node = self.slots.get(node).and_then(|slot| slot.node.as_ref());
                 let replica = node.and_then(|node| node.replica(&id?));
                 let log = replica.map(|replica| &replica.log);
                 ends.extend(log.map(|log| (log.log_end_offset(), log.high_watermark())));
@@ -267,8 +268,8 @@ impl World<'_> {
     fn replicas_of(&self, index: i32) -> String {
         let id = self.partition_id(index);
         let mut words = String::new();
-        for (node, place) in &self.places {
-            let up = place.node.as_ref();
+        for (node, slot) in &self.slots {
+            let up = slot.node.as_ref();
             if let Some(replica) = id.and_then(|id| up?.replica(&id)) {
                 let log = &replica.log;
                 words += &format!(
@@ -290,9 +291,8 @@ impl World<'_> {
             let Some(partition) = self.partition_id(index) else {
                 continue;
             };
-            let ids: Vec<NodeId> = self.places.keys().copied().collect();
             let mut found = BTreeMap::new();
-            for id in ids {
+            for id in self.node_ids() {
                 let Some(replica) = self.replica_mut(id, &partition) else {
                     continue;
                 };

@@ -1,22 +1,17 @@
-//! Producers and readers of the simulation. Producers do what Kafka's does: up to five batches on
-//! their way, in order, sent again from the first that was not acknowledged.
+//! Producers and readers of the simulation. Producers work as Kafka's does: up to five batches in
+//! flight, in order, sent again from the first that was not acknowledged.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use kgauge_wire::api::ApiKey;
-use kgauge_wire::codec::{Bytes, Reader, Str};
+use kgauge_wire::codec::{Bytes, Str};
 use kgauge_wire::error_code::ErrorCode;
-use kgauge_wire::frame::put_request;
-use kgauge_wire::header::ResponseHeader;
-use kgauge_wire::messages::Message;
-use kgauge_wire::messages::fetch::{FetchPartition, FetchRequest, FetchResponse, FetchTopic};
-use kgauge_wire::messages::produce::{
-    PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData,
-};
+use kgauge_wire::messages::fetch::{FetchPartition, FetchRequest, FetchTopic};
+use kgauge_wire::messages::produce::{PartitionProduceData, ProduceRequest, TopicProduceData};
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState, batches};
 
-use super::TOPIC;
 use super::checks::{ClientKind, RECORDS_OF_CLIENT, SimulationChecks, records_of};
+use super::requests::{frame, read};
+use super::{TOPIC, WALL_MS};
 use crate::{SeedPlan, Violation};
 use kgauge_broker::ids::{ConnectionId, NodeId};
 use kgauge_broker::image::ClusterImage;
@@ -29,6 +24,7 @@ const FETCH_VERSION: i16 = 12;
 const IN_FLIGHT_MAX: usize = 5;
 /// How long a client waits for an answer.
 const PATIENCE_NS: u64 = 1_500 * NS_PER_MS;
+
 #[derive(Debug)]
 struct Batch {
     first: u64,
@@ -143,7 +139,7 @@ impl Clients {
         std::mem::take(&mut self.clients[client].ready)
     }
 
-    /// A client's turn: it looks at what a node knows of the cluster, and sends what it can.
+    /// A client's turn: it reads a node's image of the cluster, and sends what it can.
     pub(super) fn turn(
         &mut self,
         now_ns: u64,
@@ -177,9 +173,9 @@ impl Clients {
         if client.connection.is_none() {
             let topic = image.and_then(|image| image.topic(TOPIC));
             let partition = topic.and_then(|topic| topic.partition(client.partition));
-            // As Kafka's clients: what is older than what was heard before is not believed.
-            let newer = partition.filter(|known| known.leader_epoch >= client.leader_epoch);
-            if let Some(partition) = newer {
+            // As Kafka's clients do, it ignores metadata older than what it has.
+            let current = partition.filter(|known| known.leader_epoch >= client.leader_epoch);
+            if let Some(partition) = current {
                 connect = partition.leader;
                 client.leader_epoch = partition.leader_epoch;
             }
@@ -215,12 +211,11 @@ impl Clients {
         let client = &mut self.clients[index];
         client.patience_ns = None;
         let code = match client.kind {
-            ClientKind::Reader => client.fetched(&bytes[4..], checks)?,
-            _ => client.produced(index, &bytes[4..], checks)?,
+            ClientKind::Reader => client.fetched(bytes, checks)?,
+            _ => client.produced(index, bytes, checks)?,
         };
         if !code.is_none() {
-            let lose = &mut self.by_connection;
-            self.clients[index].lose_patience(now_ns, lose);
+            client.lose_patience(now_ns, &mut self.by_connection);
         }
         Ok(())
     }
@@ -238,14 +233,14 @@ impl Client {
         self.ready.clear();
         self.rest_until_ns = rest_until_ns;
         // Everything from the first batch without ack is sent again, in order.
-        self.in_flight
-            .iter_mut()
-            .for_each(|batch| batch.request = None);
+        for batch in &mut self.in_flight {
+            batch.request = None;
+        }
     }
 
-    fn lose_patience(&mut self, now_ns: u64, by: &mut BTreeMap<ConnectionId, usize>) {
+    fn lose_patience(&mut self, now_ns: u64, by_connection: &mut BTreeMap<ConnectionId, usize>) {
         if let Some((id, _)) = self.connection {
-            by.remove(&id);
+            by_connection.remove(&id);
         }
         self.drop_connection(now_ns + 30 * NS_PER_MS);
     }
@@ -257,18 +252,15 @@ impl Client {
         } else {
             -1
         };
-        for batch in self
-            .in_flight
-            .iter_mut()
-            .filter(|batch| batch.request.is_none())
-        {
+        let unsent = |batch: &&mut Batch| batch.request.is_none();
+        for batch in self.in_flight.iter_mut().filter(unsent) {
             self.correlation += 1;
             batch.request = Some(self.correlation);
             let mut encoder = BatchEncoder::default();
-            encoder.start(1_700_000_000_000);
+            encoder.start(WALL_MS);
             for record in batch.first..batch.first + batch.count {
                 let value = (base + record).to_be_bytes();
-                encoder.append(1_700_000_000_000, None, Some(&value), &[]);
+                encoder.append(WALL_MS, None, Some(&value), &[]);
             }
             let state = match self.kind {
                 ClientKind::Exact => ProducerState {
@@ -293,19 +285,8 @@ impl Client {
                 }],
                 ..ProduceRequest::default()
             };
-            let mut frame = Vec::new();
-            // The request is well-formed, so it can be encoded.
-            if put_request(
-                &mut frame,
-                PRODUCE_VERSION,
-                self.correlation,
-                None,
-                &request,
-            )
-            .is_ok()
-            {
-                self.ready.push(frame.split_off(4));
-            }
+            self.ready
+                .push(frame(PRODUCE_VERSION, self.correlation, &request));
         }
     }
 
@@ -315,11 +296,8 @@ impl Client {
         bytes: &[u8],
         checks: &mut SimulationChecks,
     ) -> Result<ErrorCode, Violation> {
-        let mut reader = Reader::new(bytes);
-        let version = ApiKey::Produce.response_header_version(PRODUCE_VERSION);
-        let header = ResponseHeader::decode(&mut reader, version);
-        let response = ProduceResponse::decode(&mut reader, PRODUCE_VERSION);
-        let (Ok(header), Ok(response)) = (header, response) else {
+        let Some((correlation, response)) = read::<ProduceRequest<'_>>(bytes, PRODUCE_VERSION)
+        else {
             return Err(self.violation("an answer that cannot be read"));
         };
         let partition = &response.responses[0].partition_responses[0];
@@ -331,15 +309,9 @@ impl Client {
                 Err(self.violation(&code.to_string()))
             };
         }
-        let mine = Some(header.correlation_id);
-        let Some(at) = self
-            .in_flight
-            .iter()
-            .position(|batch| batch.request == mine)
-        else {
-            return Ok(code);
-        };
-        if let Some(batch) = self.in_flight.remove(at) {
+        let mut in_flight = self.in_flight.iter();
+        let at = in_flight.position(|batch| batch.request == Some(correlation));
+        if let Some(batch) = at.and_then(|at| self.in_flight.remove(at)) {
             let first = index as u64 * RECORDS_OF_CLIENT + batch.first;
             let place = (self.partition, partition.base_offset);
             checks.acked(self.kind, place, first, batch.count);
@@ -370,10 +342,8 @@ impl Client {
             }],
             ..FetchRequest::default()
         };
-        let mut frame = Vec::new();
-        if put_request(&mut frame, FETCH_VERSION, self.correlation, None, &request).is_ok() {
-            self.ready.push(frame.split_off(4));
-        }
+        self.ready
+            .push(frame(FETCH_VERSION, self.correlation, &request));
     }
 
     fn fetched(
@@ -382,11 +352,7 @@ impl Client {
         checks: &mut SimulationChecks,
     ) -> Result<ErrorCode, Violation> {
         self.fetching = None;
-        let mut reader = Reader::new(bytes);
-        let version = ApiKey::Fetch.response_header_version(FETCH_VERSION);
-        let header = ResponseHeader::decode(&mut reader, version);
-        let response = FetchResponse::decode(&mut reader, FETCH_VERSION);
-        let (Ok(_), Ok(response)) = (header, response) else {
+        let Some((_, response)) = read::<FetchRequest<'_>>(bytes, FETCH_VERSION) else {
             return Err(self.violation("an answer that cannot be read"));
         };
         let Some(topic) = response.responses.first() else {

@@ -18,14 +18,15 @@ impl World<'_> {
         if self.faults.ended {
             return;
         }
-        let nodes: Vec<NodeId> = self.places.keys().copied().collect();
+        let nodes = self.node_ids();
         let node = nodes[self.random.below(nodes.len() as u64) as usize];
         let other = nodes[self.random.below(nodes.len() as u64) as usize];
         match self.random.below(12) {
             0..=2 => self.crash(node),
             3 | 4 => self.restart_all_down(),
             5 => {
-                if self.places[&node].node.is_some() && !self.places[&node].paused {
+                let slot = &self.slots[&node];
+                if slot.node.is_some() && !slot.paused {
                     self.faults.count += 1;
                     self.report(&format!("node {node} stops in order"));
                     self.stop(node);
@@ -47,7 +48,7 @@ impl World<'_> {
 
     /// A node crashes: with its machine (what was not flushed is lost or torn) or with its process.
     fn crash(&mut self, node: NodeId) {
-        if self.places[&node].node.is_none() {
+        if self.slots[&node].node.is_none() {
             return self.start(node);
         }
         let seed = self.random.next_u64();
@@ -65,10 +66,10 @@ impl World<'_> {
         self.faults.count += 1;
         self.report(&format!("node {node} crashes: {kind:?}"));
         drop(self.take_down(node));
-        if let Some(place) = self.places.get_mut(&node) {
-            place.storage.crash(kind);
+        if let Some(slot) = self.slots.get_mut(&node) {
+            slot.storage.crash(kind);
             // A killed process loses nothing, but the controller cannot know that: it counts as a loss.
-            place.lossy = true;
+            slot.lossy = true;
         }
         if self.random.below(3) == 0 {
             // Restarts before the controller notices.
@@ -76,20 +77,18 @@ impl World<'_> {
         }
     }
 
-    /// Whether somebody else still has everything that was acknowledged: that is what
-    /// `min.insync.replicas` promises, one crash at a time.
-    ///
-    /// A second crash before the controller knows of the first could leave an ISR of two that both
-    /// have lost something, and with two replicas promised, two losses are one too many.
+    /// Whether another node still has everything that was acknowledged: `min.insync.replicas` promises
+    /// that for one crash at a time. With two replicas in sync, a second crash before the controller
+    /// knows of the first could lose a record on both.
     fn survives_loss(&self, node: NodeId) -> bool {
-        if self.places.values().any(|place| place.lossy) {
+        if self.slots.values().any(|slot| slot.lossy) {
             return false;
         }
         let image = self.controller.image();
         let mut partitions = image.topics.values().flat_map(|topic| &topic.partitions);
         partitions.all(|partition| {
             let mut have = partition.isr.iter().chain(&partition.elr);
-            have.any(|other| *other != node && !self.places[other].lossy)
+            have.any(|other| *other != node && !self.slots[other].lossy)
         })
     }
 
@@ -99,29 +98,29 @@ impl World<'_> {
         let image = self.controller.image();
         let mut partitions = image.topics.values().flat_map(|topic| &topic.partitions);
         partitions.all(|partition| {
-            let place = partition.leader.and_then(|node| self.places.get(&node));
-            place.is_some_and(|place| place.node.is_some() && !place.lossy)
+            let slot = partition.leader.and_then(|node| self.slots.get(&node));
+            slot.is_some_and(|slot| slot.node.is_some() && !slot.lossy)
         })
     }
 
     fn restart_all_down(&mut self) {
-        let down = self.places.iter().filter(|(_, place)| place.node.is_none());
+        let down = self.slots.iter().filter(|(_, slot)| slot.node.is_none());
         let down: Vec<NodeId> = down.map(|(id, _)| *id).collect();
         down.into_iter().for_each(|node| self.start(node));
     }
 
     fn pause(&mut self, node: NodeId) {
-        if let Some(place) = self.places.get_mut(&node)
-            && place.node.is_some()
+        if let Some(slot) = self.slots.get_mut(&node)
+            && slot.node.is_some()
         {
-            place.paused = true;
+            slot.paused = true;
             self.faults.count += 1;
             self.report(&format!("node {node} freezes"));
         }
     }
 
     fn resume_all(&mut self) {
-        let paused = self.places.iter().filter(|(_, place)| place.paused);
+        let paused = self.slots.iter().filter(|(_, slot)| slot.paused);
         let paused: Vec<NodeId> = paused.map(|(id, _)| *id).collect();
         for node in paused {
             self.report(&format!("node {node} goes on"));
@@ -150,22 +149,21 @@ impl World<'_> {
         }
         self.faults.count += 1;
         self.report(&format!("the cluster restarts, in order: {in_order}"));
-        let nodes: Vec<NodeId> = self.places.keys().copied().collect();
-        for node in &nodes {
-            if self.places[node].paused {
-                self.resume(*node);
+        for node in self.node_ids() {
+            if self.slots[&node].paused {
+                self.resume(node);
             }
             if in_order {
-                self.stop(*node);
+                self.stop(node);
             } else {
-                drop(self.take_down(*node));
-                if let Some(place) = self.places.get_mut(node) {
-                    place.storage.crash(Crash::KeepEverything);
+                drop(self.take_down(node));
+                if let Some(slot) = self.slots.get_mut(&node) {
+                    slot.storage.crash(Crash::KeepEverything);
                 }
             }
         }
         if self.restart_controller() {
-            nodes.into_iter().for_each(|node| self.start(node));
+            self.restart_all_down();
         }
     }
 

@@ -7,7 +7,7 @@
 //! * An acknowledged commit is never lost: whoever asks later gets this offset, or a later one.
 //! * A member of an old generation commits nothing once a newer one is complete.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Violation;
 
@@ -40,9 +40,8 @@ impl GroupChecks {
 
     /// Generations in which members got an assignment.
     pub(super) fn generations(&self) -> u64 {
-        let newest = self.owners.keys().map(|(generation, _)| generation);
-        let different: std::collections::BTreeSet<&i32> = newest.collect();
-        different.len() as u64
+        let generations = self.owners.keys().map(|(generation, _)| generation);
+        BTreeSet::from_iter(generations).len() as u64
     }
 
     /// A member got its assignment; it had asked when `newest` was complete.

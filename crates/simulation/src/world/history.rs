@@ -1,4 +1,4 @@
-//! The words of a history: what people read who look for what went wrong.
+//! The text of a history, for people who search for a defect.
 
 use kgauge_broker::controller::{ControllerRequest, ToController};
 use kgauge_broker::ids::NodeId;
@@ -40,7 +40,7 @@ pub(super) fn describe_request(message: &ToController) -> String {
 /// Partitions in a few words for the history.
 pub(super) fn partitions(partitions: &[PartitionImage]) -> String {
     let numbers = |nodes: &[NodeId]| nodes.iter().map(|node| node.0).collect::<Vec<_>>();
-    let one = |partition: &PartitionImage| {
+    let shown = |partition: &PartitionImage| {
         format!(
             "[leader {} epoch {} isr {:?} elr {:?}]",
             partition.leader_number(),
@@ -49,7 +49,7 @@ pub(super) fn partitions(partitions: &[PartitionImage]) -> String {
             numbers(&partition.elr)
         )
     };
-    partitions.iter().map(one).collect::<Vec<_>>().join(" ")
+    partitions.iter().map(shown).collect::<Vec<_>>().join(" ")
 }
 
 /// A message between nodes in a few words for the history.

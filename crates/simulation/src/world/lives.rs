@@ -18,11 +18,11 @@ impl World<'_> {
         let now = self.now();
         let seed = self.random.next_u64();
         let deviations = self.plan.deviations;
-        let Some(place) = self.places.get_mut(&id) else {
+        let Some(slot) = self.slots.get_mut(&id) else {
             return;
         };
         let dir = PathBuf::from("/node");
-        let marked = clean_shutdown::take_mark(&place.storage, &dir);
+        let marked = clean_shutdown::take_mark(&slot.storage, &dir);
         let stopped_in_order = marked.unwrap_or(false);
         let config = NodeConfig {
             id,
@@ -34,7 +34,7 @@ impl World<'_> {
                 life: 0,
             },
             dir,
-            storage: place.storage.shared(),
+            storage: slot.storage.shared(),
             settings: Arc::new(settings()),
             seed,
             stopped_in_order,
@@ -47,11 +47,7 @@ impl World<'_> {
             counters: None,
         };
         self.lives += 1;
-        place.life += 1;
-        place.paused = false;
-        place.kept.clear();
-        place.timer_ns = None;
-        place.node = Some(BrokerNode::new(now, config));
+        slot.replace(Some(BrokerNode::new(now, config)));
         self.report(&format!(
             "node {id} starts, in order before: {stopped_in_order}"
         ));
@@ -62,12 +58,9 @@ impl World<'_> {
 
     /// Removes a node, for the caller to stop in order or not.
     pub(super) fn take_down(&mut self, id: NodeId) -> Option<BrokerNode> {
-        let place = self.places.get_mut(&id)?;
-        let node = place.node.take()?;
-        place.life += 1;
-        place.paused = false;
-        place.kept.clear();
-        place.timer_ns = None;
+        let slot = self.slots.get_mut(&id)?;
+        slot.node.as_ref()?;
+        let node = slot.replace(None);
         let gone: Vec<ConnectionId> = self
             .connections
             .iter()
@@ -82,7 +75,7 @@ impl World<'_> {
                 SimulatedEvent::Disconnected(connection),
             );
         }
-        Some(node)
+        node
     }
 
     /// Stops a node in order.
@@ -96,27 +89,24 @@ impl World<'_> {
         let known = node.may_come_back_in_order();
         let (jobs, failures) = node.stop();
         let closed = known && jobs.into_iter().all(|job| job.run().is_ok()) && failures.is_empty();
-        if let Some(place) = self.places.get(&id)
+        if let Some(slot) = self.slots.get(&id)
             && closed
         {
             // Without the mark it comes back as after a crash.
-            let _ = clean_shutdown::leave_mark(&place.storage, Path::new("/node"));
+            let _ = clean_shutdown::leave_mark(&slot.storage, Path::new("/node"));
         }
     }
 
     /// Resumes a paused node with the events that it missed.
     pub(super) fn resume(&mut self, id: NodeId) {
-        let Some(place) = self.places.get_mut(&id) else {
+        let Some(slot) = self.slots.get_mut(&id) else {
             return;
         };
-        place.paused = false;
-        let kept = std::mem::take(&mut place.kept);
-        for event in kept {
-            self.push(self.now_ns, event);
-        }
+        slot.paused = false;
         // Its timers are late.
-        if let Some(place) = self.places.get_mut(&id) {
-            place.timer_ns = Some(self.now_ns);
+        slot.timer_ns = Some(self.now_ns);
+        for event in std::mem::take(&mut slot.kept) {
+            self.push(self.now_ns, event);
         }
         self.push(self.now_ns, SimulatedEvent::NodeTimer(id));
     }

@@ -1,23 +1,22 @@
 //! Members of a consumer group in the simulation: they join, own partitions, commit, leave, and die
 //! without a word. What must hold is in [`GroupChecks`].
 //!
-//! A member whose connection breaks, or that waits too long, dies and comes back as another: a commit
-//! of it that is still on its way must not come after one that it sent later.
+//! A member whose connection breaks, or that waits too long, dies and comes back as another: its
+//! commit in flight must not arrive after a later one of the same member.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kgauge_wire::codec::{Bytes, Reader, Str};
+use kgauge_wire::codec::{Bytes, Str};
 use kgauge_wire::error_code::ErrorCode;
-use kgauge_wire::frame::put_request;
-use kgauge_wire::header::ResponseHeader;
 use kgauge_wire::messages::{
     FindCoordinatorRequest, HeartbeatRequest, JoinGroupRequest, JoinGroupResponse,
-    LeaveGroupRequest, Message, OffsetCommitRequest, OffsetFetchRequest, Request, SyncGroupRequest,
+    LeaveGroupRequest, OffsetCommitRequest, OffsetFetchRequest, Request, SyncGroupRequest,
     join_group, leave_group, offset_commit, offset_fetch, sync_group,
 };
 
-use super::TOPIC;
+use super::clients::ClientAction;
 use super::group_checks::GroupChecks;
+use super::{TOPIC, requests};
 use crate::{SeedPlan, Violation};
 use kgauge_broker::ids::{ConnectionId, NodeId};
 use kgauge_broker::random::SmallRandom;
@@ -184,33 +183,36 @@ impl Members {
         member.ready.clear();
     }
 
-    /// A member's turn. Returns the node that it wants to connect to.
+    /// A member's turn.
     pub(super) fn turn(
         &mut self,
         now_ns: u64,
         index: usize,
         nodes: &[NodeId],
         random: &mut SmallRandom,
-    ) -> (Option<NodeId>, u64) {
+    ) -> ClientAction {
         let next_ns = now_ns + 3 * NS_PER_MS + random.below(25 * NS_PER_MS);
         let member = &mut self.members[index];
+        let mut connect = None;
         if member.asked.is_some() {
             if member.patience_ns <= now_ns {
                 self.die(now_ns, index);
             }
-            return (None, next_ns);
+        } else if member.rest_until_ns <= now_ns {
+            if member.connection.is_some() {
+                self.send(now_ns, index, random);
+            } else {
+                connect = member.coordinator.or_else(|| {
+                    let any = random.below(nodes.len() as u64) as usize;
+                    nodes.get(any).copied()
+                });
+            }
         }
-        if member.rest_until_ns > now_ns {
-            return (None, next_ns);
-        }
-        if member.connection.is_none() {
-            let any = || {
-                nodes
-                    .get(random.below(nodes.len() as u64) as usize)
-                    .copied()
-            };
-            return (member.coordinator.or_else(any), next_ns);
-        }
+        ClientAction { connect, next_ns }
+    }
+
+    /// Sends the next request of a connected member, or lets it die.
+    fn send(&mut self, now_ns: u64, index: usize, random: &mut SmallRandom) {
         let (newest, floors) = (self.checks.newest(), self.checks.floors());
         let member = &mut self.members[index];
         member.patience_ns = now_ns + PATIENCE_NS;
@@ -220,7 +222,7 @@ impl Members {
                 ..FindCoordinatorRequest::default()
             };
             member.ask(4, &request, MemberRequest::Coordinator);
-            return (None, next_ns);
+            return;
         }
         match &member.stage {
             Stage::Outside => member.join(),
@@ -235,7 +237,6 @@ impl Members {
                 _ => member.heartbeat(),
             },
         }
-        (None, next_ns)
     }
 
     /// An answer has arrived.
@@ -251,11 +252,10 @@ impl Members {
         let Some(asked) = self.members[index].asked.take() else {
             return Ok(());
         };
-        let code = self.take(index, asked, &bytes[4..])?;
+        let code = self.take(index, asked, bytes)?;
         let member = &mut self.members[index];
         match code {
-            ErrorCode::None => {}
-            ErrorCode::MemberIdRequired => {}
+            ErrorCode::None | ErrorCode::MemberIdRequired => {}
             ErrorCode::RebalanceInProgress => member.stage = Stage::Outside,
             // The same member looks for another coordinator.
             ErrorCode::NotCoordinator
@@ -346,20 +346,17 @@ impl Members {
 impl Member {
     fn ask<'a, R: Request<'a>>(&mut self, version: i16, request: &R, asked: MemberRequest) {
         self.correlation += 1;
-        let mut frame = Vec::new();
-        if put_request(&mut frame, version, self.correlation, None, request).is_ok() {
-            self.ready.push(frame.split_off(4));
-            self.asked = Some(asked);
-        }
+        self.ready
+            .push(requests::frame(version, self.correlation, request));
+        self.asked = Some(asked);
     }
 
     fn join(&mut self) {
-        let id = self.id.clone();
         let request = JoinGroupRequest {
             group_id: Str::Borrowed(GROUP),
             session_timeout_ms: SESSION_MS,
             rebalance_timeout_ms: REBALANCE_MS,
-            member_id: Str::Borrowed(&id),
+            member_id: Str::Owned(self.id.clone()),
             protocol_type: Str::Borrowed("consumer"),
             protocols: vec![join_group::JoinGroupRequestProtocol {
                 name: Str::Borrowed("round"),
@@ -380,12 +377,11 @@ impl Member {
             .iter()
             .map(|member| member.member_id.to_string());
         let mut shares: Vec<(String, Vec<i32>)> = names.map(|name| (name, Vec::new())).collect();
-        if !shares.is_empty() {
-            let count = shares.len();
-            for partition in 0..partitions {
-                // Another first member in each generation.
-                let turn = (partition + self.generation).rem_euclid(count as i32) as usize;
-                shares[turn].1.push(partition);
+        for partition in 0..partitions {
+            // Another first member in each generation.
+            let turn = (partition + self.generation).checked_rem_euclid(shares.len() as i32);
+            if let Some(turn) = turn {
+                shares[turn as usize].1.push(partition);
             }
         }
         self.stage = Stage::Joined(shares);
@@ -482,13 +478,9 @@ fn partitions_of(assignment: &[u8]) -> Vec<i32> {
 }
 
 fn read<'a, R: Request<'a>>(bytes: &'a [u8], version: i16) -> Result<R::Response<'a>, Violation> {
-    let mut reader = Reader::new(bytes);
-    let header = ResponseHeader::decode(&mut reader, R::KEY.response_header_version(version));
-    let answer = R::Response::decode(&mut reader, version);
-    match (header, answer) {
-        (Ok(_), Ok(answer)) => Ok(answer),
-        _ => Err(Violation::Group {
-            words: format!("an answer to {} cannot be read", R::NAME),
-        }),
-    }
+    let unreadable = || Violation::Group {
+        words: format!("an answer to {} cannot be read", R::NAME),
+    };
+    let (_, response) = requests::read::<R>(bytes, version).ok_or_else(unreadable)?;
+    Ok(response)
 }
