@@ -359,11 +359,11 @@ impl Counters {
         }
     }
 
-    pub(crate) fn stands(&self, standing: ReplicaCounts) {
-        self.leaders.set(standing.leaders);
-        self.partitions.set(standing.partitions);
-        self.under_replicated.set(standing.under_replicated);
-        self.under_min_isr.set(standing.under_min_isr);
+    pub(crate) fn set_replicas(&self, counts: ReplicaCounts) {
+        self.leaders.set(counts.leaders);
+        self.partitions.set(counts.partitions);
+        self.under_replicated.set(counts.under_replicated);
+        self.under_min_isr.set(counts.under_min_isr);
     }
 }
 

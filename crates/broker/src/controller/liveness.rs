@@ -41,7 +41,7 @@ impl Controller {
             && member.image.life == reachable.life
         {
             // It has not heard of its registration yet.
-            return self.heard(now, node);
+            return self.heartbeat(now, node);
         }
         let before = self.metadata.image.version;
         self.awaited.remove(&node);
@@ -74,7 +74,7 @@ impl Controller {
     }
 
     /// Takes the heartbeat of a node.
-    pub(super) fn heard(&mut self, now: Now, node: NodeId) {
+    pub(super) fn heartbeat(&mut self, now: Now, node: NodeId) {
         let Some(member) = self.live.get_mut(&node) else {
             return;
         };

@@ -182,7 +182,7 @@ impl Controller {
                 reachable,
                 stopped_in_order,
             } => self.register(now, node, reachable, stopped_in_order),
-            ToController::Heartbeat => self.heard(now, node),
+            ToController::Heartbeat => self.heartbeat(now, node),
             ToController::Stopped => self.stopped(node),
             ToController::Applied(version) => {
                 if let Some(member) = self.live.get_mut(&node) {

@@ -17,6 +17,7 @@ const FLEXIBLE_FROM: i16 = 12;
 
 /// From this version on topics go by id.
 pub(super) const BY_ID_FROM: i16 = 13;
+
 /// The result of one partition.
 #[derive(Debug)]
 pub(super) struct FetchedPartition {

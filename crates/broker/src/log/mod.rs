@@ -92,7 +92,7 @@ pub use retention::{RemovalReason, RemovedSegment};
 pub use stored_form::StoredCodec;
 pub use timestamps::TimestampedOffset;
 
-/// The log of one partition replica. Owned by one thread; see the [module](super) for what it can
+/// The log of one partition replica. Owned by one thread; see the [module](self) for what it can
 /// do.
 #[derive(Debug)]
 pub struct PartitionLog {
@@ -223,8 +223,8 @@ impl PartitionLog {
         &self.producers
     }
 
-    /// Remembers fewer batches of each producer than [`BATCHES_KEPT`](super::BATCHES_KEPT), which breaks
-    /// Kafka's promise to them.
+    /// Remembers fewer batches of each producer than [`BATCHES_KEPT`], which breaks Kafka's promise to
+    /// them.
     pub(crate) fn keep_batches_of_producers(&mut self, count: usize) {
         self.producers.keep(count);
     }

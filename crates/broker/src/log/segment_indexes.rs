@@ -45,18 +45,16 @@ impl Segment {
         };
         let offsets = load_sealed(place, base_offset, OFFSET_INDEX, facts.offsets)?;
         let times = load_sealed(place, base_offset, TIME_INDEX, facts.times)?;
-        // Positions rise: only the last one can be beyond the segment's end.
-        let is_within = |offsets: &OffsetIndex| {
-            let last = offsets.last();
-            last.is_none_or(|last| u64::from(last.position) < self.bytes)
-        };
         let offsets = offsets.and_then(|bytes| OffsetIndex::parse(&bytes));
-        let offsets = offsets.filter(is_within);
         let times = times.and_then(|bytes| TimeIndex::parse(&bytes));
         let (Some(offsets), Some(times)) = (offsets, times) else {
             return Ok(None);
         };
         let last = offsets.last();
+        // Positions rise: only the last one can be beyond the segment's end.
+        if last.is_some_and(|last| u64::from(last.position) >= self.bytes) {
+            return Ok(None);
+        }
         let mut summary = SegmentIndexes::from_indexes(base_offset, offsets, times);
         let mut scan = self.scan(place, last.map_or(0, |entry| u64::from(entry.position)))?;
         if let Some(last) = last {

@@ -9,12 +9,12 @@ pub(super) trait IndexEntry: Copy {
     /// Bytes on disk.
     const BYTES: usize;
 
-    /// From so many bytes.
+    /// Reads an entry from [`Self::BYTES`] bytes; `None` if its relative offset is too large.
     fn read(bytes: &[u8]) -> Option<Self>;
 
     fn write(&self, to: &mut Vec<u8>);
 
-    /// What entries are found by; it rises from entry to entry.
+    /// The key of a look-up; it rises from entry to entry.
     fn key(&self) -> i64;
 
     /// Whether it may come directly after another entry.
@@ -117,7 +117,7 @@ impl<E: IndexEntry> SparseIndex<E> {
         let mut entries: Vec<E> = Vec::with_capacity(chunks.len());
         for chunk in chunks {
             let entry = E::read(chunk)?;
-            if !entries.last().is_none_or(|last| entry.follows(last)) {
+            if entries.last().is_some_and(|last| !entry.follows(last)) {
                 return None;
             }
             entries.push(entry);
@@ -152,9 +152,9 @@ impl<E: IndexEntry> SparseIndex<E> {
     /// The whole index as it is on disk.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.bytes());
-        self.entries
-            .iter()
-            .for_each(|entry| entry.write(&mut bytes));
+        for entry in &self.entries {
+            entry.write(&mut bytes);
+        }
         bytes
     }
 
@@ -174,10 +174,9 @@ mod tests {
     use super::*;
 
     fn offsets(pairs: &[(u32, u32)]) -> OffsetIndex {
-        let entries = pairs.iter();
-        let entries = entries.map(|&(relative, position)| OffsetEntry { relative, position });
+        let entry = |&(relative, position)| OffsetEntry { relative, position };
         SparseIndex {
-            entries: entries.collect(),
+            entries: pairs.iter().map(entry).collect(),
             stored: 0,
         }
     }

@@ -113,16 +113,16 @@ impl BrokerNode {
         let Some(counters) = &self.config.counters else {
             return;
         };
-        let mut standing = ReplicaCounts::default();
+        let mut counts = ReplicaCounts::default();
         for replica in self.replicas.values() {
-            standing.partitions += 1;
+            counts.partitions += 1;
             if let ReplicaRole::Leading(leading) = &replica.role {
-                standing.leaders += 1;
+                counts.leaders += 1;
                 let all = leading.followers.len() + 1;
-                standing.under_replicated += u64::from(leading.isr.len() < all);
-                standing.under_min_isr += u64::from(!leading.has_enough_in_sync());
+                counts.under_replicated += u64::from(leading.isr.len() < all);
+                counts.under_min_isr += u64::from(!leading.has_enough_in_sync());
             }
         }
-        counters.stands(standing);
+        counters.set_replicas(counts);
     }
 }

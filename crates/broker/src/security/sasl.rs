@@ -12,8 +12,8 @@ use kgauge_wire::scram::{ScramRefusal, ScramServer, is_same};
 use super::{NonceSource, SaslMechanism, ScramCredential, ScramMechanism};
 
 /// Kafka's text for a client that logs in on behalf of another user.
-const OTHER_AUTHORIZATION: &str = "Authentication failed: Client requested an \
-                                              authorization id that is different from username";
+const OTHER_AUTHORIZATION: &str = "Authentication failed: Client requested an authorization id \
+                                   that is different from username";
 
 /// SCRAM credentials by user, then by mechanism.
 pub(crate) type ScramUsers = BTreeMap<String, BTreeMap<ScramMechanism, Arc<ScramCredential>>>;
@@ -72,13 +72,11 @@ impl Exchange {
         }
     }
 
-    /// Takes a client's message. An error is what to tell the client; the exchange is over then.
+    /// Takes a client's message. An error is the text for the client; the exchange is over then.
     pub(crate) fn step(&mut self, message: &[u8], logins: &Logins<'_>) -> Result<SaslStep, String> {
         let state = std::mem::replace(&mut self.state, State::Over);
         let done = match (state, self.mechanism) {
-            (State::Initial, SaslMechanism::Plain) => {
-                return plain(message, logins.plain);
-            }
+            (State::Initial, SaslMechanism::Plain) => return plain(message, logins.plain),
             (State::Initial, SaslMechanism::Scram(mechanism)) => begin(mechanism, message, logins)
                 .map(|(exchange, token)| {
                     self.state = State::Halfway(Box::new(exchange));

@@ -86,7 +86,7 @@ fn scram_sha_512_gives_the_bytes_that_another_implementation_gives() {
     );
 }
 
-const UNTOLD: &str = "Authentication failed during authentication due to invalid credentials with \
+const UNEXPLAINED: &str = "Authentication failed during authentication due to invalid credentials with \
                       SASL mechanism SCRAM-SHA-256";
 
 fn scram_256(messages: &[&[u8]]) -> (Vec<String>, Option<String>) {
@@ -96,10 +96,10 @@ fn scram_256(messages: &[&[u8]]) -> (Vec<String>, Option<String>) {
 #[test]
 fn a_wrong_password_and_an_unknown_user_are_told_the_same() {
     let (answers, user) = scram_256(&[b"n,,n=nobody,r=abc"]);
-    assert_eq!((answers, user), (vec![UNTOLD.to_owned()], None));
+    assert_eq!((answers, user), (vec![UNEXPLAINED.to_owned()], None));
     let last = format!("c=biws,r=abc{SEVENS},p={}", STANDARD.encode([0; 32]));
     let (answers, user) = scram_256(&[b"n,,n=alice,r=abc", last.as_bytes()]);
-    assert_eq!((answers[1].as_str(), user), (UNTOLD, None));
+    assert_eq!((answers[1].as_str(), user), (UNEXPLAINED, None));
 }
 
 #[test]
@@ -125,12 +125,12 @@ fn first_messages_that_break_the_rules_are_refused() {
         let (answers, user) = scram_256(&[message.as_bytes()]);
         assert_eq!(
             (answers, user),
-            (vec![UNTOLD.to_owned()], None),
+            (vec![UNEXPLAINED.to_owned()], None),
             "{message}"
         );
     }
     let (answers, _) = scram_256(&[b"n,,n=\xffalice,r=abc"]);
-    assert_eq!(answers, [UNTOLD]);
+    assert_eq!(answers, [UNEXPLAINED]);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_final_message_must_bring_the_header_back() {
     // c=biws is `n,,`, and the header was `n,a=alice,`.
     let last = format!("c=biws,r=abc{SEVENS},p=qMqxZ5jWsgwTkF9G1b5dxRHQ3kps2tCV01SbaZzOhFk=");
     let (answers, user) = scram_256(&[b"n,a=alice,n=alice,r=abc", last.as_bytes()]);
-    assert_eq!((answers[1].as_str(), user), (UNTOLD, None));
+    assert_eq!((answers[1].as_str(), user), (UNEXPLAINED, None));
     let (_, user) = scram_256(&[b"n,,n=alice,r=abc", last.as_bytes()]);
     assert_eq!(user.as_deref(), Some("alice"));
 }
