@@ -1,7 +1,7 @@
 //! What a node counts of itself: requests and where their time went, bytes, replicas, flushes.
 //!
 //! The node's thread writes, whoever wants reads, at any time and without a lock. So a reading costs the
-//! node nothing, and a node that is busy or stands still is read like any other; figures that belong
+//! node nothing, and a node that is busy or paused is read like any other; figures that belong
 //! together may be one request apart. All counters count from the beginning of the node's life.
 //!
 //! A node is one thread that reads, carries out and writes, so it has other parts than a broker with
@@ -193,7 +193,7 @@ impl OfRequests {
     }
 }
 
-/// How the node's replicas stand.
+/// The node's replicas by state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ReplicaCounts {
     pub(crate) leaders: u64,

@@ -42,7 +42,7 @@ pub struct NodeImage {
     pub host: String,
     /// Port that clients connect to.
     pub port: u16,
-    /// `broker.rack`: where it stands.
+    /// `broker.rack`: its location.
     pub rack: Option<String>,
     /// Which life of the node this is; grows with every registration. The controller gives it.
     pub epoch: u64,

@@ -16,7 +16,7 @@ const FIRST_BYTES: usize = 4096;
 /// Bytes that may lie in spare buffers.
 const SPARE_BYTES_MAX: usize = 64 << 20;
 
-/// Buffers of connections that do not need them any more. The last one given back comes out first:
+/// Buffers that connections no longer need. The last one given back comes out first:
 /// it is the likeliest to be in the processor's cache, and large enough.
 #[derive(Default)]
 pub struct Spare {

@@ -1,23 +1,23 @@
 //! The embedded cluster: N Kafka nodes in one process, for load tests without installation, for
-//! every test of ours, and as the instrument that proves our measurements.
+//! kgauge's own tests, and for faults of known size that prove its measurements.
 //!
 //! Goals
 //!
 //! * Any Kafka client works: Kafka's protocol in the versions that today's clients speak, Kafka's
 //!   error codes and words, Kafka's files on disk.
 //! * Exact: offsets dense, what was acknowledged is there, what cannot be done is refused in words.
-//! * Cheap: a node shows the ceiling of who loads it. Batches are checked where they were received,
+//! * Cheap: a node shows the ceiling of its load generator. Batches are checked where they were received,
 //!   written once, and sent from the page cache.
 //! * Deterministic: the logic gets time, disk and randomness from outside; see [`node`] and
 //!   [`controller`].
-//! * An instrument: [`fault`] delays, fails, stalls, drops or slows down what a test wants;
+//! * Faults on command: [`fault`] delays, fails, stalls, drops or slows down requests;
 //!   [`ClusterHandle`] crashes, freezes and cuts off nodes, fills their disks and shifts their clocks.
 //!
 //! Non-goals
 //!
-//! * It is not Apache Kafka, and its figures are never Kafka's. Whoever prints them says so.
+//! * It is not Apache Kafka, and its figures are never Kafka's. Every output with them says so.
 //! * No production: one process is no cluster that survives its machine.
-//! * What else is not done stands in `NOT_DONE.md` and at the head of each file in [`handlers`].
+//! * What else is not done is listed in `NOT_DONE.md` and at the head of each file in [`handlers`].
 //!
 //! Where to start
 //!

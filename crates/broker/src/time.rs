@@ -12,7 +12,7 @@ pub trait Stopwatch: fmt::Debug + Send + Sync {
     fn mono_ns(&self) -> u64;
 }
 
-/// One reading of both clocks. The core never looks at a clock of its own.
+/// One reading of both clocks. The core never reads a clock itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Now {
     /// Monotonic nanoseconds since some start; timers are measured on it.

@@ -1,4 +1,4 @@
-//! What a cluster is made of, as its owner says it.
+//! What a cluster is made of, as its owner configures it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,7 +32,7 @@ pub struct ClusterConfig {
     /// default the listener's.
     pub advertised_port: Option<u16>,
     /// Configuration under Kafka's names, such as `num.partitions`. Those of security complete
-    /// what `security` says: `ssl.client.auth`, `ssl.keystore.certificate.chain`,
+    /// what `security` sets: `ssl.client.auth`, `ssl.keystore.certificate.chain`,
     /// `ssl.keystore.key`, `ssl.truststore.certificates` (in PEM), `sasl.enabled.mechanisms`.
     pub settings: ConfigMap,
     /// Configuration of single nodes, which comes before `settings`, such as `broker.rack`.
@@ -113,7 +113,7 @@ impl ClusterConfig {
         }
     }
 
-    /// The same with so many nodes.
+    /// The same with this number of nodes.
     #[must_use]
     pub fn with_nodes(mut self, nodes: u16) -> Self {
         self.nodes = nodes;

@@ -101,7 +101,7 @@ impl ClusterHandle {
         Ok(())
     }
 
-    /// Sets a node's wall clock so many milliseconds ahead of the system's, or (negative) behind it;
+    /// Sets a node's wall clock this many milliseconds ahead of the system's, or (negative) behind it;
     /// 0 sets it right. Timestamps of records that the node dates, retention and committed offsets
     /// follow it; time that is measured does not.
     pub fn set_clock_ahead(&self, node: NodeId, ms: i64) -> Result<(), NodeError> {

@@ -1,7 +1,7 @@
 //! The `meta.properties` files: which cluster a folder belongs to, in Kafka's form.
 //!
 //! The cluster's folder names cluster and number of nodes; each node's folder names cluster and
-//! node. A folder that says something else is refused: its logs would be taken for those of this
+//! node. A folder with another content is refused: its logs would be taken for those of this
 //! cluster.
 
 use std::collections::BTreeMap;

@@ -93,7 +93,7 @@ impl ClusterHandle {
         if running.is_up() {
             return Err(NodeError::Up(node));
         }
-        // One that stopped by itself has not been waited for yet.
+        // A node that failed has not been waited for yet.
         if let Some(thread) = running.thread.take() {
             let _ = thread.join();
         }

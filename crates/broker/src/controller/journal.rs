@@ -4,7 +4,7 @@
 //! as JSON and a line feed. Changes that are made together are one line, and a line is flushed before
 //! the next is written. So a crash can leave only the last line unfinished, which is then cut off. Any
 //! other damage is refused, and the file stays as it is. At the start, and whenever the journal has
-//! grown far beyond its last snapshot, the whole is written anew as a snapshot; the file before is kept
+//! grown far beyond its last snapshot, the whole is rewritten as a snapshot; the file before is kept
 //! as a copy.
 
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use super::records::{ClusterMetadata, MetadataRecord};
 use crate::storage::{OpenMode, Storage, StorageError, StorageFile, read_whole, replace_file};
 
 const FILE_NAME: &str = "metadata.journal";
-/// The file as it was before it was written anew.
+/// The file as it was before it was rewritten.
 const COPY_NAME: &str = "metadata.journal.bak";
 
-/// A journal is written anew when it is this large, and this many times what it was after the last
+/// A journal is rewritten when it is this large, and this many times what it was after the last
 /// time.
 const COMPACT_BYTES_MIN: u64 = 1 << 20;
 const COMPACT_FACTOR: u64 = 4;
@@ -63,7 +63,7 @@ pub(super) struct Journal {
     dir: PathBuf,
     file: Arc<dyn StorageFile>,
     end: u64,
-    /// It is written anew when it is larger than this.
+    /// It is rewritten when it is larger than this.
     compact_at: u64,
     /// The least that `compact_at` may be.
     compact_bytes_min: u64,
@@ -107,7 +107,7 @@ impl Journal {
         Ok((journal, metadata))
     }
 
-    /// The file is a snapshot of so many bytes.
+    /// The file is a snapshot of this many bytes.
     fn begin_at(&mut self, bytes: u64) {
         self.end = bytes;
         self.compact_at = bytes
@@ -115,7 +115,7 @@ impl Journal {
             .max(self.compact_bytes_min);
     }
 
-    /// Writes the journal anew as a snapshot of `metadata`, which is what its records make, if it has
+    /// Rewrites the journal as a snapshot of `metadata`, which is what its records make, if it has
     /// grown enough for that.
     ///
     /// A crash at any moment leaves the old file or the new one, and both mean the same: nothing is
@@ -386,7 +386,7 @@ mod tests {
         ));
     }
 
-    /// A journal that is small enough to be written anew often.
+    /// A journal that is small enough to be rewritten often.
     fn small(disk: &MemoryStorage) -> (Journal, ClusterMetadata) {
         let (mut journal, metadata) =
             Journal::open(&disk.shared(), Path::new("/c"), begin).unwrap();

@@ -65,7 +65,7 @@ impl Controller {
         self.live.insert(node, member);
         let lost = (!stopped_in_order).then_some(node);
         self.change_partitions(Election::Keep, lost, |partition| {
-            // One that led when the cluster ended leads anew, in an epoch of its own.
+            // One that led when the cluster ended leads again, in a new epoch.
             let led = partition.leader.is_none_or(|leader| leader == node);
             let known = partition.replicas.contains(&node);
             (known && (led || lost.is_some())).then(|| (partition.isr.clone(), led))

@@ -185,12 +185,12 @@ pub struct NewTopic {
     pub configs: ConfigMap,
 }
 
-/// A topic that shall have more partitions.
+/// A topic that gets more partitions.
 #[derive(Debug, Clone)]
 pub struct PartitionIncrease {
     /// The topic's name.
     pub name: String,
-    /// How many it shall have in all.
+    /// The new total.
     pub count: i32,
     /// Replicas of each new partition, when the client chooses them.
     pub assignments: Option<Vec<Vec<NodeId>>>,
@@ -315,7 +315,7 @@ pub struct ProducerIdBlock {
 pub struct Refusal {
     /// Kafka's code.
     pub code: ErrorCode,
-    /// What to tell the user.
+    /// The message for the user.
     pub message: String,
 }
 

@@ -73,7 +73,7 @@ pub struct Controller {
 pub enum ControllerOutput {
     /// Send a message to a node.
     Send(NodeId, FromController),
-    /// The journal cannot be trusted any more: stop the cluster. Flushing is never tried again.
+    /// The journal can no longer be trusted: stop the cluster. Flushing is never tried again.
     Fatal(StorageError),
 }
 
@@ -131,7 +131,7 @@ impl Controller {
         &self.metadata.image
     }
 
-    /// Whether so many nodes are up and work by the newest version.
+    /// Whether this many nodes are up and work by the newest version.
     #[must_use]
     pub fn is_followed_by(&self, nodes: usize) -> bool {
         let version = self.metadata.image.version;
@@ -315,7 +315,7 @@ impl Controller {
         })
     }
 
-    /// Writes the journal anew if it has grown enough. What was asked for is on disk, whatever becomes
+    /// Rewrites the journal if it has grown enough. What was asked for is on disk, whatever becomes
     /// of this.
     fn compact(&mut self) {
         if let Err(error) = self.journal.compact_if_due(&self.metadata) {

@@ -14,7 +14,7 @@ use crate::security::{NonceSource, ScramCredential, ScramMechanism, User};
 type Outcome = Result<MetadataRecord, Refusal>;
 
 impl Controller {
-    /// Makes the changes that can be made, all at once. A user stands in a request once: Kafka's
+    /// Makes the changes that can be made, all at once. A user occurs once in a request: Kafka's
     /// controller counts by name, whatever the mechanism.
     pub(super) fn alter_scram_users(&mut self, changes: Vec<ScramChange>) -> ControllerReply {
         let mut places: BTreeMap<String, usize> = BTreeMap::new();

@@ -326,7 +326,7 @@ fn folded(name: &str) -> String {
     name.replace('.', "_")
 }
 
-/// Whether so many partitions are too many for one request.
+/// Whether a request asks for too many partitions.
 fn is_excessive(mut counts: impl Iterator<Item = i64>) -> bool {
     let sum = counts.try_fold(0_i64, |sum, count| sum.checked_add(count));
     sum.is_none_or(|sum| sum > PER_REQUEST_MAX)

@@ -220,7 +220,7 @@ impl<W: Copy> ConsumerGroup<W> {
         }
     }
 
-    /// Lets a member's session begin anew.
+    /// Restarts a member's session.
     pub(crate) fn heard_of(&mut self, now: Now, member_id: &str) {
         if let Some(member) = self.members.get_mut(member_id) {
             let timeout_ms = u64::try_from(member.session_timeout_ms).unwrap_or(0);
@@ -228,7 +228,7 @@ impl<W: Copy> ConsumerGroup<W> {
         }
     }
 
-    /// A member says that it lives.
+    /// Takes the heartbeat of a member.
     pub(crate) fn heartbeat(
         &mut self,
         now: Now,

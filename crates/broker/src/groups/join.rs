@@ -110,7 +110,7 @@ impl<W: Copy> ConsumerGroup<W> {
         let same = member.protocols == who.protocols;
         match self.state {
             GroupState::Empty => return Err(ErrorCode::UnknownMemberId),
-            // The answer got lost, or the client asks twice: the generation stands.
+            // The answer got lost, or the client asks twice: the generation stays.
             GroupState::Completing if same => {
                 self.heard_of(now, &id);
                 effects.push(Effect::Join(to, Ok(self.joined(&id))));
@@ -225,7 +225,7 @@ impl<W: Copy> ConsumerGroup<W> {
         }
     }
 
-    /// Answers a returning member without a rebalance: its assignment stands.
+    /// Answers a returning member without a rebalance: its assignment stays.
     fn welcome_back(&mut self, now: Now, id: &str, rules: JoinRules, effects: &mut Vec<Effect<W>>) {
         self.heard_of(now, id);
         let mut joined = self.joined(id);
@@ -248,7 +248,7 @@ impl<W: Copy> ConsumerGroup<W> {
     }
 }
 
-/// Takes over what a known member says now. An earlier question of it that still waits is answered:
+/// Takes over the new data of a known member. An earlier question of it that still waits is answered:
 /// the client has given it up, but its connection keeps the order of answers.
 fn update<W>(
     member: &mut ConsumerGroupMember<W>,

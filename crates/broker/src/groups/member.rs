@@ -1,6 +1,6 @@
 //! One member of a group, as the coordinator knows it.
 
-/// What a client says about itself when it joins.
+/// What a client reports about itself when it joins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Introduction {
     /// The id it was given; empty at first.

@@ -46,7 +46,7 @@ pub(crate) struct Groups {
     pub(crate) entries: BTreeMap<String, GroupEntry>,
     /// Offsets that were written down and are not replicated yet.
     ways: visible_offsets::PendingOffsets,
-    /// Bytes of a partition's log after it was last written anew.
+    /// Bytes of a partition's log after it was last rewritten.
     tidied: BTreeMap<i32, u64>,
 }
 
@@ -214,7 +214,7 @@ fn settle(node: &mut BrokerNode, id: &str) {
     }
     let next_ns = entry.group.next_ns();
     match (entry.timer, next_ns) {
-        // A timer that comes early finds nothing due and is set anew: cheaper than moving it each
+        // A timer that comes early finds nothing due and is set again: cheaper than moving it each
         // time.
         (Some((at_ns, _)), Some(next_ns)) if at_ns <= next_ns => {}
         (before, next_ns) => {

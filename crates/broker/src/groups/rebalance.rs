@@ -11,7 +11,7 @@ use super::group::{
 use super::member::ConsumerGroupMember;
 use crate::time::Now;
 
-/// What a client says when it asks for its assignment.
+/// A client's request for its assignment.
 #[derive(Debug, Clone)]
 pub(crate) struct SyncCall<'a> {
     pub(crate) member_id: &'a str,
@@ -146,7 +146,7 @@ impl<W: Copy> ConsumerGroup<W> {
         if leader.is_none_or(|leader| leader.join.is_none()) {
             let joined = self.first_of(|member| member.join.is_some());
             if joined.is_none() && !self.members.is_empty() {
-                // Only absent members with lasting names: wait for them once more.
+                // Only absent members with lasting names: wait for them again.
                 let ends_ns = now.after_ms(self.rebalance_timeout_ms());
                 self.rebalance = Some(Rebalance {
                     ends_ns,

@@ -5,7 +5,7 @@
 //! | `OffsetCommitKey` version 1: group, topic, partition | `OffsetCommitValue`, written as version 3 |
 //! | `GroupMetadataKey` version 2: group | `GroupMetadataValue`, written as version 3 |
 //!
-//! Each begins with its version in two bytes; a null value takes back what the key says. The
+//! Each begins with its version in two bytes; a null value takes the key's value back. The
 //! definitions are those of Kafka's group coordinator. Values of versions 0 to 3 are read.
 
 use kgauge_wire::codec::{
@@ -18,7 +18,7 @@ const GROUP_KEY: i16 = 2;
 const VALUE_VERSION: i16 = 3;
 const FIXED: Lengths = Lengths::Fixed;
 
-/// What a record's key says.
+/// The content of a record's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum GroupRecordKey {
     Offset {

@@ -1,8 +1,8 @@
 //! The groups' records in the partitions of the offsets topic: written as things happen, read when
-//! this node becomes their leader, and written anew when too much of them is outdated.
+//! this node becomes their leader, and rewritten when too much of them is outdated.
 //!
 //! Kafka compacts the offsets topic. Here the coordinator knows what is alive: when a partition's
-//! log is many times larger than that, it appends everything alive once more and lets the log begin
+//! log is many times larger than that, it appends everything alive again and lets the log begin
 //! there.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use crate::time::Now;
 /// Bytes read at a time while a partition is loaded.
 const LOAD_BYTES: usize = 4 << 20;
 
-/// A partition's log is written anew when it is this large, and this many times what was alive
+/// A partition's log is rewritten when it is this large, and this many times what was alive
 /// after the last time.
 const TIDY_BYTES_MIN: u64 = 16 << 20;
 const TIDY_FACTOR: u64 = 8;
@@ -286,7 +286,7 @@ fn restored<W: Copy>(now: Now, value: GroupValue) -> ConsumerGroup<W> {
     group
 }
 
-/// Writes everything alive of a partition once more, if most of its log is outdated, and lets the
+/// Writes everything alive of a partition again, if most of its log is outdated, and lets the
 /// log begin there.
 pub(super) fn tidy(node: &mut BrokerNode, now: Now, partition: i32) -> Result<(), LogError> {
     let Some(id) = offsets_partition(node, partition) else {

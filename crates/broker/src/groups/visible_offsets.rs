@@ -16,9 +16,9 @@ pub(crate) type OffsetKey = (String, i32);
 /// Which offsets somebody wants to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OffsetView {
-    /// Those that cannot be lost any more.
+    /// Those that can no longer be lost.
     Replicated,
-    /// The newest; who tells of them waits until they are replicated.
+    /// The newest; an answer with them waits until they are replicated.
     Newest,
 }
 

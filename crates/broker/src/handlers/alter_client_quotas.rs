@@ -2,7 +2,7 @@
 //! fetch, by way of the controller.
 //!
 //! * Entities: `user` and `client-id`, alone or together; null is the default for all others.
-//! * Keys: `producer_byte_rate` and `consumer_byte_rate`, for each node by itself, as in Kafka.
+//! * Keys: `producer_byte_rate` and `consumer_byte_rate`, for each node separately, as in Kafka.
 //! * Other entities and keys, and rates that are not positive: INVALID_REQUEST in words.
 //!
 //! Not done: `request_percentage`, `controller_mutation_rate`, quotas by address (`ip`).

@@ -137,7 +137,7 @@ fn resource(kind: i8, name: &str) -> Result<ConfigResource, Refusal> {
 }
 
 impl PendingConfigChange {
-    /// Answers with what the controller says, and with the early refusals.
+    /// Answers with the controller's results, and with the early refusals.
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
             ControllerReply::AlterConfigs(results) => ControllerDecisions::of(results),

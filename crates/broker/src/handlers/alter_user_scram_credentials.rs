@@ -1,7 +1,7 @@
 //! `AlterUserScramCredentials` (key 51), version 0: users who log in by SCRAM, by way of the
 //! controller. What comes is a salted hash of a password; what is kept does not let one log in.
 //!
-//! * A user that stands in the request twice, with whatever mechanism: DUPLICATE_RESOURCE. Rounds
+//! * A user that occurs twice in the request, with any mechanism: DUPLICATE_RESOURCE. Rounds
 //!   outside of 4096 to 16384 and empty names: UNACCEPTABLE_CREDENTIAL. Unknown mechanisms:
 //!   UNSUPPORTED_SASL_MECHANISM. Taking away what is not there: RESOURCE_NOT_FOUND.
 //! * A connection that was let in stays, also when its user goes, as with Kafka.
@@ -51,7 +51,7 @@ pub(super) fn handle(
 }
 
 impl PendingScramChange {
-    /// Answers with what the controller says.
+    /// Answers with the controller's results.
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let results = match answer {
             ControllerReply::AlterScramUsers(results) => results,

@@ -32,7 +32,7 @@ impl<'f> RequestBody<'f> {
         self.frame.len()
     }
 
-    /// Who the client says it is; empty when it says nothing.
+    /// The client's id; empty if it sends none.
     pub(crate) fn client_id(&self) -> &str {
         let header = RequestHeader::decode_implied(&mut Reader::new(self.frame));
         match header.map(|header| header.client_id) {

@@ -58,7 +58,7 @@ fn read(topic: &CreatePartitionsTopic<'_>) -> PartitionIncrease {
 }
 
 impl PendingPartitionCreation {
-    /// Answers with what the controller says.
+    /// Answers with the controller's results.
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
             ControllerReply::CreatePartitions(results) => ControllerDecisions::of(results),

@@ -2,10 +2,10 @@
 //!
 //! * Any node takes the request. The answer comes when every node knows the topics.
 //! * −1 for partitions or replication factor means the cluster's default (KIP-464, from version 4).
-//! * A name that stands twice in one request is refused (INVALID_REQUEST).
-//! * From version 5 the answer tells partitions, replication factor and configurations; from
+//! * A name that occurs twice in one request is refused (INVALID_REQUEST).
+//! * From version 5 the answer names partitions, replication factor and configurations; from
 //!   version 7 the id.
-//! * Replicas are spread over the nodes and racks as Kafka does, or stand where the request says; more
+//! * Replicas are spread over the nodes and racks as Kafka does, or placed as the request says; more
 //!   of them than nodes that are up: INVALID_REPLICATION_FACTOR.
 //!
 //! Not done: the request's timeout is not used, since nothing here takes long.
@@ -105,7 +105,7 @@ fn read(topic: &CreatableTopic<'_>) -> Result<NewTopic, Refusal> {
 }
 
 impl PendingTopicCreation {
-    /// Answers with what the controller says, and with the early refusals.
+    /// Answers with the controller's results, and with the early refusals.
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
             ControllerReply::CreateTopics(results) => ControllerDecisions::of(results),

@@ -4,7 +4,7 @@
 //!   the request's timeout is over (REQUEST_TIMED_OUT).
 //! * Offset −1 means up to the high watermark. Beyond it: OFFSET_OUT_OF_RANGE.
 //! * Whole segments below the new start are removed at once; the rest of a segment stays on disk
-//!   and is not served any more.
+//!   and is no longer served.
 //! * Internal topics are refused (INVALID_TOPIC_EXCEPTION), as in Kafka.
 
 use kgauge_wire::codec::Str;

@@ -98,7 +98,7 @@ fn find(node: &BrokerNode, name: Option<&str>, id: Uuid) -> TopicToDelete {
 }
 
 impl PendingTopicDeletion {
-    /// Answers with what the controller says, and with the early refusals.
+    /// Answers with the controller's results, and with the early refusals.
     pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
             ControllerReply::DeleteTopics(results) => ControllerDecisions::of(results),

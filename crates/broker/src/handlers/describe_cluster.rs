@@ -1,7 +1,7 @@
 //! `DescribeCluster` (key 60), versions 0 to 2: the cluster's id and nodes.
 //!
 //! * From version 1 the client says whether it wants brokers (1) or controllers (2). The controller
-//!   here has no listener of its own, so 2 is refused (MISMATCHED_ENDPOINT_TYPE), as by Kafka's
+//!   here has no separate listener, so 2 is refused (MISMATCHED_ENDPOINT_TYPE), as by Kafka's
 //!   brokers.
 //! * Version 2 may ask for fenced brokers too; a node that is fenced is not there.
 

@@ -11,7 +11,7 @@
 //! * Version 9 brings leader epochs (FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH), version 13 topic
 //!   ids.
 //! * Incremental sessions (from version 7) are declined: the answer always carries session id 0,
-//!   which tells the client to name all its partitions each time. A session id from elsewhere gets
+//!   which makes the client name all its partitions each time. A session id from elsewhere gets
 //!   FETCH_SESSION_ID_NOT_FOUND. Full requests cost about 40 bytes a partition; sessions pay from
 //!   thousands of partitions a consumer on.
 //!
@@ -56,7 +56,7 @@ const DEBUGGING: i32 = -2;
 #[derive(Debug)]
 pub(crate) struct Fetch {
     reply: Reply,
-    /// Who the client says it is; only kept while there are quotas.
+    /// The client's id; kept only while there are quotas.
     client_id: String,
     wait_ms_max: i32,
     bytes_min: u64,
@@ -68,7 +68,7 @@ pub(crate) struct Fetch {
 /// Who reads.
 #[derive(Debug)]
 enum Reader {
-    /// A consumer, and the rack that it says it is in; empty when it says nothing.
+    /// A consumer and its rack; empty if it names none.
     Consumer { rack: String },
     /// Kafka's debugging consumer: to the log's end.
     Debugging,
@@ -267,7 +267,7 @@ fn read(
     let version = fetch.reply.version;
     let key = TopicKey::of(&topic.name, topic.id, version >= BY_ID_FROM);
     let topic = lookup::topic(node, key)?;
-    // Only who looks for the nearest replica needs the cluster beside the replica.
+    // Only a search for the nearest replica needs the image besides the replica.
     let by_rack = node.settings.replica_selector_rack_aware;
     let image = by_rack.then(|| Arc::clone(&node.image));
     let own = node.id();

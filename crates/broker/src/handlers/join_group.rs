@@ -1,7 +1,7 @@
 //! `JoinGroup` (key 11), versions 0 to 9: a member joins its group, or joins again for the next
 //! generation. The answer waits until all have joined.
 //!
-//! * From version 1 a rebalance timeout of its own (before: the session timeout). From version 4 a
+//! * From version 1 a separate rebalance timeout (before: the session timeout). From version 4 a
 //!   new member first gets an id and comes again with it (MEMBER_ID_REQUIRED, KIP-394). From
 //!   version 5 lasting names (KIP-345). From version 7 the answer names the kind of group and a
 //!   null protocol on errors. Version 8 brings a reason, which is not kept. From version 9 the

@@ -9,7 +9,7 @@
 //!   UNKNOWN_TOPIC_OR_PARTITION at first, while it is created again. Whoever deletes a topic and looks
 //!   does not find it.
 //! * From version 10 topics go by id too; asking by id never creates (UNKNOWN_TOPIC_ID). An id other
-//!   than zero counts whatever the name says: Java sends an empty one.
+//!   than zero counts, whatever the name: Java sends an empty one.
 //! * Version 13 has an error code for the whole answer: always 0.
 //! * Rights are those of a cluster without access control: all.
 
@@ -35,7 +35,7 @@ const OFFSETS_SEGMENT_BYTES: u32 = 100 << 20;
 #[derive(Debug, Clone)]
 pub(crate) struct MetadataQuery {
     topics: Topics,
-    /// Names that no topic had any more when the request came.
+    /// Names of topics that were deleted when the request came.
     deleted: BTreeSet<TopicName>,
     topic_operations: bool,
     cluster_operations: bool,

@@ -97,7 +97,7 @@ impl PartitionLog {
     ///
     /// Their CRCs are checked, and that they follow the log's end. A follower that starts in the
     /// middle of a leader's batch gets [`AppendError::NotTheNextOffset`] with that batch's first
-    /// offset, where it may start anew ([`PartitionLog::truncate_fully_and_start_at`]).
+    /// offset, where it may start again ([`PartitionLog::truncate_fully_and_start_at`]).
     pub fn append_as_follower(
         &mut self,
         batches: &[u8],
@@ -225,7 +225,7 @@ impl PartitionLog {
         }
     }
 
-    /// Checks the header's first and largest timestamp. Kafka looks at each record; between the two
+    /// Checks the header's first and largest timestamp. Kafka checks each record; between the two
     /// only a record older than the batch's first one could be missed.
     fn check_timestamps(&self, header: &BatchHeader, now_ms: i64) -> Result<(), AppendError> {
         let LogConfig {
@@ -312,7 +312,7 @@ impl Totals {
     }
 }
 
-/// Checks that the records are as many as the header says and end where the batch does: a batch that
+/// Checks that the records are as many as in the header and end where the batch does: a batch that
 /// lies would stop every consumer. It reads only their lengths, which costs some nanoseconds per
 /// record; it does not check compressed records, nor what is inside of a record.
 fn check_count(batch: &[u8], record_count: i32) -> Result<(), AppendError> {

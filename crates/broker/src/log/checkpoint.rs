@@ -1,4 +1,4 @@
-//! Writing down what the segments cannot tell: where the log begins, how far it is flushed, its leader
+//! Writing down what the segments do not contain: where the log begins, how far it is flushed, its leader
 //! epochs.
 //!
 //! Once a minute this is done away from the log's thread, for each file costs a flush and there may be

@@ -14,7 +14,7 @@ pub struct LogConfig {
     pub segment_ms: i64,
     /// `segment.index.bytes`: a segment is closed when one of its indexes has reached this size.
     pub segment_index_bytes: u32,
-    /// `index.interval.bytes`: one index entry at most for so many bytes of log.
+    /// `index.interval.bytes`: at most one index entry per this many bytes of log.
     pub index_interval_bytes: u32,
     /// `retention.bytes`: the oldest segments go while the rest is at least so large. `None` keeps
     /// all.
@@ -31,13 +31,13 @@ pub struct LogConfig {
     /// `message.timestamp.after.max.ms`: how far in the future a record may be dated. `None` for
     /// any.
     pub timestamp_after_max_ms: Option<i64>,
-    /// `flush.messages`: an append flushes once so many records are unflushed. `None` leaves it to
+    /// `flush.messages`: an append flushes once this many records are unflushed. `None` leaves it to
     /// the system.
     pub flush_messages: Option<u64>,
-    /// `flush.ms`: [`super::PartitionLog::flush_due`] asks for a flush after so long. `None` never
+    /// `flush.ms`: [`super::PartitionLog::flush_due`] asks for a flush after this time. `None` never
     /// asks.
     pub flush_ms: Option<i64>,
-    /// `producer.id.expiration.ms`: a producer that was silent so long is forgotten.
+    /// `producer.id.expiration.ms`: a producer that was silent this long is forgotten.
     pub producer_id_expiration_ms: i64,
     /// `compression.type` and its level: the codec in which batches are stored. `None` stores them as
     /// the producer sent them.

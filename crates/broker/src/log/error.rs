@@ -17,7 +17,7 @@ pub enum LogError {
     #[error(transparent)]
     Corrupt(#[from] Corruption),
     /// An earlier write or flush failed and left the log's bytes unknown. It serves nothing more;
-    /// after the cause is mended, opening it anew recovers what is whole.
+    /// after the cause is mended, reopening it recovers what is whole.
     #[error("the log is out of service: {cause}")]
     Dead {
         /// The failure that ended it.
@@ -67,10 +67,10 @@ pub enum AppendError {
     /// A batch is malformed or of a kind that clients may not write.
     #[error(transparent)]
     Batch(#[from] batch::BatchRejection),
-    /// The records of an uncompressed batch are others than its header says.
+    /// The records of an uncompressed batch differ from its header.
     #[error("the batch's records are not {record_count}, or do not end where it does")]
     Miscounted {
-        /// What the header says.
+        /// The header's value.
         record_count: i32,
     },
     /// Records of a compacted topic without a key.

@@ -1,7 +1,7 @@
 //! What is written down about a segment whose indexes are complete in their files.
 //!
 //! The index files are Kafka's and hold no checksum. This is it: a file that is not exactly what
-//! was stored is not read but built anew from the batches. The newest timestamp saves retention
+//! was stored is not read but rebuilt from the batches. The newest timestamp saves retention
 //! from reading any index.
 
 use kgauge_wire::record_batch::crc32c;

@@ -23,7 +23,7 @@ impl PartitionLog {
     /// A log that was closed in order is opened by a look at its end. Any other is recovered: from
     /// the segment that holds the last flush on, every batch is read and checked, the log is cut
     /// before the first one that is not whole, and indexes, producer states and leader epochs are
-    /// built anew. The high watermark begins at the log's start; the owner knows better.
+    /// rebuilt. The high watermark begins at the log's start; the owner knows better.
     pub fn open(
         storage: Arc<dyn Storage>,
         dir: &Path,

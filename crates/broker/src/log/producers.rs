@@ -133,7 +133,7 @@ impl Default for ProducerStates {
 }
 
 impl ProducerStates {
-    /// Remembers only so many batches of each producer from now on.
+    /// Remembers at most this many batches of each producer from now on.
     pub(crate) fn keep(&mut self, count: usize) {
         self.kept = count;
     }

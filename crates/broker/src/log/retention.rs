@@ -54,7 +54,7 @@ impl PartitionLog {
             return Ok(removed);
         }
         match self.advance_start(self.segments[removed.len()].base_offset) {
-            // The first segment tells the start as well as the state file would.
+            // The first segment shows the start as well as the state file would.
             Err(error) if error.is_disk_full() => Ok(removed),
             advanced => advanced.map(|()| removed),
         }

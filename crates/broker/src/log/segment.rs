@@ -30,13 +30,13 @@ pub(super) struct Segment {
     pub(super) base_offset: i64,
     /// Bytes of valid batches in the log file.
     pub(super) bytes: u64,
-    /// When the segment was created or opened, ms since 1970: stands in where records have no
+    /// When the segment was created or opened, ms since 1970: used where records have no
     /// timestamp.
     pub(super) created_ms: i64,
     /// Timestamp of the first batch; `None` while unknown.
     first_timestamp_ms: Option<i64>,
     file: Option<Arc<dyn StorageFile>>,
-    /// What the indexes and the end of the log file tell; `None` until it is needed.
+    /// The content of the indexes and of the end of the log file; `None` until it is needed.
     pub(super) summary: Option<SegmentIndexes>,
     /// What was written down when the indexes were stored; `None` once there is more in the
     /// segment.

@@ -2,7 +2,7 @@
 //!
 //! An index file is never believed without a check. Its checksum and form are checked when it is
 //! read; that an entry names the batch which it points to is checked at each lookup. An index that
-//! fails is built anew from the batch headers.
+//! fails is rebuilt from the batch headers.
 
 use super::facts::{NewestTimestamp, Seal, SegmentFacts};
 use super::names::{OFFSET_INDEX, TIME_INDEX, file_at};
@@ -96,7 +96,7 @@ impl Segment {
         let rebuilt = self.build_summary(place)?;
         self.summary = Some(rebuilt);
         self.facts = None;
-        // A disk that takes no index shall not keep readers from the log.
+        // A disk that takes no index must not keep readers from the log.
         let _ = self.store_indexes(place);
         Ok(self.summary(place)?)
     }
@@ -191,7 +191,7 @@ impl Segment {
     }
 
     /// Writes the index entries that are not in the files yet, with one for the largest timestamp,
-    /// and notes the facts. Nothing is flushed: what a crash loses is built anew.
+    /// and notes the facts. Nothing is flushed: what a crash loses is rebuilt.
     pub(super) fn store_indexes(&mut self, place: SegmentFiles<'_>) -> Result<(), LogError> {
         let base_offset = self.base_offset;
         let Some(summary) = self.summary.as_mut().filter(|_| self.facts.is_none()) else {

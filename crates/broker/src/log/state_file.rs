@@ -1,4 +1,4 @@
-//! What a log must know at its next start that its segments cannot tell: where it begins, how far
+//! What a log must know at its next start that its segments do not contain: where it begins, how far
 //! it was flushed, what its indexes must look like, and whether it was closed in order.
 //!
 //! Kafka keeps these facts of all logs in three files of the data directory. Here each log has its

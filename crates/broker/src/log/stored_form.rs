@@ -1,7 +1,7 @@
 //! The form in which a leader stores what a producer sent: in the topic's codec, and on a compacted
 //! topic with a key in every record.
 //!
-//! Only the records section is compressed anew. Timestamps, offsets within the batch, the producer's
+//! Only the records section is recompressed. Timestamps, offsets within the batch, the producer's
 //! id, epoch and sequence, and the transactional flag keep their bytes; the CRC is computed again.
 
 use kgauge_wire::compress::{Codec, Compressor, DecompressError, Decompressor};
@@ -37,7 +37,7 @@ impl PartitionLog {
         Ok(is_other.then_some(stored))
     }
 
-    /// Puts one batch behind `stored` as it must be, and says whether it has changed.
+    /// Appends one batch to `stored` in its stored form; returns whether it has changed.
     fn put_stored(
         &self,
         batch: &Batch<'_>,
@@ -79,7 +79,7 @@ impl PartitionLog {
     }
 }
 
-/// Reads every record: a codec says nothing about what is inside.
+/// Reads every record: decompressing checks nothing inside.
 fn check_records(
     header: &BatchHeader,
     section: &[u8],

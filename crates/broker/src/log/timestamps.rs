@@ -107,7 +107,7 @@ impl PartitionLog {
         let bytes = slice.bytes()?;
         let record = match first_record(&bytes, is_match) {
             Err(error) if is_too_large(&error) => {
-                // Whoever reads from the batch's start on misses nothing.
+                // A reader from the batch's start on misses nothing.
                 let offset = found.header.base_offset.max(self.log_start_offset);
                 Some((found.header.max_timestamp_ms, offset))
             }

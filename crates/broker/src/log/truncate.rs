@@ -18,7 +18,7 @@ impl PartitionLog {
     pub fn truncate_to(&mut self, offset: i64, now_ms: i64) -> Result<i64, LogError> {
         self.alive()?;
         if offset >= self.next_offset {
-            // An epoch that began here without an append must not stand against the next leader's.
+            // An epoch that started here without an append must not block the next leader's.
             self.epochs.truncate_from_end(self.next_offset);
             return Ok(self.next_offset);
         }

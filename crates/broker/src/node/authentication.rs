@@ -11,7 +11,7 @@ use crate::time::Now;
 
 /// What a message of an exchange is answered with.
 pub(crate) enum Proof {
-    /// This token; whether the client is in now, its stage says.
+    /// This token; the stage shows whether the client is let in.
     Token(Vec<u8>),
     /// These words; the connection must close.
     Refused(String),

@@ -19,7 +19,7 @@ pub(crate) struct StopBefore {
 }
 
 impl StopBefore {
-    /// Takes the mark away, and looks whether it tells the truth: a node that leads with a log that is
+    /// Takes the mark away, and checks that it is true: a node that leads with a log that is
     /// shorter than it was would have the others cut theirs.
     pub(crate) fn find(storage: &dyn Storage, dir: &Path) -> Result<Self, StorageError> {
         let mut found = Self {
@@ -46,7 +46,7 @@ impl StopBefore {
     }
 }
 
-/// Takes the mark away and tells whether it was there. Durable when this returns.
+/// Takes the mark away; returns whether it existed. Durable when this returns.
 pub fn take_mark(storage: &dyn Storage, dir: &Path) -> Result<bool, StorageError> {
     storage.create_dir_all(dir)?;
     match storage.remove_file(&dir.join(NAME)) {

@@ -32,7 +32,7 @@ pub(crate) enum ControllerQuestion {
 }
 
 impl BrokerNode {
-    /// Asks the controller; `asked` says what happens with the answer.
+    /// Asks the controller; `asked` decides what happens with the answer.
     pub(crate) fn ask(&mut self, now: Now, request: ControllerRequest, asked: ControllerQuestion) {
         if let Some(code) = self.faults.forced {
             let refusal = Refusal::new(code, "Injected fault.");

@@ -1,4 +1,4 @@
-//! What of a node's work is counted: the core says when a part of a request's time ends. It uses the
+//! Counters of a node's work: the core reports when a part of a request's time ends. It uses the
 //! moments that it is given, and the stopwatch where a part ends within a call.
 
 use kgauge_wire::api::ApiKey;

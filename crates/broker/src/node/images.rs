@@ -55,8 +55,8 @@ impl BrokerNode {
         }
         let own = image.nodes.get(&self.id());
         if self.image.version == 0 && own.is_none_or(|own| own.life != self.config.life) {
-            // It is from before this life: what it says that this node leads, an earlier one led,
-            // whose log may have been longer.
+            // It is from before this life: the partitions that it lets this node lead were led by an
+            // earlier life, whose log may have been longer.
             return;
         }
         match &mut self.preparing {
@@ -272,7 +272,7 @@ impl BrokerNode {
             Some(leader) => {
                 if self.config.deviations.truncate_to_high_watermark {
                     let high_watermark = replica.log.high_watermark();
-                    // A deviation has nobody to tell that it failed.
+                    // A deviation has no client that its failure could be sent to.
                     let _ = replica.log.truncate_to(high_watermark, now.wall_ms);
                 }
                 replica.role = ReplicaRole::Following(leader);

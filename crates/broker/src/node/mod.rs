@@ -132,7 +132,7 @@ pub enum CloseReason {
     /// The listener wants to know first who the client is.
     #[error("request before authentication")]
     NotAuthenticated,
-    /// The client did not prove who it is. The answer that says so goes first.
+    /// The client did not prove who it is. The answer about that goes first.
     #[error("authentication failed")]
     AuthenticationFailed,
     /// The client took too long to prove who it is.
@@ -466,7 +466,7 @@ impl BrokerNode {
         self.forget_waits(connection);
     }
 
-    /// Reports a disk that cannot be trusted any more.
+    /// Reports a disk that can no longer be trusted.
     pub(crate) fn fatal(&mut self, error: StorageError) {
         self.outputs.push(NodeOutput::Fatal(error));
     }

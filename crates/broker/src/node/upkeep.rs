@@ -238,7 +238,7 @@ impl BrokerNode {
         replica.log.finish_checkpoint(done)
     }
 
-    /// A log that cannot be written any more stops the node, as Kafka does when its only log
+    /// A log that can no longer be written stops the node, as Kafka does when its only log
     /// directory is offline: of a full disk too (docs/decisions/full-disk.md). A process without file
     /// handles is no reason: that concerns one request, and can be cured while the node runs.
     pub(crate) fn log_failed(&mut self, error: LogError) {

@@ -27,7 +27,7 @@ pub(crate) enum WaitOutcome {
     Reached,
     /// It is there, but the ISR is smaller than `min.insync.replicas` now.
     ReachedByTooFew,
-    /// This node leads the partition no more.
+    /// This node no longer leads the partition.
     Lost,
     /// It did not come in time.
     TimedOut,
@@ -50,7 +50,7 @@ impl WaitOutcome {
 pub(crate) enum Watermark {
     /// Records below it are on all members of the ISR.
     High,
-    /// Records below it are on no replica any more.
+    /// No replica has records below it any longer.
     Low,
 }
 
@@ -72,7 +72,7 @@ pub(crate) enum DelayedAnswer {
     Group(Box<Replicated>),
 }
 
-/// An answer that says that something was written down, and the one that is given if it was not.
+/// The answer for a write that is replicated, and the one for a write that is not.
 #[derive(Debug)]
 pub(crate) struct Replicated {
     pub(crate) reply: Reply,
@@ -251,7 +251,7 @@ impl BrokerNode {
         }
     }
 
-    /// This node does not lead a partition any more.
+    /// This node no longer leads a partition.
     pub(super) fn waits_lost(&mut self, id: PartitionId) {
         for mark in [Watermark::High, Watermark::Low] {
             let lost = self.waits.all_of((id, mark));

@@ -1,4 +1,4 @@
-//! How the clients' listeners are protected, as the cluster's owner says it.
+//! How the clients' listeners are protected, as the cluster's owner configures it.
 
 use kgauge_wire::Secret;
 

@@ -1,6 +1,6 @@
 //! Who may speak to a node, and so that nobody else can listen: TLS, and SASL by PLAIN or SCRAM.
 //!
-//! What the owner says is a [`ClusterSecurity`]. From it come a TLS configuration for the server's
+//! The owner's configuration is a [`ClusterSecurity`]. From it come a TLS configuration for the server's
 //! sockets, and what the core needs to let clients in ([`NodeSecurity`]). Nothing here has a socket
 //! or a clock; randomness comes from a [`NonceSource`].
 //!

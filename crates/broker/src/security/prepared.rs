@@ -58,7 +58,7 @@ pub(crate) struct PreparedSecurity {
 }
 
 impl PreparedSecurity {
-    /// Makes it ready, or says everything that is wrong, a sentence each.
+    /// Prepares it, or returns one message per mistake.
     pub(crate) fn make(security: &ClusterSecurity) -> Result<Self, Vec<String>> {
         let protocol = security.protocol;
         let mut wrong = Vec::new();

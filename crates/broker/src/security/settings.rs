@@ -78,7 +78,7 @@ fn unused(name: &str, protocol: &str, what: &str) -> String {
     format!("{name} is set, but the listeners' protocol {protocol} has no {what}")
 }
 
-/// Puts one setting in its place, or says what is wrong with it.
+/// Sets one setting, or returns what is wrong with it.
 fn put(tls: &mut ServerTls, name: &str, value: &str) -> Option<String> {
     match name {
         CHAIN => value.clone_into(&mut tls.certificate_chain_pem),

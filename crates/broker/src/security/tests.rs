@@ -292,7 +292,7 @@ fn from_hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// As much of a certificate as stands before and around the subject.
+/// The part of a certificate before and around the subject.
 fn certificate_of(subject: &[u8]) -> Vec<u8> {
     fn value(tag: u8, content: &[u8]) -> Vec<u8> {
         [&[tag, 0x81, u8::try_from(content.len()).unwrap()], content].concat()

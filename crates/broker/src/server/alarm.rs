@@ -51,7 +51,7 @@ impl Alarm {
             },
             it_value: value,
         };
-        // Setting it anew also takes back an expiry that nobody has read.
+        // Setting it again also takes back an expiry that nobody has read.
         let _ = timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once);
         Duration::from_nanos(left_ns)
     }

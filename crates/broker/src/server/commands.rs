@@ -30,8 +30,8 @@ pub(crate) enum NodeCommand {
     Controller(FromController),
     /// Work on the disk was done.
     Disk(DiskDone),
-    /// Changes the faults, and says when it is done, in a pause too; and of one that is lifted what the
-    /// node recorded about it.
+    /// Changes the faults, also during a pause, and reports when that is done, with what the node
+    /// recorded about a lifted fault.
     Fault(FaultOrder, Sender<LiftedFault>),
     /// A message of another node.
     Peer(NodeId, PeerMessage),
@@ -45,7 +45,7 @@ pub(crate) enum NodeCommand {
     Crash,
 }
 
-/// What a node's thread does about its faults.
+/// A change of a node's faults.
 #[derive(Debug, Clone)]
 pub(crate) enum FaultOrder {
     /// Sets one.
@@ -54,7 +54,7 @@ pub(crate) enum FaultOrder {
     Lift(FaultId),
     /// Lifts all.
     Clear,
-    /// Sets the wall clock so many ms ahead of the system's.
+    /// Sets the wall clock this many ms ahead of the system's.
     ClockAhead(i64),
 }
 

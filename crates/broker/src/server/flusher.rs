@@ -41,7 +41,7 @@ impl Flusher {
         self.abandoned.store(true, Ordering::Release);
     }
 
-    /// Has a job done. One that nobody takes any more belongs to a node that ends.
+    /// Runs a job. One that no thread takes belongs to a node that ends.
     pub(super) fn put(&self, job: DiskJob) {
         if let Some(jobs) = &self.jobs {
             let _ = jobs.send(job);

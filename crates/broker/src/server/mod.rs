@@ -24,7 +24,7 @@ pub(crate) use peers::PeerChannels;
 use crate::ids::NodeId;
 use crate::node::Notice;
 
-/// What the threads tell the cluster's owner.
+/// What the threads report to the cluster's owner.
 #[derive(Debug, Clone)]
 pub(crate) enum ServerEvent {
     /// All nodes are up and know each other.

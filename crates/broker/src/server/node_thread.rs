@@ -57,7 +57,7 @@ pub(crate) struct NodeThread {
     /// Commands may have been left for the next round.
     more_commands: bool,
     flusher: Flusher,
-    /// For what no client waits for: ten thousand checkpoints shall not delay a flush.
+    /// For what no client waits for: ten thousand checkpoints must not delay a flush.
     cleaner: Flusher,
     peers: Arc<PeerChannels>,
     controller: Sender<ToControllerThread>,

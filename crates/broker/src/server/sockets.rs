@@ -42,7 +42,7 @@ struct Socket {
     securing: bool,
     /// The client was let in: its requests may be as large as any.
     trusted: bool,
-    /// The system may have bytes for us: it tells only once.
+    /// The system may have bytes for us: it reports that only once.
     readable: bool,
     /// The core or the client takes no more requests for now.
     stalled: bool,

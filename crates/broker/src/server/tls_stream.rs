@@ -112,7 +112,7 @@ impl TlsStream {
         }
     }
 
-    /// Decrypts the beginning of `bytes` and says how much that was.
+    /// Decrypts the beginning of `bytes` and returns its length.
     fn take(&mut self, mut bytes: &[u8]) -> Result<usize, rustls::Error> {
         let taken = self.session.read_tls(&mut bytes);
         let taken = taken.map_err(|error| rustls::Error::General(error.to_string()))?;

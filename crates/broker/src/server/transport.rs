@@ -142,7 +142,7 @@ impl Transport {
         }
     }
 
-    /// Reads what nobody wants any more, encrypted or not.
+    /// Reads and drops what the client still sends, encrypted or not.
     pub(super) fn discard(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.read(buffer),

@@ -24,7 +24,7 @@ impl Default for Fill {
 }
 
 impl Fill {
-    /// The disk is full after so many more bytes.
+    /// The disk is full after this many more bytes.
     pub fn full_after(&self, bytes: u64) {
         self.left.store(bytes.min(ENDLESS - 1), Ordering::Release);
     }

@@ -50,7 +50,7 @@ pub(super) struct Inode {
     pub(super) bytes_durable: Vec<u8>,
     /// What was done since the last flush, oldest first.
     pub(super) pending: Vec<UnsyncedWrite>,
-    /// It has no name any more; its bytes no longer count.
+    /// It has no name; its bytes no longer count.
     removed: bool,
 }
 

@@ -65,7 +65,7 @@ impl DiskFault {
         }
     }
 
-    /// Counts one call, and tells the error that it gets, if any.
+    /// Counts one call; returns the error that it gets, if any.
     pub(super) fn fail_if_due(&mut self, operation: Operation, path: &Path) -> Option<io::Error> {
         let matches = operation == self.operation
             && (self.path_contains.is_empty()

@@ -118,7 +118,7 @@ pub struct DirEntry {
     pub len: u64,
 }
 
-/// What a name in a folder stands for.
+/// The kind of an entry in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A plain file.

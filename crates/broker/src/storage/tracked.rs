@@ -2,7 +2,7 @@
 //! would: with everything lost that was only in the page cache. It can also be full on command.
 //!
 //! It passes everything on to another disk. Losing is done by cutting the log files; names and the
-//! small files beside the logs stay as they are, for those are written durably or made anew.
+//! small files beside the logs stay as they are, for those are written durably or recreated.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -42,7 +42,7 @@ impl TrackedStorage {
         Self::filling(inner, Arc::default())
     }
 
-    /// The same, and full when `fill` says so.
+    /// The same, limited by `fill`.
     #[must_use]
     pub fn filling(inner: Arc<dyn Storage>, fill: Arc<Fill>) -> Self {
         Self {
@@ -134,7 +134,7 @@ impl Storage for TrackedStorage {
         if let Some(lengths) = logs.remove(from) {
             logs.insert(to.to_path_buf(), lengths);
         }
-        // A folder takes what is in it along; it is set aside and not written to any more.
+        // A folder takes what is in it along; it is set aside and no longer written to.
         forget_below(&mut logs, from);
         Ok(())
     }

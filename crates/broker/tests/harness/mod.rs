@@ -41,7 +41,7 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
-        // A test that hangs shall fail.
+        // A test that hangs must fail.
         stream
             .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
@@ -195,7 +195,7 @@ pub(crate) fn fetch_request(
     }
 }
 
-/// A batch of so many records of so many bytes, dated now.
+/// A batch of `records` records with values of `value_bytes` bytes, dated now.
 pub(crate) fn batch(records: usize, value_bytes: usize) -> Vec<u8> {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

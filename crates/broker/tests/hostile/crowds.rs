@@ -145,7 +145,7 @@ fn a_client_that_leaves_while_its_answers_wait_is_closed_at_once() {
     let mut waiting = fetch_request("t", 0, 0, 600_000);
     waiting.min_bytes = 1 << 20;
     let waiting = frame(12, &waiting);
-    // A connection with 64 requests that wait is not read any more; one with three is.
+    // A connection with 64 requests that wait is no longer read; one with three is.
     for count in [100, 3] {
         assert_eq!(exchange(address, &waiting.repeat(count)), [0; 0]);
     }

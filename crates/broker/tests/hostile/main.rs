@@ -76,7 +76,7 @@ fn exchange(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
 
 fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
-    // A test that hangs shall fail.
+    // A test that hangs must fail.
     let limit = Some(Duration::from_secs(60));
     stream.set_read_timeout(limit).unwrap();
     stream

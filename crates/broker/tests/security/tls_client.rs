@@ -47,7 +47,7 @@ impl TlsClient {
         version: &'static SupportedProtocolVersion,
     ) -> Self {
         let tcp = TcpStream::connect(address).unwrap();
-        // A test that hangs shall fail.
+        // A test that hangs must fail.
         tcp.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         Self {
             stream: StreamOwned::new(session(authority, version), tcp),

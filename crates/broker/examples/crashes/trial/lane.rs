@@ -32,9 +32,9 @@ const VALUE_BYTES: usize = 100;
 
 /// How long an answer is waited for before the connection is given up.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often a lane looks whether something is due.
+/// Time between two checks whether something is due.
 const TICK: Duration = Duration::from_millis(5);
-/// How long it waits before it looks for the leader again.
+/// How long it waits before it asks for the leader again.
 const REST: Duration = Duration::from_millis(30);
 /// Idempotent producers drop their connection once in so many batches, with answers on their way.
 const BATCHES_PER_BREAK: u64 = 300;
@@ -163,7 +163,7 @@ impl Work<'_> {
         }))
     }
 
-    /// The connection is of no use any more: everything goes out again on the next.
+    /// The connection is of no further use: everything goes out again on the next.
     fn give_up(&mut self) {
         self.wire = None;
         for batch in &mut self.in_flight {

@@ -11,7 +11,7 @@ pub(crate) struct Place {
     pub(crate) offset: i64,
 }
 
-/// What a producer has to tell. The records of a stream are numbered from 0 on.
+/// A producer's note. The records of a stream are numbered from 0 on.
 #[derive(Debug)]
 pub(crate) enum Note {
     /// Records were sent and acknowledged, the first of them at this place.
@@ -49,7 +49,7 @@ struct Stream {
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
     acked: Option<(i32, i64)>,
-    /// Whether it stands at its acknowledged place.
+    /// Whether it is at its acknowledged place.
     in_place: bool,
     found: u16,
 }

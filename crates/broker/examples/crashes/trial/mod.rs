@@ -211,5 +211,5 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// What a producer tells while it runs.
+/// The notes of a producer while it runs.
 type Notes = mpsc::Sender<Note>;

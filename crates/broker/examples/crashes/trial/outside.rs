@@ -48,7 +48,7 @@ impl Outside {
         Ok(Self { child })
     }
 
-    /// Notes what the program tells; asks it to end when it is time.
+    /// Notes the program's output; asks it to end when it is time.
     pub(super) fn run(mut self, notes: &Notes, ending: &AtomicBool) -> Result<(), Failure> {
         let stdout = self.child.stdout.take().ok_or("it has no output")?;
         let pid = Pid::from_child(&self.child);

@@ -65,14 +65,14 @@ impl Fetcher {
 }
 
 impl Fetchers {
-    /// Begins to fetch a partition from a leader, or tells it anew where this node stands.
+    /// Begins to fetch a partition from a leader, or reports this node's position to it again.
     fn follow(&mut self, leader: NodeId, id: PartitionId) {
         let fetcher = self.of.entry(leader).or_default();
         fetcher.partitions.insert(id);
         fetcher.changed.insert(id);
     }
 
-    /// Fetches a partition from nobody any more.
+    /// Stops fetching a partition.
     fn forget(&mut self, id: PartitionId) {
         for fetcher in self.of.values_mut() {
             if fetcher.partitions.remove(&id) {
@@ -91,7 +91,7 @@ impl BrokerNode {
         self.fetchers.follow(leader, id);
     }
 
-    /// Follows nobody from now on.
+    /// Stops following.
     pub(in crate::node) fn follow_nobody(&mut self, id: PartitionId) {
         self.fetchers.forget(id);
     }
@@ -319,13 +319,13 @@ fn take(replica: &mut Replica, now: Now, news: &News) -> Result<(), AppendError>
     }
 }
 
-/// Cuts the log where it parts from its leader's, as far as one answer tells.
+/// Cuts the log where it parts from its leader's, as far as one answer shows.
 fn part_at(replica: &mut Replica, now: Now, leaders: EpochEnd) -> Result<(), LogError> {
     let log = &mut replica.log;
     let own = log.end_offset_for_epoch(leaders.epoch);
     let at = match own {
         // Of the epoch that the leader names, the shorter stretch is common to both. Of an older
-        // one that this log knows, all of it may be; the next answer tells.
+        // one that this log knows, all of it may be; the next answer shows.
         Some(own) if own.epoch == leaders.epoch => own.end_offset.min(leaders.end_offset),
         Some(own) => own.end_offset,
         None => leaders.end_offset,

@@ -26,7 +26,7 @@ struct Question {
 
 impl BrokerNode {
     pub(in crate::node) fn start_isr_checks(&mut self, now: Now) {
-        // Kafka looks twice in the time that a follower may lag.
+        // Kafka checks twice in the time that a follower may lag.
         let every_ms = (self.settings.replica_lag_time_max_ms / 2).max(1);
         self.timers.set(now.after_ms(every_ms), Timer::IsrCheck);
     }
@@ -55,7 +55,7 @@ impl BrokerNode {
         for (id, isr) in changes {
             self.propose(id, &isr);
         }
-        // A follower outside of the ISR that has stopped to keep up holds nothing back any more.
+        // A follower outside of the ISR that no longer keeps up holds nothing back.
         for id in waiting {
             self.advance(now, id);
             self.ask_for_members(id);
@@ -137,7 +137,7 @@ impl BrokerNode {
         });
     }
 
-    /// A question or its answer may have been lost: after two checks it is asked anew.
+    /// A question or its answer may have been lost: after two checks it is asked again.
     fn give_up_old_question(&mut self) {
         let Some(question) = &mut self.isr_questions.asked else {
             return;

@@ -49,7 +49,7 @@ pub(crate) struct FollowerProgress {
 }
 
 impl FollowerProgress {
-    /// Forgets what was reported in an earlier life. Where the follower stands in the present one stays: it
+    /// Forgets what was reported in an earlier life. The position of the present one stays: it
     /// may not have its answer yet, and will not say it again.
     fn forget_reports(&mut self, life: Option<u64>) {
         let before = std::mem::take(self);
@@ -141,7 +141,7 @@ impl LeaderState {
         bytes
     }
 
-    /// Notes where a follower says that it stands. It counts for nothing yet: its log may part from
+    /// Notes the position that a follower reports. It counts for nothing yet: its log may part from
     /// this one below.
     pub(crate) fn positioned(
         &mut self,
@@ -183,7 +183,7 @@ impl LeaderState {
         progress.end_at_fetch = log_end;
     }
 
-    /// Where the high watermark may stand: at the smallest end of all members, of those on their
+    /// The possible high watermark: the smallest end of all members, of those on their
     /// way in, and of followers that keep up and will be members soon. `None` while too few are in
     /// sync, or one has not reported its log end.
     pub(crate) fn watermark(&self, now: Now, log_end: i64, lag_ms: i64) -> Option<i64> {

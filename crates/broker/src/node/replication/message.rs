@@ -26,9 +26,9 @@ pub struct PeerFetch {
     pub number: u64,
     /// Which life of the follower this is.
     pub node_epoch: u64,
-    /// Where the follower stands.
+    /// The follower's positions.
     pub positions: Vec<FollowerPosition>,
-    /// There are more positions to tell: the answer must not wait for news.
+    /// There are more positions to report: the answer must not wait for news.
     pub more: bool,
     /// Partitions that it no longer follows.
     pub forgotten: Vec<PartitionId>,
@@ -56,7 +56,7 @@ pub struct PeerFetched {
     pub session: u64,
     /// The number of the fetch.
     pub number: u64,
-    /// The leader does not know the session: it must begin anew.
+    /// The leader does not know the session: it must start again.
     pub unknown_session: bool,
     /// News, of those partitions that have any.
     pub partitions: Vec<PartitionNews>,
@@ -67,9 +67,9 @@ pub struct PeerFetched {
 pub struct PartitionNews {
     /// The partition.
     pub partition: PartitionId,
-    /// The epoch in which the leader says so.
+    /// The leader's epoch.
     pub leader_epoch: i32,
-    /// What it says.
+    /// The news.
     pub news: News,
 }
 
@@ -86,7 +86,7 @@ impl PartitionNews {
     }
 }
 
-/// What a leader says of a partition.
+/// A leader's news about a partition.
 #[derive(Debug, Clone)]
 pub enum News {
     /// Batches from the follower's position on, the last of which may be cut off; none when only

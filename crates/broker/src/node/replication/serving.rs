@@ -1,6 +1,6 @@
 //! The leader's side of replication: what its followers have asked for, and what they get.
 //!
-//! Each follower has one session, in which the leader remembers where it stands. A fetch is answered
+//! Each follower has one session, in which the leader remembers its position. A fetch is answered
 //! at once when there is news of any partition, else when some comes, or after
 //! `replica.fetch.wait.max.ms` without.
 
@@ -80,7 +80,7 @@ struct FollowerRead {
     last: Option<LastRead>,
 }
 
-/// What the last read gave, for the next follower that stands at the same place.
+/// What the last read gave, for the next follower at the same position.
 #[derive(Debug)]
 struct LastRead {
     id: PartitionId,
@@ -175,7 +175,7 @@ impl BrokerNode {
         session.early.remove(&id);
         let life = self.image.nodes.get(&from).map_or(0, |node| node.epoch);
         if life > session.node_epoch {
-            // What an earlier life of the follower had counts no more.
+            // What an earlier life of the follower had no longer counts.
             return;
         }
         let known = self.replicas.get_mut(&id);

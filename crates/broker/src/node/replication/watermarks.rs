@@ -1,7 +1,7 @@
 //! High watermarks that outlive a restart: Kafka's `replication-offset-checkpoint`.
 //!
 //! A text file: the version (0), the number of lines, then topic, partition and offset of each. It
-//! is written anew from time to time and when the node stops, and never flushed. After a crash it may be
+//! is rewritten from time to time and when the node stops, and never flushed. After a crash it may be
 //! behind or missing; that costs nothing but time, for nothing is ever truncated to a high watermark.
 
 use std::collections::BTreeMap;

@@ -112,7 +112,7 @@ impl Bench {
         Self::start(self.storage, self.settings, self.now)
     }
 
-    /// Carries messages until nobody has anything to say.
+    /// Carries messages until there are none.
     pub(crate) fn settle(&mut self) {
         loop {
             let mut quiet = true;
@@ -299,7 +299,7 @@ impl Bench {
         self.closed.clear();
     }
 
-    /// Sends one batch of so many records and expects it to be taken.
+    /// Sends one batch of this many records and expects it to be taken.
     pub(crate) fn fill(&mut self, topic: &str, records: usize) {
         let connection = self.connect();
         let batch = batch(self.now.wall_ms, records, &ProducerState::NONE);

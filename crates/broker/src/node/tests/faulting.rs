@@ -1,4 +1,4 @@
-//! The instrument: every fault does what it says, to whom it says, as often as it says.
+//! Every fault does what it describes, to the requests that it names, as often as it says.
 
 use std::time::Duration;
 
@@ -142,7 +142,7 @@ fn what_cannot_fail_is_refused() {
     assert_eq!(words, "there is no node 3");
 }
 
-/// A bench with faults, and how many produce requests of one record are answered after so many ms.
+/// A bench with faults, and how many produce requests of one record are answered after this many ms.
 fn answered_at(bench: &mut Bench, from: ConnectionId, ms: u64) -> Vec<(u64, i64)> {
     let mut answered = Vec::new();
     for at in 0..=ms {
@@ -294,7 +294,7 @@ fn what_a_stall_holds_goes_on_when_it_is_lifted() {
     assert_eq!(late_answer(&mut bench, connection), None);
 }
 
-/// Records that are in the log after so many seconds of more than enough produce requests.
+/// Records that are in the log after this many seconds of more than enough produce requests.
 fn produced_in(bench: &mut Bench, seconds: u64, records: usize) -> i64 {
     let connections: Vec<ConnectionId> = (0..4).map(|_| bench.connect()).collect();
     for ms in 0..seconds * 1_000 {

@@ -182,7 +182,7 @@ fn who_deletes_a_topic_and_looks_does_not_find_it() {
     assert_eq!(look(true), ErrorCode::None);
 }
 
-/// Sends `ApiVersions` under a client's name and looks for the coordinator of a transaction.
+/// Sends `ApiVersions` under a client's name and finds the coordinator of a transaction.
 fn transaction_coordinator(bench: &mut Bench, software: &'static str) -> (ErrorCode, ErrorCode) {
     let connection = bench.connect();
     let hello = ApiVersionsRequest {
