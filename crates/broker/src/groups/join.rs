@@ -26,7 +26,8 @@ impl<W: Copy> ConsumerGroup<W> {
         now: Now,
         who: Introduction,
         rules: JoinRules,
-        (to, new_id): (W, String),
+        to: W,
+        new_id: String,
         effects: &mut Vec<Effect<W>>,
     ) {
         let member_id = who.member_id.clone();

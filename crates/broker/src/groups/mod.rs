@@ -107,6 +107,14 @@ pub(crate) fn check_coordinator(node: &BrokerNode, group: &str) -> Result<i32, E
     }
 }
 
+/// The same for a request of a member, which must name a group.
+pub(crate) fn check_member_request(node: &BrokerNode, group: &str) -> Result<i32, ErrorCode> {
+    if group.is_empty() {
+        return Err(ErrorCode::InvalidGroupId);
+    }
+    check_coordinator(node, group)
+}
+
 /// The group of this name, if it is known and coordinated here.
 pub(crate) fn find<'n>(
     node: &'n BrokerNode,
@@ -135,7 +143,8 @@ pub(crate) fn with_group<R>(
 pub(crate) fn with_new_group<R>(
     node: &mut BrokerNode,
     now: Now,
-    (id, partition): (&str, i32),
+    id: &str,
+    partition: i32,
     act: impl FnOnce(&mut ConsumerGroup<Reply>, &mut Vec<Effect<Reply>>) -> R,
 ) -> Option<R> {
     node.groups

@@ -83,7 +83,7 @@ pub(crate) fn commit(
     let target = store::write(node, now, partition, &changes)?;
     let newest = |new: NewOffset| ((new.topic, new.partition), Some(new.committed));
     let newest = offsets.into_iter().map(newest).collect();
-    visible_offsets::put(node, (group, partition), newest, target);
+    visible_offsets::put(node, group, partition, newest, target);
     if let Err(error) = store::tidy(node, now, partition) {
         node.log_failed(error);
     }
@@ -126,7 +126,7 @@ pub(crate) fn delete_offsets(
         .zip(&results)
         .filter(|(_, result)| result.is_ok());
     let gone: Vec<(String, i32)> = free.map(|(key, _)| key.clone()).collect();
-    let target = forget(node, now, (group, partition), &gone)?;
+    let target = forget(node, now, group, partition, &gone)?;
     Ok((results, target))
 }
 
@@ -163,7 +163,8 @@ fn topics_of(metadata: &[u8]) -> Option<Vec<String>> {
 fn forget(
     node: &mut BrokerNode,
     now: Now,
-    (group, partition): (&str, i32),
+    group: &str,
+    partition: i32,
     gone: &[(String, i32)],
 ) -> Result<Option<WaitTarget>, ErrorCode> {
     let changes: Result<Vec<GroupLogEntry>, ErrorCode> = gone
@@ -172,7 +173,7 @@ fn forget(
         .collect();
     let target = store::write(node, now, partition, &changes?)?;
     let gone = gone.iter().map(|key| (key.clone(), None)).collect();
-    visible_offsets::put(node, (group, partition), gone, target);
+    visible_offsets::put(node, group, partition, gone, target);
     Ok(target)
 }
 
@@ -203,7 +204,7 @@ pub(crate) fn delete_group(
     if let Some(entry) = node.groups.entries.get_mut(group) {
         entry.group = ConsumerGroup::default();
     }
-    visible_offsets::put(node, (group, partition), gone, target);
+    visible_offsets::put(node, group, partition, gone, target);
     Ok(target)
 }
 
@@ -223,7 +224,7 @@ pub(crate) fn forget_topic(node: &mut BrokerNode, now: Now, topic: &str) {
     }
     for (group, partition, gone) in affected {
         // A partition that cannot be written now keeps the offsets; they expire.
-        let _ = forget(node, now, (&group, partition), &gone);
+        let _ = forget(node, now, &group, partition, &gone);
     }
 }
 
@@ -247,7 +248,7 @@ pub(crate) fn expire_offsets(node: &mut BrokerNode, now: Now) {
         if last && unused {
             let _ = delete_group(node, now, &name);
         } else if !gone.is_empty() {
-            let _ = forget(node, now, (&name, partition), &gone);
+            let _ = forget(node, now, &name, partition, &gone);
         }
     }
     let due_ns = now.after_ms(node.settings.offsets_retention_check_interval_ms);

@@ -68,9 +68,9 @@ impl Bench {
 
     fn join(&mut self, waiter: u32, who: Introduction) {
         self.ids += 1;
-        let waiter = (waiter, format!("m{}", self.ids));
+        let (now, rules, new_id) = (self.now, self.rules, format!("m{}", self.ids));
         self.group
-            .join(self.now, who, self.rules, waiter, &mut self.effects);
+            .join(now, who, rules, waiter, new_id, &mut self.effects);
     }
 
     fn join_as(&mut self, waiter: u32, member_id: &str) {

@@ -91,7 +91,8 @@ pub(crate) fn newest_target(node: &BrokerNode, group: &str) -> Option<WaitTarget
 /// records end, if they are not replicated yet.
 pub(super) fn put(
     node: &mut BrokerNode,
-    (group, partition): (&str, i32),
+    group: &str,
+    partition: i32,
     changes: Vec<(OffsetKey, Option<CommittedOffset>)>,
     target: Option<WaitTarget>,
 ) {

@@ -16,7 +16,7 @@ use kgauge_wire::messages::incremental_alter_configs as incremental;
 
 use super::RequestBody;
 use super::controller_decisions::{ControllerDecisions, error_fields};
-use super::describe_configs::{BROKER, TOPIC};
+use super::describe_configs::{BROKER, TOPIC, no_configurations};
 use crate::controller::{
     ChangeScope, ConfigChange, ConfigOperation, ConfigResource, ControllerReply, ControllerRequest,
     Mode, Refusal,
@@ -128,11 +128,7 @@ fn resource(kind: i8, name: &str) -> Result<ConfigResource, Refusal> {
                 Err(Refusal::new(ErrorCode::InvalidRequest, words))
             }
         },
-        other => {
-            let words =
-                format!("The embedded cluster keeps no configurations of resource type {other}.");
-            Err(Refusal::new(ErrorCode::InvalidRequest, words))
-        }
+        other => Err(no_configurations(other)),
     }
 }
 

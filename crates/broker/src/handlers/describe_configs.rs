@@ -83,12 +83,15 @@ fn describe(node: &BrokerNode, resource: &DescribeConfigsResource<'_>) -> Result
             );
             Err(Refusal::new(ErrorCode::InvalidRequest, words))
         }
-        other => {
-            let words =
-                format!("The embedded cluster keeps no configurations of resource type {other}.");
-            Err(Refusal::new(ErrorCode::InvalidRequest, words))
-        }
+        other => Err(no_configurations(other)),
     }
+}
+
+/// The refusal of a type of resources that has no configurations here.
+pub(super) fn no_configurations(resource_type: i8) -> Refusal {
+    let words =
+        format!("The embedded cluster keeps no configurations of resource type {resource_type}.");
+    Refusal::new(ErrorCode::InvalidRequest, words)
 }
 
 fn describe_topic(node: &BrokerNode, name: &str) -> Result<Entries, Refusal> {

@@ -7,7 +7,7 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::heartbeat::{HeartbeatRequest, HeartbeatResponse};
 
 use super::RequestBody;
-use crate::groups::{check_coordinator, with_group};
+use crate::groups::{check_member_request, with_group};
 use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 pub(super) fn handle(
@@ -30,10 +30,7 @@ fn beat(
     call: PendingRequest,
     request: &HeartbeatRequest<'_>,
 ) -> Result<(), ErrorCode> {
-    if request.group_id.is_empty() {
-        return Err(ErrorCode::InvalidGroupId);
-    }
-    check_coordinator(node, &request.group_id)?;
+    check_member_request(node, &request.group_id)?;
     let done = with_group(node, call.now, &request.group_id, |group, _| {
         let instance_id = request.group_instance_id.as_deref();
         group.heartbeat(

@@ -19,7 +19,8 @@ use kgauge_wire::messages::join_group::{
 
 use super::RequestBody;
 use crate::groups::{
-    Introduction, JoinAnswer, JoinRefused, JoinRules, check_coordinator, with_group, with_new_group,
+    ConsumerGroup, Effect, Introduction, JoinAnswer, JoinRefused, JoinRules, check_member_request,
+    with_group, with_new_group,
 };
 use crate::node::{BrokerNode, CloseReason, PendingRequest, Reply};
 
@@ -72,10 +73,7 @@ fn join(
     request: &JoinGroupRequest<'_>,
     who: Introduction,
 ) -> Result<(), ErrorCode> {
-    if request.group_id.is_empty() {
-        return Err(ErrorCode::InvalidGroupId);
-    }
-    let partition = check_coordinator(node, &request.group_id)?;
+    let partition = check_member_request(node, &request.group_id)?;
     let settings = &node.settings;
     let allowed = settings.group_min_session_timeout_ms..=settings.group_max_session_timeout_ms;
     if !allowed.contains(&i64::from(request.session_timeout_ms)) {
@@ -88,19 +86,15 @@ fn join(
         members_max: usize::try_from(settings.group_max_size).unwrap_or(usize::MAX),
     };
     let new_id = member_id(node, who.instance_id.as_deref().unwrap_or(&who.client_id));
-    let group = (&*request.group_id, partition);
-    let named = !who.member_id.is_empty();
-    let waiter = (call.reply, new_id);
-    let now = call.now;
-    let done = if named {
-        // Only a new member makes a group.
-        with_group(node, now, group.0, |group, effects| {
-            group.join(now, who, rules, waiter, effects)
-        })
+    let (now, group, is_new) = (call.now, &request.group_id, who.member_id.is_empty());
+    let join = |group: &mut ConsumerGroup<Reply>, effects: &mut Vec<Effect<Reply>>| {
+        group.join(now, who, rules, call.reply, new_id, effects);
+    };
+    // Only a new member makes a group.
+    let done = if is_new {
+        with_new_group(node, now, group, partition, join)
     } else {
-        with_new_group(node, now, group, |group, effects| {
-            group.join(now, who, rules, waiter, effects);
-        })
+        with_group(node, now, group, join)
     };
     done.ok_or(ErrorCode::UnknownMemberId)
 }

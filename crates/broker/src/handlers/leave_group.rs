@@ -8,7 +8,7 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::leave_group::{LeaveGroupRequest, LeaveGroupResponse, MemberResponse};
 
 use super::RequestBody;
-use crate::groups::{check_coordinator, with_group};
+use crate::groups::{check_member_request, with_group};
 use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 /// From this version on a request has a list of members.
@@ -21,12 +21,7 @@ pub(super) fn handle(
 ) -> Result<(), CloseReason> {
     let request: LeaveGroupRequest<'_> = body.decode(call.version())?;
     let mut response = LeaveGroupResponse::default();
-    let checked = if request.group_id.is_empty() {
-        Err(ErrorCode::InvalidGroupId)
-    } else {
-        check_coordinator(node, &request.group_id).map(drop)
-    };
-    if let Err(code) = checked {
+    if let Err(code) = check_member_request(node, &request.group_id) {
         response.error_code = code.as_i16();
     } else if call.version() < MANY_FROM {
         let left = leave(node, call, &request.group_id, &request.member_id, None);

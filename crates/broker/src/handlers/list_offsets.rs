@@ -22,6 +22,7 @@ use kgauge_wire::messages::list_offsets::{
 };
 
 use super::{RequestBody, lookup};
+use crate::log::TimestampedOffset;
 use crate::node::replication::ReplicaRole;
 use crate::node::{BrokerNode, CloseReason, PendingRequest, Replica};
 
@@ -44,18 +45,31 @@ pub(super) fn handle(
     let mut topics = Vec::with_capacity(request.topics.len());
     for topic in &request.topics {
         let answer = |partition: &ListOffsetsPartition| {
+            let here = request.replica_id == DEBUGGING_REPLICA && partition.timestamp == LATEST;
             let found = if twice.contains(&(&*topic.name, partition.partition_index)) {
                 Err(ErrorCode::InvalidRequest)
-            } else if request.replica_id == DEBUGGING_REPLICA {
-                find_here(node, call.version(), &topic.name, partition)
+            } else if here {
+                find_end(node, &topic.name, partition)
             } else {
                 find(node, call.version(), &topic.name, partition)
             };
-            found.unwrap_or_else(|error| ListOffsetsPartitionResponse {
+            let mut response = ListOffsetsPartitionResponse {
                 partition_index: partition.partition_index,
-                error_code: error.as_i16(),
                 ..ListOffsetsPartitionResponse::default()
-            })
+            };
+            match found {
+                Err(error) => response.error_code = error.as_i16(),
+                Ok(None) => {}
+                Ok(Some(found)) => {
+                    response.timestamp = found.timestamp_ms;
+                    response.offset = found.offset;
+                    // Versions before 4 cannot carry it.
+                    if call.version() >= 4 {
+                        response.leader_epoch = found.leader_epoch;
+                    }
+                }
+            }
+            response
         };
         let partitions = topic.partitions.iter().map(answer).collect();
         topics.push(ListOffsetsTopicResponse {
@@ -91,7 +105,7 @@ fn find(
     version: i16,
     topic: &str,
     partition: &ListOffsetsPartition,
-) -> Result<ListOffsetsPartitionResponse, ErrorCode> {
+) -> Result<Option<TimestampedOffset>, ErrorCode> {
     let index = partition.partition_index;
     let replica = lookup::led_by_name(node, topic, index, partition.current_leader_epoch)?;
     let newest = !matches!(partition.timestamp, EARLIEST | EARLIEST_LOCAL);
@@ -104,103 +118,52 @@ fn find(
             _ => ErrorCode::LeaderNotAvailable,
         });
     }
-    let found = match partition.timestamp {
-        LATEST => ListedOffset::at(replica.log.high_watermark(), Some(replica.leader_epoch)),
+    match partition.timestamp {
+        LATEST => Ok(at(replica.log.high_watermark(), replica.leader_epoch)),
         EARLIEST | EARLIEST_LOCAL => {
             let start = replica.log.log_start_offset();
             let known = replica.log.leader_epochs();
             let epoch = known.iter().rev().find(|entry| entry.start_offset <= start);
-            ListedOffset::at(start, epoch.map(|entry| entry.epoch))
+            Ok(at(start, epoch.map_or(-1, |entry| entry.epoch)))
         }
-        LATEST_TIERED | EARLIEST_PENDING_UPLOAD => ListedOffset::default(),
-        MAX_TIMESTAMP => by_time(replica, None)?,
-        timestamp if timestamp >= 0 => by_time(replica, Some(timestamp))?,
-        _ => return Err(ErrorCode::UnsupportedVersion),
-    };
-    Ok(ListOffsetsPartitionResponse {
-        partition_index: index,
-        error_code: 0,
-        timestamp: found.timestamp_ms,
-        offset: found.offset,
-        // Versions before 4 cannot carry it.
-        leader_epoch: if version >= 4 { found.leader_epoch } else { -1 },
-        ..ListOffsetsPartitionResponse::default()
-    })
+        LATEST_TIERED | EARLIEST_PENDING_UPLOAD => Ok(None),
+        MAX_TIMESTAMP => by_time(replica, None),
+        timestamp if timestamp >= 0 => by_time(replica, Some(timestamp)),
+        _ => Err(ErrorCode::UnsupportedVersion),
+    }
 }
 
-/// The same of the replica that this node has, be it a follower's; of its own log, the end is latest.
-fn find_here(
+/// The end of this node's own log, also as a follower.
+fn find_end(
     node: &mut BrokerNode,
-    version: i16,
     topic: &str,
     partition: &ListOffsetsPartition,
-) -> Result<ListOffsetsPartitionResponse, ErrorCode> {
-    if partition.timestamp != LATEST {
-        return find(node, version, topic, partition);
-    }
+) -> Result<Option<TimestampedOffset>, ErrorCode> {
     let index = partition.partition_index;
     let image = lookup::topic(node, lookup::TopicKey::Name(topic))?;
     let replica = lookup::kept(node, &image, index, partition.current_leader_epoch)?;
-    let epoch = if version >= 4 {
-        replica.leader_epoch
-    } else {
-        -1
-    };
-    Ok(ListOffsetsPartitionResponse {
-        partition_index: index,
-        timestamp: -1,
-        offset: replica.log.log_end_offset(),
-        leader_epoch: epoch,
-        ..ListOffsetsPartitionResponse::default()
+    Ok(at(replica.log.log_end_offset(), replica.leader_epoch))
+}
+
+/// An offset without a timestamp.
+fn at(offset: i64, leader_epoch: i32) -> Option<TimestampedOffset> {
+    Some(TimestampedOffset {
+        timestamp_ms: -1,
+        offset,
+        leader_epoch,
     })
 }
 
-/// An offset as the answer carries it; −1 where there is nothing.
-struct ListedOffset {
-    timestamp_ms: i64,
-    offset: i64,
-    leader_epoch: i32,
-}
-
-impl Default for ListedOffset {
-    fn default() -> Self {
-        Self {
-            timestamp_ms: -1,
-            offset: -1,
-            leader_epoch: -1,
-        }
-    }
-}
-
-impl ListedOffset {
-    fn at(offset: i64, leader_epoch: Option<i32>) -> Self {
-        Self {
-            timestamp_ms: -1,
-            offset,
-            leader_epoch: leader_epoch.unwrap_or(-1),
-        }
-    }
-}
-
 /// The first record at or after a timestamp, or (`None`) the one with the largest.
-fn by_time(replica: &mut Replica, timestamp_ms: Option<i64>) -> Result<ListedOffset, ErrorCode> {
+fn by_time(
+    replica: &mut Replica,
+    timestamp_ms: Option<i64>,
+) -> Result<Option<TimestampedOffset>, ErrorCode> {
     let found = match timestamp_ms {
         Some(timestamp_ms) => replica.log.offset_for_timestamp(timestamp_ms),
         None => replica.log.offset_of_max_timestamp(),
     };
     let found = found.map_err(|_| ErrorCode::KafkaStorageError)?;
     let high_watermark = replica.log.high_watermark();
-    let Some(found) = found.filter(|found| found.offset < high_watermark) else {
-        return Ok(ListedOffset::default());
-    };
-    let crate::log::TimestampedOffset {
-        timestamp_ms,
-        offset,
-        leader_epoch,
-    } = found;
-    Ok(ListedOffset {
-        timestamp_ms,
-        offset,
-        leader_epoch,
-    })
+    Ok(found.filter(|found| found.offset < high_watermark))
 }

@@ -9,7 +9,7 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::sync_group::{SyncGroupRequest, SyncGroupResponse};
 
 use super::RequestBody;
-use crate::groups::{SyncAnswer, SyncCall, check_coordinator, with_group};
+use crate::groups::{SyncAnswer, SyncCall, check_member_request, with_group};
 use crate::node::{BrokerNode, CloseReason, PendingRequest, Reply, WaitTarget};
 use crate::time::Now;
 
@@ -30,10 +30,7 @@ fn sync(
     call: PendingRequest,
     request: &SyncGroupRequest<'_>,
 ) -> Result<(), ErrorCode> {
-    if request.group_id.is_empty() {
-        return Err(ErrorCode::InvalidGroupId);
-    }
-    check_coordinator(node, &request.group_id)?;
+    check_member_request(node, &request.group_id)?;
     let sync = SyncCall {
         member_id: &request.member_id,
         instance_id: request.group_instance_id.as_deref(),
