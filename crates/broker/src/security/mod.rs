@@ -20,6 +20,8 @@ pub use config::{ClientAuth, ClusterSecurity, Sasl, ServerTls, User};
 pub(crate) use distinguished_name::subject;
 pub use kgauge_wire::scram::{ScramCredential, ScramMechanism};
 pub use kgauge_wire::security::{SaslMechanism, SecurityProtocol};
+#[cfg(test)]
+pub(crate) use nonce::Sevens;
 pub use nonce::{NONCE_BYTES, NoRandomness, NonceSource, SystemNonces};
 pub use prepared::NodeSecurity;
 pub(crate) use prepared::PreparedSecurity;

@@ -36,3 +36,15 @@ impl NonceSource for SystemNonces {
         Ok(bytes)
     }
 }
+
+/// Always the same nonce.
+#[cfg(test)]
+#[derive(Debug)]
+pub(crate) struct Sevens;
+
+#[cfg(test)]
+impl NonceSource for Sevens {
+    fn nonce(&self) -> Result<[u8; NONCE_BYTES], NoRandomness> {
+        Ok([7; NONCE_BYTES])
+    }
+}

@@ -12,17 +12,7 @@ use super::*;
 use crate::random::SmallRandom;
 use crate::settings::ConfigMap;
 
-/// Always the same nonce.
-#[derive(Debug)]
-struct Sevens;
-
-impl NonceSource for Sevens {
-    fn nonce(&self) -> Result<[u8; NONCE_BYTES], NoRandomness> {
-        Ok([7; NONCE_BYTES])
-    }
-}
-
-/// What [`Sevens`] looks like in a message.
+/// The nonce of [`Sevens`] in a message.
 const SEVENS: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH";
 
 /// Made once: every password takes thousands of rounds.

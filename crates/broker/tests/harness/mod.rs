@@ -71,12 +71,7 @@ impl Client {
         self.stream.read_exact(&mut size).unwrap();
         let mut bytes = vec![0; usize::try_from(i32::from_be_bytes(size)).unwrap()];
         self.stream.read_exact(&mut bytes).unwrap();
-        // Answers borrow from their bytes, and a test is over soon.
-        let mut reader = Reader::new(Vec::leak(bytes));
-        ResponseHeader::decode(&mut reader, R::KEY.response_header_version(version)).unwrap();
-        let answer = R::Response::decode(&mut reader, version).unwrap();
-        assert!(reader.is_empty());
-        answer
+        decode::<R>(version, bytes)
     }
 
     pub(crate) fn ask<R: Request<'static>>(
@@ -193,6 +188,16 @@ pub(crate) fn fetch_request(
         }],
         ..FetchRequest::default()
     }
+}
+
+/// The answer to a request in a frame without its size.
+pub(crate) fn decode<R: Request<'static>>(version: i16, frame: Vec<u8>) -> R::Response<'static> {
+    // Answers borrow from their bytes, and a test is over soon.
+    let mut reader = Reader::new(Vec::leak(frame));
+    ResponseHeader::decode(&mut reader, R::KEY.response_header_version(version)).unwrap();
+    let answer = R::Response::decode(&mut reader, version).unwrap();
+    assert!(reader.is_empty());
+    answer
 }
 
 /// A batch of `records` records with values of `value_bytes` bytes, dated now.

@@ -25,18 +25,8 @@ use crate::ids::ConnectionId;
 use crate::node::CloseReason;
 use crate::random::SmallRandom;
 use crate::security::{
-    ClusterSecurity, NONCE_BYTES, NoRandomness, NodeSecurity, NonceSource, Sasl, SaslMechanism,
-    SecurityProtocol, ServerTls,
+    ClusterSecurity, NodeSecurity, Sasl, SaslMechanism, SecurityProtocol, ServerTls, Sevens,
 };
-
-#[derive(Debug)]
-struct Sevens;
-
-impl NonceSource for Sevens {
-    fn nonce(&self) -> Result<[u8; NONCE_BYTES], NoRandomness> {
-        Ok([7; NONCE_BYTES])
-    }
-}
 
 /// A node with PLAIN, by which `admin` comes in, and SCRAM-SHA-256.
 fn bench(protocol: SecurityProtocol) -> Bench {

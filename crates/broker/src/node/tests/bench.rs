@@ -22,8 +22,9 @@ use kgauge_wire::messages::{Message, Request};
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
 
 use crate::controller::{self, Controller};
-use crate::ids::{ConnectionId, NodeId};
+use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::image::NodeImage;
+use crate::log::PartitionLog;
 use crate::node::{BrokerNode, CloseReason, Deviations, NodeConfig, NodeOutput, TURN_WORK_MAX};
 use crate::settings::ConfigMap;
 use crate::storage::{Crash, MemoryStorage, StorageError};
@@ -297,6 +298,12 @@ impl Bench {
         self.node.closed(connection);
         self.answers.remove(&connection);
         self.closed.clear();
+    }
+
+    /// The log of partition 0 of a topic.
+    pub(crate) fn log(&self, topic: &str) -> &PartitionLog {
+        let topic = self.node.image.topic(topic).unwrap().id;
+        &self.node.replicas[&PartitionId { topic, index: 0 }].log
     }
 
     /// Sends one batch of this many records and expects it to be taken.

@@ -79,13 +79,7 @@ fn a_failure_is_answered_and_nothing_is_carried_out() {
     );
     bench.node.clear_faults(bench.now);
     assert_eq!(produce(&mut bench, connection), Some(ErrorCode::None));
-    let id = bench.node.image.topic("t").unwrap().id;
-    let log = &bench.node.replicas[&crate::ids::PartitionId {
-        topic: id,
-        index: 0,
-    }]
-        .log;
-    assert_eq!(log.log_end_offset(), 1);
+    assert_eq!(bench.log("t").log_end_offset(), 1);
 }
 
 #[test]
@@ -103,13 +97,7 @@ fn a_connection_closes_before_or_after_its_request_is_carried_out() {
         let (mut bench, connection) = bench(action.clone());
         assert_eq!(produce(&mut bench, connection), None);
         assert_eq!(bench.closed, [(connection, CloseReason::Fault)]);
-        let id = bench.node.image.topic("t").unwrap().id;
-        let log = &bench.node.replicas[&crate::ids::PartitionId {
-            topic: id,
-            index: 0,
-        }]
-            .log;
-        assert_eq!(log.log_end_offset(), records, "{action:?}");
+        assert_eq!(bench.log("t").log_end_offset(), records, "{action:?}");
     }
 }
 
@@ -310,12 +298,7 @@ fn produced_in(bench: &mut Bench, seconds: u64, records: usize) -> i64 {
         }
         bench.pass_ms(1);
     }
-    let id = bench.node.image.topic("t").unwrap().id;
-    let partition = crate::ids::PartitionId {
-        topic: id,
-        index: 0,
-    };
-    bench.node.replicas[&partition].log.log_end_offset()
+    bench.log("t").log_end_offset()
 }
 
 #[test]

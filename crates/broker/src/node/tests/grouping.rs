@@ -15,7 +15,7 @@ use kgauge_wire::messages::offset_fetch::{OffsetFetchRequest, OffsetFetchRequest
 use kgauge_wire::messages::sync_group::{SyncGroupRequest, SyncGroupRequestAssignment};
 
 use super::Bench;
-use crate::ids::{OFFSETS_TOPIC, PartitionId};
+use crate::ids::OFFSETS_TOPIC;
 
 fn find_coordinator(bench: &mut Bench) {
     let keys = vec![Str::Borrowed("g")];
@@ -298,8 +298,7 @@ fn the_offsets_log_is_written_anew_when_most_of_it_is_outdated() {
         bench.send_version(connection, 9, &request);
         bench.node.closed(connection);
     }
-    let topic = bench.node.image.topic(OFFSETS_TOPIC).unwrap().id;
-    let log = &bench.node.replicas[&PartitionId { topic, index: 0 }].log;
+    let log = bench.log(OFFSETS_TOPIC);
     assert!(log.size_bytes() < 2 << 20, "{} bytes", log.size_bytes());
     assert!(log.log_start_offset() > 4000);
     let mut bench = bench.restarted();

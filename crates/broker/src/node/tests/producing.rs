@@ -6,16 +6,11 @@ use kgauge_wire::record_batch::ProducerState;
 
 use super::Bench;
 use super::bench::batch;
-use crate::ids::PartitionId;
 use crate::node::CloseReason;
 use crate::storage::{DiskFault, Operation};
 
 fn end_offset(bench: &Bench, topic: &str) -> i64 {
-    let id = PartitionId {
-        topic: bench.node.image.topic(topic).unwrap().id,
-        index: 0,
-    };
-    bench.node.replicas[&id].log.log_end_offset()
+    bench.log(topic).log_end_offset()
 }
 
 #[test]
@@ -172,13 +167,7 @@ fn retention_by_time_removes_what_is_old_and_a_restart_remembers() {
     bench.pass_ms(4_000);
     bench.fill("t", 3);
     bench.pass_ms(3_000);
-    let start = |bench: &Bench| {
-        let id = PartitionId {
-            topic: bench.node.image.topic("t").unwrap().id,
-            index: 0,
-        };
-        bench.node.replicas[&id].log.log_start_offset()
-    };
+    let start = |bench: &Bench| bench.log("t").log_start_offset();
     let began = start(&bench);
     assert!((9..=12).contains(&began), "{began}");
     assert_eq!(end_offset(&bench, "t"), 15);
@@ -191,13 +180,9 @@ fn flush_by_time_makes_records_durable_without_another_append() {
     let mut bench = Bench::new();
     bench.create("t", &[("flush.ms", "50")]);
     bench.fill("t", 3);
-    let id = PartitionId {
-        topic: bench.node.image.topic("t").unwrap().id,
-        index: 0,
-    };
-    assert_eq!(bench.node.replicas[&id].log.flushed_offset(), 0);
+    assert_eq!(bench.log("t").flushed_offset(), 0);
     bench.pass_ms(50);
-    assert_eq!(bench.node.replicas[&id].log.flushed_offset(), 3);
+    assert_eq!(bench.log("t").flushed_offset(), 3);
 }
 
 #[test]
