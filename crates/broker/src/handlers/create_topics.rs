@@ -28,9 +28,6 @@ use crate::ids::NodeId;
 use crate::node::{BrokerNode, CloseReason, ControllerQuestion, PendingRequest, Reply};
 use crate::settings::{ConfigMap, TOPIC_DEFINITIONS};
 
-/// In place of how often a request names a topic: the refusal of its repetition is noted.
-const ANSWERED: usize = 0;
-
 /// The names in the request's order, each with an early refusal or none.
 #[derive(Debug)]
 pub(crate) struct PendingTopicCreation(Vec<(String, Option<Refusal>)>);
@@ -42,22 +39,21 @@ pub(super) fn handle(
 ) -> Result<(), CloseReason> {
     let request: CreateTopicsRequest<'_> = body.decode(call.version())?;
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    request
-        .topics
-        .iter()
-        .for_each(|topic| *counts.entry(&topic.name).or_default() += 1);
+    for topic in &request.topics {
+        *counts.entry(&topic.name).or_default() += 1;
+    }
     let mut pending: Vec<(String, Option<Refusal>)> = Vec::new();
     let mut topics = Vec::new();
     for topic in &request.topics {
         let name = topic.name.to_string();
-        let read = match counts.insert(&topic.name, ANSWERED) {
+        let read = match counts.remove(&*topic.name) {
             Some(1) => read(topic),
-            // The doubled name is answered once.
-            Some(ANSWERED) => continue,
-            _ => Err(Refusal::new(
+            Some(_) => Err(Refusal::new(
                 ErrorCode::InvalidRequest,
                 "Duplicate topic name.",
             )),
+            // A repeated name is answered once.
+            None => continue,
         };
         match read {
             Ok(topic) => {
