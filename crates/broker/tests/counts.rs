@@ -281,7 +281,7 @@ fn a_node_with_nothing_to_do_is_idle() {
 }
 
 #[test]
-fn a_node_that_is_down_tells_nothing_and_another_life_begins_at_nothing() {
+fn a_node_that_is_down_has_no_counts_and_its_next_life_starts_at_zero() {
     let mut running = start(1);
     let mut client = client_of(&running, ONE);
     client.create_topic("t", 1);
@@ -301,7 +301,7 @@ fn a_node_that_is_down_tells_nothing_and_another_life_begins_at_nothing() {
 }
 
 #[test]
-fn a_cluster_without_counters_serves_and_says_that_it_counts_nothing() {
+fn a_cluster_without_counters_serves_and_refuses_to_report_counts() {
     let dir = tempfile::tempdir().unwrap();
     let mut config = ClusterConfig::new(dir.path());
     config.counts = false;

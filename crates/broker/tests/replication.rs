@@ -173,7 +173,7 @@ fn a_crashed_leader_is_replaced_and_catches_up_when_it_comes_back() {
 }
 
 #[test]
-fn too_few_in_sync_are_refused_and_told() {
+fn acks_all_needs_enough_replicas_in_sync() {
     let mut three = Three::start(&[]);
     three.create("t");
     three.produce("t", batch(1, 10));

@@ -189,7 +189,7 @@ fn an_lz4_frame_with_a_wrong_header_checksum_is_refused() {
 }
 
 #[test]
-fn zstd_tells_its_content_size() {
+fn zstd_frames_carry_their_content_size() {
     let packed = compressed(Codec::Zstd, &text(1_000));
     assert_eq!(packed[..4], [0x28, 0xb5, 0x2f, 0xfd]);
     // Single segment with a content size of two bytes, which counts from 256.

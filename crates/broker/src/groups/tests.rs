@@ -311,7 +311,7 @@ fn when_everybody_leaves_the_group_is_empty_and_written_down() {
 }
 
 #[test]
-fn a_rebalance_tells_those_who_wait_for_their_assignment() {
+fn a_rebalance_answers_members_that_wait_for_their_assignment() {
     let mut bench = Bench::settled(1);
     bench.join_as(2, "");
     bench.join_as(3, "m1");
@@ -419,7 +419,7 @@ fn a_full_group_takes_nobody() {
 }
 
 #[test]
-fn a_follower_that_asks_again_is_told_the_same_without_a_rebalance() {
+fn a_follower_that_asks_again_gets_the_same_without_a_rebalance() {
     let mut bench = Bench::settled(2);
     let generation = bench.group.generation;
     bench.join_as(5, "m2");

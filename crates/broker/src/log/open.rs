@@ -54,7 +54,7 @@ impl PartitionLog {
         if log.segments.is_empty() {
             log.begin_empty(now_ms)?;
         } else if has_state && log.lost_its_beginning() {
-            log.begin_anew(known.log_start_offset, now_ms)?;
+            log.restart_at(known.log_start_offset, now_ms)?;
         } else {
             log.remove_segments_below_start()?;
             if !log.open_closed(&known, now_ms)? {
@@ -189,7 +189,7 @@ impl PartitionLog {
         self.log_start_offset = self.log_start_offset.max(self.segments[0].base_offset);
         if self.log_start_offset > self.next_offset {
             // All that a crash left was deleted before: go on where the deletion ended.
-            self.begin_anew(self.log_start_offset, now_ms)?;
+            self.restart_at(self.log_start_offset, now_ms)?;
         }
         self.epochs.truncate_from_end(self.next_offset);
         self.epochs.truncate_from_start(self.log_start_offset);

@@ -42,7 +42,7 @@ impl PartitionLog {
         };
         if end_offset < self.log_start_offset {
             // All that is left was deleted before.
-            return self.begin_anew(self.log_start_offset, now_ms);
+            return self.restart_at(self.log_start_offset, now_ms);
         }
         self.cuts += 1;
         self.recent.clear();
@@ -70,11 +70,11 @@ impl PartitionLog {
     ) -> Result<(), LogError> {
         self.alive()?;
         self.begin_files()?;
-        let cut = self.begin_anew(offset, now_ms);
+        let cut = self.restart_at(offset, now_ms);
         self.fatal(cut)
     }
 
-    pub(super) fn begin_anew(&mut self, offset: i64, now_ms: i64) -> Result<(), LogError> {
+    pub(super) fn restart_at(&mut self, offset: i64, now_ms: i64) -> Result<(), LogError> {
         self.cuts += 1;
         self.recent.clear();
         self.log_start_offset = offset;

@@ -84,7 +84,7 @@ fn scram_256(messages: &[&[u8]]) -> (Vec<String>, Option<String>) {
 }
 
 #[test]
-fn a_wrong_password_and_an_unknown_user_are_told_the_same() {
+fn a_wrong_password_and_an_unknown_user_get_the_same_answer() {
     let (answers, user) = scram_256(&[b"n,,n=nobody,r=abc"]);
     assert_eq!((answers, user), (vec![UNEXPLAINED.to_owned()], None));
     let last = format!("c=biws,r=abc{SEVENS},p={}", STANDARD.encode([0; 32]));
@@ -321,7 +321,7 @@ fn every_mistake_in_the_configuration_has_its_sentence() {
 }
 
 #[test]
-fn settings_under_kafkas_names_complete_what_was_said() {
+fn settings_under_kafkas_names_complete_the_configuration() {
     let settings = |pairs: &[(&str, &str)]| -> ConfigMap {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         pairs.iter().map(owned).collect()

@@ -24,12 +24,12 @@ fn an_untouched_folder_is_gone_on_with() {
 }
 
 #[test]
-fn damaged_offset_indexes_are_made_anew() {
+fn damaged_offset_indexes_are_rebuilt() {
     damaged("index");
 }
 
 #[test]
-fn damaged_time_indexes_are_made_anew() {
+fn damaged_time_indexes_are_rebuilt() {
     damaged("timeindex");
 }
 
@@ -177,7 +177,7 @@ fn an_older_segment_that_became_shorter_comes_from_the_other_replicas() {
 }
 
 #[test]
-fn records_that_a_leader_lost_are_told_when_the_others_cut_theirs() {
+fn records_that_a_leader_lost_are_reported_when_the_others_cut_theirs() {
     let base = Base::make();
     let copy = base.copy();
     // All crashed at once: whoever led last leads, as with Kafka.
@@ -305,7 +305,7 @@ fn a_folder_of_another_cluster_or_node_is_refused_in_words() {
 }
 
 #[test]
-fn a_node_without_its_properties_gets_them_anew() {
+fn a_node_without_its_properties_gets_them_again() {
     let base = Base::make();
     let copy = base.copy();
     fs::remove_file(copy.path().join("node-1/meta.properties")).unwrap();

@@ -126,7 +126,7 @@ fn configurations_and_groups_named_often_are_described_once() {
 }
 
 #[test]
-fn a_partition_whose_offset_is_wanted_twice_is_refused() {
+fn a_partition_whose_offset_is_requested_twice_is_refused() {
     let (_running, address) = one_node();
     let partition = |index, timestamp| ListOffsetsPartition {
         partition_index: index,

@@ -47,7 +47,7 @@ fn a_cut_removes_whole_batches_and_offsets_go_on_from_there() {
 }
 
 #[test]
-fn a_log_may_start_anew_at_any_offset() {
+fn a_log_may_start_again_at_any_offset() {
     for lab in Lab::both() {
         for start in [1000, 5] {
             let mut log = log_of_ten_or_more(&lab);

@@ -149,7 +149,7 @@ fn contents(disk: &MemoryStorage) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn a_crash_keeps_what_was_flushed_and_of_the_rest_what_it_is_told_to() {
+fn a_crash_keeps_what_was_flushed_and_the_chosen_part_of_the_rest() {
     for (crash, expected) in [
         (Crash::KeepEverything, b"ABCD".as_slice()),
         (Crash::LoseUnflushed, b"AB"),
@@ -222,7 +222,7 @@ fn a_full_disk_takes_what_fits() {
 }
 
 #[test]
-fn faults_strike_where_and_as_often_as_they_are_told() {
+fn faults_strike_where_and_as_often_as_they_are_set() {
     let disk = half_flushed();
     let file = open(&disk, Path::new("f"));
     let mut fault = DiskFault::once(Operation::Write, "f", ErrorKind::Other);

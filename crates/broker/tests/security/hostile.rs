@@ -192,7 +192,7 @@ fn the_old_handshake_with_bare_tokens_is_served() {
 }
 
 #[test]
-fn versions_are_told_to_everybody_and_nothing_else() {
+fn before_login_only_versions_are_answered() {
     let secured = Secured::sasl_plaintext();
     let mut client = Client::connect(secured.handle.addresses()[0]);
     let versions = client.ask(3, &ApiVersionsRequest::default());

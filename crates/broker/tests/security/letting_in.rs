@@ -187,7 +187,7 @@ fn users_of_the_start_survive_a_restart_and_take_new_passwords() {
 }
 
 #[test]
-fn what_is_wrong_with_certificates_is_told_before_the_start() {
+fn what_is_wrong_with_certificates_is_reported_before_the_start() {
     let authority = Authority::new("authority");
     let (one, other) = (authority.server(), authority.server());
     let dir = tempfile::tempdir().unwrap();

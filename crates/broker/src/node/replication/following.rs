@@ -353,7 +353,7 @@ mod tests {
     use kgauge_wire::codec::Uuid;
 
     #[test]
-    fn positions_are_told_in_turn_although_some_change_all_the_time() {
+    fn positions_are_reported_in_turn_although_some_change_all_the_time() {
         let id = |index| PartitionId {
             topic: Uuid([1; 16]),
             index,

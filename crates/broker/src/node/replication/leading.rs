@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_follower_said_before_it_crashed_is_forgotten() {
+    fn what_a_follower_reported_before_it_crashed_is_forgotten() {
         let mut leading = leading(1);
         report(&mut leading, 1, 2, 120, 120);
         let mut nodes = nodes();

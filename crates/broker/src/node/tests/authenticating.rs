@@ -72,7 +72,7 @@ fn is_closed(bench: &Bench, connection: ConnectionId, reason: &CloseReason) -> b
 }
 
 #[test]
-fn before_a_client_is_let_in_only_versions_are_told() {
+fn before_a_client_is_let_in_only_versions_are_answered() {
     let mut bench = bench(SecurityProtocol::SaslPlaintext);
     let connection = bench.connect();
     bench.send(connection, &ApiVersionsRequest::default());

@@ -209,7 +209,7 @@ fn faults_work_together() {
 }
 
 #[test]
-fn a_node_tells_what_a_fault_has_struck() {
+fn a_lifted_fault_reports_the_requests_that_it_struck() {
     let (mut bench, connection) = bench(RequestFault::Delay(LENGTH.into()));
     let fail = RequestFault::fail(ErrorCode::NotEnoughReplicas.name());
     let second = FaultId(2);
@@ -319,7 +319,7 @@ fn a_capacity_lets_through_what_it_says_within_a_hundredth() {
 }
 
 #[test]
-fn nobody_is_told_of_a_capacity() {
+fn a_capacity_delays_answers_without_a_throttle_time() {
     let capacity = CapacityPlan::records(1_000).with_burst(0);
     let (mut bench, connection) = bench(RequestFault::Capacity(capacity));
     let hundred = batch(bench.now.wall_ms, 100, &ProducerState::NONE);

@@ -257,7 +257,7 @@ fn offsets_are_found_by_time() {
 }
 
 #[test]
-fn a_debugging_consumer_is_told_the_end_of_the_nodes_own_log() {
+fn a_debugging_consumer_gets_the_end_of_the_nodes_own_log() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
     bench.fill("t", 3);

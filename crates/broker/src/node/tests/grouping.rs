@@ -272,7 +272,7 @@ fn offsets_expire_some_time_after_their_last_use() {
 }
 
 #[test]
-fn the_offsets_log_is_written_anew_when_most_of_it_is_outdated() {
+fn the_offsets_log_is_rewritten_when_most_of_it_is_outdated() {
     let mut bench = Bench::with(&[("offsets.topic.num.partitions", "1")]);
     bench.create("t", &[]);
     find_coordinator(&mut bench);

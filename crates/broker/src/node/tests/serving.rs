@@ -21,7 +21,7 @@ use super::bench::is_served;
 use crate::node::CloseReason;
 
 #[test]
-fn api_versions_tells_the_table() {
+fn api_versions_lists_the_served_table() {
     let mut bench = Bench::new();
     let answer = bench.ask(&ApiVersionsRequest::default());
     assert_eq!(answer.error_code, 0);
@@ -158,7 +158,7 @@ fn a_mentioned_topic_is_created_when_client_and_cluster_allow_it() {
 
 /// Apache Kafka 4.3.1 answers so: unknown at first, and there from the next question on.
 #[test]
-fn who_deletes_a_topic_and_looks_does_not_find_it() {
+fn a_deleted_topic_is_recreated_by_the_second_request_and_not_by_the_first() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
     let topic = DeleteTopicState {
@@ -278,7 +278,7 @@ fn access_rights_are_answered_as_without_an_authorizer() {
 }
 
 #[test]
-fn metadata_without_names_tells_all_topics_or_none() {
+fn metadata_without_names_lists_all_topics_or_none() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
     let all = MetadataRequest {

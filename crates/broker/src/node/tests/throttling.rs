@@ -52,7 +52,7 @@ fn describe(bench: &mut Bench) -> Vec<(String, f64)> {
 }
 
 #[test]
-fn a_producer_beyond_its_quota_is_told_and_left_waiting() {
+fn a_producer_beyond_its_quota_gets_a_throttle_time_and_waits() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
     let ok = ErrorCode::None;
