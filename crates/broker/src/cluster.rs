@@ -149,7 +149,7 @@ impl EmbeddedCluster {
             lives: AtomicU64::new(1),
             config,
             security,
-            standing: ActiveFaults::default(),
+            faults: ActiveFaults::default(),
         };
         let mut prepared = Vec::new();
         for (id, listener) in wires.config.node_ids().zip(listen(&wires.config)?) {
@@ -186,7 +186,7 @@ struct Wires {
     lives: AtomicU64,
     security: PreparedSecurity,
     /// What the instrument has set, which outlives a node's lives.
-    standing: ActiveFaults,
+    faults: ActiveFaults,
 }
 
 /// A node whose thread is not started yet.
@@ -215,7 +215,7 @@ impl Wires {
             let started_ms = u64::try_from(clock.now().wall_ms).unwrap_or(0);
             Arc::new(Counters::new(Arc::new(clock), started_ms))
         });
-        let disk = TrackedStorage::filling(Arc::clone(&self.storage), self.standing.fill(id));
+        let disk = TrackedStorage::filling(Arc::clone(&self.storage), self.faults.fill(id));
         let disk = disk.counting(counters.clone());
         let disk = Arc::new(disk);
         let before = StopBefore::find(&*disk, &dir)?;
@@ -251,7 +251,7 @@ impl Wires {
             controller: self.controller.clone(),
             events: self.events.clone(),
             clock,
-            clock_ahead_ms: self.standing.clock_ahead_ms(id),
+            clock_ahead_ms: self.faults.clock_ahead_ms(id),
         };
         Ok(PreparedNode {
             id,
@@ -393,8 +393,7 @@ impl ClusterHandle {
                 disk_full,
             } = event
             {
-                let injected =
-                    disk_full && node.is_some_and(|node| self.wires.standing.fills(node));
+                let injected = disk_full && node.is_some_and(|node| self.wires.faults.fills(node));
                 let failure = ClusterFailure { node, words };
                 if !injected {
                     self.failures.push(failure);

@@ -14,14 +14,14 @@ use crate::storage::Fill;
 /// The current faults: a node that starts again has them too.
 #[derive(Debug, Default)]
 pub(super) struct ActiveFaults {
-    faults: Mutex<BTreeMap<FaultId, StandingFault>>,
+    faults: Mutex<BTreeMap<FaultId, ActiveFault>>,
     count: AtomicU64,
     clocks_ahead_ms: Mutex<BTreeMap<NodeId, i64>>,
     fills: Mutex<BTreeMap<NodeId, Arc<Fill>>>,
 }
 
 #[derive(Debug)]
-struct StandingFault {
+struct ActiveFault {
     /// `None`: all.
     node: Option<NodeId>,
     fault: InjectedFault,
@@ -44,13 +44,13 @@ impl ActiveFaults {
 
     /// Sets the current faults on a node that starts.
     pub(super) fn repeat(&self, node: NodeId, inbox: &NodeHandle) {
-        for (id, standing) in &*locked(&self.faults) {
-            if standing.node.is_some_and(|other| other != node) {
+        for (id, active) in &*locked(&self.faults) {
+            if active.node.is_some_and(|other| other != node) {
                 continue;
             }
-            let mut fault = standing.fault.clone();
+            let mut fault = active.fault.clone();
             if let RequestFault::Stall { length_ns } = &mut fault.action {
-                let passed_ns = standing.since.elapsed().as_nanos();
+                let passed_ns = active.since.elapsed().as_nanos();
                 *length_ns = length_ns.saturating_sub(u64::try_from(passed_ns).unwrap_or(u64::MAX));
             }
             // It is done before the first request is served; nobody has to wait for it.
@@ -70,15 +70,14 @@ impl ClusterHandle {
     pub fn fault(&self, node: Option<NodeId>, fault: InjectedFault) -> Result<FaultId, FaultError> {
         fault.check()?;
         self.known_or_all(node)?;
-        let standing = &self.wires.standing;
-        let id = FaultId(standing.count.fetch_add(1, Ordering::Relaxed));
-        let since = Instant::now();
-        let one = StandingFault {
+        let faults = &self.wires.faults;
+        let id = FaultId(faults.count.fetch_add(1, Ordering::Relaxed));
+        let active = ActiveFault {
             node,
             fault: fault.clone(),
-            since,
+            since: Instant::now(),
         };
-        locked(&standing.faults).insert(id, one);
+        locked(&faults.faults).insert(id, active);
         self.send_faults(node, &FaultOrder::Set(id, fault));
         Ok(id)
     }
@@ -86,7 +85,7 @@ impl ClusterHandle {
     /// Lifts a fault wherever it was set, and gives what the nodes that are up recorded about it: what
     /// a node had counted before it died is not in it. One that was lifted already is no error.
     pub fn lift_fault(&self, id: FaultId) -> LiftedFault {
-        let lifted = locked(&self.wires.standing.faults).remove(&id);
+        let lifted = locked(&self.wires.faults.faults).remove(&id);
         lifted.map_or_else(LiftedFault::default, |lifted| {
             self.send_faults(lifted.node, &FaultOrder::Lift(id))
         })
@@ -95,8 +94,7 @@ impl ClusterHandle {
     /// Lifts all faults of one node, or (`None`) of all.
     pub fn clear_faults(&self, node: Option<NodeId>) -> Result<(), FaultError> {
         self.known_or_all(node)?;
-        locked(&self.wires.standing.faults)
-            .retain(|_, standing| node.is_some() && standing.node != node);
+        locked(&self.wires.faults.faults).retain(|_, active| node.is_some() && active.node != node);
         self.send_faults(node, &FaultOrder::Clear);
         Ok(())
     }
@@ -106,7 +104,7 @@ impl ClusterHandle {
     /// follow it; time that is measured does not.
     pub fn set_clock_ahead(&self, node: NodeId, ms: i64) -> Result<(), NodeError> {
         self.known(node)?;
-        locked(&self.wires.standing.clocks_ahead_ms).insert(node, ms);
+        locked(&self.wires.faults.clocks_ahead_ms).insert(node, ms);
         self.send_faults(Some(node), &FaultOrder::ClockAhead(ms));
         Ok(())
     }
@@ -115,7 +113,7 @@ impl ClusterHandle {
     /// its only log directory is offline, and a node that starts again on a full disk stops again.
     pub fn fill_disk(&self, node: NodeId, after_bytes: u64) -> Result<(), NodeError> {
         self.known(node)?;
-        self.wires.standing.fill(node).full_after(after_bytes);
+        self.wires.faults.fill(node).full_after(after_bytes);
         Ok(())
     }
 
@@ -125,7 +123,7 @@ impl ClusterHandle {
         self.known(node)?;
         // What the full disk has stopped until now is its doing.
         self.check_failures();
-        self.wires.standing.fill(node).lift();
+        self.wires.faults.fill(node).lift();
         Ok(())
     }
 
@@ -150,9 +148,9 @@ impl ClusterHandle {
             if node.is_none_or(|node| node == *id) && running.is_up() {
                 let (done, wait) = mpsc::channel();
                 running.inbox.send(NodeCommand::Fault(order.clone(), done));
-                let one = wait.recv().unwrap_or_default();
-                all.struck = all.struck.plus(one.struck);
-                all.stalls.extend(one.stalls);
+                let lifted = wait.recv().unwrap_or_default();
+                all.struck = all.struck.plus(lifted.struck);
+                all.stalls.extend(lifted.stalls);
             }
         }
         all

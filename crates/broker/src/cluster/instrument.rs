@@ -105,7 +105,7 @@ impl ClusterHandle {
         };
         listener.listen(super::BACKLOG).map_err(StartError::from)?;
         let prepared = self.wires.prepare(node, listener.into())?;
-        self.wires.standing.repeat(node, &prepared.inbox);
+        self.wires.faults.repeat(node, &prepared.inbox);
         self.begin(prepared).map_err(StartError::from)?;
         Ok(())
     }

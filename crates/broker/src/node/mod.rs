@@ -280,23 +280,6 @@ pub struct BrokerNode {
 }
 
 impl BrokerNode {
-    /// The newest image that it works by.
-    #[must_use]
-    pub fn image(&self) -> &Arc<ClusterImage> {
-        &self.image
-    }
-
-    /// Its copy of a partition.
-    #[must_use]
-    pub fn replica(&self, partition: &PartitionId) -> Option<&Replica> {
-        self.replicas.get(partition)
-    }
-
-    /// Its copy of a partition; reading a log moves its file positions.
-    pub fn replica_mut(&mut self, partition: &PartitionId) -> Option<&mut Replica> {
-        self.replicas.get_mut(partition)
-    }
-
     /// A node that waits for its first image. Its first output registers it with the controller.
     #[must_use]
     pub fn new(now: Now, config: NodeConfig) -> Self {
@@ -344,6 +327,23 @@ impl BrokerNode {
         node.register();
         node.start_upkeep(now);
         node
+    }
+
+    /// The newest image that it works by.
+    #[must_use]
+    pub fn image(&self) -> &Arc<ClusterImage> {
+        &self.image
+    }
+
+    /// Its copy of a partition.
+    #[must_use]
+    pub fn replica(&self, partition: &PartitionId) -> Option<&Replica> {
+        self.replicas.get(partition)
+    }
+
+    /// Its copy of a partition, to read its log.
+    pub fn replica_mut(&mut self, partition: &PartitionId) -> Option<&mut Replica> {
+        self.replicas.get_mut(partition)
     }
 
     /// Takes what is to be done.
