@@ -111,14 +111,8 @@ fn read(pool: &[u8]) {
     let (mut decompressor, mut scratch) = (Decompressor::new(), Vec::new());
     for depth in [TallyDepth::Headers, TallyDepth::Crc, TallyDepth::Records] {
         let ns = best_ns_per_record(ROUNDS, || {
-            let sum = tally(
-                batch,
-                0,
-                depth,
-                (&mut decompressor, &mut scratch),
-                1 << 20,
-                |_, _| (),
-            );
+            let buffers = (&mut decompressor, &mut scratch);
+            let sum = tally(batch, 0, depth, buffers, 1 << 20, |_, _| ());
             black_box(sum.is_ok());
             records
         });
@@ -147,15 +141,8 @@ fn codecs(pool: &[u8]) {
         let (batch, records) = (encoder.bytes(), encoder.records());
         let ratio = f64::from(records) * 110.0 / batch.len() as f64;
         let ns = best_ns_per_record(ROUNDS / 20, || {
-            let depth = TallyDepth::Records;
-            let sum = tally(
-                batch,
-                0,
-                depth,
-                (&mut decompressor, &mut scratch),
-                1 << 20,
-                |_, _| (),
-            );
+            let (depth, buffers) = (TallyDepth::Records, (&mut decompressor, &mut scratch));
+            let sum = tally(batch, 0, depth, buffers, 1 << 20, |_, _| ());
             assert!(sum.is_ok_and(|sum| sum.records == u64::from(records)));
             records
         });

@@ -23,15 +23,8 @@ fn golden(format: Format, codec: Codec) -> Vec<u8> {
 }
 
 fn counted(bytes: &[u8], from: i64, depth: TallyDepth) -> Result<BatchTally, MessageError> {
-    let mut scratch = Vec::new();
-    tally(
-        bytes,
-        from,
-        depth,
-        (&mut Decompressor::new(), &mut scratch),
-        LIMIT,
-        |_, _| (),
-    )
+    let buffers = (&mut Decompressor::new(), &mut Vec::new());
+    tally(bytes, from, depth, buffers, LIMIT, |_, _| ())
 }
 
 /// The sum over all cases, worked out from the cases themselves.

@@ -425,15 +425,8 @@ fn a_tally_counts_from_the_offset_that_was_asked_for() {
         TallyDepth::RecordsUnchecked,
     ];
     for depth in all {
-        let sum = tally(
-            &log,
-            11,
-            depth,
-            (&mut Decompressor::new(), &mut Vec::new()),
-            LIMIT,
-            |_, _| (),
-        )
-        .unwrap();
+        let buffers = (&mut Decompressor::new(), &mut Vec::new());
+        let sum = tally(&log, 11, depth, buffers, LIMIT, |_, _| ()).unwrap();
         assert_eq!((sum.batches, sum.records), (2, 5));
         assert_eq!((sum.batch_bytes, sum.incomplete_bytes), (complete, 50));
         assert_eq!(sum.next_offset, Some(16));
@@ -444,14 +437,8 @@ fn a_tally_counts_from_the_offset_that_was_asked_for() {
         assert_eq!((sum.key_bytes, sum.value_bytes), payload);
     }
     log[HEADER_BYTES + 3] ^= 1;
-    let checked = tally(
-        &log,
-        11,
-        TallyDepth::Crc,
-        (&mut Decompressor::new(), &mut Vec::new()),
-        LIMIT,
-        |_, _| (),
-    );
+    let buffers = (&mut Decompressor::new(), &mut Vec::new());
+    let checked = tally(&log, 11, TallyDepth::Crc, buffers, LIMIT, |_, _| ());
     assert!(matches!(checked, Err(BatchError::Crc { .. })));
 }
 
@@ -487,15 +474,8 @@ fn write_and_read(
         .finish_compressed(&ProducerState::NONE, compressor)
         .unwrap();
     validate_for_append(bytes).unwrap();
-    let sum = tally(
-        bytes,
-        0,
-        TallyDepth::Records,
-        (decompressor, scratch),
-        LIMIT,
-        |_, _| (),
-    )
-    .unwrap();
+    let (depth, buffers) = (TallyDepth::Records, (decompressor, scratch));
+    let sum = tally(bytes, 0, depth, buffers, LIMIT, |_, _| ()).unwrap();
     assert_eq!(sum.records, 1_000);
 }
 

@@ -66,14 +66,8 @@ fn read(bytes: &[u8]) -> Result<Vec<Content>, BatchError> {
         }
     }
     for depth in [TallyDepth::Headers, TallyDepth::Crc, TallyDepth::Records] {
-        let sum = tally(
-            bytes,
-            0,
-            depth,
-            (&mut decompressor, &mut scratch),
-            LIMIT,
-            |_, _| (),
-        )?;
+        let buffers = (&mut decompressor, &mut scratch);
+        let sum = tally(bytes, 0, depth, buffers, LIMIT, |_, _| ())?;
         assert!(sum.batch_bytes + sum.incomplete_bytes == bytes.len() as u64);
     }
     Ok(contents)
