@@ -29,15 +29,8 @@ const MANY_FROM: i16 = 8;
 /// From this version on topics go by id.
 const BY_ID_FROM: i16 = 10;
 
-/// One topic's offsets.
-struct TopicOffsets {
-    name: String,
-    id: Uuid,
-    partitions: Partitions,
-}
-
-/// The committed offset of each requested partition.
-type Partitions = Vec<(i32, Result<Option<CommittedOffset>, ErrorCode>)>;
+/// Topics in the form of version 8 on.
+type Topics = Vec<OffsetFetchResponseTopics<'static>>;
 
 pub(super) fn handle(
     node: &mut BrokerNode,
@@ -62,7 +55,11 @@ pub(super) fn handle(
     let targets: Vec<_> = newest.filter(|_| view == OffsetView::Newest).collect();
     let lost = ErrorCode::NotCoordinator;
     let (response, failed) = if call.version() < MANY_FROM {
-        (single(node, &request, view), single_refused(&request, lost))
+        let topics = single(node, &request, view);
+        (
+            single_answer(&request, topics),
+            single_answer(&request, Err(lost)),
+        )
     } else {
         let offsets = |group: &OffsetFetchRequestGroup<'_>| {
             answer(group, many(node, call.version(), group, view))
@@ -83,17 +80,51 @@ pub(super) fn handle(
 
 fn answer(
     group: &OffsetFetchRequestGroup<'_>,
-    topics: Result<Vec<TopicOffsets>, ErrorCode>,
+    topics: Result<Topics, ErrorCode>,
 ) -> OffsetFetchResponseGroup<'static> {
     let code = topics.as_ref().err().copied().unwrap_or(ErrorCode::None);
     OffsetFetchResponseGroup {
         group_id: Str::Owned(group.group_id.to_string()),
-        topics: topics
-            .unwrap_or_default()
-            .into_iter()
-            .map(grouped)
-            .collect(),
+        topics: topics.unwrap_or_default(),
         error_code: code.as_i16(),
+    }
+}
+
+fn single_answer(
+    request: &OffsetFetchRequest<'_>,
+    topics: Result<Topics, ErrorCode>,
+) -> OffsetFetchResponse<'static> {
+    let code = topics.as_ref().err().copied().unwrap_or(ErrorCode::None);
+    // Version 1 has no place for an error but the partitions.
+    let topics = topics.unwrap_or_else(|code| {
+        let topics = request.topics.iter().flatten();
+        topics
+            .map(|topic| {
+                let name = topic.name.to_string();
+                failed_topic(name, Uuid::ZERO, &topic.partition_indexes, code)
+            })
+            .collect()
+    });
+    OffsetFetchResponse {
+        topics: topics.into_iter().map(before_8).collect(),
+        error_code: code.as_i16(),
+        ..OffsetFetchResponse::default()
+    }
+}
+
+/// The same topic in the form of versions before 8.
+fn before_8(topic: OffsetFetchResponseTopics<'static>) -> OffsetFetchResponseTopic<'static> {
+    let partition =
+        |partition: OffsetFetchResponsePartitions<'static>| OffsetFetchResponsePartition {
+            partition_index: partition.partition_index,
+            committed_offset: partition.committed_offset,
+            committed_leader_epoch: partition.committed_leader_epoch,
+            metadata: partition.metadata,
+            error_code: partition.error_code,
+        };
+    OffsetFetchResponseTopic {
+        name: topic.name,
+        partitions: topic.partitions.into_iter().map(partition).collect(),
     }
 }
 
@@ -101,58 +132,16 @@ fn single(
     node: &BrokerNode,
     request: &OffsetFetchRequest<'_>,
     view: OffsetView,
-) -> OffsetFetchResponse<'static> {
-    let topics = find(node, &request.group_id).map(|entry| match &request.topics {
-        None => everything(entry, view),
-        Some(topics) => topics
-            .iter()
-            .map(|topic| {
-                let (name, indexes) = (topic.name.to_string(), &topic.partition_indexes);
-                some(entry, view, name, Uuid::ZERO, indexes)
-            })
-            .collect(),
+) -> Result<Topics, ErrorCode> {
+    let entry = find(node, &request.group_id)?;
+    let Some(topics) = &request.topics else {
+        return Ok(everything(entry, view));
+    };
+    let offsets = topics.iter().map(|topic| {
+        let (name, indexes) = (topic.name.to_string(), &topic.partition_indexes);
+        some(entry, view, name, Uuid::ZERO, indexes)
     });
-    match topics {
-        Ok(topics) => OffsetFetchResponse {
-            topics: topics.into_iter().map(named).collect(),
-            ..OffsetFetchResponse::default()
-        },
-        Err(code) => single_refused(request, code),
-    }
-}
-
-/// Version 1 has no place for an error but the partitions.
-fn single_refused(
-    request: &OffsetFetchRequest<'_>,
-    code: ErrorCode,
-) -> OffsetFetchResponse<'static> {
-    OffsetFetchResponse {
-        topics: refused(request, code).into_iter().map(named).collect(),
-        error_code: code.as_i16(),
-        ..OffsetFetchResponse::default()
-    }
-}
-
-fn named(topic: TopicOffsets) -> OffsetFetchResponseTopic<'static> {
-    OffsetFetchResponseTopic {
-        name: Str::Owned(topic.name),
-        partitions: topic.partitions.into_iter().map(plain).collect(),
-    }
-}
-
-fn refused(request: &OffsetFetchRequest<'_>, code: ErrorCode) -> Vec<TopicOffsets> {
-    let topics = request.topics.iter().flatten();
-    topics
-        .map(|topic| TopicOffsets {
-            name: topic.name.to_string(),
-            id: Uuid::ZERO,
-            partitions: topic
-                .partition_indexes
-                .iter()
-                .map(|index| (*index, Err(code)))
-                .collect(),
-        })
-        .collect()
+    Ok(offsets.collect())
 }
 
 fn many(
@@ -160,21 +149,19 @@ fn many(
     version: i16,
     group: &OffsetFetchRequestGroup<'_>,
     view: OffsetView,
-) -> Result<Vec<TopicOffsets>, ErrorCode> {
+) -> Result<Topics, ErrorCode> {
     let entry = find(node, &group.group_id)?;
     let by_id = version >= BY_ID_FROM;
     let Some(topics) = &group.topics else {
         let mut all = everything(entry, view);
         if by_id {
-            all.retain_mut(
-                |topic_offsets| match node.image.topic(&topic_offsets.name) {
-                    Some(topic) => {
-                        topic_offsets.id = topic.id;
-                        true
-                    }
-                    None => false,
-                },
-            );
+            all.retain_mut(|topic| match node.image.topic(&topic.name) {
+                Some(image) => {
+                    topic.topic_id = image.id;
+                    true
+                }
+                None => false,
+            });
         }
         return Ok(all);
     };
@@ -189,97 +176,82 @@ fn many(
         let id = topic.topic_id;
         offsets.push(match lookup::topic(node, TopicKey::Id(id)) {
             Ok(image) => some(entry, view, image.name.to_string(), id, indexes),
-            Err(code) => TopicOffsets {
-                name: String::new(),
-                id,
-                partitions: indexes.iter().map(|index| (*index, Err(code))).collect(),
-            },
+            Err(code) => failed_topic(String::new(), id, indexes, code),
         });
     }
     Ok(offsets)
 }
 
-fn everything(entry: Option<&GroupEntry>, view: OffsetView) -> Vec<TopicOffsets> {
-    let mut topics: BTreeMap<&str, Partitions> = BTreeMap::new();
+fn everything(entry: Option<&GroupEntry>, view: OffsetView) -> Topics {
+    let mut topics: BTreeMap<&str, Vec<_>> = BTreeMap::new();
     let all = entry.map(|entry| entry.all_offsets(view));
     for ((topic, index), committed) in all.into_iter().flatten() {
         topics
             .entry(topic)
             .or_default()
-            .push((*index, Ok(Some(committed.clone()))));
+            .push(partition(*index, Some(committed)));
     }
-    let topic_offsets = |(name, partitions): (&str, _)| TopicOffsets {
-        name: name.to_owned(),
-        id: Uuid::ZERO,
+    let topic = |(name, partitions): (&str, _)| OffsetFetchResponseTopics {
+        name: Str::Owned(name.to_owned()),
+        topic_id: Uuid::ZERO,
         partitions,
     };
-    topics.into_iter().map(topic_offsets).collect()
+    topics.into_iter().map(topic).collect()
 }
 
 fn some(
     entry: Option<&GroupEntry>,
     view: OffsetView,
     name: String,
-    id: Uuid,
+    topic_id: Uuid,
     indexes: &[i32],
-) -> TopicOffsets {
+) -> OffsetFetchResponseTopics<'static> {
     let mut key = (name, 0);
     let mut partitions = Vec::with_capacity(indexes.len());
     for index in indexes {
         key.1 = *index;
-        partitions.push((
-            *index,
-            Ok(entry.and_then(|entry| entry.offset(&key, view)).cloned()),
-        ));
+        let committed = entry.and_then(|entry| entry.offset(&key, view));
+        partitions.push(partition(*index, committed));
     }
-    TopicOffsets {
-        name: key.0,
-        id,
+    OffsetFetchResponseTopics {
+        name: Str::Owned(key.0),
+        topic_id,
         partitions,
     }
 }
 
-/// A partition's fields: offset, epoch, metadata, error code.
-fn fields(result: Result<Option<CommittedOffset>, ErrorCode>) -> (i64, i32, String, i16) {
-    match result {
-        Ok(Some(committed)) => (
-            committed.offset,
-            committed.leader_epoch,
-            committed.metadata,
-            0,
-        ),
-        Ok(None) => (-1, -1, String::new(), 0),
-        Err(code) => (-1, -1, String::new(), code.as_i16()),
-    }
-}
-
-fn plain(
-    (index, result): (i32, Result<Option<CommittedOffset>, ErrorCode>),
-) -> OffsetFetchResponsePartition<'static> {
-    let (offset, epoch, metadata, error_code) = fields(result);
-    OffsetFetchResponsePartition {
-        partition_index: index,
-        committed_offset: offset,
-        committed_leader_epoch: epoch,
-        metadata: Some(Str::Owned(metadata)),
-        error_code,
-    }
-}
-
-fn grouped(topic: TopicOffsets) -> OffsetFetchResponseTopics<'static> {
-    let partition = |(index, result): (i32, Result<Option<CommittedOffset>, ErrorCode>)| {
-        let (offset, epoch, metadata, error_code) = fields(result);
-        OffsetFetchResponsePartitions {
-            partition_index: index,
-            committed_offset: offset,
-            committed_leader_epoch: epoch,
-            metadata: Some(Str::Owned(metadata)),
-            error_code,
-        }
+/// A topic with an error for each of its partitions.
+fn failed_topic(
+    name: String,
+    topic_id: Uuid,
+    indexes: &[i32],
+    code: ErrorCode,
+) -> OffsetFetchResponseTopics<'static> {
+    let failed = |index: &i32| OffsetFetchResponsePartitions {
+        error_code: code.as_i16(),
+        ..partition(*index, None)
     };
     OffsetFetchResponseTopics {
-        name: Str::Owned(topic.name),
-        topic_id: topic.id,
-        partitions: topic.partitions.into_iter().map(partition).collect(),
+        name: Str::Owned(name),
+        topic_id,
+        partitions: indexes.iter().map(failed).collect(),
     }
+}
+
+/// A partition with its committed offset, or −1.
+fn partition(
+    index: i32,
+    committed: Option<&CommittedOffset>,
+) -> OffsetFetchResponsePartitions<'static> {
+    let mut partition = OffsetFetchResponsePartitions {
+        partition_index: index,
+        committed_offset: -1,
+        ..OffsetFetchResponsePartitions::default()
+    };
+    if let Some(committed) = committed {
+        partition.committed_offset = committed.offset;
+        partition.committed_leader_epoch = committed.leader_epoch;
+        partition.metadata = Some(Str::Owned(committed.metadata.clone()));
+    }
+    partition
 }
