@@ -268,9 +268,9 @@ impl Controller {
                         .collect(),
                 )
             }
-            ControllerRequest::Reassign(moves) => {
-                ControllerReply::Reassign(moves.iter().map(|one| self.reassign(one)).collect())
-            }
+            ControllerRequest::Reassign(moves) => ControllerReply::Reassign(
+                moves.iter().map(|change| self.reassign(change)).collect(),
+            ),
             ControllerRequest::AlterScramUsers(changes) => self.alter_scram_users(changes),
         }
     }

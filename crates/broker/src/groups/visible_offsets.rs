@@ -127,7 +127,7 @@ pub(super) fn put(
     settle(node, group);
 }
 
-/// Records of the offsets topic are on every replica now: readers see what they say.
+/// Records of the offsets topic are on every replica now: readers see their offsets.
 pub(crate) fn replicated(node: &mut BrokerNode, id: PartitionId, high_watermark: i64) {
     if node.groups.ways.0.is_empty() || super::store::offsets_partition(node, id.index) != Some(id)
     {
@@ -136,21 +136,21 @@ pub(crate) fn replicated(node: &mut BrokerNode, id: PartitionId, high_watermark:
     let Some(way) = node.groups.ways.0.get_mut(&id.index) else {
         return;
     };
-    let arrived = way.partition_point(|one| one.end <= high_watermark);
+    let arrived = way.partition_point(|pending| pending.end <= high_watermark);
     let arrived: Vec<PendingOffset> = way.drain(..arrived).collect();
     if way.is_empty() {
         node.groups.ways.forget(id.index);
     }
-    for one in arrived {
-        if let Some(entry) = node.groups.entries.get_mut(&one.group)
-            && let Some(shown) = entry.shown.get_mut(&one.key)
+    for pending in arrived {
+        if let Some(entry) = node.groups.entries.get_mut(&pending.group)
+            && let Some(shown) = entry.shown.get_mut(&pending.key)
         {
-            if shown.last <= one.end {
-                entry.shown.remove(&one.key);
+            if shown.last <= pending.end {
+                entry.shown.remove(&pending.key);
             } else {
-                shown.committed = one.committed;
+                shown.committed = pending.committed;
             }
         }
-        settle(node, &one.group);
+        settle(node, &pending.group);
     }
 }

@@ -153,7 +153,7 @@ impl PendingConfigChange {
 }
 
 fn response(resources: Vec<ResourceResult>) -> AlterConfigsResponse<'static> {
-    let one = |(resource, result): ResourceResult| {
+    let entry = |(resource, result): ResourceResult| {
         let (error_code, error_message) = error_fields(result);
         AlterConfigsResourceResponse {
             error_code,
@@ -163,7 +163,7 @@ fn response(resources: Vec<ResourceResult>) -> AlterConfigsResponse<'static> {
         }
     };
     AlterConfigsResponse {
-        responses: resources.into_iter().map(one).collect(),
+        responses: resources.into_iter().map(entry).collect(),
         throttle_time_ms: 0,
     }
 }
@@ -171,7 +171,7 @@ fn response(resources: Vec<ResourceResult>) -> AlterConfigsResponse<'static> {
 fn incremental_response(
     resources: Vec<ResourceResult>,
 ) -> incremental::IncrementalAlterConfigsResponse<'static> {
-    let one = |(resource, result): ResourceResult| {
+    let entry = |(resource, result): ResourceResult| {
         let (error_code, error_message) = error_fields(result);
         incremental::AlterConfigsResourceResponse {
             error_code,
@@ -180,7 +180,7 @@ fn incremental_response(
             resource_name: Str::Owned(resource.name),
         }
     };
-    let responses = resources.into_iter().map(one).collect();
+    let responses = resources.into_iter().map(entry).collect();
     incremental::IncrementalAlterConfigsResponse {
         responses,
         throttle_time_ms: 0,

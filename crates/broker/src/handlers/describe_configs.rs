@@ -36,7 +36,7 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let request: DescribeConfigsRequest<'_> = body.decode(call.version())?;
-    let one = |resource: &DescribeConfigsResource<'_>| {
+    let result = |resource: &DescribeConfigsResource<'_>| {
         let found = describe(node, resource).map(|mut entries| {
             if let Some(keys) = &resource.configuration_keys {
                 entries.retain(|entry| keys.contains(&entry.name));
@@ -61,7 +61,10 @@ pub(super) fn handle(
         seen.insert((resource.resource_type, resource.resource_name.to_string()))
     };
     let resources = request.resources.iter();
-    let results = resources.filter(|known| is_new(known)).map(one).collect();
+    let results = resources
+        .filter(|known| is_new(known))
+        .map(result)
+        .collect();
     let response = DescribeConfigsResponse {
         results,
         throttle_time_ms: 0,

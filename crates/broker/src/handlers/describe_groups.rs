@@ -28,7 +28,7 @@ pub(super) fn handle(
     let request: DescribeGroupsRequest<'_> = body.decode(call.version())?;
     let asked = request.include_authorized_operations;
     let operations = authorized::if_asked(asked, authorized::ON_GROUP);
-    let one = |group: &Str<'_>| {
+    let description = |group: &Str<'_>| {
         let described = match find(node, group) {
             Ok(Some(entry)) => describe(entry),
             Ok(None) => unknown(call.version(), group),
@@ -47,7 +47,7 @@ pub(super) fn handle(
     let mut seen = HashSet::new();
     let groups = request.groups.iter();
     let groups = groups.filter(|group| seen.insert(group.to_string()));
-    let groups = groups.map(one).collect();
+    let groups = groups.map(description).collect();
     node.respond(
         call.reply,
         &DescribeGroupsResponse {

@@ -92,7 +92,7 @@ impl Page {
     ) -> (DescribeTopicPartitionsResponseTopic<'static>, Option<i32>) {
         let mut rest = topic.indexed().filter(|(index, _)| *index >= self.first);
         let partitions = rest.by_ref().take(self.left);
-        let partitions = partitions.map(|one| describe(image, one)).collect();
+        let partitions = partitions.map(|entry| describe(image, entry)).collect();
         let next = rest.next().map(|(index, _)| index);
         let entry = DescribeTopicPartitionsResponseTopic {
             error_code: 0,

@@ -18,7 +18,7 @@ pub(super) fn handle(
 ) -> Result<(), CloseReason> {
     let request: ListGroupsRequest<'_> = body.decode(call.version())?;
     let passes = |filter: &[Str<'_>], value: &str| {
-        filter.is_empty() || filter.iter().any(|one| one.eq_ignore_ascii_case(value))
+        filter.is_empty() || filter.iter().any(|name| name.eq_ignore_ascii_case(value))
     };
     let mut groups = Vec::new();
     for (name, entry) in &node.groups.entries {

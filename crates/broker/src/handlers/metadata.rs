@@ -158,11 +158,11 @@ pub(crate) fn finish(
     node: &mut BrokerNode,
     reply: Reply,
     query: &MetadataQuery,
-    answer_of: ControllerReply,
+    created: ControllerReply,
 ) {
     let mut invalid = BTreeSet::new();
     let missing = missing(&node.image, query);
-    if let ControllerReply::CreateTopics(results) = answer_of {
+    if let ControllerReply::CreateTopics(results) = created {
         let refused = |result: &Result<_, crate::controller::Refusal>| match result {
             Err(refusal) => refusal.code == ErrorCode::InvalidTopicException,
             Ok(_) => false,

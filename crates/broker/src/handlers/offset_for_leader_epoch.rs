@@ -23,7 +23,7 @@ pub(super) fn handle(
     let request: OffsetForLeaderEpochRequest<'_> = body.decode(call.version())?;
     let mut topics = Vec::with_capacity(request.topics.len());
     for topic in &request.topics {
-        let one = |p: &OffsetForLeaderPartition| {
+        let result = |p: &OffsetForLeaderPartition| {
             end(node, &topic.topic, p).unwrap_or_else(|error| EpochEndOffset {
                 error_code: error.as_i16(),
                 partition: p.partition,
@@ -31,7 +31,7 @@ pub(super) fn handle(
                 end_offset: -1,
             })
         };
-        let partitions = topic.partitions.iter().map(one).collect();
+        let partitions = topic.partitions.iter().map(result).collect();
         topics.push(OffsetForLeaderTopicResult {
             topic: Str::Borrowed(&topic.topic),
             partitions,
@@ -56,13 +56,14 @@ fn end(
         leader_epoch,
     } = *partition;
     let replica = lookup::led_by_name(node, topic, index, current_leader_epoch)?;
-    let end = match leader_epoch == replica.leader_epoch {
-        // Of the epoch at hand the log may know nothing yet: nothing was appended in it.
-        true => Some(EpochEnd {
+    let end = if leader_epoch == replica.leader_epoch {
+        // The log does not know the current epoch before its first append.
+        Some(EpochEnd {
             epoch: leader_epoch,
             end_offset: replica.log.log_end_offset(),
-        }),
-        false => replica.log.end_offset_for_epoch(leader_epoch),
+        })
+    } else {
+        replica.log.end_offset_for_epoch(leader_epoch)
     };
     Ok(EpochEndOffset {
         error_code: 0,

@@ -306,8 +306,8 @@ impl RefusedAppend {
             "Compacted topic cannot accept message without key in topic partition {topic}-{index}"
         );
         let count = records.len();
-        let one = |place: &i32| format!("RecordError(batchIndex={place}, message='{words}')");
-        let first: Vec<String> = records.iter().take(3).map(one).collect();
+        let shown = |place: &i32| format!("RecordError(batchIndex={place}, message='{words}')");
+        let first: Vec<String> = records.iter().take(3).map(shown).collect();
         let message = format!(
             "One or more records have been rejected due to {count} record errors in total, and \
              only showing the first three errors at most: [{}]",

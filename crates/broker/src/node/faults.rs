@@ -303,7 +303,7 @@ impl BrokerNode {
     pub fn lift_fault(&mut self, now: Now, id: FaultId) -> NodeFaultCounts {
         let of_id = |active: &mut Active| active.id == id;
         let lifted: Vec<Active> = self.faults.active.extract_if(.., of_id).collect();
-        if lifted.iter().any(|one| one.holds(now)) {
+        if lifted.iter().any(|fault| fault.holds(now)) {
             self.serve_all_held(now);
         }
         self.faults.stalls.remove(&id);

@@ -302,7 +302,12 @@ fn alter(
     let answer = bench.answer::<AlterUserScramCredentialsRequest<'static>>(connection);
     let results = answer.unwrap().results.into_iter();
     results
-        .map(|one| (one.user.to_string(), ErrorCode::from_i16(one.error_code)))
+        .map(|result| {
+            (
+                result.user.to_string(),
+                ErrorCode::from_i16(result.error_code),
+            )
+        })
         .collect()
 }
 
@@ -388,14 +393,14 @@ fn users_are_described_without_what_is_secret() {
         let answer = bench.answer::<DescribeUserScramCredentialsRequest<'static>>(connection);
         let results = answer.unwrap().results.into_iter();
         results
-            .map(|one| {
-                let infos = one.credential_infos.iter();
+            .map(|result| {
+                let infos = result.credential_infos.iter();
                 let infos: Vec<_> = infos
                     .map(|info| (info.mechanism, info.iterations))
                     .collect();
                 (
-                    one.user.to_string(),
-                    ErrorCode::from_i16(one.error_code),
+                    result.user.to_string(),
+                    ErrorCode::from_i16(result.error_code),
                     infos,
                 )
             })

@@ -88,10 +88,10 @@ fn everything_that_kafka_describes_of_a_topic_can_be_created() {
         .collect();
     bench.create("full", &configs);
     let expected = |is_own: bool| -> Vec<Described> {
-        let one = |(name, value, kind): &(&str, &str, i8)| {
+        let entry = |(name, value, kind): &(&str, &str, i8)| {
             ((*name).to_owned(), Some((*value).to_owned()), *kind, is_own)
         };
-        KAFKA.iter().map(one).collect()
+        KAFKA.iter().map(entry).collect()
     };
     assert_eq!(describe(&mut bench, "plain"), expected(false));
     assert_eq!(describe(&mut bench, "full"), expected(true));

@@ -41,7 +41,7 @@ fn stored(bench: &mut Bench) -> Vec<(BatchHeader, Vec<Stored>)> {
         .answer_version::<FetchRequest<'static>>(connection, 12)
         .unwrap();
     let bytes = answer.responses[0].partitions[0].records.clone().unwrap();
-    let one = |batch: Result<kgauge_wire::record_batch::Batch<'_>, _>| {
+    let checked = |batch: Result<kgauge_wire::record_batch::Batch<'_>, _>| {
         let batch = batch.unwrap();
         batch.validate_crc().unwrap();
         let (mut decompressor, mut scratch) = (Decompressor::new(), Vec::new());
@@ -58,7 +58,7 @@ fn stored(bench: &mut Bench) -> Vec<(BatchHeader, Vec<Stored>)> {
         });
         (batch.header, records.collect())
     };
-    batches(&bytes).map(one).collect()
+    batches(&bytes).map(checked).collect()
 }
 
 #[test]
