@@ -235,13 +235,7 @@ impl PartitionLog {
         self.segments.iter().map(|segment| segment.bytes).sum()
     }
 
-    /// Number of segments, the active one included.
-    #[must_use]
-    pub fn segment_count(&self) -> usize {
-        self.segments.len()
-    }
-
-    /// Base offset and bytes of each segment, oldest first.
+    /// Base offset and bytes of each segment, oldest first, the active one included.
     pub fn segments(&self) -> impl Iterator<Item = (i64, u64)> {
         self.segments
             .iter()

@@ -2,7 +2,7 @@
 
 use kgauge_broker::log::{LogConfig, LogError, PartitionLog};
 
-use crate::support::{Lab, NOW_MS, append, batch, headers, read_from, spans};
+use crate::support::{Lab, NOW_MS, append, bases, batch, headers, read_from, spans};
 
 /// Ten batches of three records in segments of two batches, flushed.
 fn log_of_ten(lab: &Lab) -> PartitionLog {
@@ -10,7 +10,7 @@ fn log_of_ten(lab: &Lab) -> PartitionLog {
     for _ in 0..10 {
         append(&mut log, batch(3));
     }
-    assert_eq!(log.segment_count(), 5);
+    assert_eq!(log.segments().count(), 5);
     log.set_high_watermark(30);
     log
 }
@@ -82,8 +82,7 @@ fn deleted_records_are_not_served_and_whole_segments_go() {
         let mut log = log_of_ten(&lab);
         assert_eq!(log.delete_records_before(13).unwrap(), 13);
         assert_eq!(log.log_start_offset(), 13);
-        let bases: Vec<i64> = log.segments().map(|(base, _)| base).collect();
-        assert_eq!(bases, [12, 18, 24]);
+        assert_eq!(bases(&log), [12, 18, 24]);
         assert_eq!(spans(&read_from(&mut log, 13))[0], (12, 14));
         assert_eq!(log.delete_records_before(7).unwrap(), 13, "never back");
         drop(log);

@@ -115,7 +115,7 @@ fn twelve(lab: &Lab) -> PartitionLog {
     for sequence in 0..12 {
         appended(send(&mut log, 0, sequence, 1));
     }
-    assert!(log.segment_count() > 3);
+    assert!(log.segments().count() > 3);
     log
 }
 

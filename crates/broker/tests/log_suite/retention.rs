@@ -11,7 +11,7 @@ fn log_of_ten(lab: &Lab, config: &LogConfig) -> PartitionLog {
     for number in 0..10 {
         append(&mut log, batch_of_bytes(100, NOW_MS + number * 1000));
     }
-    assert_eq!(log.segment_count(), 4);
+    assert_eq!(log.segments().count(), 4);
     log.set_high_watermark(10);
     log
 }

@@ -3,12 +3,8 @@
 use kgauge_broker::log::LogConfig;
 
 use crate::support::{
-    Lab, NOW_MS, append, batch, batch_at, batch_of_bytes, headers, read_from, read_once,
+    Lab, NOW_MS, append, bases, batch, batch_at, batch_of_bytes, headers, read_from, read_once,
 };
-
-fn bases(log: &kgauge_broker::log::PartitionLog) -> Vec<i64> {
-    log.segments().map(|(base, _)| base).collect()
-}
 
 #[test]
 fn a_segment_is_filled_to_its_last_byte_and_not_beyond() {

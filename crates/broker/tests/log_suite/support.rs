@@ -125,7 +125,7 @@ pub(crate) fn produced(timestamps_ms: &[i64], producer: &ProducerState, value: &
     encoder.finish(producer).to_vec()
 }
 
-/// A batch of exactly so many bytes: one record.
+/// A batch of one record with exactly this many bytes.
 pub(crate) fn batch_of_bytes(bytes: usize, timestamp_ms: i64) -> Vec<u8> {
     (0..=bytes)
         .rev()
@@ -139,6 +139,11 @@ pub(crate) fn batch_of_bytes(bytes: usize, timestamp_ms: i64) -> Vec<u8> {
         .find(|batch| batch.len() <= bytes)
         .filter(|batch| batch.len() == bytes)
         .expect("a batch can have this size")
+}
+
+/// The base offsets of a log's segments.
+pub(crate) fn bases(log: &PartitionLog) -> Vec<i64> {
+    log.segments().map(|(base, _)| base).collect()
 }
 
 /// Appends in leader epoch 0.

@@ -62,7 +62,7 @@ fn segments_that_are_too_old_are_passed_over() {
     for age_ms in [0, 10, 90, 20, 30, 100, 40] {
         append(&mut log, at(&[age_ms]));
     }
-    assert_eq!(log.segment_count(), 4);
+    assert_eq!(log.segments().count(), 4);
     assert_eq!(find(&mut log, 20), Some((90, 2)));
     assert_eq!(find(&mut log, 91), Some((100, 5)));
     assert_eq!(find(&mut log, 101), None);
