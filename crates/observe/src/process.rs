@@ -43,17 +43,17 @@ pub struct ProcessSample {
 
 /// CPU use of one thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ThreadSample {
+pub struct ThreadSample {
     /// The kernel's thread number.
-    pub(crate) tid: u32,
+    pub tid: u32,
     /// At most 15 bytes of its name.
-    pub(crate) name: String,
+    pub name: String,
     /// CPU time in user mode, in ticks, usually of 10 ms.
-    pub(crate) user_ns: u64,
+    pub user_ns: u64,
     /// CPU time in the kernel, likewise.
-    pub(crate) system_ns: u64,
+    pub system_ns: u64,
     /// How long it was runnable without a processor; `None` if the kernel does not count it.
-    pub(crate) waited_ns: Option<u64>,
+    pub waited_ns: Option<u64>,
 }
 
 /// Why a process could not be sampled.
@@ -134,7 +134,7 @@ impl ProcessSampler {
     }
 
     /// CPU use of each of its threads so far.
-    pub(crate) fn threads(&self) -> Result<Vec<ThreadSample>, ProcessError> {
+    pub fn threads(&self) -> Result<Vec<ThreadSample>, ProcessError> {
         self.stat(|_| ())?;
         let path = self.dir.join("task");
         let entries = std::fs::read_dir(&path).map_err(|error| failed(self.pid, &path, error))?;

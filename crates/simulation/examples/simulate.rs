@@ -112,7 +112,7 @@ fn main() -> ExitCode {
     }
     let seconds = start.elapsed().as_secs_f64();
     println!(
-        "{} seeds, {:.1} a second: {events} events, {faults} faults, {elections} leaders; acks=all: \
+        "{} seeds, {:.1} per second: {events} events, {faults} faults, {elections} leaders; acks=all: \
          {acked} records, none lost; acks=1: {by_leader} records, {lost} lost",
         options.seeds,
         options.seeds as f64 / seconds

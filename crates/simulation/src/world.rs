@@ -46,6 +46,14 @@ const REST_MS: u64 = 60_000;
 /// One end of a connection: a node, or (`None`) the controller.
 type LinkEnd = Option<NodeId>;
 
+/// A direction of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Direction {
+    Cluster(LinkEnd, LinkEnd),
+    ToClient(ConnectionId),
+    FromClient(ConnectionId),
+}
+
 /// An event of the simulation.
 #[derive(Debug)]
 enum SimulatedEvent {
@@ -128,8 +136,8 @@ pub(super) struct World<'t> {
     controller_timer_ns: Option<u64>,
     slots: BTreeMap<NodeId, NodeSlot>,
     cuts: BTreeSet<(LinkEnd, LinkEnd)>,
-    /// Arrival of the last message of a connection: messages stay in order.
-    ways: BTreeMap<(u8, i64, i64), u64>,
+    /// When the last message of each direction arrives: messages stay in order.
+    arrivals_ns: BTreeMap<Direction, u64>,
     connections: BTreeMap<ConnectionId, NodeId>,
     connection_count: u64,
     lives: u64,
@@ -189,7 +197,7 @@ impl<'t> World<'t> {
             controller_timer_ns: None,
             slots: (1..=i32::from(plan.nodes)).map(slot).collect(),
             cuts: BTreeSet::new(),
-            ways: BTreeMap::new(),
+            arrivals_ns: BTreeMap::new(),
             connections: BTreeMap::new(),
             connection_count: 0,
             lives: 1,
@@ -398,9 +406,9 @@ impl<'t> World<'t> {
     }
 
     /// The arrival of a message that is sent now: soon, and not before earlier ones.
-    fn arrival(&mut self, kind: u8, from: i64, to: i64) -> u64 {
+    fn arrival(&mut self, direction: Direction) -> u64 {
         let delay_ns = 20_000 + self.random.below(400_000);
-        let last_ns = self.ways.entry((kind, from, to)).or_default();
+        let last_ns = self.arrivals_ns.entry(direction).or_default();
         *last_ns = (self.now_ns + delay_ns).max(*last_ns + 1);
         *last_ns
     }
@@ -411,8 +419,7 @@ impl<'t> World<'t> {
 
     fn post(&mut self, from: LinkEnd, to: NodeId, message: NodeMessage) {
         if self.is_open(from, Some(to)) {
-            let number = from.map_or(0, |node| i64::from(node.0));
-            let at_ns = self.arrival(0, number, i64::from(to.0));
+            let at_ns = self.arrival(Direction::Cluster(from, Some(to)));
             self.push(at_ns, SimulatedEvent::ToNode(to, Box::new(message)));
         }
     }
@@ -462,8 +469,7 @@ impl<'t> World<'t> {
                     response,
                 } => {
                     let bytes = response.to_bytes().map_err(|error| died(id, &error))?;
-                    let at_ns =
-                        self.arrival(1, i64::from(id.0), i64::try_from(connection.0).unwrap_or(0));
+                    let at_ns = self.arrival(Direction::ToClient(connection));
                     self.push(at_ns, SimulatedEvent::Answer(connection, bytes));
                 }
                 NodeOutput::Close { connection, reason } => {
@@ -473,7 +479,7 @@ impl<'t> World<'t> {
                 NodeOutput::Resume { .. } | NodeOutput::Notice(_) => {}
                 NodeOutput::ToController(message) => {
                     if self.is_open(Some(id), None) {
-                        let at_ns = self.arrival(0, i64::from(id.0), 0);
+                        let at_ns = self.arrival(Direction::Cluster(Some(id), None));
                         self.push(at_ns, SimulatedEvent::ToController(id, message));
                     }
                 }
@@ -549,8 +555,7 @@ impl<'t> World<'t> {
         };
         for frame in frames {
             let life = self.slots.get(&node).map_or(0, |slot| slot.life);
-            let number = i64::try_from(connection.0).unwrap_or(0);
-            let at_ns = self.arrival(2, number, i64::from(node.0));
+            let at_ns = self.arrival(Direction::FromClient(connection));
             self.push(
                 at_ns,
                 SimulatedEvent::Request(node, life, connection, frame),

@@ -1,5 +1,5 @@
-//! Frames: a four-byte size, then a header and a message. Whoever owns the socket brings the
-//! buffers; nothing here reads or writes one.
+//! Frames: a four-byte size, then a header and a message. The owner of the socket provides the
+//! buffers; nothing here reads or writes a socket.
 
 use thiserror::Error;
 
@@ -8,7 +8,7 @@ use crate::codec::{EncodeError, Str};
 use crate::header::{RequestHeader, ResponseHeader};
 use crate::messages::{Message, Request};
 
-/// Bytes of the size that stands before every frame.
+/// Bytes of the size in front of every frame.
 pub const SIZE_BYTES: usize = 4;
 
 /// Why the bytes at the start of a buffer are no frame. The connection cannot be used further:
@@ -34,7 +34,7 @@ pub enum FrameError {
 /// A frame found at the start of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// What stands behind the size: header and message.
+    /// Everything after the size: header and message.
     pub payload: &'a [u8],
     /// How many bytes of the buffer the frame takes, its size field included.
     pub bytes: usize,

@@ -1,4 +1,4 @@
-//! What stands before every request and response: Kafka's `RequestHeader` and `ResponseHeader`.
+//! The header of every request and response: Kafka's `RequestHeader` and `ResponseHeader`.
 
 use crate::api::ApiKey;
 use crate::codec::{

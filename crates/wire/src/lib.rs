@@ -20,7 +20,7 @@
 //!
 //! [`messages::Message`] is what every message can do; [`messages`] holds one module for each API,
 //! written by `cargo xtask codegen`. [`frame`] puts a request or response into a frame and finds
-//! frames in a buffer; [`header`] reads what stands before a message. [`codec`] has the primitive
+//! frames in a buffer; [`header`] reads what comes before a message. [`codec`] has the primitive
 //! types, [`api`] the table of keys and versions, [`error_code`] that of the errors.
 //! [`record_batch`] writes and reads what Produce and Fetch carry, [`message_set`] what they carried
 //! before Kafka 0.11, [`compress`] the codecs of both. [`scram`] is the arithmetic of a login, [`security`] the names

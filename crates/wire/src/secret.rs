@@ -4,7 +4,7 @@ use std::fmt;
 
 use zeroize::{Zeroize, Zeroizing};
 
-/// A password or key: it has no `Display`, its `Debug` says nothing, and it is wiped when dropped.
+/// A password or key: it has no `Display`, its `Debug` shows nothing, and it is wiped when dropped.
 ///
 /// Every value of a `client.properties` file is held as one until its key is known to be
 /// harmless, so that a misspelt `sasl.jaas.confg` does not end in an error message.

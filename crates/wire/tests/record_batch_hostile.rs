@@ -73,7 +73,7 @@ fn read(bytes: &[u8]) -> Result<Vec<Content>, BatchError> {
     Ok(contents)
 }
 
-/// As [`read`], past the CRC: what if somebody computes it over nonsense?
+/// As [`read`], past the CRC: for a CRC that was computed over nonsense.
 fn read_with_mended_crc(mut bytes: Vec<u8>) -> Result<Vec<Content>, BatchError> {
     if bytes.len() > HEADER_BYTES {
         let crc = crc32c(&bytes[21..]);

@@ -14,15 +14,12 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     let name = Name::tool(CLIENT, "describe a broker", Action::BrokerConfigs);
     checks.check(name, |log| {
         let stdout = describe(log, tools, &[&ONE[..], &["--all"]].concat())?;
-        let count = stdout
-            .lines()
-            .filter(|line| line.contains("sensitive="))
-            .count();
+        let settings = stdout.lines().filter(|line| line.contains("sensitive="));
         ensure!(
             stdout.contains("log.segment.bytes=1073741824 "),
             "log.segment.bytes is not Kafka's default"
         );
-        Ok(format!("{count} settings"))
+        Ok(format!("{} settings", settings.count()))
     })?;
     let name = Name::tool(CLIENT, "alter all brokers", Action::AlterDefaultConfig);
     checks.check(name, |log| {
@@ -74,12 +71,8 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     })?;
     let name = Name::tool(CLIENT, "refuse what cannot be", Action::AlterBrokerConfig);
     checks.check(name, |log| {
-        let arguments = [
-            &["--alter", "--add-config", "log.segment.bytes=few"][..],
-            &ONE,
-        ]
-        .concat();
-        let finished = log.run_any(tools.call(CLIENT, &arguments)?)?;
+        let change = ["--alter", "--add-config", "log.segment.bytes=few"];
+        let finished = log.run_any(tools.call(CLIENT, &[&change[..], &ONE].concat())?)?;
         let words = "Invalid value few for configuration log.segment.bytes";
         let refused = finished.ended_with(1)?;
         ensure!(refused.stderr.contains(words), "it does not say: {words}");

@@ -1,6 +1,6 @@
 //! The text of a history, for people who search for a defect.
 
-use kgauge_broker::controller::{ControllerRequest, ToController};
+use kgauge_broker::controller::{ControllerRequest, IsrChange, ToController};
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::image::PartitionImage;
 use kgauge_broker::node::replication::message::{
@@ -10,24 +10,17 @@ use kgauge_broker::node::replication::message::{
 /// A message for the controller in a few words.
 pub(super) fn describe_request(message: &ToController) -> String {
     match message {
-        ToController::Request { request, .. } => match request {
-            ControllerRequest::AlterIsr(changes) => format!(
-                "ISR {:?}",
-                changes
-                    .iter()
-                    .map(|change| (
-                        change.partition.index,
-                        change.leader_epoch,
-                        change
-                            .isr
-                            .iter()
-                            .map(|(node, _)| node.0)
-                            .collect::<Vec<_>>()
-                    ))
-                    .collect::<Vec<_>>()
-            ),
-            _ => "request".to_owned(),
-        },
+        ToController::Request {
+            request: ControllerRequest::AlterIsr(changes),
+            ..
+        } => {
+            let shown = |change: &IsrChange| {
+                let isr: Vec<i32> = change.isr.iter().map(|(node, _)| node.0).collect();
+                (change.partition.index, change.leader_epoch, isr)
+            };
+            format!("ISR {:?}", changes.iter().map(shown).collect::<Vec<_>>())
+        }
+        ToController::Request { .. } => "request".to_owned(),
         ToController::Applied(version) => format!("applied {version}"),
         ToController::Register {
             stopped_in_order, ..

@@ -33,7 +33,7 @@ const BLOCK_STORED: u32 = 1 << 31;
 const LENGTH_BYTES: usize = 4;
 /// How far back a block may refer when blocks are not independent.
 const WINDOW_BYTES: usize = 64 * 1024;
-/// A byte of a match length stands for 255 bytes of output; the rest is for the block's last token.
+/// A byte of a match length means 255 bytes of output; the rest is for the block's last token.
 const EXPANSION_MAX: usize = 255;
 const EXPANSION_EXTRA: usize = 64;
 
@@ -100,7 +100,7 @@ pub(crate) fn legacy_checksum(frame: &mut [u8]) {
     }
 }
 
-/// What a frame's header says.
+/// The content of a frame's header.
 struct Frame {
     flags: u8,
     block_bytes_max: usize,
@@ -129,7 +129,7 @@ impl Frame {
                 "an LZ4 frame that needs a dictionary",
             ));
         }
-        // 4 to 7 stand for 64 KiB, 256 KiB, 1 MiB and 4 MiB.
+        // 4 to 7 mean 64 KiB, 256 KiB, 1 MiB and 4 MiB.
         let block_bytes_max = match block_size >> 4 & 7 {
             size @ 4..=7 => 1 << (8 + 2 * size),
             _ => {

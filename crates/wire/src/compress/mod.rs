@@ -8,7 +8,7 @@
 //! | zstd | one frame (RFC 8878) with its content size | any number of frames |
 //!
 //! Levels are those of `compression.gzip.level`, `compression.lz4.level` and
-//! `compression.zstd.level`; what each range means stands at [`Codec::levels`]. Kafka writes lz4 by
+//! `compression.zstd.level`; [`Codec::levels`] explains each range. Kafka writes lz4 by
 //! the fast compressor at its default level 9 and by the slow "high compression" one at all others.
 //! There is no slow compressor in pure Rust, so that the other levels are refused by name instead
 //! of being measured as something else.
@@ -146,7 +146,7 @@ impl Compressor {
         self.codec
     }
 
-    /// Compresses `input` as a whole. The result stands until the next call.
+    /// Compresses `input` as a whole. The result is valid until the next call.
     pub fn compress(&mut self, input: &[u8]) -> Result<&[u8], CompressError> {
         let output = &mut self.output;
         output.clear();

@@ -1,6 +1,6 @@
 //! Zstandard (RFC 8878), by the reference library.
 //!
-//! Whole sections are given to it at once: it then needs no window of its own besides input and
+//! Whole sections are given to it at once: it then needs no separate window besides input and
 //! output, even for frames that announce one of 128 MiB.
 
 use std::fmt;

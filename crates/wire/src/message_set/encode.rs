@@ -28,7 +28,7 @@ pub struct MessageSetEncoder {
 }
 
 impl MessageSetEncoder {
-    /// An encoder with room for a set of so many bytes.
+    /// An encoder with room for a set of this many bytes.
     pub fn new(format: Format, set_bytes: usize) -> Self {
         Self {
             format,
@@ -112,7 +112,7 @@ impl MessageSetEncoder {
         self.end(start);
     }
 
-    /// Writes what stands before the key; gives where the message starts.
+    /// Writes everything before the key; returns the position of the message.
     #[inline]
     fn begin(&mut self, timestamp_ms: i64, attributes: u8) -> usize {
         let start = self.buffer.len();
@@ -159,7 +159,7 @@ impl MessageSetEncoder {
         self.buffer[start + LOG_OVERHEAD..start + CRC_FROM].copy_from_slice(&crc.to_be_bytes());
     }
 
-    /// Completes the set as it stands.
+    /// Completes the set.
     pub fn finish(&mut self) -> &[u8] {
         debug_assert!(self.records > 0, "an empty set says nothing");
         self.bytes()
@@ -168,7 +168,7 @@ impl MessageSetEncoder {
     /// Completes the set as one message that holds all of them compressed; until the next start
     /// nothing can be appended.
     ///
-    /// On an error the messages stand as they were.
+    /// On an error the messages stay as they were.
     pub fn finish_compressed(
         &mut self,
         compressor: &mut Compressor,

@@ -15,12 +15,12 @@ pub enum MessageError {
     /// The bytes are not those that were written.
     #[error("the message's CRC is {stored:#010x} but its bytes give {computed:#010x}")]
     Crc {
-        /// What the message says.
+        /// The value in the message.
         stored: u32,
         /// What the bytes give.
         computed: u32,
     },
-    /// Another magic where a message of an old format must stand.
+    /// Another magic in place of one of an old message format.
     #[error("message format {magic} inside of a message set")]
     Magic {
         /// The magic byte.

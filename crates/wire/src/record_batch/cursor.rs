@@ -61,7 +61,7 @@ impl<'a> Cursor<'a> {
         self.bytes(count)
     }
 
-    /// A length and as many bytes; the length -1 stands for null.
+    /// A length and as many bytes; the length -1 means null.
     #[inline]
     pub(super) fn nullable(&mut self) -> Result<Option<&'a [u8]>, RecordError> {
         let length = self.varint()?;

@@ -297,7 +297,7 @@ impl BatchEncoder {
         self.buffer.resize(needed.next_power_of_two(), 0);
     }
 
-    /// Completes the batch as it stands: header and CRC. The batch must not be empty.
+    /// Completes the batch: header and CRC. The batch must not be empty.
     pub fn finish(&mut self, producer: &ProducerState) -> &[u8] {
         self.write_header(producer);
         self.bytes()
@@ -306,7 +306,7 @@ impl BatchEncoder {
     /// Completes the batch with its records section compressed; until the next start nothing can be
     /// appended.
     ///
-    /// On an error the records stand as they were, so that the batch can be finished otherwise.
+    /// On an error the records stay as they were, so that the batch can be finished otherwise.
     pub fn finish_compressed(
         &mut self,
         producer: &ProducerState,
@@ -366,7 +366,7 @@ impl BatchEncoder {
     }
 }
 
-/// Writes what stands before the value of a record without key, whatever its numbers are.
+/// Writes the part before the value of a record without key, for any numbers.
 #[cold]
 fn write_long_prefix(
     to: &mut [u8],

@@ -1,4 +1,4 @@
-//! What can be wrong with a batch or a record, and what a broker tells its client about it.
+//! What can be wrong with a batch or a record, and the error that a broker returns for it.
 
 use crate::compress::{Codec, DecompressError};
 
@@ -11,7 +11,7 @@ pub enum BatchError {
         /// Bytes that were there.
         bytes: usize,
     },
-    /// The length field says more than there is.
+    /// The length field exceeds the available bytes.
     #[error("the batch says it has {length} bytes but only {present} are there")]
     Incomplete {
         /// Bytes of the whole batch by its length field.
@@ -48,7 +48,7 @@ pub enum BatchError {
     /// The bytes are not those that were written.
     #[error("the batch's CRC is {stored:#010x} but its bytes give {computed:#010x}")]
     Crc {
-        /// What the header says.
+        /// The value in the header.
         stored: u32,
         /// What the bytes give.
         computed: u32,
@@ -112,7 +112,7 @@ pub enum RecordError {
     /// The offset delta does not rise, or passes the batch's last one.
     #[error("has the offset delta {delta}, allowed are {min} to {max}")]
     OffsetDelta {
-        /// What the record says.
+        /// The value in the record.
         delta: i32,
         /// The previous delta plus one.
         min: i32,

@@ -28,7 +28,7 @@ pub fn rewrite_for_log(
 /// As [`rewrite_for_log`], for topics whose timestamps the broker sets: all records get
 /// `append_time_ms`.
 ///
-/// Attributes and max timestamp change, so the CRC is computed anew over the whole batch.
+/// Attributes and max timestamp change, so the CRC is recomputed over the whole batch.
 pub fn rewrite_for_log_append_time(
     batch: &mut [u8],
     base_offset: i64,
@@ -64,7 +64,7 @@ pub fn put_with_codec(header: &BatchHeader, codec: Codec, section: &[u8], to: &m
 }
 
 /// Gives a finished batch another producer id, epoch and sequence, as a producer does before it
-/// sends a batch again under a new epoch. The CRC is computed anew.
+/// sends a batch again under a new epoch. The CRC is recomputed.
 pub fn rewrite_producer(batch: &mut [u8], producer: &ProducerState) -> Result<(), BatchError> {
     let header = BatchHeader::parse(batch)?;
     put(

@@ -13,7 +13,7 @@ impl PackedBytes {
     pub(super) const EMPTY: Self = Self { word: 0, bytes: 0 };
     /// The attributes of a record, which have no bit in use.
     pub(super) const NO_ATTRIBUTES: Self = Self { word: 0, bytes: 1 };
-    /// The length -1, which stands for null.
+    /// The length -1, which means null.
     pub(super) const NULL: Self = Self { word: 1, bytes: 1 };
     /// The largest length that takes four bytes, less the room for the other fields of a record.
     pub(super) const LENGTH_MAX: usize = (1 << 27) - 32;

@@ -1,4 +1,4 @@
-//! What stands before the value of a record without key, made with as little work as possible.
+//! The part before the value of a record without key, made with as little work as possible.
 //!
 //! ```text
 //! | length | attributes 0 | timestamp delta | offset delta | key length -1 | value length |

@@ -1,4 +1,4 @@
-//! By what a broker tells a repeated batch from a new one.
+//! The fields by which a broker distinguishes a repeated batch from a new one.
 
 use super::{Attributes, NONE};
 

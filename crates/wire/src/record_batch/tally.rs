@@ -3,7 +3,7 @@
 use super::{BatchError, batches};
 use crate::compress::Decompressor;
 
-/// How closely [`tally`] looks.
+/// How closely [`tally`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TallyDepth {
     /// Trust the batch headers: a few nanoseconds a batch.

@@ -135,9 +135,9 @@ mod tests {
     #[test]
     fn records_are_counted_by_their_lengths() {
         assert_eq!(count_records(&[]), Some(0));
-        // Zigzag: 4 stands for two bytes, 0 for none.
+        // Zigzag: 4 means two bytes, 0 none.
         assert_eq!(count_records(&[4, 9, 9, 0, 2, 9]), Some(3));
-        // A length of two bytes: 0x80 0x01 is 128, which stands for 64.
+        // A length of two bytes: 0x80 0x01 is 128, which means 64.
         let mut long = vec![0x80, 0x01];
         long.resize(2 + 64, 7);
         assert_eq!(count_records(&long), Some(1));

@@ -190,7 +190,7 @@ impl ScramCredential {
     }
 }
 
-/// Whether two secrets are equal. The time that this takes tells nothing about them: it compares, in
+/// Whether two secrets are equal. The duration reveals nothing about them: it compares, in
 /// constant time, their hashes under a key.
 #[must_use]
 pub fn is_same(one: &[u8], other: &[u8]) -> bool {

@@ -12,7 +12,7 @@ use super::{Hashes, ScramCredential, ScramMechanism, is_same, xor};
 /// Why a client is not let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScramRefusal {
-    /// A malformed message, an unknown user or a wrong password: clients cannot tell which.
+    /// A malformed message, an unknown user or a wrong password: clients cannot distinguish them.
     Unexplained,
     /// The client logs in on behalf of another user.
     OtherAuthorization,

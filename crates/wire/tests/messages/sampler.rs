@@ -16,7 +16,7 @@ pub(crate) enum Variant {
     Random(u64),
 }
 
-/// Where a value in a struct or array stands, for the path.
+/// The position of a value in a struct or array, for the path.
 pub(crate) trait Step {
     fn text(&self) -> String;
 }

@@ -14,7 +14,7 @@ struct Run {
     head_bytes: usize,
     /// Where in the head the offset delta goes.
     offset_shift: usize,
-    /// The largest offset delta that takes so many bytes.
+    /// The largest offset delta that takes this many bytes.
     until: i32,
     value_length: PackedBytes,
 }
