@@ -307,7 +307,7 @@ fn creation_waits_until_the_broker_lists_leaders() {
 }
 
 #[test]
-fn a_topic_whose_creation_nobody_confirms_may_exist() {
+fn a_topic_whose_creation_is_not_confirmed_may_exist() {
     let address = cluster_of_one(|address, asked, _| match asked.api {
         ApiKey::CreateTopics => None,
         _ => Some(asked.answer(&picture(address, 1, 3))),
@@ -322,7 +322,7 @@ fn a_topic_whose_creation_nobody_confirms_may_exist() {
 }
 
 #[test]
-fn the_brokers_own_words_come_through() {
+fn the_brokers_message_is_shown() {
     let address = cluster_of_one(|address, asked, _| match asked.api {
         ApiKey::CreateTopics => Some(asked.answer(&creation(38, "only 1 broker is up"))),
         _ => Some(asked.answer(&picture(address, 1, 3))),

@@ -26,9 +26,9 @@ fn a_topic_is_created_described_and_deleted() {
 }
 
 #[test]
-fn the_brokers_words_come_through() {
+fn the_brokers_message_is_shown() {
     let (mut cluster, _handle, _dir) = embedded(1);
-    asking::the_brokers_words_come_through(&mut cluster);
+    asking::the_brokers_message_is_shown(&mut cluster);
 }
 
 #[test]
@@ -44,9 +44,9 @@ fn settings_sizes_and_groups_are_reported() {
 }
 
 #[test]
-fn each_replica_tells_where_it_ends() {
+fn each_replica_reports_its_own_end() {
     let (mut cluster, _handle, _dir) = embedded(3);
-    asking::each_replica_tells_where_it_ends(&mut cluster);
+    asking::each_replica_reports_its_own_end(&mut cluster);
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn is_unsupported(error: &ClusterError) -> bool {
 
 #[test]
 #[ignore = "needs real Kafkas: KGAUGE_KAFKA_RELEASES=\"VERSION=HOST:PORT/TOPIC ...\""]
-fn every_release_is_named_and_tells_what_it_knows() {
+fn every_release_serves_all_admin_operations() {
     let given = std::env::var("KGAUGE_KAFKA_RELEASES").expect("KGAUGE_KAFKA_RELEASES");
     for given in given.split_whitespace().map(Given::parse) {
         let mut cluster = given.cluster();

@@ -159,7 +159,7 @@ fn invalid_answers_are_reported() {
 }
 
 #[test]
-fn an_assignment_of_lies_is_refused() {
+fn an_invalid_assignment_is_refused() {
     for (lie, words) in [
         (
             &b"\x00\x00\x00\x00\x00\x01\x00\x01x\x00\x00\x00\x00\xff\xff\xff\xff"[..],

@@ -21,8 +21,8 @@ fn a_topic_is_created_described_and_deleted() {
 
 #[test]
 #[ignore = "needs a real Kafka: KGAUGE_KAFKA=host:port"]
-fn the_brokers_words_come_through() {
-    asking::the_brokers_words_come_through(&mut cluster());
+fn the_brokers_message_is_shown() {
+    asking::the_brokers_message_is_shown(&mut cluster());
 }
 
 #[test]

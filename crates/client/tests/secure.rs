@@ -124,7 +124,7 @@ fn tls_works_with_every_kind_of_trust_store_and_version() {
 }
 
 #[test]
-fn an_unknown_ca_is_refused_in_words() {
+fn an_unknown_authority_is_refused_with_a_message() {
     let error = connect("localhost", &tls_broker(), &tls("other-ca.pem")).unwrap_err();
     assert!(
         error.to_string().contains("CA that is not trusted"),
@@ -163,7 +163,7 @@ fn tls_to_a_plaintext_port_says_so() {
 }
 
 #[test]
-fn a_right_password_opens_and_a_wrong_one_gets_the_brokers_words() {
+fn a_right_password_connects_and_a_wrong_one_shows_the_brokers_message() {
     let broker = sasl_broker();
     let protocol = "security.protocol=SASL_PLAINTEXT\n";
     connect(

@@ -104,7 +104,7 @@ fn note_end(ends: &Ends, asked: &Asked) {
 }
 
 #[test]
-fn in_the_second_kind_each_end_says_who_writes_the_next_transaction() {
+fn with_the_second_protocol_each_end_returns_a_new_epoch() {
     let ends = Ends::default();
     let seen = ends.clone();
     let address = cluster(2, move |asked| match asked.api {
@@ -131,7 +131,7 @@ fn in_the_second_kind_each_end_says_who_writes_the_next_transaction() {
 }
 
 #[test]
-fn in_the_first_kind_the_producer_stays_who_it_is() {
+fn with_the_first_protocol_the_identity_stays_the_same() {
     let ends = Ends::default();
     let seen = ends.clone();
     // Kafka 4 with the metadata of 3.9 knows EndTxn 5, and must not be asked with it.

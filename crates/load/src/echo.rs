@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_aborted_is_not_waited_for_and_what_was_committed_says_when() {
+    fn aborted_records_are_not_awaited_and_committed_ones_have_their_commit_time() {
         let tracker = EchoTracker::new(1, 1, 1).of_transactions();
         tracker.acked(0, 0, 5, 100);
         tracker.acked(0, 6, 4, 200);

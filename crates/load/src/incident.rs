@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_are_bounded_and_the_rest_is_counted() {
+    fn texts_are_bounded_and_the_rest_is_counted() {
         let incidents = Incidents::default();
         for at_ns in 0..KEPT_MAX as u64 + 5 {
             incidents.note(Incident::new(at_ns, "writers", "lost".into(), at_ns == 204));

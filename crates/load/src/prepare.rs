@@ -75,17 +75,18 @@ impl PreparedLoad {
             echoes.push(parts.iter().find_map(|part| part.echo.clone()));
             for part in parts {
                 let mut assignments = VecDeque::new();
-                if let Work::Consume(plan) = &part.work {
-                    let of_part = &part.members;
-                    let gathered = gathered(setup, &mut source, flow, plan, of_part)?;
-                    threads.extend(gathered.1);
-                    assignments = gathered.0;
-                }
-                if let Work::Produce(plan, payload) = &part.work
-                    && !plan.driver.is_kgauge()
-                {
-                    driven.extend(started(setup, flow, plan, &part.members, payload)?);
-                    continue;
+                match &part.work {
+                    Work::Produce(plan, payload) if !plan.driver.is_kgauge() => {
+                        driven.extend(started(setup, flow, plan, &part.members, payload)?);
+                        continue;
+                    }
+                    Work::Produce(..) => {}
+                    Work::Consume(plan) => {
+                        let of_part = &part.members;
+                        let gathered = gathered(setup, &mut source, flow, plan, of_part)?;
+                        assignments = gathered.0;
+                        threads.extend(gathered.1);
+                    }
                 }
                 for member in part.members {
                     let worker = turn % workers.len();

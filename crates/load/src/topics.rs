@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn every_partition_has_a_place_of_its_own_and_is_found_there() {
+    fn every_partition_has_its_own_place() {
         let topics = three();
         let row = ["b-0", "b-1", "a-0", "a-1", "a-2", "c-0"];
         for (place, name) in (0..).zip(row) {

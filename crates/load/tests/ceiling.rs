@@ -101,7 +101,7 @@ fn several_clients_use_several_threads() {
 }
 
 #[test]
-fn of_records_that_nobody_knows_there_is_no_ceiling() {
+fn unknown_records_have_no_ceiling() {
     let flows = writers("") + "  - {name: readers, kind: consume}\n";
     let mut share = share(&flows);
     share.trial.flows.remove(0);

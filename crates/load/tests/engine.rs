@@ -288,7 +288,7 @@ fn a_constant_rate_is_kept_to_the_record_and_every_record_has_three_times() {
 }
 
 #[test]
-fn a_hold_begins_when_the_caller_says_and_is_as_long_as_planned() {
+fn a_hold_begins_when_the_caller_decides_and_is_as_long_as_planned() {
     let bench = Bench::new();
     let shape = Shape::Constant {
         per_second: 2_000.0,

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_disks_are_seen_and_their_parts_are_not() {
+    fn disks_are_read_and_partitions_are_not() {
         let names: Vec<String> = disks(TEXT).into_iter().map(|sample| sample.disk).collect();
         assert_eq!(names, ["vda", "nvme0n1", "nvme0n10"]);
     }

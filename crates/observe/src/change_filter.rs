@@ -105,10 +105,10 @@ mod tests {
     }
 
     /// The readings emitted for samples at `a` and `b` each second: name, second, bytes.
-    fn written(looks: &[(u64, u64)]) -> Vec<(String, u64, u64)> {
+    fn written(values: &[(u64, u64)]) -> Vec<(String, u64, u64)> {
         let mut quiet = ChangeFilter::default();
         let mut seen = Vec::new();
-        for (second, (a, b)) in looks.iter().enumerate() {
+        for (second, (a, b)) in values.iter().enumerate() {
             let now = SampleTime {
                 at_ns: second as u64,
                 at_unix_ms: 0,
@@ -129,9 +129,9 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_is_written_each_time_and_what_rests_at_both_ends() {
-        let looks = [(0, 5), (1, 5), (2, 5), (3, 9), (4, 9), (5, 9)];
-        let readings = written(&looks);
+    fn changing_values_are_always_written_and_constant_ones_first_and_last() {
+        let values = [(0, 5), (1, 5), (2, 5), (3, 9), (4, 9), (5, 9)];
+        let readings = written(&values);
         let of = |name: &str| -> Vec<(u64, u64)> {
             let own = readings.iter().filter(|(of, ..)| of == name);
             own.map(|(_, at, bytes)| (*at, *bytes)).collect()

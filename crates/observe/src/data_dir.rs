@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn what_lies_in_memory_has_no_disk_and_says_so() {
+    fn a_directory_in_memory_has_no_disk() {
         let found = data_dir(Path::new("/proc/self"));
         assert_eq!(found.disks, [""; 0]);
         assert_eq!(

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_and_what_is_made_of_cards_tell_their_speed_and_nothing_else_does() {
+    fn only_cards_and_interfaces_made_of_cards_have_a_speed() {
         let dir = tree();
         let known = |name: &str, mbits: u64, is_half| (name.to_owned(), mbits * 1_000_000, is_half);
         assert_eq!(
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn interfaces_of_another_namespace_with_the_same_names_do_not_count() {
+    fn interfaces_of_another_namespace_with_the_same_names_are_ignored() {
         let dir = tree();
         assert_eq!(found(dir.path(), 999), []);
         assert_eq!(found(dir.path(), 1_001), []);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_says_stands_for_whatever_the_driver_tells() {
+    fn the_users_speed_overrides_the_drivers() {
         let given = [UserSpeed {
             interface: "lo".to_owned(),
             bits_per_s: 300_000_000,

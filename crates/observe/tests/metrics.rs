@@ -145,7 +145,7 @@ fn an_answer_without_end_is_not_read_to_its_end() {
 
 /// Its machine looks go on, and it ends although the endpoint never answers.
 #[test]
-fn an_endpoint_that_never_answers_makes_nobody_late() {
+fn an_endpoint_that_never_answers_delays_no_other() {
     let (held, kept) = channel();
     let url = endpoint(move |stream| drop(held.send(stream)), "/metrics");
     let source = MetricsEndpoint::new(url.parse().unwrap(), Some(2));

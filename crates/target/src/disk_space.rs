@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_tells_its_free_space() {
+    fn this_machine_reports_its_free_space() {
         let dir = tempfile::tempdir().unwrap();
         assert!(free_bytes(&dir.path().join("not/there")).unwrap() > 0);
     }

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_are_those_of_kafka_targets() {
+    fn the_settings_are_written_as_for_kafka_targets() {
         let spec = read(
             "security=scram-sha-512+tls,log.flush.interval.messages=1,2.broker.rack=b,\
              2.log.flush.interval.ms=50,brokers=3",
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_target_says_wins_over_a_server_properties() {
+    fn the_targets_own_text_overrides_a_server_properties() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("server.properties");
         let file = "num.partitions=4\nmin.insync.replicas=2\nnum.io.threads=8\n\
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_says_what_to_write() {
+    fn every_mistake_has_a_fix() {
         assert!(wrong("3").contains("write key=value"));
         assert!(wrong("brokers=2").contains("contradicts embedded:3"));
         assert!(wrong("brokers=65").contains("from 1 to 64"));

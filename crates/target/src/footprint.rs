@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn full_speed_says_for_how_long_and_claims_no_rate() {
+    fn full_speed_shows_its_duration_and_no_rate() {
         let text = footprint("shape: max").to_string();
         assert!(
             text.contains("as much as the cluster accepts in 30 s"),

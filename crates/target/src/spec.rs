@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_says_what_to_write() {
+    fn every_mistake_has_a_fix() {
         assert!(wrong("").contains("write embedded"));
         assert_eq!(
             wrong("embedded:0"),

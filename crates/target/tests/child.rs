@@ -82,7 +82,7 @@ fn the_child_has_a_process_group_of_its_own() {
 }
 
 #[test]
-fn the_order_says_what_is_wanted() {
+fn the_first_line_describes_the_cluster() {
     let dir = tempfile::tempdir().unwrap();
     let script = r#"read -r order; echo "$order" >&2; echo '{"failed":{"words":"not today"}}'"#;
     let setup = setup(dir.path(), script);
@@ -116,7 +116,7 @@ fn the_order_says_what_is_wanted() {
 }
 
 #[test]
-fn a_child_that_dies_at_the_start_shows_its_last_words() {
+fn the_error_of_a_child_that_ends_at_the_start_has_its_last_log_lines() {
     let dir = tempfile::tempdir().unwrap();
     let error = start(&setup(dir.path(), "echo 'out of luck' >&2; exit 7")).unwrap_err();
     assert_eq!(

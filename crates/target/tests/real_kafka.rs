@@ -11,7 +11,7 @@ use kgauge_target::{Target, TargetSpec, TopicGuard, TopicWish};
 
 #[test]
 #[ignore = "needs a real Kafka: KGAUGE_KAFKA=host:port"]
-fn an_existing_cluster_tells_about_itself_and_is_left_as_it_was() {
+fn an_existing_cluster_reports_its_facts_and_stays_unchanged() {
     let servers = std::env::var("KGAUGE_KAFKA").expect("KGAUGE_KAFKA=host:port");
     let Ok(TargetSpec::Existing(config)) = TargetSpec::parse(&servers) else {
         panic!("{servers} is no address");

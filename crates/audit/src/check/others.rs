@@ -139,7 +139,7 @@ mod tests {
     use crate::{Options, audit};
 
     #[test]
-    fn a_result_of_the_benchmark_says_what_it_leaves_out() {
+    fn what_a_benchmark_result_omits_is_reported() {
         let text = crate::omb::tests::RESULT;
         let found = audit(&[("r.json".to_owned(), text.into())], &Options::default());
         let texts: Vec<&str> = found.findings.iter().map(|one| one.text.as_str()).collect();

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mistake_has_its_own_words() {
+    fn each_mistake_has_its_own_message() {
         for (text, mistake) in [
             ("", AddressMistake::Empty),
             ("localhost", AddressMistake::NoPort),

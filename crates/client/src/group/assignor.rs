@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn round_robin_passes_over_who_does_not_want_a_topic() {
+    fn round_robin_skips_members_that_do_not_want_a_topic() {
         let members = [
             member("C0", &["t0"]),
             member("C1", &["t0", "t1"]),

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn sticky_members_tell_what_they_had_as_kafkas_do() {
+    fn sticky_members_report_their_partitions_as_kafkas_do() {
         // Version 2; "ab"; user data of 24 bytes: one topic "ab" with partitions 0 and 3, generation 5;
         // nothing is owned while an eager member joins.
         let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x18\
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn cooperative_members_tell_what_they_have_and_its_generation() {
+    fn cooperative_members_report_their_partitions_and_generation() {
         // Version 2; "ab"; user data of 4 bytes: generation 5; "ab" 0 and 3 are owned; generation 5.
         let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x04\x00\x00\x00\x05\
             \x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x05";

@@ -206,7 +206,7 @@ mod tests {
     // The two examples in the documentation of Kafka's `StickyAssignor`.
 
     #[test]
-    fn who_is_left_keeps_all_and_shares_what_the_leaver_had() {
+    fn remaining_members_keep_their_partitions_and_share_those_of_the_leaver() {
         let topics = [("t0", 2), ("t1", 2), ("t2", 2), ("t3", 2)];
         let all = "t0 t1 t2 t3";
         let new = ["C0", "C1", "C2"].map(|id| member(id, all, "", -1));

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_goes_up_to_the_authority_and_a_key_store_trusts_nobody() {
+    fn a_chain_ends_at_the_authority_and_a_key_store_has_no_trusted_certificates() {
         let (chain, _) = identity(CLIENT_P12, passwords("store-pass", "")).unwrap();
         assert_eq!(chain[1..], trusted(CA, None).unwrap());
         for store in [CLIENT_OPENSSL_P12, CLIENT_LEGACY_P12] {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_passwords_are_called_so() {
+    fn wrong_passwords_are_recognised() {
         for error in [
             trusted(TRUST_P12, Some("hunter2")).unwrap_err(),
             trusted(TRUST_JKS, Some("hunter2")).unwrap_err(),

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_asked_each_time_and_failures_have_words() {
+    fn a_token_command_runs_for_each_token_and_its_failures_are_explained() {
         let later = Instant::now() + std::time::Duration::from_secs(20);
         let asked = |text: &str| {
             fetch(

@@ -35,7 +35,7 @@ pub(crate) fn a_topic_is_created_described_and_deleted(cluster: &mut Cluster) {
     cluster.delete_topic(&topic.name).unwrap();
 }
 
-pub(crate) fn the_brokers_words_come_through(cluster: &mut Cluster) {
+pub(crate) fn the_brokers_message_is_shown(cluster: &mut Cluster) {
     let error = cluster.create_topic(&TopicSpec {
         replication_factor: 99,
         ..topic("rf")
@@ -116,7 +116,7 @@ pub(crate) fn settings_sizes_and_groups_are_reported(cluster: &mut Cluster) {
 }
 
 /// On three brokers: every replica reports the end of its log, leaders the high watermark, and brokers their log sizes.
-pub(crate) fn each_replica_tells_where_it_ends(cluster: &mut Cluster) {
+pub(crate) fn each_replica_reports_its_own_end(cluster: &mut Cluster) {
     let topic = TopicSpec {
         replication_factor: 3,
         ..topic("replicas")

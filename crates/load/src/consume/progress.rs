@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_is_the_whole_groups() {
+    fn a_record_count_applies_to_the_whole_group() {
         let shared = GroupShared::new(vec![0, 0], None, Some(30));
         shared.note(0, 0, 10, 10);
         assert!(!shared.has_read_enough());

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn security_goes_to_each_in_its_own_words() {
+    fn security_settings_are_translated_for_each_driver() {
         let jaas = "org.apache.kafka.common.security.plain.PlainLoginModule required \
                     username=\"ann\" password=\"s3cret\";";
         let client = format!(

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_words_are_read() {
+    fn the_kernels_text_is_parsed() {
         let text = "some avg10=1.53 avg60=0.20 avg300=0.00 total=1234\nfull avg10=0.00 total=9\n";
         assert_eq!(pressure_ns(text), Some(1_234_000));
         assert_eq!(pressure_ns("nothing"), None);

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_answer_is_left_to_himself_at_the_end() {
+    fn a_broker_that_does_not_answer_is_abandoned_at_the_end() {
         let (thread, was_asked, answer, seen) = slow();
         was_asked.recv().unwrap();
         // The source never answers, so nothing may wait for it.
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_answer_that_comes_too_late_is_no_fault() {
+    fn a_last_response_that_is_too_late_is_not_counted_as_lost() {
         let (thread, was_asked, answer, seen) = slow();
         was_asked.recv().unwrap();
         answer.send(()).unwrap();

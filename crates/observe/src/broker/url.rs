@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_sent_as_what_they_mean() {
+    fn credentials_are_decoded_before_they_are_sent() {
         let sent = |user_info: &str| {
             let url: MetricsUrl = format!("http://{user_info}@b1/").parse().unwrap();
             let header = url.authorization().unwrap();

@@ -64,7 +64,7 @@ mod tests {
     const S: u64 = 1_000_000_000;
 
     #[test]
-    fn who_is_silent_is_left_alone_longer_each_time_until_he_answers() {
+    fn a_silent_broker_is_paused_longer_each_time_until_it_answers() {
         let mut rests = Backoffs::new();
         assert!(rests.failed(2, S, 10 * S));
         assert!(rests.rests(&2, 14 * S - 1) && !rests.rests(&2, 14 * S));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn who_refuses_at_once_is_asked_again() {
+    fn a_broker_that_refuses_at_once_is_asked_again() {
         let mut rests = Backoffs::new();
         assert!(!rests.failed("g", S / 1_000, 10 * S));
         assert!(!rests.rests(&"g", 10 * S));

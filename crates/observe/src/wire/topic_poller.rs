@@ -243,16 +243,20 @@ impl TopicPoller {
         if here.is_empty() {
             return;
         }
-        let asked_ns = now_ns();
-        let asked = ask(
+        let mut poll = BrokerPoll {
             cluster,
-            &self.watch.topic,
-            (broker, &here, &led),
-            now_ns,
-            (&mut self.ends, &mut self.followers, &mut self.sizes),
-            replies,
-        );
-        match asked {
+            topic: &self.watch.topic,
+            broker,
+            here,
+            led,
+        };
+        let asked_ns = now_ns();
+        // High watermarks before log ends: otherwise a growing log would have more readable records than records.
+        let result = poll
+            .readable(replies)
+            .and_then(|()| poll.log_ends(now_ns, &mut self.ends, &mut self.followers))
+            .and_then(|()| poll.log_sizes(&mut self.sizes, replies));
+        match result {
             Ok(()) => {
                 replies.answered_ns = now_ns();
                 self.resting.answered(&broker);
@@ -471,77 +475,107 @@ impl TopicPoller {
     }
 }
 
-/// Polls one broker; an error means that it did not answer and should be paused.
-fn ask(
-    cluster: &mut Cluster,
-    topic: &str,
-    (broker, here, led): (i32, &[i32], &[i32]),
-    now_ns: &impl Fn() -> u64,
-    (ends, followers, sizes): (&mut Ends, &mut Question, &mut Question),
-    replies: &mut PollReplies,
-) -> Result<(), ()> {
-    // High watermarks before log ends: otherwise a growing log would have more readable records than records.
-    if !led.is_empty() {
-        let leader_ends = cluster.replica_ends(broker, topic, led, EndOf::Readable);
-        for replica in leader_ends.map_err(|_| ())? {
+/// The requests to one broker; an error means that it did not answer and should be paused.
+struct BrokerPoll<'a> {
+    cluster: &'a mut Cluster,
+    topic: &'a str,
+    broker: i32,
+    /// The partitions with a replica on it.
+    here: Vec<i32>,
+    /// The partitions that it leads.
+    led: Vec<i32>,
+}
+
+impl BrokerPoll<'_> {
+    /// High watermarks.
+    fn readable(&mut self, replies: &mut PollReplies) -> Result<(), ()> {
+        if self.led.is_empty() {
+            return Ok(());
+        }
+        let ends = self
+            .cluster
+            .replica_ends(self.broker, self.topic, &self.led, EndOf::Readable);
+        for replica in ends.map_err(|_| ())? {
             if let Ok(end) = replica.end {
                 replies.readable.insert(replica.partition, end);
             }
         }
+        Ok(())
     }
-    if !followers.is_given_up {
+
+    /// The ends of all logs, leaders' and followers'.
+    fn log_ends(
+        &mut self,
+        now_ns: &impl Fn() -> u64,
+        ends: &mut Ends,
+        followers: &mut Question,
+    ) -> Result<(), ()> {
+        if followers.is_given_up {
+            return Ok(());
+        }
+        let broker = self.broker;
         let asked_ns = now_ns();
-        match cluster.replica_ends(broker, topic, here, EndOf::Log) {
-            Ok(replica_ends) => {
-                // The broker read its log sizes at some time in between.
-                let at_ns = asked_ns.midpoint(now_ns());
-                for replica in replica_ends {
-                    let partition = replica.partition;
-                    match replica.end {
-                        Ok(offset) => {
-                            followers.is_answered |= !led.contains(&partition);
-                            ends.record_end(
-                                ObservedReplica { broker, partition },
-                                LogEnd { at_ns, offset },
-                            );
-                        }
-                        // Not every release reports a follower's log.
-                        Err(code) if !led.contains(&partition) => {
-                            let why = || format!("broker {broker} answered {code}");
-                            followers.why.get_or_insert_with(why);
-                        }
-                        Err(_) => {}
-                    }
-                }
-            }
+        let replicas = self
+            .cluster
+            .replica_ends(broker, self.topic, &self.here, EndOf::Log);
+        let replicas = match replicas {
+            Ok(replicas) => replicas,
             Err(error) if followers.failed(&error) => return Err(()),
-            Err(_) => {}
-        }
-    }
-    if !sizes.is_given_up {
-        match cluster.describe_partition_log_dirs(broker, topic, here) {
-            Ok(dirs) => {
-                let logs = dirs.iter().flat_map(|dir| &dir.partitions);
-                let logs = logs.filter(|log| log.topic == topic);
-                let bytes: Vec<u64> = logs.map(|log| log.size_bytes).collect();
-                if bytes.is_empty() {
-                    let why = || {
-                        "the brokers list no log directories; allow this client Describe on the \
-                         cluster"
-                            .to_owned()
-                    };
-                    sizes.why.get_or_insert_with(why);
-                } else {
-                    sizes.is_answered = true;
-                    let all = bytes.into_iter().fold(0, u64::saturating_add);
-                    replies.log_bytes.insert(broker, all);
+            Err(_) => return Ok(()),
+        };
+        // The broker read its log sizes at some time in between.
+        let at_ns = asked_ns.midpoint(now_ns());
+        for replica in replicas {
+            let partition = replica.partition;
+            let is_follower = !self.led.contains(&partition);
+            match replica.end {
+                Ok(offset) => {
+                    followers.is_answered |= is_follower;
+                    ends.record_end(
+                        ObservedReplica { broker, partition },
+                        LogEnd { at_ns, offset },
+                    );
                 }
+                // Not every release reports a follower's log.
+                Err(code) if is_follower => {
+                    let why = || format!("broker {broker} answered {code}");
+                    followers.why.get_or_insert_with(why);
+                }
+                Err(_) => {}
             }
-            Err(error) if sizes.failed(&error) => return Err(()),
-            Err(_) => {}
         }
+        Ok(())
     }
-    Ok(())
+
+    /// The size of all its logs.
+    fn log_sizes(&mut self, sizes: &mut Question, replies: &mut PollReplies) -> Result<(), ()> {
+        if sizes.is_given_up {
+            return Ok(());
+        }
+        let dirs = self
+            .cluster
+            .describe_partition_log_dirs(self.broker, self.topic, &self.here);
+        let dirs = match dirs {
+            Ok(dirs) => dirs,
+            Err(error) if sizes.failed(&error) => return Err(()),
+            Err(_) => return Ok(()),
+        };
+        let logs = dirs.iter().flat_map(|dir| &dir.partitions);
+        let logs = logs.filter(|log| log.topic == self.topic);
+        let bytes: Vec<u64> = logs.map(|log| log.size_bytes).collect();
+        if bytes.is_empty() {
+            let why = || {
+                "the brokers list no log directories; allow this client Describe on the cluster"
+                    .to_owned()
+            };
+            sizes.why.get_or_insert_with(why);
+        } else {
+            sizes.is_answered = true;
+            let all = bytes.into_iter().fold(0, u64::saturating_add);
+            replies.log_bytes.insert(self.broker, all);
+        }
+        Ok(())
+    }
 }
 
 /// The user's connection settings, with a separate timeout and without retries: the next sample is the retry.

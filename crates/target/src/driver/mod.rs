@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said_with_its_package() {
+    fn a_missing_program_is_reported_with_its_package() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("bin");
         std::fs::create_dir(&path).unwrap();

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_says_which_java_it_needs() {
+    fn a_release_names_its_required_java() {
         let java = |feature| Java {
             path: PathBuf::from("/java"),
             feature,

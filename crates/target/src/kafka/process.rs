@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_nobody_asked_for_is_told_with_the_last_words() {
+    fn an_unexpected_end_is_an_error_with_the_last_log_lines() {
         let dir = tempfile::tempdir().unwrap();
         let mut process = start(dir.path(), "echo ERROR no luck; exit 7");
         assert!(process.wait(Instant::now() + Duration::from_secs(30)));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_takes_nobody_in_starts_nothing() {
+    fn no_program_starts_if_its_control_group_refuses_the_process() {
         let dir = tempfile::tempdir().unwrap();
         let bounds = Bounds {
             memory_bytes: Some(1 << 30),

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn dedicated_controllers_serve_nobody() {
+    fn dedicated_controllers_serve_no_clients() {
         let (nodes, settings) = settings_of("4.3.1", ",brokers=1,controllers=1");
         assert_eq!(nodes[1].role(), "controller 501");
         assert_eq!(settings[0]["process.roles"], "broker");

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_says_what_to_write() {
+    fn every_mistake_has_a_fix() {
         assert!(wrong("4.3").contains("write it like 4.3.1"));
         assert!(wrong("4.3.1,3").contains("write key=value"));
         assert!(wrong("4.3.1,brokers=0").contains("from 1 to 64"));

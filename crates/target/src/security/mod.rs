@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_has_what_it_needs_and_its_debug_says_nothing() {
+    fn each_security_kind_has_its_files_and_its_debug_output_has_no_secrets() {
         let names = |secured: &SecurityFiles| -> Vec<&str> {
             secured.files.iter().map(|(name, _)| *name).collect()
         };

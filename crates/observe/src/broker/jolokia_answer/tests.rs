@@ -110,7 +110,7 @@ fn network_threads_are_listed_by_listener_without_those_of_a_controller() {
 }
 
 #[test]
-fn each_generation_of_releases_tells_idle_threads_in_its_way() {
+fn idle_threads_are_found_in_every_generation_of_releases() {
     let pool = |name: &str, count: u64| {
         read(
             &format!("kafka.server:name={name},type=KafkaRequestHandlerPool"),
