@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use site::{Site, events, json, json_lines, text};
+use site::{Site, check_status, events, json, json_lines, text};
 
 /// One test at a time, also after another one has panicked.
 fn alone() -> MutexGuard<'static, ()> {
@@ -212,8 +212,7 @@ fn what_a_target_cannot_have_is_refused_before_anything_starts() {
         ("127.0.0.1:9", "only into clusters that it started"),
     ] {
         let output = site.run(&["run", "s.yaml", "--out", "out", "--target", target]);
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = check_status(&output, 2);
         assert!(
             stderr.contains(words) && stderr.contains("node 1: crash"),
             "{stderr}"
