@@ -156,8 +156,8 @@ fn crashes_and_all_the_rest_are_healed_before_the_next_repeat() {
     let text_of = scenario(3, stages, "{constant: 500/s}", broken);
     site.write("s.yaml", &text_of.replace("repeats: 1", "repeats: 2"));
     let call = ["run", "s.yaml", "--out", "out", "--target", "embedded:3"];
-    // Followers that are cut off leave the ISR after `replica.lag.time.max.ms`, which is as long as the drain: with
-    // acks=all, records could remain unacked.
+    // Followers that are cut off leave the ISR after `replica.lag.time.max.ms`, as long as the drain is;
+    // who waits for them may wait in vain.
     let leader_only = ["--set", "writers.settings.acks=1"];
     let output = site.run(&[&call[..], &leader_only].concat());
     // With acks=1, records that only the crashed leader had are lost. The run reports those that were acked.
