@@ -48,8 +48,7 @@ fn properties_of(cluster: &mut ServingCluster) -> String {
 fn refused(site: &Site, properties: &str) -> String {
     site.write("wrong.properties", properties);
     let call = ["run", "tiny.yaml", "--yes", "--target", "wrong.properties"];
-    let stderr = check_status(&kgauge(site, &call).output().unwrap(), 3);
-    stderr
+    check_status(&kgauge(site, &call).output().unwrap(), 3)
 }
 
 /// The properties with the line `to` in place of all that begin with `start`.
