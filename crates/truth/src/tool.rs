@@ -10,7 +10,7 @@ use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_results::TimeKind;
 use kgauge_runner::{OrRunError, RunError, with_fix};
-use kgauge_scenario::{Scenario, Shape, Trial};
+use kgauge_scenario::{FlowPlan, Scenario, Shape, Trial};
 use kgauge_target::kafka::ReleaseTools;
 
 use crate::Suite;
@@ -54,14 +54,14 @@ pub(crate) fn rows(runs: &mut Runs, suite: &mut Suite<'_>) -> Result<Vec<TruthRo
         return Ok(Vec::new());
     };
     let running = RefCell::new(Vec::new());
-    let begin = |cluster: &mut Cluster, config: &ClientConfig| {
-        for (name, settings) in PAIRS {
-            let process = begin(&tools, (cluster, config), (name, settings), trial, dir)?;
+    let start_all = |cluster: &mut Cluster, config: &ClientConfig| {
+        for (flow, settings) in PAIRS {
+            let process = start(&tools, cluster, config, trial, flow, settings, dir)?;
             running.borrow_mut().push(process);
         }
         Ok(())
     };
-    runs.make(BESIDE, suite, 1, Some(&begin))?;
+    runs.make(BESIDE, suite, 1, Some(&start_all))?;
     let mut rows = Vec::new();
     for ((flow, _), theirs) in PAIRS.iter().zip(running.into_inner()) {
         let output = theirs.end(interrupt);
@@ -127,24 +127,26 @@ impl ToolProcess {
 }
 
 /// Starts the tool on a new topic, with as many records as the flow has in its hold.
-fn begin(
+fn start(
     tools: &ReleaseTools,
-    (cluster, config): (&mut Cluster, &ClientConfig),
-    (name, settings): (&str, &[&str]),
+    cluster: &mut Cluster,
+    config: &ClientConfig,
     trial: &Trial,
+    flow: &str,
+    settings: &[&str],
     dir: &Path,
 ) -> Result<ToolProcess, RunError> {
     let topic = TopicSpec {
-        name: format!("kgauge-truth-{name}"),
+        name: format!("kgauge-truth-{flow}"),
         partitions: 1,
         replication_factor: 1,
         configs: Vec::new(),
     };
     cluster.create_topic(&topic).or_target_failed("")?;
-    let (rate, records) = load(trial, name).ok_or_else(|| {
-        RunError::Defect(format!("flow {name} of the suite has no constant rate"))
+    let load = PerfTestLoad::of(trial, flow).ok_or_else(|| {
+        RunError::Defect(format!("flow {flow} of the suite has no constant rate"))
     })?;
-    let output = output_file(dir, name);
+    let output = output_file(dir, flow);
     let stdout = File::create(&output).or_unwritable()?;
     let stderr = stdout.try_clone().or_unwritable()?;
     let servers = config.bootstrap_servers.iter();
@@ -155,9 +157,9 @@ fn begin(
     command
         .args(["--bootstrap-server", &servers.join(",")])
         .args(["--topic", &topic.name])
-        .args(["--num-records", &records.to_string()])
-        .args(["--throughput", &rate.to_string()])
-        .args(["--record-size", &value_bytes(trial, name).to_string()])
+        .args(["--num-records", &load.records.to_string()])
+        .args(["--throughput", &load.per_second.to_string()])
+        .args(["--record-size", &load.value_bytes.to_string()])
         .arg("--command-property")
         .args(settings)
         .stdin(Stdio::null())
@@ -168,25 +170,30 @@ fn begin(
     Ok(ToolProcess { child, output })
 }
 
-/// Records a second of a flow, and how many that makes in the hold.
-fn load(trial: &Trial, flow: &str) -> Option<(u64, u64)> {
-    let hold_s = trial.stages.hold_ns? as f64 / 1e9;
-    let per_second = produce_flow(trial, flow).and_then(|flow| match flow.shape {
-        Shape::Constant { per_second } => Some(per_second),
-        _ => None,
-    })?;
-    Some((per_second as u64, (per_second * hold_s) as u64))
+/// What the tool sends.
+struct PerfTestLoad {
+    per_second: u64,
+    records: u64,
+    value_bytes: u32,
 }
 
-fn value_bytes(trial: &Trial, flow: &str) -> u32 {
-    produce_flow(trial, flow).map_or(0, |flow| flow.record.value_bytes)
-}
-
-fn produce_flow<'t>(trial: &'t Trial, name: &str) -> Option<&'t kgauge_scenario::ProduceFlow> {
-    trial.flows.iter().find_map(|flow| match flow {
-        kgauge_scenario::FlowPlan::Produce(flow) if flow.name == name => Some(flow),
-        _ => None,
-    })
+impl PerfTestLoad {
+    /// The load of a flow's hold; `None` without a constant rate.
+    fn of(trial: &Trial, name: &str) -> Option<Self> {
+        let hold_s = trial.stages.hold_ns? as f64 / 1e9;
+        let flow = trial.flows.iter().find_map(|flow| match flow {
+            FlowPlan::Produce(flow) if flow.name == name => Some(flow),
+            _ => None,
+        })?;
+        let Shape::Constant { per_second } = flow.shape else {
+            return None;
+        };
+        Some(Self {
+            per_second: per_second as u64,
+            records: (per_second * hold_s) as u64,
+            value_bytes: flow.record.value_bytes,
+        })
+    }
 }
 
 /// Ours and theirs, percentile by percentile.

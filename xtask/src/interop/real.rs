@@ -47,24 +47,26 @@ pub(super) fn run(
     drop_in::run(checks, &kgauge, &tools)
 }
 
+/// Runs some scenarios of the study into a folder. Returns the summary that it prints.
+fn run_study(
+    log: &mut Transcript,
+    kgauge: &Kgauge<'_>,
+    tools: &Tools<'_>,
+    out: &Path,
+    more: &[&str],
+) -> Result<Value> {
+    let out = out.to_str().context("the folder's name is not UTF-8")?;
+    let call = ["run", "linkedin-2014", "--quick", "--repeat", "1", "--json"];
+    let place = ["--yes", "--target", &tools.servers, "--out", out];
+    let printed = log.run(kgauge.call(&[&call[..], &place, more].concat()))?;
+    serde_json::from_str(&printed.stdout).context("--json printed no JSON")
+}
+
 fn study(log: &mut Transcript, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<String> {
     let out = kgauge.folder.join("study");
-    let out = out.to_str().context("the folder's name is not UTF-8")?;
-    let scenarios = ["--only", "single-producer,single-consumer", "--repeat", "1"];
-    let call = [
-        "run",
-        "linkedin-2014",
-        "--quick",
-        "--json",
-        "--yes",
-        "--target",
-        &tools.servers,
-    ];
-    let call = [&call[..], &scenarios, &["--out", out]].concat();
-    let printed = log.run(kgauge.call(&call))?.stdout;
-    let summary: Value = serde_json::from_str(&printed).context("--json printed no JSON")?;
-    let path = Path::new(out).join("summary.json");
-    let written: Value = serde_json::from_slice(&fs::read(path)?)?;
+    let only = ["--only", "single-producer,single-consumer"];
+    let summary = run_study(log, kgauge, tools, &out, &only)?;
+    let written: Value = serde_json::from_slice(&fs::read(out.join("summary.json"))?)?;
     ensure!(
         written == summary,
         "summary.json is not what --json printed"
@@ -84,7 +86,7 @@ fn study(log: &mut Transcript, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result
         producer.agrees == Some(true),
         "the summary does not say that they agree"
     );
-    let preload = preloaded(&Path::new(out).join("plan.json"))?;
+    let preload = preloaded(&out.join("plan.json"))?;
     ensure!(
         consumer.consumed == preload,
         "{} read of {preload} preloaded",
@@ -105,29 +107,11 @@ fn preloaded(plan: &Path) -> Result<u64> {
         .context("the plan has no preload")
 }
 
-/// Not kgauge but Kafka's own tool counts, so the topic is kept until it has.
+/// Kafka's own tool counts the records, so the topic is kept until then.
 fn kept(log: &mut Transcript, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<String> {
     let out = kgauge.folder.join("kept");
-    let out = out.to_str().context("the folder's name is not UTF-8")?;
-    let scenario = [
-        "--only",
-        "single-producer",
-        "--repeat",
-        "1",
-        "--quick",
-        "--keep",
-    ];
-    let call = [
-        "run",
-        "linkedin-2014",
-        "--json",
-        "--yes",
-        "--target",
-        &tools.servers,
-    ];
-    let call = [&call[..], &scenario, &["--out", out]].concat();
-    let printed = log.run(kgauge.call(&call))?.stdout;
-    let summary: Value = serde_json::from_str(&printed).context("--json printed no JSON")?;
+    let only = ["--only", "single-producer", "--keep"];
+    let summary = run_study(log, kgauge, tools, &out, &only)?;
     let counts = counts(&summary)?;
     let acked: u64 = counts.iter().map(|trial| trial.acked).sum();
 

@@ -141,8 +141,6 @@ fn meet(
     case: &Case,
     stays: &Follower,
 ) -> Result<usize> {
-    let read =
-        |follower: &Follower| Ok::<_, anyhow::Error>(ConsumedRecords::of(&follower.stdout()?));
     let sum = |of: &[&Follower]| -> Result<u64> {
         let counts = of
             .iter()
@@ -244,22 +242,20 @@ fn comes_back(
         ];
         consumer(file, tools, folder, case, &more)
     };
-    let owned =
-        |follower: &Follower| Ok::<_, anyhow::Error>(ConsumedRecords::of(&follower.stdout()?));
     let (stays, goes) = (member("stays", "one")?, member("goes", "two")?);
     let both = [&stays, &goes];
     let halves = wait_until("both members have half of the partitions", &both, || {
-        Ok([owned(&stays)?.owned.len(), owned(&goes)?.owned.len()] == [HALF, HALF])
+        Ok([read(&stays)?.owned.len(), read(&goes)?.owned.len()] == [HALF, HALF])
     });
-    let (before, gone) = (owned(&stays)?, owned(&goes)?.owned);
+    let (before, gone) = (read(&stays)?, read(&goes)?.owned);
     let ended = halves.and_then(|()| goes.end());
     goes.log_lines(log);
     ended?;
     let back = member("back", "two")?;
     let found = wait_until("it has its partitions again", &[&stays, &back], || {
-        Ok(owned(&back)?.owned == gone)
+        Ok(read(&back)?.owned == gone)
     });
-    let after = owned(&stays);
+    let after = read(&stays);
     for follower in [&stays, &back] {
         follower.log_lines(log);
     }
@@ -306,6 +302,11 @@ impl ConsumedRecords {
         }
         seen
     }
+}
+
+/// What a member has read so far.
+fn read(follower: &Follower) -> Result<ConsumedRecords> {
+    Ok(ConsumedRecords::of(&follower.stdout()?))
 }
 
 fn partitions(event: &Value) -> Vec<u64> {

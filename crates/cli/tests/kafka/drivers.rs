@@ -6,7 +6,7 @@ use std::process::Child;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::site::{Site, json, text, wait_for, wait_until};
+use crate::site::{Site, check_status, good, json, text, wait_for, wait_until};
 use crate::{kafka, kgauge, start};
 
 /// Keys, headers and nulls, so that every part of a record goes through the pipes.
@@ -62,9 +62,7 @@ fn check_written(target: &str, (shape, count): (&str, u64), drivers: &[&str]) ->
     for driver in drivers {
         call.extend(["--driver", driver]);
     }
-    let output = kgauge(&site, &call).output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    good(&kgauge(&site, &call).output().unwrap());
     let summary = json(&site.path("out/summary.json"));
     let trials = summary["trials"].as_array().unwrap();
     assert_eq!(trials.len(), drivers.len());
@@ -139,8 +137,7 @@ fn a_setting_that_a_release_lacks_is_refused_by_name() {
     let output = kgauge(&site, &[&call[..], &asked].concat())
         .output()
         .unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&output, 2);
     let words = "kafka-clients 2.8.2 has no partitioner.ignore.keys";
     assert!(stderr.contains(words), "{stderr}");
 }
@@ -201,9 +198,7 @@ fn a_driver_that_is_killed_fails_the_run_in_words() {
         let site = Site::new();
         let (child, pid) = middle(&site, driver);
         kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        let stderr = check_status(&child.wait_with_output().unwrap(), 1);
         assert!(stderr.contains("exited (signal 9)"), "{stderr}");
         assert!(site.path("out/report.html").exists());
     }

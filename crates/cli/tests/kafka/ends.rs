@@ -6,7 +6,7 @@ use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{Site, good, json, text, wait_for, wait_until};
+use crate::site::{Site, check_status, good, json, text, wait_for, wait_until};
 use crate::{NEWEST, kafka, kgauge, processes, serve, start};
 
 /// A run on some brokers that is in the middle of its hold.
@@ -74,9 +74,7 @@ fn a_broker_that_dies_ends_the_run_with_its_last_words() {
     let site = Site::new();
     let child = middle(&site, 2);
     kill_first(&site);
-    let output = child.wait_with_output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    let stderr = check_status(&child.wait_with_output().unwrap(), 3);
     assert!(
         stderr.contains("exited (signal 9); the last lines of"),
         "{stderr}"

@@ -1,6 +1,6 @@
 //! Flows that need more of a broker than produce and fetch: transactions and echoes.
 
-use crate::site::{Site, json, text};
+use crate::site::{Site, good, json, text};
 use crate::{NEWEST, kafka, kgauge};
 
 const TRANSACTIONS: &str = "\
@@ -26,9 +26,7 @@ fn check_transactions(version: &str, length: &str, at_least: u64) {
     site.write("t.yaml", &TRANSACTIONS.replace("LENGTH", length));
     let target = kafka(version, "heap=512M");
     let call = ["run", "t.yaml", "--out", "out", "--target", &target];
-    let output = kgauge(&site, &call).output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{version}: {stderr}");
+    good(&kgauge(&site, &call).output().unwrap());
     let trial = &json(&site.path("out/summary.json"))["trials"][0];
     let counted = &trial["counted"][0];
     assert_eq!(counted["acked"], 6_000);

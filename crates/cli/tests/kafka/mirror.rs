@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::site::{ServingCluster, Site, json, text, wait_for};
+use crate::site::{ServingCluster, Site, check_status, json, text, wait_for};
 use crate::{NEWEST, cache, kafka, kgauge, processes, serve, start};
 
 const MIRROR: &str = "\
@@ -68,8 +68,7 @@ fn mirror_maker_brings_every_record_from_one_kafka_to_another() {
     let target = kafka(NEWEST, "heap=512M");
     let call = ["run", "mirror.yaml", "--out", "out", "--target", &target];
     let output = kgauge(&site, &call).output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let stderr = check_status(&output, 0);
     let flow = mirror_of(&site);
     check_whole(&flow);
     assert!(flow["mirror"]["replicator_cores"]["mean"].as_f64().unwrap() > 0.0);
@@ -96,9 +95,7 @@ fn a_replicator_that_dies_ends_the_run_in_words_and_ctrl_c_leaves_nothing() {
         } else {
             kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         }
-        let output = child.wait_with_output().unwrap();
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{stderr}");
+        let stderr = check_status(&child.wait_with_output().unwrap(), status);
         if kills_maker {
             assert!(stderr.contains("MirrorMaker exited (signal 9)"), "{stderr}");
         }

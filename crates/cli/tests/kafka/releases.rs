@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::site::{Site, json, text};
+use crate::site::{Site, check_status, good, json, text};
 use crate::{NEWEST, kafka, kgauge};
 
 /// 20,000 records with each codec, written and read again.
@@ -33,9 +33,7 @@ fn check(version: &str) -> Value {
     site.write("codecs.yaml", CODECS);
     let target = kafka(version, "heap=512M,num.io.threads=3");
     let call = ["run", "codecs.yaml", "--out", "out", "--target", &target];
-    let output = kgauge(&site, &call).output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{version}: {stderr}");
+    good(&kgauge(&site, &call).output().unwrap());
     let summary = json(&site.path("out/summary.json"));
     let trials = summary["trials"].as_array().unwrap();
     assert_eq!(trials.len(), 4);
@@ -129,8 +127,7 @@ fn what_an_old_release_cannot_do_is_refused_before_anything_is_made() {
     let output = kgauge(&site, &[&call[..], &asked].concat())
         .output()
         .unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&output, 2);
     assert!(
         stderr.contains("enable.idempotence needs Kafka 0.11 or newer"),
         "{stderr}"

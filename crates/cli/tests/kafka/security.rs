@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::site::{ServingCluster, Site, good, json, text};
+use crate::site::{ServingCluster, Site, check_status, good, json};
 use crate::{NEWEST, kafka, kgauge, serve};
 
 fn secured(security: &str) -> String {
@@ -48,10 +48,7 @@ fn properties_of(cluster: &mut ServingCluster) -> String {
 fn refused(site: &Site, properties: &str) -> String {
     site.write("wrong.properties", properties);
     let call = ["run", "tiny.yaml", "--yes", "--target", "wrong.properties"];
-    let output = kgauge(site, &call).output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{stderr}");
-    stderr
+    check_status(&kgauge(site, &call).output().unwrap(), 3)
 }
 
 /// The properties with the line `to` in place of all that begin with `start`.

@@ -5,7 +5,9 @@ use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{ServingCluster, Site, children, events, json, text, wait_for, wait_until};
+use crate::site::{
+    ServingCluster, Site, check_status, children, events, json, text, wait_for, wait_until,
+};
 
 #[test]
 fn a_cluster_serves_a_run_and_ends_at_ctrl_c() {
@@ -13,8 +15,7 @@ fn a_cluster_serves_a_run_and_ends_at_ctrl_c() {
     let cluster = ServingCluster::start(&site, &["embedded:2", "--data", "data"]);
     let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "1", "--yes"];
     let output = site.run(&[&call[..], &["--target", &cluster.servers]].concat());
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let stderr = check_status(&output, 0);
     assert!(stderr.contains("would do the following to an existing cluster"));
     assert!(
         stderr.contains("topics   1 to create; partitions up to 2, replicas up to 1"),
@@ -96,16 +97,13 @@ fn an_existing_cluster_is_not_touched_without_confirmation() {
     let site = Site::new();
     let cluster = ServingCluster::start(&site, &[]);
     let target = ["--out", "out", "--target", &cluster.servers];
-    let output = site.run(&[&["run", "tiny.yaml"], &target[..]].concat());
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&site.run(&[&["run", "tiny.yaml"], &target[..]].concat()), 2);
     assert!(stderr.contains("use --yes to confirm"), "{stderr}");
     assert!(stderr.contains("names    kgauge-"), "{stderr}");
     assert!(!site.path("out").exists(), "nothing began");
     let setting = ["--yes", "--set", "broker.num.partitions=77"];
     let output = site.run(&[&["run", "tiny.yaml"], &target[..], &setting].concat());
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&output, 2);
     assert!(
         stderr.contains("num.partitions is 1, expected 77"),
         "{stderr}"
@@ -142,9 +140,7 @@ fn an_existing_topic_is_used_only_if_it_is_named_and_stays() {
         "--allow-existing",
         &topic,
     ];
-    let output = site.run(&[&call, &target[..]].concat());
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let stderr = check_status(&site.run(&[&call, &target[..]].concat()), 0);
     assert!(
         stderr.contains(&format!("none; it writes to {topic}")),
         "{stderr}"
@@ -177,8 +173,7 @@ fn an_existing_topic_is_used_only_if_it_is_named_and_stays() {
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     let call = ["run", "tiny.yaml", "--allow-existing", "nobodys"];
     let output = site.run(&[&call, &target[..]].concat());
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&output, 2);
     assert!(stderr.contains("topic nobodys does not exist"), "{stderr}");
     assert!(stderr.contains("--allow-existing TOPIC"), "{stderr}");
     assert!(
@@ -230,9 +225,7 @@ fn outages_of(site: &Site) -> Vec<serde_json::Value> {
 fn a_cluster_that_dies_ends_the_run_after_its_drain_with_status_3_and_what_is_left_there() {
     let site = Site::new();
     let (run, _cluster) = outlives(&site);
-    let output = run.wait_with_output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    let stderr = check_status(&run.wait_with_output().unwrap(), 3);
     for words in [
         "broker 1 (127.0.0.1:",
         "(connections fail); 2 of 2 partitions have no leader. Waiting up to",
@@ -265,8 +258,6 @@ fn ctrl_c_ends_a_run_on_a_dead_cluster_at_once() {
     let (run, _cluster) = outlives(&site);
     wait_until("an outage is recorded", || !outages_of(&site).is_empty());
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();
-    let output = run.wait_with_output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    let stderr = check_status(&run.wait_with_output().unwrap(), 130);
     assert!(stderr.contains(" --delete --topic 'kgauge-"), "{stderr}");
 }

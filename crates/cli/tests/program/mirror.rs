@@ -1,6 +1,6 @@
 //! What kgauge refuses about second clusters, before anything is started.
 
-use crate::site::{Site, text};
+use crate::site::{Site, check_status};
 
 const MIRROR: &str = "\
 kgauge: 1
@@ -18,9 +18,7 @@ repeats: 1
 fn refused(call: &[&str]) -> String {
     let site = Site::new();
     site.write("mirror.yaml", MIRROR);
-    let output = site.run(&[&["run"], call].concat());
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{call:?}: {stderr}");
+    let stderr = check_status(&site.run(&[&["run"], call].concat()), 2);
     assert!(!site.path("kgauge-runs").exists(), "{call:?}");
     stderr
 }

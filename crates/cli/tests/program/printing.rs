@@ -7,7 +7,9 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{COUNTED, ServingCluster, Site, check_refused, json, text, wait_for};
+use crate::site::{
+    COUNTED, ServingCluster, Site, check_refused, check_status, json, text, wait_for,
+};
 
 /// A stream that cannot be written.
 #[derive(Clone, Copy, Debug)]
@@ -225,9 +227,7 @@ fn a_folder_whose_name_is_not_utf_8_is_refused() {
         &["run", "tiny.yaml", "--out"][..],
         &["cluster", "up", "--data"],
     ] {
-        let output = site.command(call).arg(name).output().unwrap();
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = check_status(&site.command(call).arg(name).output().unwrap(), 2);
         assert!(
             stderr.contains("is not UTF-8; choose another one"),
             "{stderr}"

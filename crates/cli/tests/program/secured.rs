@@ -25,9 +25,7 @@ fn a_run_works_by_every_kind_of_security() {
         let target = format!("embedded:2,security={security}");
         let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "1"];
         let call = [&call[..], &["--target", &target]].concat();
-        let output = site.run(&call);
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{security}: {stderr}");
+        good(&site.run(&call));
         let trial = json(&site.path("out/summary.json"))["trials"][0].clone();
         assert_eq!(trial["counted"][0]["acked"], 800, "{security}");
         assert_eq!(trial["counted"][0]["on_broker"], 800, "{security}");

@@ -173,6 +173,14 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
+/// Checks the exit status of a command. Returns its stderr.
+#[track_caller]
+pub(crate) fn check_status(output: &Output, status: i32) -> String {
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{stderr}");
+    stderr
+}
+
 /// Checks that a command ended well. Returns its stdout.
 #[track_caller]
 pub(crate) fn good(output: &Output) -> String {

@@ -6,7 +6,7 @@ use std::fs;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::site::{COUNTED, Site, events, good, json, text, wait_for, wait_until};
+use crate::site::{COUNTED, Site, check_status, events, good, json, text, wait_for, wait_until};
 
 /// A scenario of 800 records by count, with these factors.
 fn varied(site: &Site, repeats: u32, vary: &str) {
@@ -38,8 +38,7 @@ fn a_trial_that_fails_does_not_end_the_run() {
     );
     varied(&site, 2, &vary);
     let output = site.run(&["run", "varied.yaml", "--out", "out", "--seed", "1"]);
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    let stderr = check_status(&output, 3);
     assert!(stderr.contains("1 of 3 trials failed"), "{stderr}");
     let found = trials(&json(&site.path("out/summary.json")));
     assert_eq!(found["good"], (2, 2, None));
@@ -84,9 +83,7 @@ fn a_cluster_that_dies_takes_no_other_trial_with_it() {
         panic!("{children:?}");
     };
     kill_process(Pid::from_raw(*cluster).unwrap(), Signal::KILL).unwrap();
-    let output = run.wait_with_output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    let stderr = check_status(&run.wait_with_output().unwrap(), 3);
     let found = trials(&json(&site.path("out/summary.json")));
     let failed = found.values().filter(|(_, _, why)| why.is_some()).count();
     let whole = found
@@ -105,8 +102,7 @@ fn trials_get_the_clusters_that_they_want() {
                 broker.log.segment.bytes: [1048576]\n";
     varied(&site, 1, vary);
     let output = site.run(&["run", "varied.yaml", "--out", "out", "--seed", "3"]);
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let stderr = check_status(&output, 0);
     // The embedded cluster has no network threads to set.
     assert!(stderr.contains("skipped 2 trials of counted"), "{stderr}");
     let found = trials(&json(&site.path("out/summary.json")));
@@ -128,8 +124,7 @@ fn an_existing_cluster_is_not_asked_to_be_another() {
     let site = Site::new();
     varied(&site, 1, "  target.brokers: [1, 3]\n");
     let output = site.run(&["run", "varied.yaml", "--target", "127.0.0.1:9", "--yes"]);
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&output, 2);
     assert!(stderr.contains("need different clusters"), "{stderr}");
 }
 
@@ -209,9 +204,7 @@ fn a_run_that_cannot_be_resumed_is_refused() {
     let site = Site::new();
     fs::create_dir(site.path("empty")).unwrap();
     for dir in ["empty", "nowhere"] {
-        let output = site.run(&["run", "--resume", dir]);
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = check_status(&site.run(&["run", "--resume", dir]), 2);
         assert!(
             stderr.contains("holds no run") || stderr.contains("cannot read"),
             "{stderr}"
@@ -242,9 +235,7 @@ fn a_run_goes_on_with_its_own_kind_of_cluster_only() {
     half_failed(&site, &[]);
     let before = fs::read(site.path("out/run.json")).unwrap();
     let other = ["run", "--resume", "out", "--target", "embedded:2"];
-    let output = site.run(&other);
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&site.run(&other), 2);
     assert!(
         stderr.contains("made on embedded, and the target is embedded:2"),
         "{stderr}"
@@ -271,9 +262,7 @@ fn a_trial_that_is_left_out_demands_nothing() {
     let site = Site::new();
     let vary = "  one-at-a-time:\n    broker.num.network.threads: [8]\ngoals: [writers.throughput >= 1/s]\n";
     varied(&site, 1, vary);
-    let output = site.run(&["run", "varied.yaml", "--out", "out"]);
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let stderr = check_status(&site.run(&["run", "varied.yaml", "--out", "out"]), 0);
     assert!(stderr.contains("skipped 1 trial of counted"), "{stderr}");
 }
 
@@ -306,9 +295,7 @@ fn security_is_varied_like_anything_else() {
         1,
         "  target.security: [plaintext, scram-sha-256+tls]\n",
     );
-    let output = site.run(&["run", "varied.yaml", "--out", "out"]);
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let stderr = check_status(&site.run(&["run", "varied.yaml", "--out", "out"]), 0);
     let found = trials(&json(&site.path("out/summary.json")));
     assert_eq!(found.len(), 2);
     assert!(
