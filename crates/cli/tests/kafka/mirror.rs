@@ -68,7 +68,7 @@ fn mirror_maker_brings_every_record_from_one_kafka_to_another() {
     let target = kafka(NEWEST, "heap=512M");
     let call = ["run", "mirror.yaml", "--out", "out", "--target", &target];
     let output = kgauge(&site, &call).output().unwrap();
-    let stderr = check_status(&output, 0);
+    check_status(&output, 0);
     let flow = mirror_of(&site);
     check_whole(&flow);
     assert!(flow["mirror"]["replicator_cores"]["mean"].as_f64().unwrap() > 0.0);
