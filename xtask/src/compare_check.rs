@@ -219,8 +219,8 @@ impl RunFolders<'_> {
         good
     }
 
-    /// Runs the pairs, and for a cut a third run each. Every second pair runs in the other order, so that changes on the
-    /// machine affect both sides alike.
+    /// Runs the pairs, and for a cut a third run each. Every second pair runs in the other order, so that changes on
+    /// the machine affect both sides alike.
     fn pairs(&mut self, check: Check<'_>, options: &CompareOptions) -> Result<CheckOutcome> {
         let Check { name, target, cut } = check;
         let mut found = CheckOutcome::default();
