@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use kgauge_analyze::Summary;
 use kgauge_analyze::summary::FlowSummary;
+use kgauge_results::folder::FlowRead;
 use kgauge_results::run::{EventKind, EvidenceKind, NodeStall, Subject};
-use kgauge_results::{FlowRead, Histogram, RunRead, TimeKind};
+use kgauge_results::{Histogram, RunRead, TimeKind};
 use kgauge_runner::{
     FolderChoice, OnTargetReady, OrRunError, Question, RepeatEnd, RunError, RunRequest, RunTarget,
     ScenarioChanges, write_results,
