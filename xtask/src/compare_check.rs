@@ -95,7 +95,7 @@ struct Check<'a> {
     cut: bool,
 }
 
-/// Of how many comparisons the words were wrong.
+/// How many comparisons were wrong.
 #[derive(Clone, Copy, Debug, Default)]
 struct Wrong {
     of: usize,
@@ -127,29 +127,10 @@ pub(crate) fn run(options: &CompareOptions) -> Result<bool> {
         folder: folder.path(),
         record: CheckRecord::default(),
     };
-    let mut good = true;
-    let mut tables = Vec::new();
-    if let Some(pairs) = options.gate {
-        good = gate::check(&mut folders, pairs)?;
-    }
-    let checks = match options.gate {
-        Some(_) => Vec::new(),
-        None => options.checks(),
+    let is_good = match options.gate {
+        Some(pairs) => gate::check(&mut folders, pairs)?,
+        None => folders.checks(options)?,
     };
-    for check in checks {
-        let found = folders.pairs(check, options)?;
-        good &= folders.print_check(check, &found, options.side);
-        tables.push(format!(
-            "\n{} on {}, {} pairs\n{}",
-            check.name,
-            check.target,
-            options.pairs,
-            found.spreads.table()
-        ));
-    }
-    for table in tables {
-        folders.print(&table);
-    }
     if let Some(path) = &options.record {
         folders.record.write(
             path,
@@ -157,7 +138,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<bool> {
         )?;
         remark(&format!("recorded in {}", path.display()));
     }
-    Ok(good)
+    Ok(is_good)
 }
 
 /// Where the runs go.
@@ -173,7 +154,28 @@ impl RunFolders<'_> {
         self.record.add(text);
     }
 
-    /// Says how often a check was right; returns whether that is enough.
+    /// Makes all checks, and prints the spreads between equal runs. True if enough comparisons were right.
+    fn checks(&mut self, options: &CompareOptions) -> Result<bool> {
+        let mut is_good = true;
+        let mut tables = Vec::new();
+        for check in options.checks() {
+            let found = self.pairs(check, options)?;
+            is_good &= self.print_check(check, &found, options.side);
+            tables.push(format!(
+                "\n{} on {}, {} pairs\n{}",
+                check.name,
+                check.target,
+                options.pairs,
+                found.spreads.table()
+            ));
+        }
+        for table in tables {
+            self.print(&table);
+        }
+        Ok(is_good)
+    }
+
+    /// Prints how often a check was right. True if that is enough.
     fn print_pair(
         &mut self,
         place: &str,
@@ -217,8 +219,8 @@ impl RunFolders<'_> {
         good
     }
 
-    /// Runs the pairs, and where a cut is asked for a third run each. Every second pair in the other order: what goes
-    /// on in the machine meanwhile then strikes both sides alike.
+    /// Runs the pairs, and for a cut a third run each. Every second pair runs in the other order, so that changes on
+    /// the machine affect both sides alike.
     fn pairs(&mut self, check: Check<'_>, options: &CompareOptions) -> Result<CheckOutcome> {
         let Check { name, target, cut } = check;
         let mut found = CheckOutcome::default();
@@ -260,7 +262,7 @@ impl RunFolders<'_> {
         Ok(found)
     }
 
-    /// Compares the runs of these pairs, one side with the other and with the cut one. What is wrong is kept.
+    /// Compares the runs of these pairs, one side with the other and with the cut one. Wrong comparisons are recorded.
     fn judge(
         &mut self,
         place: &str,

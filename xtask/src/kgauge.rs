@@ -77,37 +77,25 @@ impl Background {
         })
     }
 
-    /// The first whole line that it prints on stdout.
-    pub(crate) fn first_line(&self) -> Result<String> {
-        let line = poll(TIME_MAX, || {
-            let ended = self.running.ended()?;
-            let text = fs::read_to_string(&self.stdout)?;
-            let line = text.split_once('\n').map(|(line, _)| line.to_owned());
-            if let (None, Some(status)) = (&line, ended) {
-                bail!("kgauge ended before it printed a line: {status}");
-            }
-            Ok(line)
-        })?;
-        line.with_context(|| format!("kgauge printed no line within {TIME_MAX:?}"))
-    }
-
     /// The bootstrap servers that `kgauge cluster up` prints.
     pub(crate) fn servers(&self) -> Result<String> {
-        let line = self.first_line()?;
-        let servers = line.strip_prefix("bootstrap.servers=");
-        let servers = servers.with_context(|| format!("its first line is {line:?}"))?;
-        Ok(servers.to_owned())
+        self.value("bootstrap.servers")
     }
 
     /// What it prints behind `name=`, on a separate line.
     pub(crate) fn value(&self, name: &str) -> Result<String> {
         let found = poll(TIME_MAX, || {
+            let ended = self.running.ended()?;
             let text = fs::read_to_string(&self.stdout)?;
             // The last line may be in the middle of being written.
             let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
-            let pairs = whole.lines().filter_map(|line| line.split_once('='));
-            let mut values = pairs.filter(|(key, _)| *key == name);
-            Ok(values.next().map(|(_, value)| value.to_owned()))
+            let mut pairs = whole.lines().filter_map(|line| line.split_once('='));
+            let value = pairs.find(|(key, _)| *key == name);
+            let value = value.map(|(_, value)| value.to_owned());
+            if let (None, Some(status)) = (&value, ended) {
+                bail!("kgauge ended before it printed {name}: {status}");
+            }
+            Ok(value)
         })?;
         found.with_context(|| format!("kgauge printed no {name} within {TIME_MAX:?}"))
     }
