@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 /// A process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ProcessStat {
+pub(crate) struct ProcessEntry {
     parent: u32,
     /// User and system time of all its threads, in clock ticks.
     pub(crate) ticks: u64,
@@ -17,14 +17,14 @@ pub(crate) struct ProcessStat {
     pub(crate) resident_pages: u64,
 }
 
-impl ProcessStat {
+impl ProcessEntry {
     /// Fields 4 (ppid), 14 to 17 (utime, stime, cutime, cstime) and 24 (rss). Field 2, the program's name in brackets,
     /// may hold anything.
-    fn parse(stat: &str) -> Option<ProcessStat> {
+    fn parse(stat: &str) -> Option<ProcessEntry> {
         let (_, after_name) = stat.rsplit_once(')')?;
         let fields: Vec<&str> = after_name.split_whitespace().collect();
         let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
-        Some(ProcessStat {
+        Some(ProcessEntry {
             parent: u32::try_from(field(4)?).ok()?,
             ticks: field(14)? + field(15)?,
             children_ticks: field(16)? + field(17)?,
@@ -37,7 +37,7 @@ impl ProcessStat {
 pub(crate) fn cpu_of_ended_children() -> Result<Duration> {
     let stat = fs::read_to_string("/proc/self/stat");
     let stat = stat.context("CPU times of children are read from /proc, so only on Linux")?;
-    let own = ProcessStat::parse(&stat).context("/proc/self/stat has changed its form")?;
+    let own = ProcessEntry::parse(&stat).context("/proc/self/stat has changed its form")?;
     cpu_time(own.children_ticks)
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn cpu_time(ticks: u64) -> Result<Duration> {
 }
 
 /// A process, its children and theirs, by their ids.
-pub(crate) fn tree(root: u32) -> Result<BTreeMap<u32, ProcessStat>> {
+pub(crate) fn tree(root: u32) -> Result<BTreeMap<u32, ProcessEntry>> {
     let all = all()?;
     let mut found = BTreeMap::new();
     let mut open = vec![root];
@@ -64,7 +64,7 @@ pub(crate) fn tree(root: u32) -> Result<BTreeMap<u32, ProcessStat>> {
     Ok(found)
 }
 
-fn all() -> Result<BTreeMap<u32, ProcessStat>> {
+fn all() -> Result<BTreeMap<u32, ProcessEntry>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir("/proc").context("processes are read from /proc, so only on Linux")? {
         let path = entry?.path();
@@ -74,7 +74,7 @@ fn all() -> Result<BTreeMap<u32, ProcessStat>> {
         };
         // A process that has ended meanwhile has no file.
         let stat = fs::read_to_string(path.join("stat")).ok();
-        if let Some(process) = stat.and_then(|stat| ProcessStat::parse(&stat)) {
+        if let Some(process) = stat.and_then(|stat| ProcessEntry::parse(&stat)) {
             all.insert(pid, process);
         }
     }
@@ -93,14 +93,14 @@ mod tests {
     #[test]
     fn the_fields_are_counted_from_behind_the_name() {
         let stat = "7 (a) b) S 5 7 7 0 -1 4194560 100 200 0 0 11 12 130 40 20 0 1 0 99 1000 321 0";
-        let expected = ProcessStat {
+        let expected = ProcessEntry {
             parent: 5,
             ticks: 23,
             children_ticks: 170,
             resident_pages: 321,
         };
-        assert_eq!(ProcessStat::parse(stat), Some(expected));
-        assert_eq!(ProcessStat::parse("7 (a) S 1"), None);
+        assert_eq!(ProcessEntry::parse(stat), Some(expected));
+        assert_eq!(ProcessEntry::parse("7 (a) S 1"), None);
     }
 
     #[test]

@@ -11,7 +11,8 @@
 //!
 //! # Non-goals
 //!
-//! * Load. The engine's threads take their sockets with [`Connection::into_channel`]; this crate is not built for speed.
+//! * Load. The engine's threads take their sockets with [`Connection::into_channel`]; this crate is not built for
+//!   speed.
 //! * Producing and consuming (`load`).
 //! * Kerberos (GSSAPI), and requesting OAUTHBEARER tokens from a server.
 //!

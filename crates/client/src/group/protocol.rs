@@ -35,10 +35,10 @@ pub(super) struct Subscription {
 }
 
 /// A member's subscription, in the form that an assignor expects.
-pub(super) fn subscription(wanted: &Subscription, assignor: Assignor) -> Vec<u8> {
-    let user_data = user_data(wanted, assignor);
+pub(super) fn subscription(member: &Subscription, assignor: Assignor) -> Vec<u8> {
+    let user_data = user_data(member, assignor);
     let mut message = ConsumerProtocolSubscription {
-        topics: wanted
+        topics: member
             .topics
             .iter()
             .map(|topic| topic.as_str().into())
@@ -47,7 +47,7 @@ pub(super) fn subscription(wanted: &Subscription, assignor: Assignor) -> Vec<u8>
         ..ConsumerProtocolSubscription::default()
     };
     if assignor == Assignor::CooperativeSticky {
-        let owned = wanted
+        let owned = member
             .owned
             .iter()
             .map(|(topic, partitions)| TopicPartition {
@@ -55,22 +55,22 @@ pub(super) fn subscription(wanted: &Subscription, assignor: Assignor) -> Vec<u8>
                 partitions: partitions.clone(),
             });
         message.owned_partitions = owned.collect();
-        message.generation_id = wanted.generation;
+        message.generation_id = member.generation;
     }
     written(&message, SUBSCRIPTION_VERSION)
 }
 
 /// The user data of the sticky assignors, which versions before 2 read. `sticky`: the member's partitions and their
 /// generation; `cooperative-sticky`: the generation. None for a member that never had partitions.
-fn user_data(wanted: &Subscription, assignor: Assignor) -> Option<Vec<u8>> {
+fn user_data(member: &Subscription, assignor: Assignor) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let length = |of: usize| i32::try_from(of).unwrap_or(i32::MAX).to_be_bytes();
     match assignor {
         Assignor::Range | Assignor::RoundRobin => return None,
-        Assignor::Sticky if wanted.generation < 0 => return None,
+        Assignor::Sticky if member.generation < 0 => return None,
         Assignor::Sticky => {
-            out.extend(length(wanted.owned.len()));
-            for (topic, partitions) in &wanted.owned {
+            out.extend(length(member.owned.len()));
+            for (topic, partitions) in &member.owned {
                 out.extend(u16::try_from(topic.len()).unwrap_or(0).to_be_bytes());
                 out.extend(topic.as_bytes());
                 out.extend(length(partitions.len()));
@@ -79,7 +79,7 @@ fn user_data(wanted: &Subscription, assignor: Assignor) -> Option<Vec<u8>> {
         }
         Assignor::CooperativeSticky => {}
     }
-    out.extend(wanted.generation.to_be_bytes());
+    out.extend(member.generation.to_be_bytes());
     Some(out)
 }
 
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     /// A subscription to topic "ab"; the member has partitions 0 and 3, or none.
-    fn wanted(owned: &str) -> Subscription {
+    fn member(owned: &str) -> Subscription {
         let has = !owned.is_empty();
         Subscription {
             topics: vec!["ab".to_owned()],
@@ -210,13 +210,13 @@ mod tests {
         let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x18\
             \x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x05\
             \x00\x00\x00\x00\xff\xff\xff\xff";
-        assert_eq!(subscription(&wanted("ab"), Assignor::Sticky), expected);
+        assert_eq!(subscription(&member("ab"), Assignor::Sticky), expected);
         assert_eq!(
             subscribed(expected, Assignor::Sticky).unwrap(),
-            wanted("ab")
+            member("ab")
         );
-        let new = subscription(&wanted(""), Assignor::Sticky);
-        assert_eq!(subscribed(&new, Assignor::Sticky).unwrap(), wanted(""));
+        let new = subscription(&member(""), Assignor::Sticky);
+        assert_eq!(subscribed(&new, Assignor::Sticky).unwrap(), member(""));
     }
 
     #[test]
@@ -225,12 +225,12 @@ mod tests {
         let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x04\x00\x00\x00\x05\
             \x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x05";
         let assignor = Assignor::CooperativeSticky;
-        assert_eq!(subscription(&wanted("ab"), assignor), expected);
-        assert_eq!(subscribed(expected, assignor).unwrap(), wanted("ab"));
+        assert_eq!(subscription(&member("ab"), assignor), expected);
+        assert_eq!(subscribed(expected, assignor).unwrap(), member("ab"));
         // Version 1, of Kafka 2.4: only the user data contain the generation.
         let mut v1 = expected[..expected.len() - 4].to_vec();
         v1[1] = 1;
-        assert_eq!(subscribed(&v1, assignor).unwrap(), wanted("ab"));
+        assert_eq!(subscribed(&v1, assignor).unwrap(), member("ab"));
     }
 
     #[test]
@@ -244,7 +244,7 @@ mod tests {
         let old = b"\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03";
         let expected = Subscription {
             generation: -1,
-            ..wanted("ab")
+            ..member("ab")
         };
         assert_eq!(decode(old), expected);
         for junk in [
@@ -252,7 +252,7 @@ mod tests {
             b"\x7f\xff\xff\xff",
             b"\x00\x00\x00\x01\x00\x02ab\x7f\xff\xff\xff",
         ] {
-            assert_eq!(decode(junk), wanted(""));
+            assert_eq!(decode(junk), member(""));
         }
     }
 
@@ -261,8 +261,8 @@ mod tests {
         // Version 2; one topic "ab"; user data null (-1); no owned partitions; generation -1.
         let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\xff\xff\xff\xff\x00\x00\x00\x00\
             \xff\xff\xff\xff";
-        let wanted = wanted("");
-        assert_eq!(subscription(&wanted, Assignor::Range), expected);
+        let member = member("");
+        assert_eq!(subscription(&member, Assignor::Range), expected);
         // Version 0; "ab" with partitions 0 and 3; user data null.
         let given = Partitions::from([("ab".to_owned(), vec![0, 3])]);
         let expected = b"\x00\x00\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\

@@ -6,6 +6,7 @@ mod backoff;
 mod changes;
 mod lag;
 mod pace;
+mod question;
 mod topic_poller;
 
 use std::sync::mpsc::{Sender, channel};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kgauge_client::admin::EndOf;
 use kgauge_client::cluster::Partition;
-use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
+use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_results::run::{
     Event, EventKind, Evidence, EvidenceKind, GroupSample, MissingEvidence, Subject,
     TopicReplicasSample, TopicSample,
@@ -15,6 +15,7 @@ use super::backoff::Backoffs;
 use super::changes::{KnownTopic, PartitionState, summarize};
 use super::lag::{Ends, LogEnd, ObservedReplica};
 use super::pace::PollPace;
+use super::question::Question;
 use super::{TopicObservation, WireWatch};
 use crate::observation::unix_ms;
 
@@ -23,36 +24,6 @@ const ANSWER_MAX: Duration = Duration::from_secs(1);
 
 /// Limit on the number of changed partitions that get a line in one sample.
 const CHANGES_MAX: usize = 1_000;
-
-/// A request that is no longer sent once a broker has refused it for good.
-#[derive(Debug, Default)]
-struct Question {
-    /// There was an answer.
-    is_answered: bool,
-    /// Why there was none, if so.
-    why: Option<String>,
-    is_given_up: bool,
-}
-
-impl Question {
-    /// Records an error; true if another attempt makes sense.
-    fn failed(&mut self, error: &ClusterError) -> bool {
-        if error.is_interruption() {
-            return true;
-        }
-        // Only a broker's own error is final: a failed connection says nothing about other brokers.
-        let is_word = matches!(error, ClusterError::Call(_) | ClusterError::Refused { .. });
-        self.is_given_up |= is_word && !error.may_pass();
-        self.why.get_or_insert_with(|| error.to_string());
-        !self.is_given_up
-    }
-
-    fn not_seen(&self, what: &str) -> Option<MissingEvidence> {
-        let why = self.why.clone().filter(|_| !self.is_answered)?;
-        let what = what.to_owned();
-        Some(MissingEvidence { what, why })
-    }
-}
 
 /// The state between samples.
 pub(super) struct TopicPoller {
