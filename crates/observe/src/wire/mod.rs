@@ -6,7 +6,7 @@ mod backoff;
 mod changes;
 mod lag;
 mod pace;
-mod question;
+mod request_status;
 mod topic_poller;
 
 use std::sync::mpsc::{Sender, channel};

@@ -15,7 +15,7 @@ use super::backoff::Backoffs;
 use super::changes::{KnownTopic, PartitionState, summarize};
 use super::lag::{Ends, LogEnd, ObservedReplica};
 use super::pace::PollPace;
-use super::question::Question;
+use super::request_status::RequestStatus;
 use super::{TopicObservation, WireWatch};
 use crate::observation::unix_ms;
 
@@ -37,10 +37,10 @@ pub(super) struct TopicPoller {
     resting: Backoffs<i32>,
     resting_groups: Backoffs<String>,
     coordinators: BTreeMap<String, i32>,
-    topic: Question,
-    followers: Question,
-    sizes: Question,
-    groups: Question,
+    topic: RequestStatus,
+    followers: RequestStatus,
+    sizes: RequestStatus,
+    groups: RequestStatus,
     samples: u64,
     span_ns: Option<(u64, u64)>,
     complaints: Vec<String>,
@@ -73,10 +73,10 @@ impl TopicPoller {
             resting: Backoffs::new(),
             resting_groups: Backoffs::new(),
             coordinators: BTreeMap::new(),
-            topic: Question::default(),
-            followers: Question::default(),
-            sizes: Question::default(),
-            groups: Question::default(),
+            topic: RequestStatus::default(),
+            followers: RequestStatus::default(),
+            sizes: RequestStatus::default(),
+            groups: RequestStatus::default(),
             samples: 0,
             span_ns: None,
             complaints: Vec::new(),
@@ -409,7 +409,7 @@ impl TopicPoller {
         ];
         let asked = questions.into_iter();
         let not_seen: Vec<MissingEvidence> = asked
-            .filter_map(|(question, what)| question.not_seen(what))
+            .filter_map(|(request_status, what)| request_status.not_seen(what))
             .collect();
         for not_seen in not_seen {
             self.write(at_ns, None, EvidenceKind::NotSeen(not_seen), sink);
@@ -479,7 +479,7 @@ impl BrokerPoll<'_> {
         &mut self,
         now_ns: &impl Fn() -> u64,
         ends: &mut Ends,
-        followers: &mut Question,
+        followers: &mut RequestStatus,
     ) -> Result<(), ()> {
         if followers.is_given_up {
             return Ok(());
@@ -519,7 +519,11 @@ impl BrokerPoll<'_> {
     }
 
     /// The size of all its logs.
-    fn log_sizes(&mut self, sizes: &mut Question, replies: &mut PollReplies) -> Result<(), ()> {
+    fn log_sizes(
+        &mut self,
+        sizes: &mut RequestStatus,
+        replies: &mut PollReplies,
+    ) -> Result<(), ()> {
         if sizes.is_given_up {
             return Ok(());
         }

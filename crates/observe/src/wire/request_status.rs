@@ -5,7 +5,7 @@ use kgauge_results::run::MissingEvidence;
 
 /// A request that is no longer sent once a broker has refused it for good.
 #[derive(Debug, Default)]
-pub(super) struct Question {
+pub(super) struct RequestStatus {
     /// There was an answer.
     pub(super) is_answered: bool,
     /// Why there was none, if so.
@@ -13,7 +13,7 @@ pub(super) struct Question {
     pub(super) is_given_up: bool,
 }
 
-impl Question {
+impl RequestStatus {
     /// Records an error; true if another attempt makes sense.
     pub(super) fn failed(&mut self, error: &ClusterError) -> bool {
         if error.is_interruption() {
