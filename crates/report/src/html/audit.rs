@@ -39,7 +39,7 @@ impl AuditLevel {
     /// `2 artefacts`.
     fn counted(self, count: u64) -> String {
         let (one, several) = match self {
-            AuditLevel::NotComparable => ("Not comparable", "not comparable"),
+            AuditLevel::NotComparable => ("not comparable", "not comparable"),
             AuditLevel::Contradiction => ("contradiction", "contradictions"),
             AuditLevel::Artefact => ("artefact", "artefacts"),
             AuditLevel::Caution => ("caution", "cautions"),
@@ -72,7 +72,10 @@ pub(super) fn write_summary(page: &mut Markup, trial: &TrialView, findings: &[St
     }
     let link = format!("#{}", id(trial));
     let levels = findings.iter().map(|one| AuditLevel::of_finding(one));
-    let counts = format!("audit: {}", count_by_level(levels));
+    let counts = match count_by_level(levels) {
+        none if none.is_empty() => "audit".to_owned(),
+        counts => format!("audit: {counts}"),
+    };
     page.element("span", &[("class", "small block")], |page| {
         page.leaf("a", &[("href", &link)], &counts);
     });
