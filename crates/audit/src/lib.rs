@@ -38,6 +38,7 @@ mod producer;
 mod rate;
 mod rdkafka;
 mod read;
+mod text;
 
 pub use consumer::ConsumerLine;
 pub use context::Context;
@@ -45,7 +46,7 @@ pub use distribution::PublishedTimes;
 pub use finding::{AuditRule, Finding, FindingLocation, FindingSeverity};
 pub use line::{AuditedLine, ParsedLine};
 pub use omb::OmbResult;
-pub use options::{Options, parse_bits, parse_release, parse_with_unit};
+pub use options::{Options, parse_bits, parse_bytes, parse_release, parse_with_unit};
 pub use producer::ProducerLine;
 pub use rate::Rate;
 pub use rdkafka::RdkafkaLine;

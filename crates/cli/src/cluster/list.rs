@@ -1,10 +1,13 @@
 //! Lists and ends started clusters; lists the releases that can be started.
 
+use std::ops::Range;
+
 use kgauge_scenario::TargetKind;
 use kgauge_target::kafka::{ClusterRecord, ClusterState, clusters, versions};
 use serde_json::json;
 
 use crate::args::{ClusterDown, ClusterStatus, ClusterVersions};
+use crate::ask;
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::host::{host_setup, state_dir};
 use crate::print;
@@ -32,7 +35,9 @@ pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
     if arguments.names.is_empty() {
         let is_free = |record: &&ClusterRecord| record.state() != ClusterState::Held;
         selection = known.iter().filter(is_free).collect();
-        check_is_one(&selection, arguments.all)?;
+        if !arguments.all {
+            selection = choose(selection)?;
+        }
     }
     if selection.is_empty() {
         print::line("no cluster to stop");
@@ -52,22 +57,42 @@ pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Good)
 }
 
-/// Without a name, at most one cluster may run. The rest of dead ones is always removed.
-fn check_is_one(selection: &[&ClusterRecord], all: bool) -> anyhow::Result<()> {
-    let runs = |record: &&&ClusterRecord| record.state() != ClusterState::Dead;
-    let running: Vec<&&ClusterRecord> = selection.iter().filter(runs).collect();
-    if all || running.len() < 2 {
-        return Ok(());
+/// Of several running clusters the user chooses one or all. The rest of dead ones is always removed.
+fn choose(selection: Vec<&ClusterRecord>) -> anyhow::Result<Vec<&ClusterRecord>> {
+    let is_dead = |record: &&ClusterRecord| record.state() == ClusterState::Dead;
+    let (mut chosen, running): (Vec<_>, Vec<_>) = selection.into_iter().partition(is_dead);
+    let count = running.len();
+    if count < 2 {
+        chosen.extend(running);
+        return Ok(chosen);
     }
-    let names = running
-        .iter()
-        .map(|record| format!("\n  {}  {}", record.name, kind(record)));
-    let words = format!(
-        "{} clusters are running; name those to stop, or pass --all:{}",
-        running.len(),
-        names.collect::<String>()
-    );
-    Err(stop(ExitStatus::BadInput, words))
+    let names = running.iter();
+    let names = names.map(|record| format!("{}  {}", record.name, kind(record)));
+    let names: Vec<String> = names.collect();
+    let numbered = (1..).zip(&names);
+    let numbered: String = numbered.map(|(number, name)| format!("\n  {number}  {name}")).collect();
+    let question = format!("{count} clusters are running:{numbered}\nStop which? [1-{count}, all] ");
+    let Some(answer) = ask::line(&question) else {
+        let words = format!(
+            "{count} clusters are running; name those to stop, or pass --all:\n  {}",
+            names.join("\n  ")
+        );
+        return Err(stop(ExitStatus::BadInput, words));
+    };
+    let Some(positions) = positions(&answer, count) else {
+        return Err(stop(ExitStatus::Interrupted, "no cluster was stopped"));
+    };
+    chosen.extend(&running[positions]);
+    Ok(chosen)
+}
+
+/// The positions that an answer selects: a number counts from 1.
+fn positions(answer: &str, count: usize) -> Option<Range<usize>> {
+    if answer == "all" {
+        return Some(0..count);
+    }
+    let number: usize = answer.parse().ok()?;
+    (1..=count).contains(&number).then(|| number - 1..number)
 }
 
 /// The kind of a cluster.
@@ -162,4 +187,18 @@ pub(super) fn releases(arguments: &ClusterVersions) -> anyhow::Result<ExitStatus
         "\n{java}\nOther releases: kafka:VERSION. Maven downloads them on first use."
     ));
     Ok(ExitStatus::Good)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_selects_one_or_all() {
+        assert_eq!(positions("2", 3), Some(1..2));
+        assert_eq!(positions("all", 3), Some(0..3));
+        for wrong in ["", "0", "4", "-1", "x", "1 2"] {
+            assert_eq!(positions(wrong, 3), None, "{wrong}");
+        }
+    }
 }

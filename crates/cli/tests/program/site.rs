@@ -73,6 +73,7 @@ impl Site {
         command
             .args(arguments)
             .current_dir(self.dir.path())
+            .env_remove("KGAUGE_TARGET")
             .stdin(Stdio::null());
         command
     }
