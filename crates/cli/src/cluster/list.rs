@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use kgauge_scenario::TargetKind;
-use kgauge_target::kafka::{ClusterRecord, ClusterState, clusters, versions};
+use kgauge_scenario::format::plural;
+use kgauge_target::kafka::{ClusterRecord, ClusterState, clusters, release_table, versions};
 use serde_json::json;
 
 use crate::args::{ClusterDown, ClusterStatus, ClusterVersions};
@@ -50,8 +50,8 @@ pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
         print::line(&format!(
             "stopped {} ({}): {}, data removed{logs}",
             record.name,
-            kind(record),
-            processes(down.processes)
+            record.release(),
+            plural(down.processes as u64, "process", "processes")
         ));
     }
     Ok(ExitStatus::Good)
@@ -67,7 +67,7 @@ fn choose(selection: Vec<&ClusterRecord>) -> anyhow::Result<Vec<&ClusterRecord>>
         return Ok(chosen);
     }
     let names = running.iter();
-    let names = names.map(|record| format!("{}  {}", record.name, kind(record)));
+    let names = names.map(|record| format!("{}  {}", record.name, record.release()));
     let names: Vec<String> = names.collect();
     let numbered = (1..).zip(&names);
     let numbered: String = numbered.map(|(number, name)| format!("\n  {number}  {name}")).collect();
@@ -95,21 +95,6 @@ fn positions(answer: &str, count: usize) -> Option<Range<usize>> {
     (1..=count).contains(&number).then(|| number - 1..number)
 }
 
-/// The kind of a cluster.
-fn kind(record: &ClusterRecord) -> String {
-    match record.kind {
-        TargetKind::Embedded => "embedded, not Apache Kafka".to_owned(),
-        TargetKind::Kafka | TargetKind::Existing => format!("Apache Kafka {}", record.version),
-    }
-}
-
-fn processes(count: usize) -> String {
-    match count {
-        1 => "1 process".to_owned(),
-        count => format!("{count} processes"),
-    }
-}
-
 /// Lists the started clusters.
 pub(super) fn status(arguments: &ClusterStatus) -> anyhow::Result<ExitStatus> {
     let known = clusters(&state_dir()).or_unwritable()?;
@@ -132,20 +117,7 @@ pub(super) fn status(arguments: &ClusterStatus) -> anyhow::Result<ExitStatus> {
         print::line("no cluster that kgauge started");
     }
     for record in &known {
-        let words = match record.state() {
-            ClusterState::Held => "used by a running kgauge",
-            ClusterState::Detached => "detached",
-            ClusterState::Orphaned => "left behind by a kgauge that has exited",
-            ClusterState::Dead => "killed; files of it are left",
-        };
-        print::line(&format!(
-            "{}  {}, {}, {words}\n  bootstrap.servers={}\n  logs in {}",
-            record.name,
-            kind(record),
-            processes(record.alive().len()),
-            record.bootstrap_servers,
-            record.log_dir.display()
-        ));
+        print::line(&record.to_string());
     }
     let is_left = |record: &ClusterRecord| record.state() != ClusterState::Held;
     if known.iter().any(is_left) {
@@ -164,28 +136,7 @@ pub(super) fn releases(arguments: &ClusterVersions) -> anyhow::Result<ExitStatus
         print::json(&json!({"java": java, "releases": rows}))?;
         return Ok(ExitStatus::Good);
     }
-    print::line(&format!(
-        "{:<10} {:<8} {:<10} {:<13} cache",
-        "release", "checked", "mode", "Java"
-    ));
-    for row in &rows {
-        let checked = if row.checked { "yes" } else { "no" };
-        let java = match row.java_fits {
-            Some(false) => format!("{} !", row.java),
-            _ => row.java.clone(),
-        };
-        let cache = match (&row.cached, row.cached_bytes) {
-            (Some(dir), Some(bytes)) => format!("{} MB in {}", bytes / 1_000_000, dir.display()),
-            _ => "-".to_owned(),
-        };
-        print::line(&format!(
-            "{:<10} {checked:<8} {:<10} {java:<13} {cache}",
-            row.version, row.coordination
-        ));
-    }
-    print::line(&format!(
-        "\n{java}\nOther releases: kafka:VERSION. Maven downloads them on first use."
-    ));
+    print::result(&release_table(&rows, &java));
     Ok(ExitStatus::Good)
 }
 
