@@ -101,9 +101,13 @@ impl RunPreview {
                     name => format!("{name}: "),
                 };
                 writeln!(f, "  {name}{}", length(trial))?;
-                for goal in goals(trial) {
-                    writeln!(f, "    goal {goal}")?;
-                }
+            }
+            // Trials of one scenario share them.
+            for fault in &first.faults {
+                writeln!(f, "  fault {fault}")?;
+            }
+            for goal in goals(first) {
+                writeln!(f, "  goal {goal}")?;
             }
         }
         Ok(())
@@ -211,7 +215,7 @@ repeats: 2
         for line in [
             "small: Why?",
             "  topic.replication=1: 2 repeats, warm-up 2 s, hold 8 s",
-            "    goal w.latency.p99 <= 20 ms",
+            "  goal w.latency.p99 <= 20 ms",
             "plan     2 trials, 4 repeats, about 42 s",
             "order    random within each scenario; --seed N shows that of a seed",
             "target   at least 3 brokers",

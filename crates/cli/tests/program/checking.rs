@@ -17,7 +17,7 @@ fn a_check_shows_plan_time_and_bytes_and_starts_nothing() {
     for line in [
         "tiny: Does it work?",
         "  4 repeats, no warm-up, hold 1 s",
-        "    goal writers.throughput >= 10/s",
+        "  goal writers.throughput >= 10/s",
         "latency: What is the latency of 10k/s records of 1 kB?",
     ] {
         assert!(shown.lines().any(|one| one == line), "{line:?}\n{shown}");
