@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kgauge_client::config::{KeyRole, key_role};
-use kgauge_scenario::Problems;
+use kgauge_scenario::{Problem, Problems};
 
 use crate::failure::ToolFailure;
 
@@ -100,8 +100,7 @@ impl Draft {
                 let problems = accepts(&one(key, value)).err();
                 let problem = problems.as_ref().and_then(|problems| problems.iter().next());
                 if let Some(problem) = problem {
-                    let why = format!("{}; {}", problem.what, problem.cure);
-                    self.left_out.push((key.clone(), why));
+                    self.left_out.push(refused(key, problem));
                 }
                 problem.is_none()
             });
@@ -159,6 +158,16 @@ impl Draft {
             text.push('\n');
         }
         text
+    }
+}
+
+/// A setting that the flow cannot have, and why. A key that looks like no setting may be a part of a password.
+fn refused(key: &str, problem: &Problem) -> (String, String) {
+    let is_plain = |letter: char| letter.is_ascii_lowercase() || ".-_".contains(letter);
+    match (key_role(key), key.chars().all(is_plain)) {
+        (Some(_), _) => (key.to_owned(), format!("{}; {}", problem.what, problem.cure)),
+        (None, true) => (key.to_owned(), "Kafka's clients have no such setting".to_owned()),
+        (None, false) => ("a word".to_owned(), "it is not a setting of Kafka's clients".to_owned()),
     }
 }
 

@@ -131,11 +131,13 @@ mod tests {
             format!(
                 "kafka-producer-perf-test --topic t --num-records 10 --record-size 1 --throughput -1 \
                  --producer-props bootstrap.servers=a:1 security.protocol=SASL_SSL {jaas} \
-                 ssl.keystore.password=hunter2 my.password=hunter2 {more}"
+                 ssl.keystore.password=hunter2 my.password=hunter2 SHVudGVyMg== {more}"
             )
         };
         let text = scenario(&line("acks=all"));
-        assert!(!text.contains("hunter2") && !text.contains("username"), "{text}");
+        for secret in ["hunter2", "username", "SHVudGVyMg"] {
+            assert!(!text.contains(secret), "{text}");
+        }
         check(
             &text,
             &[

@@ -76,9 +76,10 @@ pub(super) fn draft(arguments: &[String]) -> Result<Draft, ToolFailure> {
     if let Some(servers) = given.text("bootstrap-server") {
         draft.set_servers(servers);
     }
-    let option = match given.has("command-property") {
-        true => "--command-property",
-        false => "--producer-props",
+    let option = match (given.has("command-property"), given.has("producer-props")) {
+        (true, _) => "--command-property",
+        (false, true) => "--producer-props",
+        (false, false) => "--transactional-id",
     };
     draft.settings(&words, option, settings, &|settings| {
         let transaction = settings.contains_key(ID).then_some(TransactionLength::Ns(1));
