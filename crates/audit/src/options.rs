@@ -69,10 +69,21 @@ mod tests {
     #[test]
     fn sizes_rates_and_releases_are_read() {
         assert_eq!(
-            [parse_bytes("33554432"), parse_bytes("32MiB"), parse_bytes("64 MB")],
+            [
+                parse_bytes("33554432"),
+                parse_bytes("32MiB"),
+                parse_bytes("64 MB")
+            ],
             [Some(33_554_432), Some(33_554_432), Some(64_000_000)]
         );
-        assert_eq!([parse_bytes("much"), parse_bytes("-1"), parse_bytes("3 parsec")], [None; 3]);
+        assert_eq!(
+            [
+                parse_bytes("much"),
+                parse_bytes("-1"),
+                parse_bytes("3 parsec")
+            ],
+            [None; 3]
+        );
         assert_eq!(
             [
                 parse_bits("1G"),

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::finding::{Finding, FindingSeverity};
 use crate::Audit;
+use crate::finding::{Finding, FindingSeverity};
 
 /// The maximum number of positions that are shown per finding.
 const PLACES_MAX: usize = 6;
@@ -46,7 +46,10 @@ impl fmt::Display for Audit {
 
 fn places(finding: &Finding) -> String {
     let shown = finding.places.iter().take(PLACES_MAX);
-    let shown = shown.map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let shown = shown
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
     match finding.places.len().saturating_sub(PLACES_MAX) {
         0 => shown,
         more => format!("{shown} and {more} more"),

@@ -13,7 +13,12 @@ use crate::value_parsers::{age, allowed, metric, percent};
 
 /// Measures what a Kafka cluster can do, and proves that its own numbers are right.
 #[derive(Debug, Parser)]
-#[command(name = "kgauge", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(
+    name = "kgauge",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
 #[command(after_help = help::KGAUGE)]
 pub(crate) struct Arguments {
     #[command(subcommand)]

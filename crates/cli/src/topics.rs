@@ -21,7 +21,11 @@ const TOPICS: [(&str, &str, &str); 4] = [
         include_str!("../../../docs/guide/report.md"),
         "## The latencies\n",
     ),
-    ("targets", include_str!("../../../docs/guide/targets.md"), ""),
+    (
+        "targets",
+        include_str!("../../../docs/guide/targets.md"),
+        "",
+    ),
     (
         "exit-codes",
         include_str!("../../../docs/guide/exit-codes.md"),

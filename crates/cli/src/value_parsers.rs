@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn an_age_has_a_unit() {
-        let hours = |hours| Ok(Duration::from_secs(3_600 * hours));
+        let hours = |hours: u64| Ok(Duration::from_secs(3_600 * hours));
         assert_eq!(age("12h"), hours(12));
         assert_eq!(age("30d"), hours(720));
         assert_eq!(age(" 2 w"), hours(336));

@@ -98,7 +98,8 @@ impl Page {
         } else if first.starts_with('#') {
             self.heading(first);
         } else if first.starts_with("    ") {
-            self.lines.extend(block.iter().map(|line| (*line).to_owned()));
+            self.lines
+                .extend(block.iter().map(|line| (*line).to_owned()));
         } else {
             self.paragraph(first, more, "", "");
         }
@@ -167,13 +168,16 @@ impl Page {
             };
             let middle = head.iter().zip(row).take(row.len() - 1).skip(1);
             let middle = middle.filter(|(_, cell)| !cell.is_empty());
-            let middle: Vec<String> = middle.map(|(name, cell)| format!("{name}: {cell}")).collect();
+            let middle: Vec<String> = middle
+                .map(|(name, cell)| format!("{name}: {cell}"))
+                .collect();
             let start = match middle.is_empty() {
                 true => name.clone(),
                 false => format!("{name} ({})", middle.join("; ")),
             };
             self.lines.extend(wrap(&start, self.width, "  ", "    "));
-            self.lines.extend(wrap(last, self.width, "      ", "      "));
+            self.lines
+                .extend(wrap(last, self.width, "      ", "      "));
         }
     }
 }
@@ -194,12 +198,13 @@ fn plain(text: &str) -> String {
     while let Some(at) = rest.find(['`', '*', '[']) {
         shown.push_str(&rest[..at]);
         rest = &rest[at..];
-        let (piece, length) = code(rest)
-            .or_else(|| link(rest))
-            .unwrap_or_else(|| match rest.starts_with("**") {
-                true => (String::new(), 2),
-                false => (rest[..1].to_owned(), 1),
-            });
+        let (piece, length) =
+            code(rest)
+                .or_else(|| link(rest))
+                .unwrap_or_else(|| match rest.starts_with("**") {
+                    true => (String::new(), 2),
+                    false => (rest[..1].to_owned(), 1),
+                });
         shown.push_str(&piece);
         rest = &rest[length..];
     }

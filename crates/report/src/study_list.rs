@@ -11,7 +11,10 @@ pub(crate) fn text(studies: &[Study]) -> String {
     text.push_str("\n  kgauge run latency --target HOST:9092 --rate 20k/s\n\n");
     for study in studies {
         let name = &study.name;
-        text.push_str(&format!("{name}\n  {}\n  {}\n\n", study.title, study.question));
+        text.push_str(&format!(
+            "{name}\n  {}\n  {}\n\n",
+            study.title, study.question
+        ));
         for scenario in &study.scenarios {
             text.push_str(&row(scenario.name(), scenario.question()));
         }

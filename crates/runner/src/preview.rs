@@ -224,7 +224,10 @@ repeats: 2
         ] {
             assert!(text.lines().any(|one| one == line), "{line:?}\n{text}");
         }
-        assert!(text.contains("writes   up to 40,004 records, 3.8 MiB"), "{text}");
+        assert!(
+            text.contains("writes   up to 40,004 records, 3.8 MiB"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -21,13 +21,15 @@ mod tests {
     #[test]
     fn keys_that_are_switched_off_can_be_switched_on() {
         let mut count = 0;
-        let lines = SCENARIO_TEMPLATE.lines().map(|line| match line.split_once('#') {
-            Some((indent, key)) if !key.is_empty() && !key.starts_with(' ') => {
-                count += 1;
-                format!("{indent}{key}\n")
-            }
-            _ => format!("{line}\n"),
-        });
+        let lines = SCENARIO_TEMPLATE
+            .lines()
+            .map(|line| match line.split_once('#') {
+                Some((indent, key)) if !key.is_empty() && !key.starts_with(' ') => {
+                    count += 1;
+                    format!("{indent}{key}\n")
+                }
+                _ => format!("{line}\n"),
+            });
         let text: String = lines.collect();
         let trials = read(&text).trials(Size::Default);
         assert_eq!((count, trials.len()), (9, 3), "{text}");

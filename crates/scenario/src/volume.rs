@@ -113,7 +113,11 @@ impl Trial {
         };
         let is_assumed = closed_loop && (limit > hold || warm_up_ns > 0);
         // One more for the record at time 0. What a closed loop writes is unknown without a pace.
-        let first = if closed_loop && records == 0.0 { 0.0 } else { 1.0 };
+        let first = if closed_loop && records == 0.0 {
+            0.0
+        } else {
+            1.0
+        };
         ((records + spread).ceil() + first, is_assumed)
     }
 }

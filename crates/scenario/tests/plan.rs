@@ -280,7 +280,10 @@ fn a_setting_of_several_flows_names_their_paths() {
     let other = "  - {name: x, kind: echo, shape: {constant: 1/s}, record: {size: 1 B}}\n";
     let mut scenario = scenario("", other);
     let error = scenario.set("linger.ms", "20").unwrap_err().to_string();
-    for words in ["several flows", "w.settings.linger.ms, x.settings.linger.ms"] {
+    for words in [
+        "several flows",
+        "w.settings.linger.ms, x.settings.linger.ms",
+    ] {
         assert!(error.contains(words), "{error}");
     }
     scenario.set("x.settings.linger.ms", "20").unwrap();

@@ -65,7 +65,10 @@ fn a_stored_summary_has_the_figures_of_a_list_of_runs() {
     let (_made, run) = whole_closed_run();
     let closed = headline(&run);
     near(closed.records_per_s.unwrap().0, 10_000.0, 0.001);
-    assert_eq!(closed.p99_ns, None, "the latency of a closed loop means nothing");
+    assert_eq!(
+        closed.p99_ns, None,
+        "the latency of a closed loop means nothing"
+    );
     assert_eq!(RunHeadline::of_summary("{}"), None);
 }
 

@@ -70,8 +70,11 @@ fn choose(selection: Vec<&ClusterRecord>) -> anyhow::Result<Vec<&ClusterRecord>>
     let names = names.map(|record| format!("{}  {}", record.name, record.release()));
     let names: Vec<String> = names.collect();
     let numbered = (1..).zip(&names);
-    let numbered: String = numbered.map(|(number, name)| format!("\n  {number}  {name}")).collect();
-    let question = format!("{count} clusters are running:{numbered}\nStop which? [1-{count}, all] ");
+    let numbered: String = numbered
+        .map(|(number, name)| format!("\n  {number}  {name}"))
+        .collect();
+    let question =
+        format!("{count} clusters are running:{numbered}\nStop which? [1-{count}, all] ");
     let Some(answer) = ask::line(&question) else {
         let words = format!(
             "{count} clusters are running; name those to stop, or pass --all:\n  {}",

@@ -22,7 +22,10 @@ fn a_check_shows_plan_time_and_bytes_and_starts_nothing() {
     ] {
         assert!(shown.lines().any(|one| one == line), "{line:?}\n{shown}");
     }
-    assert!(shown.contains("plan     1 trial, 4 repeats, about "), "{shown}");
+    assert!(
+        shown.contains("plan     1 trial, 4 repeats, about "),
+        "{shown}"
+    );
     assert!(!site.path("kgauge-runs").exists());
     let list: Value = serde_json::from_str(&checked(&site, &["tiny.yaml", "--json"])).unwrap();
     assert_eq!(list[0]["trials"][0]["repeats"], 2);
@@ -31,7 +34,10 @@ fn a_check_shows_plan_time_and_bytes_and_starts_nothing() {
     assert!(list[0]["order"].is_null());
     let study = checked(&site, &["linkedin-2014", "--quick", "--seed", "7"]);
     assert!(study.starts_with("study linkedin-2014: "), "{study}");
-    assert!(study.contains("order    single-producer, repeat 1\n"), "{study}");
+    assert!(
+        study.contains("order    single-producer, repeat 1\n"),
+        "{study}"
+    );
 }
 
 #[test]

@@ -31,9 +31,16 @@ fn every_topic_is_plain_text_of_80_columns() {
 #[test]
 fn commands_have_their_help_there_too() {
     assert_eq!(shown(&["help"]), shown(&["--help"]));
-    assert_eq!(shown(&["help", "cluster", "up"]), shown(&["cluster", "up", "--help"]));
+    assert_eq!(
+        shown(&["help", "cluster", "up"]),
+        shown(&["cluster", "up", "--help"])
+    );
     let topics = "topics: scenario, marks, targets, exit-codes";
-    check_refused(&["help", "nonsense"], 2, &["no topic or command `nonsense`", topics]);
+    check_refused(
+        &["help", "nonsense"],
+        2,
+        &["no topic or command `nonsense`", topics],
+    );
 }
 
 #[test]

@@ -19,8 +19,14 @@ fn a_new_scenario_can_be_checked_and_is_not_overwritten() {
     let refused = site.run(&["init", "mine.yaml"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("the file exists; use --force"));
-    assert_eq!(fs::read_to_string(site.path("mine.yaml")).unwrap(), "precious");
-    assert_eq!(site.run(&["init", "mine.yaml", "--force"]).status.code(), Some(0));
+    assert_eq!(
+        fs::read_to_string(site.path("mine.yaml")).unwrap(),
+        "precious"
+    );
+    assert_eq!(
+        site.run(&["init", "mine.yaml", "--force"]).status.code(),
+        Some(0)
+    );
     assert_eq!(fs::read_to_string(site.path("mine.yaml")).unwrap(), written);
     assert_eq!(site.run(&["init"]).status.code(), Some(0));
     assert!(site.path("scenario.yaml").exists());
@@ -34,7 +40,10 @@ fn a_command_line_of_kafkas_tool_becomes_a_scenario_that_runs() {
     let output = site.run(&["init", "perf.yaml", "--from-perf-test", line]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let written = fs::read_to_string(site.path("perf.yaml")).unwrap();
-    assert!(written.contains("# Run it with --target b1:9092"), "{written}");
+    assert!(
+        written.contains("# Run it with --target b1:9092"),
+        "{written}"
+    );
     let run = ["run", "perf.yaml", "--out", "out", "--repeat", "1"];
     let output = site.run(&[&run[..], &["--set", "stages.warm-up=0 s"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -45,8 +54,16 @@ fn a_command_line_of_kafkas_tool_becomes_a_scenario_that_runs() {
 #[test]
 fn what_cannot_be_translated_is_refused_in_words() {
     let init = |line| ["init", "--from-perf-test", line];
-    check_refused(&init("ls -l"), 2, &["calls none of kafka-producer-perf-test"]);
+    check_refused(
+        &init("ls -l"),
+        2,
+        &["calls none of kafka-producer-perf-test"],
+    );
     let missing = "kafka-producer-perf-test --topic t --record-size 1 --throughput -1";
     check_refused(&init(missing), 2, &["argument --num-records is required"]);
-    check_refused(&["init", "no/such/folder.yaml"], 2, &["cannot write no/such/folder.yaml"]);
+    check_refused(
+        &["init", "no/such/folder.yaml"],
+        2,
+        &["cannot write no/such/folder.yaml"],
+    );
 }

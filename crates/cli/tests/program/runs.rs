@@ -25,17 +25,35 @@ fn runs_have_names_and_are_listed_and_pruned() {
         assert!(table.contains(name), "{table}");
     }
     let dirs = folders(&site);
-    let is_named = |dir: &PathBuf, start: &str| dir.file_name().unwrap().to_str().unwrap().starts_with(start);
-    assert!(is_named(&dirs[0], "after-20") && is_named(&dirs[1], "before-20-ms-20"), "{dirs:?}");
+    let is_named = |dir: &PathBuf, start: &str| {
+        dir.file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with(start)
+    };
+    assert!(
+        is_named(&dirs[0], "after-20") && is_named(&dirs[1], "before-20-ms-20"),
+        "{dirs:?}"
+    );
     assert_eq!(json(&dirs[1].join("run.json"))["name"], "before: 20 ms");
-    assert_eq!(json(&dirs[1].join("summary.json"))["run"]["name"], "before: 20 ms");
+    assert_eq!(
+        json(&dirs[1].join("summary.json"))["run"]["name"],
+        "before: 20 ms"
+    );
     let [after, before] = [&dirs[0], &dirs[1]].map(|dir| dir.to_str().unwrap());
     let compared = text(&site.run(&["compare", before, after]).stdout);
-    assert!(compared.contains("before: 20 ms") && compared.contains("after"), "{compared}");
+    assert!(
+        compared.contains("before: 20 ms") && compared.contains("after"),
+        "{compared}"
+    );
 
     let list = text(&site.run(&["runs"]).stdout);
     assert!(list.starts_with("2 runs in kgauge-runs, "), "{list}");
-    assert!(list.contains("UTC  after (counted) on embedded: "), "{list}");
+    assert!(
+        list.contains("UTC  after (counted) on embedded: "),
+        "{list}"
+    );
     let newest_first = list.find("\nafter-20") < list.find("\nbefore-20-ms-20");
     assert!(newest_first, "{list}");
     let output = site.run(&["runs", "--json"]);
@@ -50,14 +68,20 @@ fn runs_have_names_and_are_listed_and_pruned() {
     let refused = site.run(&prune);
     assert_eq!(refused.status.code(), Some(2));
     let stderr = text(&refused.stderr);
-    assert!(stderr.contains("before-20-ms-20") && stderr.contains("use --yes"), "{stderr}");
+    assert!(
+        stderr.contains("before-20-ms-20") && stderr.contains("use --yes"),
+        "{stderr}"
+    );
     assert_eq!(folders(&site).len(), 3, "nothing was removed");
     let young = site.run(&["runs", "--prune", "--older-than", "1d", "--yes"]);
     assert_eq!((young.status.code(), young.stdout.len()), (Some(0), 0));
     let pruned = site.run(&[&prune[..], &["--yes"]].concat());
     assert_eq!(pruned.status.code(), Some(0), "{}", text(&pruned.stderr));
     assert!(text(&pruned.stdout).starts_with("removed kgauge-runs/before-20-ms-20"));
-    assert_eq!(folders(&site), [dirs[0].clone(), site.path("kgauge-runs/mine")]);
+    assert_eq!(
+        folders(&site),
+        [dirs[0].clone(), site.path("kgauge-runs/mine")]
+    );
 }
 
 #[test]
@@ -71,7 +95,11 @@ fn a_list_of_no_runs_and_wrong_conditions_are_refused_in_words() {
     check_refused(&["runs", "--keep", "1"], 2, &["--prune"]);
     let age = ["runs", "--prune", "--older-than", "30"];
     check_refused(&age, 2, &["12h, 30d or 8w"]);
-    check_refused(&["run", "tiny.yaml", "--name", "/"], 2, &["--name: use at most 80"]);
+    check_refused(
+        &["run", "tiny.yaml", "--name", "/"],
+        2,
+        &["--name: use at most 80"],
+    );
 }
 
 #[test]

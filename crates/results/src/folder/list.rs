@@ -75,7 +75,10 @@ impl RunList {
             }
             // A folder that cannot be read has nothing to list.
             let below = folders_in(&dir).unwrap_or_default();
-            for dir in below.into_iter().filter(|dir| dir.join(layout::RUN).exists()) {
+            for dir in below
+                .into_iter()
+                .filter(|dir| dir.join(layout::RUN).exists())
+            {
                 list.add(dir);
             }
         }

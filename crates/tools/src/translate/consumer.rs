@@ -72,8 +72,14 @@ fn leave_out(draft: &mut Draft, given: &ParsedOptions, query: &ReadQuery) {
         draft.leave_out(&format!("--group {group}"), why);
     }
     for (option, why) in [
-        ("from-latest", "the scenario reads a backlog; for new records, add a produce flow"),
-        ("zookeeper", "kgauge talks only to brokers: use --target HOST:PORT"),
+        (
+            "from-latest",
+            "the scenario reads a backlog; for new records, add a produce flow",
+        ),
+        (
+            "zookeeper",
+            "kgauge talks only to brokers: use --target HOST:PORT",
+        ),
         ("timeout", "the flow ends when all records are read"),
         ("print-metrics", "every report has more than these metrics"),
         ("show-detailed-stats", "reports have a value per second"),

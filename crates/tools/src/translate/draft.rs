@@ -60,7 +60,8 @@ impl Draft {
             "each repeat creates its own topic",
         );
         if let Some(file) = file {
-            let why = "pass it as --target if it has bootstrap.servers; copy the flow's settings by hand";
+            let why =
+                "pass it as --target if it has bootstrap.servers; copy the flow's settings by hand";
             self.leave_out(&format!("the file {file}"), why);
         }
     }
@@ -76,7 +77,8 @@ impl Draft {
         for word in words {
             // The word may be a part of a password.
             let Some((key, value)) = word.split_once('=') else {
-                let message = format!("{option}: a word is not KEY=VALUE; put quotes around values");
+                let message =
+                    format!("{option}: a word is not KEY=VALUE; put quotes around values");
                 return Err(ToolFailure::Failed(message));
             };
             let (key, value) = (key.trim(), value.trim());
@@ -98,7 +100,9 @@ impl Draft {
         if accepts(&settings).is_err() {
             settings.retain(|key, value| {
                 let problems = accepts(&one(key, value)).err();
-                let problem = problems.as_ref().and_then(|problems| problems.iter().next());
+                let problem = problems
+                    .as_ref()
+                    .and_then(|problems| problems.iter().next());
                 if let Some(problem) = problem {
                     self.left_out.push(refused(key, problem));
                 }
@@ -153,7 +157,9 @@ impl Draft {
         for (yaml, comment) in &self.lines {
             match comment.as_str() {
                 "" => text.push_str(yaml),
-                comment => text.push_str(&format!("{yaml:COMMENT_COLUMN$}  # {}", one_line(comment))),
+                comment => {
+                    text.push_str(&format!("{yaml:COMMENT_COLUMN$}  # {}", one_line(comment)))
+                }
             }
             text.push('\n');
         }
@@ -165,9 +171,18 @@ impl Draft {
 fn refused(key: &str, problem: &Problem) -> (String, String) {
     let is_plain = |letter: char| letter.is_ascii_lowercase() || ".-_".contains(letter);
     match (key_role(key), key.chars().all(is_plain)) {
-        (Some(_), _) => (key.to_owned(), format!("{}; {}", problem.what, problem.cure)),
-        (None, true) => (key.to_owned(), "Kafka's clients have no such setting".to_owned()),
-        (None, false) => ("a word".to_owned(), "it is not a setting of Kafka's clients".to_owned()),
+        (Some(_), _) => (
+            key.to_owned(),
+            format!("{}; {}", problem.what, problem.cure),
+        ),
+        (None, true) => (
+            key.to_owned(),
+            "Kafka's clients have no such setting".to_owned(),
+        ),
+        (None, false) => (
+            "a word".to_owned(),
+            "it is not a setting of Kafka's clients".to_owned(),
+        ),
     }
 }
 
@@ -178,7 +193,9 @@ fn one(key: &str, value: &str) -> FlowSettings {
 /// A value as YAML: in quotes, unless it is a plain word or number.
 pub(super) fn scalar(value: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
-    match value.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && value.chars().all(is_plain) {
+    match value.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+        && value.chars().all(is_plain)
+    {
         true => value.to_owned(),
         // A string of JSON is one of YAML too.
         false => serde_json::Value::from(value).to_string(),

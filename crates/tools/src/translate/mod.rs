@@ -183,9 +183,17 @@ mod tests {
                 "    record: {size: 48 B, key: {sequence: {size: 8 B}}, headers: {count: 2, key-size: 4 \
                  B, value-size: 8 B}}",
             ),
-            ("kafka-e2e-latency a:1 t 5000 1 48", "    record: {size: 48 B}"),
+            (
+                "kafka-e2e-latency a:1 t 5000 1 48",
+                "    record: {size: 48 B}",
+            ),
         ] {
-            let lines = ["    kind: echo", "      acks: 1", "    records: 5000", record];
+            let lines = [
+                "    kind: echo",
+                "      acks: 1",
+                "    records: 5000",
+                record,
+            ];
             check(&scenario(line), &lines);
         }
     }
@@ -195,7 +203,10 @@ mod tests {
         let producer = "kafka-producer-perf-test --topic t --num-records 10 --bootstrap-server a:1";
         for (options, line) in [
             ("--throughput -1 --record-size 9", "    shape: max"),
-            ("--throughput 0.5 --payload-monotonic", "    record: {size: 8 B}"),
+            (
+                "--throughput 0.5 --payload-monotonic",
+                "    record: {size: 8 B}",
+            ),
             (
                 "--throughput -1 --payload-file 'my values.txt' --payload-delimiter ';'",
                 "    record: {file: {path: \"my values.txt\", delimiter: \";\", order: random}}",
@@ -231,7 +242,10 @@ mod tests {
             ("ls -l", "calls none of kafka-producer-perf-test"),
             ("kafka-topics --list", "cannot be translated"),
             ("kafka-e2e-latency 'a", "quotation mark"),
-            ("kafka-producer-perf-test --topic t", "num-records is required"),
+            (
+                "kafka-producer-perf-test --topic t",
+                "num-records is required",
+            ),
             ("kafka-producer-perf-test --nope", "unrecognized arguments"),
             (
                 "kafka-producer-perf-test --topic t --num-records 9 --record-size 9 --throughput 0",

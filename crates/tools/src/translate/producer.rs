@@ -62,15 +62,26 @@ pub(super) fn draft(arguments: &[String]) -> Result<Draft, ToolFailure> {
     draft.line("    kind: produce", "");
     draft.line(&format!("    shape: {shape}"), "--throughput");
     draft.line(&format!("    records: {}", args.records), "--num-records");
-    draft.line(&format!("    record: {record}"), &format!("--{}", args.payload));
+    draft.line(
+        &format!("    record: {record}"),
+        &format!("--{}", args.payload),
+    );
     let mut settings = FlowSettings::new();
     let words = [given.all("producer-props"), given.all("command-property")].concat();
     let has_id = words.iter().any(|word| word.trim_start().starts_with(ID));
-    let (id, ms) = (given.text("transactional-id"), given.text("transaction-duration-ms"));
+    let (id, ms) = (
+        given.text("transactional-id"),
+        given.text("transaction-duration-ms"),
+    );
     if has_id || id.is_some() || ms.is_some() {
         // Kafka's own default since 4.0.
-        let ms = given.number::<u64>("transaction-duration-ms", "Long")?.unwrap_or(3_000);
-        draft.line(&format!("    transaction: {ms} ms"), "--transaction-duration-ms");
+        let ms = given
+            .number::<u64>("transaction-duration-ms", "Long")?
+            .unwrap_or(3_000);
+        draft.line(
+            &format!("    transaction: {ms} ms"),
+            "--transaction-duration-ms",
+        );
         settings.extend(id.map(|id| (ID.to_owned(), id.to_owned())));
     }
     if let Some(servers) = given.text("bootstrap-server") {
@@ -82,7 +93,9 @@ pub(super) fn draft(arguments: &[String]) -> Result<Draft, ToolFailure> {
         (false, false) => "--transactional-id",
     };
     draft.settings(&words, option, settings, &|settings| {
-        let transaction = settings.contains_key(ID).then_some(TransactionLength::Ns(1));
+        let transaction = settings
+            .contains_key(ID)
+            .then_some(TransactionLength::Ns(1));
         let record = RecordPlan::of_values(1);
         ProduceFlow::from_properties("writers", record, transaction, settings).map(drop)
     })?;
@@ -98,7 +111,10 @@ fn leave_out(draft: &mut Draft, given: &ParsedOptions, topic: &str) {
         ("warmup-records", "stages.warm-up takes its place"),
         ("print-metrics", "every report has more than these metrics"),
         ("reporting-interval", "reports have a value per second"),
-        ("payload-monotonic", "values are random instead of increasing"),
+        (
+            "payload-monotonic",
+            "values are random instead of increasing",
+        ),
     ] {
         if given.has(option) {
             draft.leave_out(&format!("--{option}"), why);
