@@ -277,7 +277,7 @@ fn a_setting_of_one_flow_needs_no_path() {
 
 #[test]
 fn a_setting_of_several_flows_names_their_paths() {
-    let other = "  - {name: x, kind: echo, shape: {constant: 1/s}, record: {size: 1 B}}\n";
+    let other = "  - {name: x, kind: echo, shape: {constant: 1/s}, record: {size: 48 B}}\n";
     let mut scenario = scenario("", other);
     let error = scenario.set("linger.ms", "20").unwrap_err().to_string();
     for words in [

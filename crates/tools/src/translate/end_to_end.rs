@@ -13,10 +13,15 @@ use crate::release::ToolRelease;
 /// Slow enough for each record to arrive before the next one on most clusters.
 const RATE: &str = "500/s";
 
+/// The values of an echo flow contain timestamps, which need so many bytes.
+const VALUE_BYTES_MIN: usize = 48;
+
 /// The scenario of a command's options.
 pub(super) fn draft(call: &ToolCall) -> Result<Draft, ToolFailure> {
     let given = options::read(&END_TO_END, &call.arguments)?;
-    let args = EndToEndArgs::new(&given, call, ToolRelease::NEWEST)?;
+    let mut args = EndToEndArgs::new(&given, call, ToolRelease::NEWEST)?;
+    let requested_bytes = args.value_bytes;
+    args.value_bytes = requested_bytes.max(VALUE_BYTES_MIN);
     let question = format!(
         "How long do records of {} B take from producer to consumer?",
         args.value_bytes
@@ -41,6 +46,10 @@ pub(super) fn draft(call: &ToolCall) -> Result<Draft, ToolFailure> {
     })?;
     draft.finish("1 s", "");
     draft.leave_out_topic_and_file(&args.topic, args.file.as_deref());
+    if requested_bytes < VALUE_BYTES_MIN {
+        let option = format!("--record-size {requested_bytes}");
+        draft.leave_out(&option, "values of an echo flow have at least 48 B");
+    }
     if args.header_value_bytes < 0 {
         draft.leave_out("--record-header-size -1", "header values are not null");
     }

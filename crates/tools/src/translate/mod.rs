@@ -187,6 +187,10 @@ mod tests {
                 "kafka-e2e-latency a:1 t 5000 1 48",
                 "    record: {size: 48 B}",
             ),
+            (
+                "kafka-e2e-latency a:1 t 5000 1 10",
+                "#   --record-size 10: values of an echo flow have at least 48 B",
+            ),
         ] {
             let lines = [
                 "    kind: echo",
