@@ -5,6 +5,8 @@ use crate::terminal::wrap::wrap;
 
 /// Between columns of a table.
 const GAP: usize = 2;
+/// A column of names up to this width stays beside the texts of a table of two columns.
+const NAME_MAX: usize = 16;
 
 /// The page as plain text.
 pub(crate) fn text(markdown: &str, width: usize) -> String {
@@ -136,8 +138,8 @@ impl Page {
         self.lines.extend(lines);
     }
 
-    /// Rows side by side if they fit. Otherwise each row is a paragraph: its first cell, the others in parentheses, and
-    /// the last one below.
+    /// Rows side by side if they fit, or if the first of two columns is narrow. Otherwise each row is a paragraph: its
+    /// first cell, the others in parentheses, and the last one below.
     fn table(&mut self, block: &[&str]) {
         let is_rule = |line: &&&str| line.chars().all(|letter| "|-: ".contains(letter));
         let rows = block.iter().filter(|line| !is_rule(line));
@@ -162,10 +164,18 @@ impl Page {
             }
             return;
         }
+        let is_narrow = matches!(widths[..], [name, _] if name <= NAME_MAX);
         for row in below {
             let (Some(name), Some(last)) = (row.first(), row.last()) else {
                 continue;
             };
+            if is_narrow {
+                let pad = widths[0] - columns(name);
+                let start = format!("{:GAP$}{name}{:pad$}{:GAP$}", "", "", "");
+                let indent = " ".repeat(columns(&start));
+                self.lines.extend(wrap(last, self.width, &start, &indent));
+                continue;
+            }
             let middle = head.iter().zip(row).take(row.len() - 1).skip(1);
             let middle = middle.filter(|(_, cell)| !cell.is_empty());
             let middle: Vec<String> = middle
@@ -306,6 +316,22 @@ Next
       the batch.
   one (value: count)
       None.
+";
+        assert_eq!(text(markdown, 30), expected);
+    }
+
+    #[test]
+    fn narrow_names_stay_beside_their_texts() {
+        let markdown = "\
+| status | meaning |
+|---|---|
+| 0 | success |
+| 130 | interrupted; the report is still written |
+";
+        let expected = "  0       success
+  130     interrupted; the
+          report is still
+          written
 ";
         assert_eq!(text(markdown, 30), expected);
     }
