@@ -186,8 +186,10 @@ impl Page {
                 false => format!("{name} ({})", middle.join("; ")),
             };
             self.lines.extend(wrap(&start, self.width, "  ", "    "));
-            self.lines
-                .extend(wrap(last, self.width, "      ", "      "));
+            if !last.is_empty() {
+                let lines = wrap(last, self.width, "      ", "      ");
+                self.lines.extend(lines);
+            }
         }
     }
 }
