@@ -38,10 +38,68 @@ pub fn parse_bits(text: &str) -> Option<f64> {
     Some(value * factor)
 }
 
+/// Bytes: `33554432`, `32MiB`, `64 MB`.
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    let (value, unit) = parse_with_unit(text)?;
+    let factor = match unit {
+        "" | "B" => 1.0,
+        "KiB" => 1_024.0,
+        "MiB" => 1_048_576.0,
+        "GiB" => 1_073_741_824.0,
+        "kB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        _ => return None,
+    };
+    Some((value * factor) as u64)
+}
+
 /// Major and minor number of a release: `1.0.2`.
 pub fn parse_release(text: &str) -> Option<(u32, u32)> {
     let mut parts = text.split('.').map(|part| part.parse::<u32>().ok());
     let major = parts.next()??;
     let minor = parts.next().unwrap_or(Some(0))?;
     parts.all(|part| part.is_some()).then_some((major, minor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_rates_and_releases_are_read() {
+        assert_eq!(
+            [
+                parse_bytes("33554432"),
+                parse_bytes("32MiB"),
+                parse_bytes("64 MB")
+            ],
+            [Some(33_554_432), Some(33_554_432), Some(64_000_000)]
+        );
+        assert_eq!(
+            [
+                parse_bytes("much"),
+                parse_bytes("-1"),
+                parse_bytes("3 parsec")
+            ],
+            [None; 3]
+        );
+        assert_eq!(
+            [
+                parse_bits("1G"),
+                parse_bits("10 Gbit/s"),
+                parse_bits("100Mbps")
+            ],
+            [Some(1e9), Some(1e10), Some(1e8)]
+        );
+        assert_eq!(
+            [
+                parse_release("1.0.2"),
+                parse_release("4"),
+                parse_release("0.8.2.2")
+            ],
+            [Some((1, 0)), Some((4, 0)), Some((0, 8))]
+        );
+        assert_eq!([parse_release("new"), parse_release("1.x")], [None; 2]);
+    }
 }

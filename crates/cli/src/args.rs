@@ -1,17 +1,25 @@
 //! Command-line arguments. clap builds `--help` from the doc comments here.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use kgauge_analyze::compare::{FigureKind, GateChoice};
+use kgauge_analyze::compare::GateChoice;
 
 use crate::built_in_args::BuiltInArgs;
 use crate::compare_with::With;
 use crate::help;
+use crate::value_parsers::{age, allowed, metric, percent};
 
 /// Measures what a Kafka cluster can do, and proves that its own numbers are right.
 #[derive(Debug, Parser)]
-#[command(name = "kgauge", version, arg_required_else_help = true, after_help = help::KGAUGE)]
+#[command(
+    name = "kgauge",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+#[command(after_help = help::KGAUGE)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -21,6 +29,12 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a built-in scenario, a study, a scenario file or a saved plan, and report the results
     Run(Box<RunArgs>),
+    /// Write a scenario file to start from, also from a command line of Kafka's perf tools
+    Init(InitArgs),
+    /// Show what scenarios or studies would do, without load and without a target
+    Check(CheckArgs),
+    /// List run folders, or remove old ones
+    Runs(RunsArgs),
     /// List the built-in studies and the question that each answers
     Studies(StudiesArgs),
     /// Start and stop test clusters: embedded, or any release of Apache Kafka
@@ -35,6 +49,10 @@ pub(crate) enum Command {
     Truth(TruthArgs),
     /// Measure the maximum load that this machine can generate
     Ceiling(CeilingArgs),
+    /// Print a JSON Schema: for scenario files in editors, or for results
+    Schema(SchemaArgs),
+    /// Print a page of the guide, or the help of a command
+    Help(HelpArgs),
     /// Serve the embedded cluster to a parent process
     #[command(hide = true)]
     EmbeddedCluster,
@@ -49,7 +67,8 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "SCENARIO|STUDY|FILE", required_unless_present = "resume")]
     pub(crate) what: Option<String>,
 
-    /// Cluster to test; repeat to test several in turn and compare them [default: embedded].
+    /// Cluster to test; repeat to test several in turn and compare them [default: the environment
+    /// variable KGAUGE_TARGET, or else embedded].
     /// `embedded[:NODES][,security=KIND][,KEY=VALUE]`,
     /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`, `HOST:PORT[,HOST:PORT]`, or a Kafka
     /// client.properties file with `bootstrap.servers`
@@ -66,35 +85,12 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "[ID=]URL")]
     pub(crate) metrics: Vec<String>,
 
-    /// Run the short version: one to four minutes for a built-in study
-    #[arg(long, conflicts_with = "full")]
-    pub(crate) quick: bool,
-
-    /// Use the record counts of the published study; needs much more time and disk
-    #[arg(long)]
-    pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) changes: ScenarioArgs,
 
     /// Second cluster for scenarios with a mirror [default: a new one like the target]
     #[arg(long, value_name = "TARGET")]
     pub(crate) destination: Option<String>,
-
-    /// Override one scenario value: `writers.settings.linger.ms=0`, `stages.hold='5 s'`. May be
-    /// repeated
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
-
-    /// Client that sends: `kgauge`, `java` (kafka-clients 4.3.1), `java:RELEASE` or `librdkafka`.
-    /// Repeat to run one trial per client and compare them
-    #[arg(long = "driver", value_name = "NAME")]
-    pub(crate) drivers: Vec<String>,
-
-    /// Run only these scenarios of a study, separated by commas
-    #[arg(long = "only", value_name = "SCENARIO", value_delimiter = ',')]
-    pub(crate) only: Vec<String>,
-
-    /// Number of repeats per trial [default: `repeats` in the scenario]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) repeat: Option<u32>,
 
     /// Random seed [default: random, printed at start]
     #[arg(long, value_name = "N")]
@@ -104,9 +100,13 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
+    /// Name of the run: title of its report, start of its folder's name, and its name in `compare`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
     /// Resume an interrupted run or one with failed trials; only unfinished trials run. Uses the
     /// same target unless `--target` names another
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "out", "seed", "quick", "full", "set", "drivers", "only", "repeat", "prices"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "out", "name", "seed", "quick", "full", "set", "drivers", "only", "repeat", "prices"])]
     pub(crate) resume: Option<PathBuf>,
 
     /// Keep the topics of the run and the data of an embedded cluster
@@ -148,12 +148,137 @@ pub(crate) struct RunArgs {
     pub(crate) built_in: BuiltInArgs,
 }
 
+/// Flags that change scenarios.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ScenarioArgs {
+    /// Run the short version: one to four minutes for a built-in study
+    #[arg(long, conflicts_with = "full")]
+    pub(crate) quick: bool,
+
+    /// Use the record counts of the published study; needs much more time and disk
+    #[arg(long)]
+    pub(crate) full: bool,
+
+    /// Override one scenario value: `writers.settings.linger.ms=0`, `stages.hold='5 s'`, or
+    /// `linger.ms=0` if only one flow has this setting. May be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// Client that sends: `kgauge`, `java` (kafka-clients 4.3.1), `java:RELEASE` or `librdkafka`.
+    /// Repeat to run one trial per client and compare them
+    #[arg(long = "driver", value_name = "NAME")]
+    pub(crate) drivers: Vec<String>,
+
+    /// Run only these scenarios of a study, separated by commas
+    #[arg(long = "only", value_name = "SCENARIO", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+
+    /// Number of repeats per trial [default: `repeats` in the scenario]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeat: Option<u32>,
+}
+
 /// List the built-in studies and the question that each answers
 #[derive(Debug, Args)]
 pub(crate) struct StudiesArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Write a scenario file to start from, also from a command line of Kafka's perf tools
+#[derive(Debug, Args)]
+#[command(after_help = help::INIT)]
+pub(crate) struct InitArgs {
+    /// File to write, or `-` for stdout
+    #[arg(value_name = "FILE", default_value = "scenario.yaml")]
+    pub(crate) file: PathBuf,
+
+    /// Translate this command line of kafka-producer-perf-test, kafka-consumer-perf-test or
+    /// kafka-e2e-latency
+    #[arg(long, value_name = "COMMAND LINE")]
+    pub(crate) from_perf_test: Option<String>,
+
+    /// Overwrite an existing file
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Show what scenarios or studies would do, without load and without a target
+#[derive(Debug, Args)]
+#[command(after_help = help::CHECK)]
+pub(crate) struct CheckArgs {
+    /// Scenario files, study folders, saved plans, or names of built-in scenarios and studies
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) changes: ScenarioArgs,
+
+    /// Show the order of the repeats that this seed gives
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// Print JSON: a list with an entry for each file
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// List run folders, or remove old ones
+#[derive(Debug, Args)]
+#[command(after_help = help::RUNS)]
+pub(crate) struct RunsArgs {
+    /// Folder with run folders
+    #[arg(value_name = "DIR", default_value = kgauge_runner::RUNS)]
+    pub(crate) dir: PathBuf,
+
+    /// Remove finished runs; needs --older-than or --keep
+    #[arg(long)]
+    pub(crate) prune: bool,
+
+    /// Remove runs that ended longer ago than this: `12h`, `30d` or `8w`
+    #[arg(long, value_name = "TIME", value_parser = age, requires = "prune")]
+    pub(crate) older_than: Option<Duration>,
+
+    /// Keep the N newest finished runs
+    #[arg(long, value_name = "N", requires = "prune")]
+    pub(crate) keep: Option<usize>,
+
+    /// Do not ask for confirmation before removing runs
+    #[arg(long, requires = "prune")]
+    pub(crate) yes: bool,
+
+    /// Print JSON: all runs, or with --prune those that were removed
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Print a JSON Schema: for scenario files in editors, or for results
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// Kind of file
+    #[arg(value_name = "KIND", default_value = "scenario")]
+    pub(crate) kind: SchemaKind,
+}
+
+/// Files that have a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SchemaKind {
+    /// Scenario file
+    Scenario,
+    /// summary.json of a run
+    Summary,
+    /// comparison.json
+    Comparison,
+}
+
+/// Print a page of the guide, or the help of a command
+#[derive(Debug, Args)]
+#[command(after_help = help::HELP)]
+pub(crate) struct HelpArgs {
+    /// `scenario`, `marks`, `targets`, `exit-codes`, or a command
+    #[arg(value_name = "TOPIC|COMMAND")]
+    pub(crate) words: Vec<String>,
 }
 
 /// Regenerate the report of a run
@@ -354,53 +479,6 @@ pub(crate) enum CompareForm {
     Markdown,
 }
 
-/// Parses a percentage, such as `1.5` or `1.5%`, into a fraction.
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim_end();
-    match number.parse::<f64>() {
-        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err("expected a percentage between 0 and 100, such as 1.5".to_owned()),
-    }
-}
-
-/// Parses a limit: `10%`, `10 %` and `10` are percentages, `0.1` (below 1, no sign) is a fraction.
-fn allowed(text: &str) -> Result<f64, String> {
-    let (number, is_percent) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim(), true),
-        None => (text.trim(), false),
-    };
-    let fraction = number
-        .parse::<f64>()
-        .map(|number| match is_percent || number >= 1.0 {
-            true => number / 100.0,
-            false => number,
-        });
-    match fraction {
-        Ok(fraction) if fraction > 0.0 && fraction < 1.0 => Ok(fraction),
-        _ => Err("expected a percentage above 0 and below 100, such as 10%".to_owned()),
-    }
-}
-
-/// Parses `p99` or `p99=30%`; one name may select several figures.
-fn metric(text: &str) -> Result<Vec<GateChoice>, String> {
-    let (name, limit) = match text.split_once('=') {
-        Some((name, limit)) => (name.trim(), Some(allowed(limit)?)),
-        None => (text.trim(), None),
-    };
-    let figures = FigureKind::named(name);
-    if figures.is_empty() {
-        return Err(format!(
-            "unknown figure; expected one of {}",
-            FigureKind::NAMES.join(", ")
-        ));
-    }
-    let choice = |figure: &FigureKind| GateChoice {
-        figure: *figure,
-        allowed: limit,
-    };
-    Ok(figures.iter().map(choice).collect())
-}
-
 /// Start and stop test clusters: embedded, or any release of Apache Kafka
 #[derive(Debug, Args)]
 pub(crate) struct ClusterArgs {
@@ -462,8 +540,8 @@ pub(crate) struct ClusterUp {
 /// Stop detached clusters, and clean up after a killed kgauge: processes, data, keys
 #[derive(Debug, Args)]
 pub(crate) struct ClusterDown {
-    /// Clusters to stop, as listed by `kgauge cluster status`. Optional if only one cluster is not in
-    /// use by a running kgauge
+    /// Clusters to stop, as listed by `kgauge cluster status` [default: the only one that no running
+    /// kgauge uses; kgauge asks which if there are several]
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 

@@ -1,12 +1,12 @@
 //! The flags of built-in scenarios.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use kgauge_scenario::{BuiltIn, BuiltInOptions};
 
 use crate::exit::{ExitStatus, OrStop, stop};
-use crate::print;
+use crate::{new_file, print};
 
 /// Flags that fill in a built-in scenario.
 #[derive(Debug, Default, PartialEq, Eq, Args)]
@@ -87,7 +87,8 @@ impl BuiltInArgs {
         };
         let text = built_in.text(&self.options()).or_bad_input()?;
         if let Some(file) = &self.write_scenario {
-            write_new(file, &text)?;
+            let fix = "choose another one with --write-scenario";
+            new_file::write(file, &text, Some(fix))?;
             print::message(&format!("kgauge: scenario written to {}", file.display()));
         }
         Ok(Some(text))
@@ -110,19 +111,4 @@ impl BuiltInArgs {
             goals: self.goals.clone(),
         }
     }
-}
-
-/// Writes a file that does not exist yet.
-fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
-    use std::io::Write as _;
-
-    let mut options = std::fs::OpenOptions::new();
-    let opened = options.write(true).create_new(true).open(file);
-    let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
-    written.map_err(|error| {
-        stop(
-            ExitStatus::BadInput,
-            format!("--write-scenario {}: {error}", file.display()),
-        )
-    })
 }

@@ -103,7 +103,7 @@ impl NamedDir {
                 dir: PathBuf::from(dir),
             },
             None => NamedDir {
-                name: None,
+                name: RunRead::head(argument).ok().and_then(|head| head.name),
                 dir: argument.to_owned(),
             },
         }
@@ -116,7 +116,7 @@ impl NamedDir {
     }
 }
 
-/// The name of a side: that of its first run, or its folder, or the common beginning of its folders.
+/// The name of a side: the given one, that of its first run, its folder, or the common beginning of its folders.
 fn side_name(side: &[NamedDir]) -> String {
     let Some(first) = side.first() else {
         return String::new();

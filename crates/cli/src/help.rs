@@ -5,10 +5,13 @@
 
 pub(crate) const KGAUGE: &str = "\
 Examples:
+  kgauge run latency --target host:9092 --rate 20k/s   # an existing cluster
   kgauge run linkedin-2014 --quick               # on the embedded cluster
   kgauge run linkedin-2014 --target kafka:4.3.1  # on Apache Kafka 4.3.1
-  kgauge run linkedin-2014 --target host:9092    # on an existing cluster
+  kgauge init my-scenario.yaml                   # a scenario to start from
+  kgauge check my-scenario.yaml                  # its plan, without load
   kgauge run my-scenario.yaml --repeat 5         # your own scenario
+  kgauge runs                                    # earlier runs
   kgauge report kgauge-runs/RUN                  # report an earlier run
   kgauge truth                                   # test kgauge itself
   kgauge audit run.log                           # check another tool's results
@@ -18,13 +21,46 @@ Drop-in replacements for Kafka's tools, with each release's flags and output:
   kafka-topics, kafka-verifiable-producer, kafka-verifiable-consumer,
   kafka-run-class CLASS
 
-Exit status:
-    0  success
-    1  a goal or a send failed
-    2  bad input, or results cannot be written
-    3  the target failed
-    4  a bug in kgauge
-  130  interrupted";
+Guide: kgauge help scenario | targets | marks | exit-codes";
+
+pub(crate) const INIT: &str = "\
+Examples:
+  kgauge init my-scenario.yaml
+  kgauge init -                                  # print it
+  kgauge init load.yaml --from-perf-test 'kafka-producer-perf-test.sh \\
+      --topic t --num-records 1000000 --record-size 100 --throughput -1 \\
+      --producer-props bootstrap.servers=b1:9092 acks=1'
+
+The new file has every common key, each with a comment. A translated file names the flag of each value, and lists what \
+has no place in a scenario. Passwords and other connection settings are not copied.";
+
+pub(crate) const CHECK: &str = "\
+Examples:
+  kgauge check my-scenario.yaml
+  kgauge check my-scenario.yaml --quick --set linger.ms=20
+  kgauge check scenarios/*.yaml --json
+  kgauge check linkedin-2014 --seed 42           # with the order of repeats
+
+Shows trials, repeats, time and bytes written. kgauge starts and contacts no cluster. The exit status is 2 if a file has \
+a mistake, with the same messages as `kgauge run`.";
+
+pub(crate) const RUNS: &str = "\
+Examples:
+  kgauge runs                                    # below kgauge-runs
+  kgauge runs --json
+  kgauge runs --prune --older-than 30d           # asks first
+  kgauge runs --prune --keep 10 --yes
+
+With both conditions, --prune removes runs that are older and not among the newest N. It removes only run folders, and \
+none that a running kgauge uses.";
+
+pub(crate) const HELP: &str = "\
+Examples:
+  kgauge help scenario                           # every key of a scenario
+  kgauge help marks                              # marks next to latencies
+  kgauge help targets
+  kgauge help exit-codes
+  kgauge help cluster up                         # as with --help";
 
 pub(crate) const RUN: &str = "\
 Examples:
@@ -35,6 +71,7 @@ Examples:
   kgauge run linkedin-2014 --target kafka:0.8.2.2 --target kafka:4.3.1
   kgauge run linkedin-2014 --target 10.0.0.1:9092,10.0.0.2:9092 --yes
   kgauge run linkedin-2014 --target client.properties
+  kgauge run my-scenario.yaml --set linger.ms=20 --name linger-20
   kgauge run my-scenario.yaml --set writers.settings.acks=all
   kgauge run my-scenario.yaml --set stages.hold='60 s' --repeat 5
   kgauge run my-scenario.yaml --target kafka:4.3.1 \\

@@ -28,6 +28,12 @@ pub(crate) fn command_line() -> Vec<String> {
         .collect()
 }
 
+/// The target of `KGAUGE_TARGET`, for runs that name none.
+pub(crate) fn env_target() -> Option<String> {
+    let target = std::env::var("KGAUGE_TARGET").ok();
+    target.filter(|target| !target.trim().is_empty())
+}
+
 /// Where fetched releases of Apache Kafka lie: `XDG_CACHE_HOME` or `~/.cache`, and `kgauge` in it.
 pub(crate) fn cache_dir() -> PathBuf {
     user_dir("XDG_CACHE_HOME", ".cache")

@@ -1,26 +1,33 @@
 //! The `kgauge` program: arguments in, one call each, an exit status out.
 
 mod args;
+mod ask;
 mod audit;
 mod built_in_args;
 mod ceiling;
+mod check;
 mod cluster;
 mod compare;
 mod compare_with;
 mod exit;
 mod help;
 mod host;
+mod init;
 mod interrupt;
+mod new_file;
 mod open_files;
 mod panics;
 mod print;
 mod progress;
 mod report;
 mod run;
+mod runs;
 mod studies;
 mod style;
 mod tools;
+mod topics;
 mod truth;
+mod value_parsers;
 
 use std::process::ExitCode;
 
@@ -54,6 +61,9 @@ fn command(command: &Command) -> anyhow::Result<ExitStatus> {
     open_files::raise_limit();
     match command {
         Command::Run(run) => run::run(run),
+        Command::Init(arguments) => init::init(arguments),
+        Command::Check(arguments) => check::check(arguments),
+        Command::Runs(arguments) => runs::runs(arguments),
         Command::Studies(studies) => studies::list(studies),
         Command::Cluster(cluster) => cluster::cluster(cluster),
         Command::Compare(arguments) => compare::folders(arguments),
@@ -61,6 +71,8 @@ fn command(command: &Command) -> anyhow::Result<ExitStatus> {
         Command::Report(report) => report::report(report),
         Command::Ceiling(arguments) => ceiling::ceiling(arguments),
         Command::Truth(arguments) => truth::truth(arguments),
+        Command::Schema(arguments) => topics::schema(arguments.kind),
+        Command::Help(arguments) => topics::help(&arguments.words),
         Command::EmbeddedCluster => Ok(cluster::embedded_child()),
     }
 }

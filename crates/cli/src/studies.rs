@@ -1,6 +1,7 @@
 //! `kgauge studies`: lists the built-in studies.
 
-use kgauge_scenario::{BuiltIn, Studies as Shipped};
+use kgauge_report::render_study_list;
+use kgauge_scenario::Studies as Shipped;
 use serde::Serialize;
 
 use crate::args::StudiesArgs;
@@ -47,35 +48,6 @@ pub(crate) fn list(arguments: &StudiesArgs) -> anyhow::Result<ExitStatus> {
         print::json(&listed)?;
         return Ok(ExitStatus::Good);
     }
-    print::line("Built-in scenarios, for any cluster\n");
-    for built_in in BuiltIn::ALL {
-        print::line(&format!(
-            "    {:<24} {}",
-            built_in.name(),
-            built_in.summary()
-        ));
-    }
-    print::line("\n  kgauge run latency --target HOST:9092 --rate 20k/s\n");
-    for study in &studies {
-        print::line(&format!(
-            "{}\n  {}\n  {}\n",
-            study.name, study.title, study.question
-        ));
-        for scenario in &study.scenarios {
-            print::line(&format!(
-                "    {:<24} {}",
-                scenario.name(),
-                scenario.question()
-            ));
-        }
-        print::line(&format!("\n  kgauge run {} --quick", study.name));
-        if let Some(target) = &study.target {
-            print::line(&format!(
-                "  kgauge run {} --quick --target {target}",
-                study.name
-            ));
-        }
-        print::line("");
-    }
+    print::result(&render_study_list(&studies));
     Ok(ExitStatus::Good)
 }

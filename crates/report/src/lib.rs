@@ -17,18 +17,26 @@ mod compare;
 mod csv;
 mod curves;
 mod format;
+mod guide;
 mod html;
 mod json;
 mod live;
 mod markdown;
 mod markup;
+mod run_list;
+mod study_list;
 mod terminal;
 pub mod text;
 mod view;
 
+use std::path::Path;
+
 use kgauge_analyze::compare::Gate;
+use kgauge_analyze::summary::RunHeadline;
 use kgauge_analyze::{Comparison, Summary};
 use kgauge_results::RunRead;
+use kgauge_results::folder::ListedRun;
+use kgauge_scenario::Study;
 
 pub use clean::{one_line, printable};
 pub use json::{JsonTree, comparison_json, comparison_schema, summary_json, summary_schema};
@@ -98,4 +106,20 @@ pub fn render_comparison_markdown(comparison: &Comparison) -> String {
 /// A pure function of the runs' content, not of their paths.
 pub fn render_comparison_html(comparison: &Comparison) -> String {
     html::compare::page(&compare::view(comparison))
+}
+
+/// The runs below a folder as text for a terminal, ending with a line break.
+pub fn render_run_list(parent: &Path, runs: &[(&ListedRun, Option<RunHeadline>)]) -> String {
+    run_list::text(parent, runs)
+}
+
+/// The built-in scenarios and these studies as text for a terminal, ending with a line break.
+pub fn render_study_list(studies: &[Study]) -> String {
+    study_list::text(studies)
+}
+
+/// A page of the guide, which is Markdown, as plain text of this width, ending with a line break. Examples keep their
+/// width.
+pub fn render_guide(markdown: &str, width: usize) -> String {
+    guide::text(markdown, width)
 }

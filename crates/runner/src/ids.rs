@@ -48,6 +48,40 @@ pub fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> Result<PathBuf, 
     }
 }
 
+/// The longest name of a run, in characters.
+const NAME_CHARS_MAX: usize = 80;
+
+/// Checks a name that the user gives a run, and returns the start of its folder's name.
+///
+/// # Errors
+/// The name is too long, has control characters, or has no letter or digit.
+pub fn name_slug(name: &str) -> Result<String, RunError> {
+    let slug = slug(name, NAME_CHARS_MAX);
+    let is_sound = !slug.is_empty() && !name.contains(char::is_control);
+    match is_sound && name.chars().count() <= NAME_CHARS_MAX {
+        true => Ok(slug),
+        false => Err(RunError::input(format!(
+            "--name: use at most {NAME_CHARS_MAX} characters, with an ASCII letter or digit among them"
+        ))),
+    }
+}
+
+/// A text for a file name: letters, digits, `.`, `_` and single dashes.
+pub(crate) fn slug(text: &str, bytes_max: usize) -> String {
+    let mut slug = String::new();
+    for letter in text.chars() {
+        match letter.is_ascii_alphanumeric() || "._".contains(letter) {
+            true => slug.push(letter),
+            false if !slug.ends_with('-') => slug.push('-'),
+            false => {}
+        }
+        if slug.len() >= bytes_max {
+            break;
+        }
+    }
+    slug.trim_matches(['-', '.']).to_owned()
+}
+
 /// Refuses a path that is not UTF-8: it goes into JSON and into settings of processes.
 pub fn check_name(path: &Path) -> Result<(), RunError> {
     if path.to_str().is_some() {
@@ -68,5 +102,15 @@ mod tests {
     fn a_run_is_named_by_its_start_in_utc() {
         // 2026-11-20 10:15:00 UTC
         assert_eq!(run_id(1_795_169_700_000, 0x1_5f3a), "20261120-101500-5f3a");
+    }
+
+    #[test]
+    fn a_name_becomes_a_plain_file_name() {
+        assert_eq!(name_slug("before: 20 ms").unwrap(), "before-20-ms");
+        assert_eq!(name_slug("../../etc").unwrap(), "etc");
+        let long = "x".repeat(81);
+        for wrong in ["", "..", "/", "a\nb", long.as_str()] {
+            assert!(name_slug(wrong).is_err(), "{wrong:?}");
+        }
     }
 }

@@ -56,6 +56,7 @@ mod open_run;
 mod outages;
 mod output;
 mod prepared_topic;
+mod preview;
 mod process_cpu;
 mod processes;
 mod published;
@@ -67,6 +68,7 @@ mod run;
 mod run_target;
 mod session;
 mod shared;
+mod speeds;
 mod start;
 mod stop;
 mod transactions;
@@ -77,15 +79,17 @@ mod wire;
 
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
 pub use host::{HostSetup, TargetContext};
-pub use ids::{RUNS, check_name, fresh_number, run_dir, run_id, unix_ms};
+pub use ids::{RUNS, check_name, fresh_number, name_slug, run_dir, run_id, unix_ms};
 pub use metrics::{MetricsAddress, read_addresses, without_secrets};
 pub use observer::{
     Activity, Announcement, NoObserver, Observer, RepeatTap, RepeatView, RunEvent, RunStep, RunTaps,
 };
 pub use output::write_results;
+pub use preview::RunPreview;
 pub use question::{Question, ScenarioChanges};
 pub use repeat_end::RepeatEnd;
 pub use request::{Consent, ConsentAnswer, FolderChoice, OnTargetReady, RunRequest};
 pub use run::{FinishedRun, run};
 pub use run_target::{DestinationTarget, RunTarget};
+pub use speeds::read_speeds;
 pub use stop::StopRequests;

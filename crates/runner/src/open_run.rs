@@ -11,7 +11,7 @@ use kgauge_scenario::Plan;
 use crate::clusters::TARGET_DATA;
 use crate::error::{OrRunError, RunError};
 use crate::host::TARGET_LOGS;
-use crate::ids::{check_name, fresh_number, run_dir, run_id, unix_ms};
+use crate::ids::{check_name, fresh_number, name_slug, run_dir, run_id, unix_ms};
 use crate::request::{FolderChoice, RunRequest};
 
 /// The run folder, before anything is started.
@@ -45,8 +45,13 @@ impl OpenRun {
         let (question, target) = (request.question, request.target);
         let started_unix_ms = unix_ms();
         let run_id = run_id(started_unix_ms, number);
-        let dir = run_dir(out, &question.name, &run_id)?;
+        let dir = match (out, &request.name) {
+            (None, Some(name)) => run_dir(None, &name_slug(name)?, &run_id)?,
+            (out, _) => run_dir(out, &question.name, &run_id)?,
+        };
         let mut head = RunHead::starting(run_id.clone(), request.command.clone(), started_unix_ms);
+        head.name.clone_from(&request.name);
+        head.scenario = Some(question.name.clone());
         head.target = Some(target.text.clone());
         head.destination = target.destination.as_ref().map(|one| one.text.clone());
         head.price_per_hour = target.price_per_hour;

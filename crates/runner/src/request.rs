@@ -20,6 +20,8 @@ pub struct RunRequest<'a> {
     pub target: &'a RunTarget,
     /// Where the results go.
     pub folder: FolderChoice,
+    /// The name that the user gives the run; [`name_slug`](crate::name_slug) names its default folder.
+    pub name: Option<String>,
     /// Where all randomness comes from; by default that of a saved plan, or a new one.
     pub seed: Option<u64>,
     /// The command that the run folder names, without secrets.
@@ -47,6 +49,7 @@ impl<'a> RunRequest<'a> {
             question,
             target,
             folder: FolderChoice::Default,
+            name: None,
             seed: None,
             command: Vec::new(),
             keeps_data: false,
@@ -63,7 +66,7 @@ impl<'a> RunRequest<'a> {
 /// The run folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FolderChoice {
-    /// A new one below `kgauge-runs`, named after the question.
+    /// A new one below `kgauge-runs`, named after the run or its question.
     Default,
     /// This one, which must be empty or not exist.
     New(PathBuf),

@@ -9,6 +9,7 @@ use kgauge_scenario::{ClusterNeeds, MirrorNeeds, Replicator, Trial};
 use kgauge_target::{TargetSpec, refusals};
 
 use crate::error::{OrRunError, RunError};
+use crate::ids::slug;
 use crate::metrics::MetricsAddress;
 use crate::question::Question;
 
@@ -107,19 +108,7 @@ impl RunTarget {
     pub fn slug(&self) -> String {
         /// Enough to tell targets apart; the folder's number does the rest.
         const CHARS_MAX: usize = 40;
-        let mut slug = String::new();
-        for c in self.text.chars() {
-            let fits = c.is_ascii_alphanumeric() || c == '.';
-            match fits {
-                true => slug.push(c),
-                false if !slug.ends_with('-') => slug.push('-'),
-                false => {}
-            }
-            if slug.len() >= CHARS_MAX {
-                break;
-            }
-        }
-        slug.trim_matches(['-', '.']).to_owned()
+        slug(&self.text, CHARS_MAX)
     }
 
     /// Whether it can be what each trial wants.

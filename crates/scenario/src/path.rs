@@ -52,6 +52,28 @@ pub(crate) fn locate(tree: &YamlNode, path: &str) -> Result<Vec<PathStep>, PathE
     Err(unknown(tree, path))
 }
 
+/// The paths of a Kafka setting in the flows that have it: those that send, or else those that only read.
+pub(crate) fn of_setting(tree: &YamlNode, setting: &str) -> Vec<String> {
+    let paths = |sends: bool| -> Vec<String> {
+        let has_setting = |table: &ScenarioKeys| {
+            let settings = table.key("settings").map(|key| next_step((key.form)()));
+            let is_known = |settings: &ScenarioKeys| settings.key(setting).is_some();
+            matches!(settings, Some(NextStep::Map(settings)) if is_known(settings))
+        };
+        flows(tree)
+            .into_iter()
+            .filter(|(_, _, table)| table.key("producers").is_some() == sends)
+            .filter(|(_, _, table)| has_setting(table))
+            .map(|(_, name, _)| format!("{name}.settings.{setting}"))
+            .collect()
+    };
+    let of_senders = paths(true);
+    match of_senders.is_empty() {
+        true => paths(false),
+        false => of_senders,
+    }
+}
+
 fn descend(
     tree: &YamlNode,
     path: &str,
@@ -117,6 +139,13 @@ fn can_change(key: &KeyDefinition) -> bool {
 }
 
 fn unknown(tree: &YamlNode, path: &str) -> PathError {
+    if let [first, second, more @ ..] = of_setting(tree, path).as_slice() {
+        let more = if more.is_empty() { "" } else { ", ..." };
+        return PathError {
+            what: format!("several flows have `{}`", shorten(path)),
+            cure: format!("write the path of one: {first}, {second}{more}"),
+        };
+    }
     let what = format!("`{}` is not in this scenario", shorten(path));
     let known = all(tree);
     let cure = match nearest(path, known.iter().map(String::as_str)) {

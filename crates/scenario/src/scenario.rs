@@ -7,7 +7,7 @@ use crate::flow_values::ConsumeEnd;
 use crate::keys::flow::{EchoFlow, FlowPlan};
 use crate::keys::scenario::{SizesKeys, WrittenScenario};
 use crate::keys::stages::Stages;
-use crate::path::{locate, put};
+use crate::path::{locate, of_setting, put};
 use crate::plan::{Size, Trial};
 use crate::problem::{Problems, SourceLocation, SourceTexts};
 use crate::reader::{KeyMap, ValueReader};
@@ -72,8 +72,9 @@ impl Scenario {
 
     /// Changes one thing, as `--set path=value` does, in every size and trial.
     ///
-    /// Paths are those of `vary`: `writers.settings.linger.ms`, `stages.hold`, `repeats`. A path
-    /// that the scenario varies is fixed at the value.
+    /// Paths are those of `vary`: `writers.settings.linger.ms`, `stages.hold`, `repeats`. The name of a Kafka setting
+    /// (`linger.ms`) is enough if only one flow has it; flows that send come first. A path that the scenario varies is
+    /// fixed at the value.
     ///
     /// # Errors
     /// Every mistake that the change brings; the scenario is then as it was.
@@ -90,9 +91,10 @@ impl Scenario {
         let mut changed = self.clone();
         let mut problems = Problems::default();
         for (path, value) in changes {
+            let path = self.full_path(path);
             let source = changed.sources.add("--set", &format!("{path}={value}"));
             let node = tree::read(&changed.sources, source, path.len() + 1, &mut problems);
-            changed.sets.extend(node.map(|node| (path.clone(), node)));
+            changed.sets.extend(node.map(|node| (path, node)));
         }
         problems.append(changed.check());
         *self = problems.into_result(changed)?;
@@ -121,9 +123,17 @@ impl Scenario {
         Ok(())
     }
 
-    /// Whether a path means something in this scenario.
+    /// Whether a path, or a Kafka setting's name, means something in this scenario.
     pub fn has_path(&self, path: &str) -> bool {
-        locate(&self.tree, path).is_ok()
+        locate(&self.tree, path).is_ok() || !of_setting(&self.tree, path).is_empty()
+    }
+
+    /// The path that a Kafka setting's name stands for, if only one flow has it.
+    fn full_path(&self, path: &str) -> String {
+        match of_setting(&self.tree, path).as_slice() {
+            [only] => only.clone(),
+            _ => path.to_owned(),
+        }
     }
 
     /// The scenario's name.

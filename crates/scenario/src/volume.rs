@@ -112,8 +112,13 @@ impl Trial {
             false => 0.0,
         };
         let is_assumed = closed_loop && (limit > hold || warm_up_ns > 0);
-        // One more for the record at time 0.
-        ((records + spread).ceil() + 1.0, is_assumed)
+        // One more for the record at time 0. What a closed loop writes is unknown without a pace.
+        let first = if closed_loop && records == 0.0 {
+            0.0
+        } else {
+            1.0
+        };
+        ((records + spread).ceil() + first, is_assumed)
     }
 }
 
@@ -186,6 +191,15 @@ mod tests {
             (bytes / 1.005 - 113.0 - 61.0 / 144.0).abs() < 0.01,
             "{bytes}"
         );
+    }
+
+    #[test]
+    fn a_closed_loop_without_a_pace_counts_for_nothing() {
+        let text = "kgauge: 1\nname: a\nquestion: b\ntopic: {partitions: 6}\nflows:\n  \
+             - {name: w, kind: produce, record: {size: 100 B}, shape: max}\n";
+        let scenario = Scenario::parse("a.yaml", text).unwrap();
+        let volume = scenario.trials(Size::Default)[0].bytes_written_max(ClosedLoopPace::NONE);
+        assert_eq!((volume.records, volume.is_assumed), (0, true));
     }
 
     #[test]

@@ -261,6 +261,35 @@ fn changes_that_only_fit_together_are_checked_together() {
 }
 
 #[test]
+fn a_setting_of_one_flow_needs_no_path() {
+    let reader = "  - {name: r, kind: consume}\n";
+    let mut scenario = scenario("", reader);
+    scenario.set("linger.ms", "20").unwrap();
+    assert_eq!(producers(&scenario).settings.linger_ns, 20 * MS);
+    // Both flows have it; the one that sends comes first.
+    scenario.set("client.id", "me").unwrap();
+    assert_eq!(producers(&scenario).settings.client_id, "me");
+    scenario.set("fetch.min.bytes", "7").unwrap();
+    assert!(scenario.has_path("acks") && !scenario.has_path("ack"));
+    let error = scenario.set("linger.ms", "soon").unwrap_err().to_string();
+    assert!(error.contains("w.settings.linger.ms=soon"), "{error}");
+}
+
+#[test]
+fn a_setting_of_several_flows_names_their_paths() {
+    let other = "  - {name: x, kind: echo, shape: {constant: 1/s}, record: {size: 48 B}}\n";
+    let mut scenario = scenario("", other);
+    let error = scenario.set("linger.ms", "20").unwrap_err().to_string();
+    for words in [
+        "several flows",
+        "w.settings.linger.ms, x.settings.linger.ms",
+    ] {
+        assert!(error.contains(words), "{error}");
+    }
+    scenario.set("x.settings.linger.ms", "20").unwrap();
+}
+
+#[test]
 fn a_plan_reads_back_as_it_was() {
     for study in Studies::list() {
         for size in [Size::Quick, Size::Default, Size::Full] {

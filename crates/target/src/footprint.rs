@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use kgauge_scenario::format::binary_bytes;
+use kgauge_scenario::format::{binary_bytes, count};
 use kgauge_scenario::{ClosedLoopPace, Plan, Trial};
 
 use crate::facts::TargetFacts;
@@ -50,10 +50,20 @@ pub struct Footprint {
 impl Footprint {
     /// The footprint of a plan on a cluster.
     pub fn of(plan: &Plan, facts: &TargetFacts) -> Footprint {
-        let mut footprint = Footprint {
+        Footprint {
             cluster_id: facts.cluster_id.clone(),
             version: facts.version.clone(),
             brokers: facts.brokers.iter().map(|b| b.address.clone()).collect(),
+            ..Footprint::of_plan(plan)
+        }
+    }
+
+    /// The footprint of a plan, as far as it is known without a cluster.
+    pub fn of_plan(plan: &Plan) -> Footprint {
+        let mut footprint = Footprint {
+            cluster_id: None,
+            version: None,
+            brokers: Vec::new(),
             topics: 0,
             name_prefix: format!("kgauge-{}-", plan.run_id),
             partitions_max: 0,
@@ -73,11 +83,8 @@ impl Footprint {
     fn add(&mut self, trial: &Trial) {
         let mut volume = trial.bytes_written_max(ClosedLoopPace::ASSUMED);
         if volume.is_assumed {
-            // With a pace of 0, only volumes that the plan limits are counted.
-            volume = trial.bytes_written_max(ClosedLoopPace {
-                records_per_second: 0.0,
-                bytes_per_second: 0.0,
-            });
+            // Only volumes that the plan limits are counted.
+            volume = trial.bytes_written_max(ClosedLoopPace::NONE);
         }
         let repeats = u64::from(trial.repeats);
         let add = |sum: &mut u64, each: u64| {
@@ -99,6 +106,34 @@ impl Footprint {
             .peak_per_second
             .zip(peak_per_second(trial))
             .map(|(a, b)| a.max(b));
+    }
+
+    /// What is written, and how fast, as lines of text.
+    pub fn load_text(&self) -> String {
+        let mut lines = Vec::new();
+        if self.records > 0 || self.closed_loop_ns == 0 {
+            lines.push(format!(
+                "writes   up to {} records, {}; with all replicas {}",
+                count(self.records),
+                binary_bytes(self.logical_bytes),
+                binary_bytes(self.stored_bytes)
+            ));
+        }
+        if self.closed_loop_ns > 0 {
+            let start = match lines.is_empty() {
+                true => "writes   ",
+                false => "         and ",
+            };
+            let seconds = self.closed_loop_ns.div_ceil(1_000_000_000);
+            lines.push(format!(
+                "{start}as much as the cluster accepts in {seconds} s at full speed"
+            ));
+        }
+        lines.push(match self.peak_per_second {
+            Some(rate) => format!("rate     up to {rate:.0} records/s"),
+            None => "rate     as much as the cluster accepts".to_owned(),
+        });
+        lines.join("\n")
     }
 }
 
@@ -165,24 +200,7 @@ impl fmt::Display for Footprint {
              {replication_max}"
         )?;
         writeln!(f, "names    {}*", self.name_prefix)?;
-        writeln!(
-            f,
-            "writes   up to {} records, {}; with all replicas {}",
-            self.records,
-            binary_bytes(self.logical_bytes),
-            binary_bytes(self.stored_bytes)
-        )?;
-        if self.closed_loop_ns > 0 {
-            let seconds = self.closed_loop_ns.div_ceil(1_000_000_000);
-            writeln!(
-                f,
-                "         and as much as the cluster accepts in {seconds} s at full speed"
-            )?;
-        }
-        match self.peak_per_second {
-            Some(rate) => write!(f, "rate     up to {rate:.0} records/s"),
-            None => write!(f, "rate     as much as the cluster accepts"),
-        }
+        f.write_str(&self.load_text())
     }
 }
 
@@ -244,7 +262,7 @@ mod tests {
         assert!(text.contains("3: 10.0.0.1:9092, 10.0.0.2:9092 and 1 more"));
         assert!(text.contains("topics   3 to create; partitions up to 6"));
         assert!(text.contains("names    kgauge-r1-*"));
-        assert!(text.contains("300003 records, 28.6 MiB"), "{text}");
+        assert!(text.contains("300,003 records, 28.6 MiB"), "{text}");
         assert!(text.lines().all(|line| line.len() <= 80), "{text}");
     }
 
@@ -256,6 +274,7 @@ mod tests {
             "{text}"
         );
         assert!(text.ends_with("as much as the cluster accepts"), "{text}");
+        assert!(!text.contains("up to 0 records"), "{text}");
     }
 
     #[test]

@@ -25,29 +25,20 @@ const RETURN_MAX: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(call: &ToolCall, context: &ToolContext<'_>) -> ToolResult {
     // Positional arguments are those of 0.8 to 4.1. Later releases accept them too.
-    let positional = options::read(&END_TO_END, &call.arguments).ok();
-    let positional =
-        positional.filter(|given| !given.words.is_empty() && !given.has("bootstrap-server"));
-    let (args, given) = match positional {
-        Some(given) => {
-            let as_of = call.release(&given, ToolRelease::NEWEST, context)?;
-            let is_oldest = call.name.contains("TestEndToEnd");
-            let args = EndToEndArgs::positional(&given.words, as_of, is_oldest)?;
-            if as_of >= ToolRelease::of(4, 2, 0) {
-                context.line(
-                    "WARNING: Positional argument usage is deprecated and will be removed in Apache \
-                     Kafka 5.0. Please use named arguments instead: --bootstrap-server, --topic, \
-                     --num-records, --producer-acks, --record-size, --command-config",
-                );
-            }
-            (args, given)
-        }
-        None => {
-            let given = call.options(context)?;
-            let as_of = call.release(&given, ToolRelease::NEWEST, context)?;
-            (EndToEndArgs::named(&given, as_of)?, given)
-        }
+    let by_position = options::read(&END_TO_END, &call.arguments).ok();
+    let given = match by_position.filter(is_by_position) {
+        Some(given) => given,
+        None => call.options(context)?,
     };
+    let as_of = call.release(&given, ToolRelease::NEWEST, context)?;
+    let args = EndToEndArgs::new(&given, call, as_of)?;
+    if is_by_position(&given) && as_of >= ToolRelease::of(4, 2, 0) {
+        context.line(
+            "WARNING: Positional argument usage is deprecated and will be removed in Apache \
+             Kafka 5.0. Please use named arguments instead: --bootstrap-server, --topic, \
+             --num-records, --producer-acks, --record-size, --command-config",
+        );
+    }
     if !matches!(args.acks.as_str(), "1" | "all" | "-1") {
         return ToolFailure::options(
             "Invalid value for --producer-acks. Latency testing requires synchronous \
@@ -57,26 +48,45 @@ pub(crate) fn run(call: &ToolCall, context: &ToolContext<'_>) -> ToolResult {
     args.run(given.has("exit-zero-on-failures"), context)
 }
 
+fn is_by_position(given: &ParsedOptions) -> bool {
+    !given.words.is_empty() && !given.has("bootstrap-server")
+}
+
 /// The arguments of a call.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct EndToEndArgs {
-    servers: String,
-    topic: String,
-    records: u64,
-    acks: String,
-    value_bytes: usize,
-    file: Option<String>,
-    key_bytes: usize,
-    headers: usize,
-    header_name_bytes: usize,
+pub(crate) struct EndToEndArgs {
+    pub(crate) servers: String,
+    pub(crate) topic: String,
+    pub(crate) records: u64,
+    pub(crate) acks: String,
+    pub(crate) value_bytes: usize,
+    pub(crate) file: Option<String>,
+    pub(crate) key_bytes: usize,
+    pub(crate) headers: usize,
+    pub(crate) header_name_bytes: usize,
     /// Below zero: null.
-    header_value_bytes: i64,
+    pub(crate) header_value_bytes: i64,
     as_of: ToolRelease,
     /// The first tool prints different lines.
     is_first: bool,
 }
 
 impl EndToEndArgs {
+    /// The arguments among a call's options, in either form.
+    pub(crate) fn new(
+        given: &ParsedOptions,
+        call: &ToolCall,
+        as_of: ToolRelease,
+    ) -> Result<EndToEndArgs, ToolFailure> {
+        match is_by_position(given) {
+            true => {
+                let is_oldest = call.name.contains("TestEndToEnd");
+                EndToEndArgs::positional(&given.words, as_of, is_oldest)
+            }
+            false => EndToEndArgs::named(given, as_of),
+        }
+    }
+
     fn named(given: &ParsedOptions, as_of: ToolRelease) -> Result<EndToEndArgs, ToolFailure> {
         let at_least = |name: &str, least: i64| match given.number::<i64>(name, "Integer")? {
             Some(number) if number < least => {

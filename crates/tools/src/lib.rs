@@ -7,6 +7,8 @@
 //! (`record_reader.rs`, `record_writer.rs`), because they report each of them. This crate writes to no stream, handles
 //! no signal and reads no environment except the time zone: the caller passes the rest in a [`ToolContext`].
 //!
+//! [`translate_command`] makes a scenario of a command line.
+//!
 //! Start with [`ToolCall::find`], which chooses the tool, and [`ToolCall::run`]. Each tool has a file. They share
 //! `options.rs` and `properties.rs` (the user's input), `load.rs` (the load engine) and `java.rs` (how Java prints).
 
@@ -39,6 +41,7 @@ mod record_writer;
 mod release;
 mod topic_pattern;
 mod topics;
+mod translate;
 mod verifiable_consumer;
 mod verifiable_consumer_args;
 mod verifiable_events;
@@ -48,3 +51,4 @@ mod verifiable_producer;
 pub use call::ToolCall;
 pub use context::{ToolContext, ToolOutput, ToolStop};
 pub use failure::ToolStatus;
+pub use translate::translate_command;

@@ -30,21 +30,48 @@ fn positive(given: &ParsedOptions, name: &str, kind: &str) -> Result<Option<u64>
     }
 }
 
+/// The options that set records and rate.
+#[derive(Debug)]
+pub(crate) struct ProducerArgs<'a> {
+    pub(crate) topic: &'a str,
+    pub(crate) records: u64,
+    /// The option that sets the values.
+    pub(crate) payload: &'static str,
+    /// With `--record-size`.
+    pub(crate) value_bytes: Option<u64>,
+    /// Records per second; `None` is full speed.
+    pub(crate) rate: Option<f64>,
+}
+
+impl ProducerArgs<'_> {
+    pub(crate) fn new(given: &ParsedOptions) -> Result<ProducerArgs<'_>, ToolFailure> {
+        let topic = given.required(&["topic"])?;
+        given.required(&["num-records"])?;
+        let records = positive(given, "num-records", "Long")?.unwrap_or(1);
+        let payload = payload(given)?;
+        let value_bytes = match payload {
+            "record-size" => positive(given, payload, "Integer")?,
+            _ => None,
+        };
+        given.required(&["throughput"])?;
+        let rate = given.number::<f64>("throughput", "Double")?.unwrap_or(-1.0);
+        Ok(ProducerArgs {
+            topic,
+            records,
+            payload,
+            value_bytes,
+            rate: (rate >= 0.0).then_some(rate),
+        })
+    }
+}
+
 fn job(
     given: &ParsedOptions,
     as_of: ToolRelease,
     context: &ToolContext<'_>,
 ) -> Result<ProducerJob, ToolFailure> {
-    let topic = given.required(&["topic"])?;
-    given.required(&["num-records"])?;
-    let records = positive(given, "num-records", "Long")?.unwrap_or(1);
-    let payload = payload(given)?;
-    let value_bytes = match payload {
-        "record-size" => positive(given, payload, "Integer")?,
-        _ => None,
-    };
-    given.required(&["throughput"])?;
-    let rate = given.number::<f64>("throughput", "Double")?.unwrap_or(-1.0);
+    let args = ProducerArgs::new(given)?;
+    let records = args.records;
     exclusive(given, "command-property", "producer-props")?;
     exclusive(given, "command-config", "producer.config")?;
     let warm_up = given.number("warmup-records", "Long")?.unwrap_or(0);
@@ -60,27 +87,27 @@ fn job(
              test summary."
         ));
     }
-    let record = match payload {
+    let record = match args.payload {
         "payload-monotonic" => RecordPlan {
             content: Content::Numbers,
             ..RecordPlan::of_values(8)
         },
         "payload-file" => {
-            let path = Path::new(given.text(payload).unwrap_or_default());
+            let path = Path::new(given.text(args.payload).unwrap_or_default());
             let delimiter = given.text("payload-delimiter").unwrap_or("\\n");
             payloads::from_file(path, delimiter, as_of, context)?
         }
-        _ => payloads::letters(value_bytes.unwrap_or(0)),
+        _ => payloads::letters(args.value_bytes.unwrap_or(0)),
     };
     Ok(ProducerJob {
-        value_bytes,
-        rate: (rate >= 0.0).then_some(rate),
+        value_bytes: args.value_bytes,
+        rate: args.rate,
         warm_up,
         interval_ms: interval_ms.unwrap_or(5_000),
         transaction_ms,
         print_metrics: given.has("print-metrics"),
         zero_on_failures: given.has("exit-zero-on-failures"),
-        ..ProducerJob::new(topic, records, record, properties, as_of)
+        ..ProducerJob::new(args.topic, records, record, properties, as_of)
     })
 }
 

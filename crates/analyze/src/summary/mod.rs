@@ -7,6 +7,7 @@ pub mod driver;
 pub mod flow;
 pub mod generator;
 pub mod group;
+mod headline;
 pub mod latency;
 pub mod limit;
 pub mod load;
@@ -33,6 +34,7 @@ pub use generator::{
     CpuSummary, FlowHeadroom, GeneratorState, GeneratorVerdict, Headroom, Lateness, ProgramCores,
 };
 pub use group::GroupSummary;
+pub use headline::RunHeadline;
 pub use latency::{Latencies, LatencySummary, MaxAt, Percentile};
 pub use limit::{
     Bottleneck, BrokerOutage, BrokerThreads, KeptRate, LimitFact, LimitVerdict, LimitedProcess,
@@ -118,6 +120,9 @@ impl Summary {
 pub struct RunSummary {
     /// Its id.
     pub run_id: String,
+    /// The name that the user gave it; absent if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The kgauge that ran it.
     pub kgauge: BuildRecord,
     /// The command line.

@@ -1,6 +1,8 @@
 //! Summaries with known answers.
 
-use kgauge_analyze::summary::{GeneratorState, GoalStatus, PublishedStatus, Status, WarningKind};
+use kgauge_analyze::summary::{
+    GeneratorState, GoalStatus, PublishedStatus, RunHeadline, Status, WarningKind,
+};
 use kgauge_analyze::{Series, Summary};
 use kgauge_results::run::{RepeatOutcome, Replication};
 use kgauge_results::{Stage, TimeKind};
@@ -45,6 +47,29 @@ fn a_stall_of_one_second_in_sixty_shows_as_theory_says() {
     // The service time of a record that was sent into the stall is its response, less the lag.
     let service = flow.latencies.get(TimeKind::Service).unwrap();
     near(service.max_ns as f64, 1.001e9, 0.001);
+}
+
+#[test]
+fn a_stored_summary_has_the_figures_of_a_list_of_runs() {
+    let headline = |run| {
+        let stored = serde_json::to_string(&Summary::of(run)).unwrap();
+        RunHeadline::of_summary(&stored).unwrap()
+    };
+    let (_made, run) = whole_paced_run();
+    let paced = headline(&run);
+    assert_eq!((paced.scenarios, paced.trials), (1, 1));
+    let (low, high) = paced.records_per_s.unwrap();
+    near(low, 1_000.0, 0.001);
+    assert_eq!(low, high);
+    near(paced.p99_ns.unwrap().0, 400e6, 0.01);
+    let (_made, run) = whole_closed_run();
+    let closed = headline(&run);
+    near(closed.records_per_s.unwrap().0, 10_000.0, 0.001);
+    assert_eq!(
+        closed.p99_ns, None,
+        "the latency of a closed loop means nothing"
+    );
+    assert_eq!(RunHeadline::of_summary("{}"), None);
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! Lists and ends started clusters; lists the releases that can be started.
 
-use kgauge_scenario::TargetKind;
-use kgauge_target::kafka::{ClusterRecord, ClusterState, clusters, versions};
+use std::ops::Range;
+
+use kgauge_scenario::format::plural;
+use kgauge_target::kafka::{ClusterRecord, ClusterState, clusters, release_table, versions};
 use serde_json::json;
 
 use crate::args::{ClusterDown, ClusterStatus, ClusterVersions};
+use crate::ask;
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::host::{host_setup, state_dir};
 use crate::print;
@@ -32,7 +35,9 @@ pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
     if arguments.names.is_empty() {
         let is_free = |record: &&ClusterRecord| record.state() != ClusterState::Held;
         selection = known.iter().filter(is_free).collect();
-        check_is_one(&selection, arguments.all)?;
+        if !arguments.all {
+            selection = choose(selection)?;
+        }
     }
     if selection.is_empty() {
         print::line("no cluster to stop");
@@ -45,44 +50,52 @@ pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
         print::line(&format!(
             "stopped {} ({}): {}, data removed{logs}",
             record.name,
-            kind(record),
-            processes(down.processes)
+            record.release(),
+            plural(down.processes as u64, "process", "processes")
         ));
     }
     Ok(ExitStatus::Good)
 }
 
-/// Without a name, at most one cluster may run. The rest of dead ones is always removed.
-fn check_is_one(selection: &[&ClusterRecord], all: bool) -> anyhow::Result<()> {
-    let runs = |record: &&&ClusterRecord| record.state() != ClusterState::Dead;
-    let running: Vec<&&ClusterRecord> = selection.iter().filter(runs).collect();
-    if all || running.len() < 2 {
-        return Ok(());
+/// Of several running clusters the user chooses one or all. The rest of dead ones is always removed.
+fn choose(selection: Vec<&ClusterRecord>) -> anyhow::Result<Vec<&ClusterRecord>> {
+    let is_dead = |record: &&ClusterRecord| record.state() == ClusterState::Dead;
+    let (mut chosen, running): (Vec<_>, Vec<_>) = selection.into_iter().partition(is_dead);
+    let count = running.len();
+    if count < 2 {
+        chosen.extend(running);
+        return Ok(chosen);
     }
-    let names = running
-        .iter()
-        .map(|record| format!("\n  {}  {}", record.name, kind(record)));
-    let words = format!(
-        "{} clusters are running; name those to stop, or pass --all:{}",
-        running.len(),
-        names.collect::<String>()
-    );
-    Err(stop(ExitStatus::BadInput, words))
+    let names = running.iter();
+    let names = names.map(|record| format!("{}  {}", record.name, record.release()));
+    let names: Vec<String> = names.collect();
+    let numbered = (1..).zip(&names);
+    let numbered: String = numbered
+        .map(|(number, name)| format!("\n  {number}  {name}"))
+        .collect();
+    let question =
+        format!("{count} clusters are running:{numbered}\nStop which? [1-{count}, all] ");
+    let Some(answer) = ask::line(&question) else {
+        let words = format!(
+            "{count} clusters are running; name those to stop, or pass --all:\n  {}",
+            names.join("\n  ")
+        );
+        return Err(stop(ExitStatus::BadInput, words));
+    };
+    let Some(positions) = positions(&answer, count) else {
+        return Err(stop(ExitStatus::Interrupted, "no cluster was stopped"));
+    };
+    chosen.extend(&running[positions]);
+    Ok(chosen)
 }
 
-/// The kind of a cluster.
-fn kind(record: &ClusterRecord) -> String {
-    match record.kind {
-        TargetKind::Embedded => "embedded, not Apache Kafka".to_owned(),
-        TargetKind::Kafka | TargetKind::Existing => format!("Apache Kafka {}", record.version),
+/// The positions that an answer selects: a number counts from 1.
+fn positions(answer: &str, count: usize) -> Option<Range<usize>> {
+    if answer == "all" {
+        return Some(0..count);
     }
-}
-
-fn processes(count: usize) -> String {
-    match count {
-        1 => "1 process".to_owned(),
-        count => format!("{count} processes"),
-    }
+    let number: usize = answer.parse().ok()?;
+    (1..=count).contains(&number).then(|| number - 1..number)
 }
 
 /// Lists the started clusters.
@@ -107,20 +120,7 @@ pub(super) fn status(arguments: &ClusterStatus) -> anyhow::Result<ExitStatus> {
         print::line("no cluster that kgauge started");
     }
     for record in &known {
-        let words = match record.state() {
-            ClusterState::Held => "used by a running kgauge",
-            ClusterState::Detached => "detached",
-            ClusterState::Orphaned => "left behind by a kgauge that has exited",
-            ClusterState::Dead => "killed; files of it are left",
-        };
-        print::line(&format!(
-            "{}  {}, {}, {words}\n  bootstrap.servers={}\n  logs in {}",
-            record.name,
-            kind(record),
-            processes(record.alive().len()),
-            record.bootstrap_servers,
-            record.log_dir.display()
-        ));
+        print::line(&record.to_string());
     }
     let is_left = |record: &ClusterRecord| record.state() != ClusterState::Held;
     if known.iter().any(is_left) {
@@ -139,27 +139,20 @@ pub(super) fn releases(arguments: &ClusterVersions) -> anyhow::Result<ExitStatus
         print::json(&json!({"java": java, "releases": rows}))?;
         return Ok(ExitStatus::Good);
     }
-    print::line(&format!(
-        "{:<10} {:<8} {:<10} {:<13} cache",
-        "release", "checked", "mode", "Java"
-    ));
-    for row in &rows {
-        let checked = if row.checked { "yes" } else { "no" };
-        let java = match row.java_fits {
-            Some(false) => format!("{} !", row.java),
-            _ => row.java.clone(),
-        };
-        let cache = match (&row.cached, row.cached_bytes) {
-            (Some(dir), Some(bytes)) => format!("{} MB in {}", bytes / 1_000_000, dir.display()),
-            _ => "-".to_owned(),
-        };
-        print::line(&format!(
-            "{:<10} {checked:<8} {:<10} {java:<13} {cache}",
-            row.version, row.coordination
-        ));
-    }
-    print::line(&format!(
-        "\n{java}\nOther releases: kafka:VERSION. Maven downloads them on first use."
-    ));
+    print::result(&release_table(&rows, &java));
     Ok(ExitStatus::Good)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_selects_one_or_all() {
+        assert_eq!(positions("2", 3), Some(1..2));
+        assert_eq!(positions("all", 3), Some(0..3));
+        for wrong in ["", "0", "4", "-1", "x", "1 2"] {
+            assert_eq!(positions(wrong, 3), None, "{wrong}");
+        }
+    }
 }

@@ -1,9 +1,7 @@
 //! `kgauge run`: arguments, resolved, to one call of the runner per target.
 
-mod consent;
 mod multi_target;
 mod resolve;
-mod speeds;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,22 +10,26 @@ use kgauge_analyze::Summary;
 use kgauge_live::{LiveRunState, LiveServer};
 use kgauge_results::RunRead;
 use kgauge_runner::{
-    Consent, FinishedRun, FolderChoice, Question, RepeatEnd, RunRequest, RunTarget, run as run_one,
-    write_results,
+    Consent, ConsentAnswer, FinishedRun, FolderChoice, Question, RepeatEnd, RunRequest, RunTarget,
+    name_slug, run as run_one, write_results,
 };
 
 use crate::args::RunArgs;
+use crate::ask;
 use crate::exit::{ExitStatus, OrStop};
-use crate::host::{command_line, host_setup};
+use crate::host::{command_line, env_target, host_setup};
 use crate::interrupt::{self, StopRequests};
 use crate::print;
 use crate::progress::TerminalObserver;
 use crate::style::terminal_style;
 
-pub(crate) use resolve::settings_of;
+pub(crate) use resolve::{changes_of, question_of, settings_of};
 
 /// Runs what the arguments name on every target, keeps everything in run folders, and reports.
 pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {
+    if let Some(name) = &arguments.name {
+        name_slug(name)?;
+    }
     let question = resolve::question(arguments)?;
     let targets = resolve::targets(arguments, &question)?;
     let stopping = interrupt::listen("stopping: deleting topics, then writing the report")?;
@@ -94,16 +96,27 @@ impl RunJob<'_> {
         if let Some(state) = &self.observed {
             state.target_begins(&self.question.name, &target.text, number);
         }
+        let mut command = command_line();
+        if arguments.targets.is_empty()
+            && let Some(target) = env_target()
+        {
+            command.extend(["--target".to_owned(), target]);
+        }
+        let name = arguments.name.as_ref();
         let request = RunRequest {
             folder,
+            name: name.map(|name| match number {
+                Some(_) => format!("{name} on {}", target.text),
+                None => name.clone(),
+            }),
             seed,
-            command: command_line(),
+            command,
             keeps_data: arguments.keep,
             existing_topic: arguments.allow_existing.clone(),
             polls_brokers: !arguments.no_wire_evidence,
             consent: match arguments.yes {
                 true => Consent::Given,
-                false => Consent::Ask(&consent::ask),
+                false => Consent::Ask(&may_begin),
             },
             stop: self.stopping.clone(),
             ..RunRequest::new(self.question, target, host_setup()?)
@@ -123,6 +136,11 @@ impl RunJob<'_> {
             server.state.report(name, file.to_owned(), &page);
         }
     }
+}
+
+/// Asks whether a run may use an existing cluster.
+fn may_begin() -> ConsentAnswer {
+    ask::consent("Begin?")
 }
 
 /// Serves the live page, if the user wants it, and says where.

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use kgauge_runner::{
-    FolderChoice, RepeatEnd, RunTarget, fresh_number, run_dir, run_id, unix_ms, write_results,
+    FolderChoice, RepeatEnd, RunTarget, fresh_number, name_slug, run_dir, run_id, unix_ms,
+    write_results,
 };
 
 use super::{RunJob, show, status};
@@ -100,7 +101,11 @@ impl RunJob<'_> {
 
     fn parent_dir(&self, number: u64) -> anyhow::Result<PathBuf> {
         let id = run_id(unix_ms(), number);
-        let dir = run_dir(self.arguments.out.as_deref(), &self.question.name, &id)?;
+        let name = match &self.arguments.name {
+            Some(name) => name_slug(name)?,
+            None => self.question.name.clone(),
+        };
+        let dir = run_dir(self.arguments.out.as_deref(), &name, &id)?;
         let entries = dir.read_dir();
         match entries.is_ok_and(|mut entries| entries.next().is_some()) {
             true => {

@@ -4,13 +4,16 @@ use std::path::Path;
 
 use kgauge_results::RunRead;
 use kgauge_results::run::RunHead;
-use kgauge_runner::{DestinationTarget, Question, RunTarget, ScenarioChanges, read_addresses};
+use kgauge_runner::{
+    DestinationTarget, Question, RunTarget, ScenarioChanges, read_addresses, read_speeds,
+};
 use kgauge_scenario::Size;
 use kgauge_target::TargetSpec;
 
-use super::speeds;
-use crate::args::RunArgs;
+use crate::args::{RunArgs, ScenarioArgs};
+use crate::built_in_args::BuiltInArgs;
 use crate::exit::{ExitStatus, OrStop, stop};
+use crate::host::env_target;
 use crate::print;
 
 /// What is to be run.
@@ -18,10 +21,29 @@ pub(super) fn question(arguments: &RunArgs) -> anyhow::Result<Question> {
     if let Some(dir) = &arguments.resume {
         return Ok(Question::resumed(dir)?);
     }
+    let changes = changes_of(&arguments.changes)?;
+    let what = arguments.what.as_deref().unwrap_or_default();
+    question_of(what, &arguments.built_in, &changes)
+}
+
+/// The question of a built-in scenario, a study, a file or a saved plan.
+pub(crate) fn question_of(
+    what: &str,
+    built_in: &BuiltInArgs,
+    changes: &ScenarioChanges,
+) -> anyhow::Result<Question> {
+    match built_in.text(what)? {
+        Some(text) => Ok(Question::of_text(what, &text, changes)?),
+        None => Ok(Question::read(what, changes)?),
+    }
+}
+
+/// What the flags change in scenarios.
+pub(crate) fn changes_of(arguments: &ScenarioArgs) -> anyhow::Result<ScenarioChanges> {
     let mut set = settings_of(&arguments.set)?;
     let repeats = arguments.repeat.iter();
     set.extend(repeats.map(|repeats| ("repeats".to_owned(), repeats.to_string())));
-    let changes = ScenarioChanges {
+    Ok(ScenarioChanges {
         size: match (arguments.quick, arguments.full) {
             (true, _) => Size::Quick,
             (false, true) => Size::Full,
@@ -30,12 +52,7 @@ pub(super) fn question(arguments: &RunArgs) -> anyhow::Result<Question> {
         only: arguments.only.clone(),
         drivers: arguments.drivers.clone(),
         set,
-    };
-    let what = arguments.what.as_deref().unwrap_or_default();
-    match arguments.built_in.text(what)? {
-        Some(text) => Ok(Question::of_text(what, &text, &changes)?),
-        None => Ok(Question::read(what, &changes)?),
-    }
+    })
 }
 
 /// Paths and values of `--set`.
@@ -65,7 +82,7 @@ pub(super) fn targets(arguments: &RunArgs, question: &Question) -> anyhow::Resul
                 target: Some(text), ..
             }),
         ) => vec![text.clone()],
-        _ => vec![RunTarget::DEFAULT.to_owned()],
+        _ => vec![env_target().unwrap_or_else(|| RunTarget::DEFAULT.to_owned())],
     };
     check_prices(&arguments.prices, texts.len())?;
     if arguments.resume.is_some() && texts.len() > 1 {
@@ -76,7 +93,7 @@ pub(super) fn targets(arguments: &RunArgs, question: &Question) -> anyhow::Resul
     }
     let destination = destination(arguments, question, earlier.as_ref())?;
     let metrics = read_addresses(&arguments.metrics)?;
-    let speeds = speeds::read(arguments, earlier.as_ref())?;
+    let speeds = read_speeds(&arguments.network_speeds, earlier.as_ref())?;
     let mut targets = Vec::new();
     for (index, text) in texts.iter().enumerate() {
         let mut target = RunTarget::parse(text, question)?;

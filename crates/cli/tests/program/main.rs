@@ -4,18 +4,22 @@
 
 mod auditing;
 mod built_in;
+mod checking;
 mod clusters;
 mod comparing;
 mod drop_in;
 #[path = "../../../client/tests/fake/mod.rs"]
 mod fake;
 mod forms;
+mod helping;
 mod hostile;
+mod init;
 mod leftovers;
 mod live;
 mod metrics;
 mod mirror;
 mod printing;
+mod runs;
 mod secured;
 mod site;
 mod speeds;

@@ -76,6 +76,7 @@ impl Site {
         command
             .args(arguments)
             .current_dir(self.dir.path())
+            .env_remove("KGAUGE_TARGET")
             .stdin(Stdio::null());
         self.set_folders(&mut command);
         command

@@ -5,7 +5,7 @@ mod drivers;
 pub(crate) mod figures;
 mod style;
 pub(crate) mod table;
-mod wrap;
+pub(crate) mod wrap;
 
 pub use style::TerminalStyle;
 

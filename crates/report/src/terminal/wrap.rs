@@ -5,7 +5,7 @@ use crate::clean::{columns, one_line};
 /// Breaks a text at spaces so that no line is wider than `width`; the first line starts with
 /// `first`, the others with `rest`. A word wider than a line stands on its own and is not cut: it
 /// may be a path.
-pub(super) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
     let text = one_line(text);
     let mut lines = Vec::new();
     let mut line = first.to_owned();

@@ -24,6 +24,12 @@ pub enum FolderError {
         /// The folder.
         dir: PathBuf,
     },
+    /// The folder is a run, and should contain runs.
+    #[error("{} is a run folder; name the folder above it", dir.display())]
+    IsARun {
+        /// The folder.
+        dir: PathBuf,
+    },
     /// It was written by a newer kgauge.
     #[error(
         "{} has format {format}, but this kgauge reads formats up to {newest}: use the kgauge \

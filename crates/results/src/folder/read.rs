@@ -147,7 +147,7 @@ struct Format {
     format: u32,
 }
 
-fn read_head(dir: &Path) -> Result<RunHead, FolderError> {
+pub(super) fn read_head(dir: &Path) -> Result<RunHead, FolderError> {
     let path = dir.join(layout::RUN);
     let not_a_run = || FolderError::NotARun {
         dir: dir.to_owned(),
@@ -164,7 +164,7 @@ fn read_head(dir: &Path) -> Result<RunHead, FolderError> {
 }
 
 /// The process of the run holds a lock on the events, which disappears with it.
-fn status_of(dir: &Path, head: &RunHead) -> RunStatus {
+pub(super) fn status_of(dir: &Path, head: &RunHead) -> RunStatus {
     if head.status != RunStatus::Running {
         return head.status;
     }

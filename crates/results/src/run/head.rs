@@ -12,6 +12,12 @@ pub struct RunHead {
     pub kgauge_version: String,
     /// Names the run; part of the name of every topic that it created.
     pub run_id: String,
+    /// The name that the user gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The scenario, or the study; absent in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
     /// The command line, without secrets: one element per argument.
     pub command: Vec<String>,
     /// The target, as given to `--target`.
@@ -48,6 +54,8 @@ impl RunHead {
             format: RunHead::FORMAT,
             kgauge_version: env!("CARGO_PKG_VERSION").to_owned(),
             run_id,
+            name: None,
+            scenario: None,
             command,
             target: None,
             destination: None,

@@ -45,4 +45,4 @@ pub use start::START_MAX;
 pub use tools::ReleaseTools;
 pub use topics::TopicTool;
 pub use version::{Version, VersionError};
-pub use versions::{ReleaseFacts, versions};
+pub use versions::{ReleaseFacts, release_table, versions};

@@ -1,12 +1,14 @@
 //! Records of clusters that kgauge started. They outlive kgauge, so that nothing keeps running forever, not even after
 //! `kill -9`.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kgauge_scenario::TargetKind;
+use kgauge_scenario::format::plural;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +74,36 @@ pub enum ClusterState {
     Dead,
 }
 
+impl fmt::Display for ClusterRecord {
+    /// Three lines, without a line break at the end.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.state() {
+            ClusterState::Held => "used by a running kgauge",
+            ClusterState::Detached => "detached",
+            ClusterState::Orphaned => "left behind by a kgauge that has exited",
+            ClusterState::Dead => "killed; files of it are left",
+        };
+        let processes = plural(self.alive().len() as u64, "process", "processes");
+        write!(
+            f,
+            "{}  {}, {processes}, {state}\n  bootstrap.servers={}\n  logs in {}",
+            self.name,
+            self.release(),
+            self.bootstrap_servers,
+            self.log_dir.display()
+        )
+    }
+}
+
 impl ClusterRecord {
+    /// What runs, as text: `Apache Kafka 4.3.1`.
+    pub fn release(&self) -> String {
+        match self.kind {
+            TargetKind::Embedded => "embedded, not Apache Kafka".to_owned(),
+            TargetKind::Kafka | TargetKind::Existing => format!("Apache Kafka {}", self.version),
+        }
+    }
+
     /// The state of the cluster.
     pub fn state(&self) -> ClusterState {
         if !self.is_detached && self.kgauge.is_some_and(ProcessId::is_alive) {

@@ -76,6 +76,33 @@ pub fn versions(setup: &KafkaSetup) -> (Vec<ReleaseFacts>, String) {
     (rows, words)
 }
 
+/// Releases as a table for a terminal, and below it the Java that was found.
+pub fn release_table(rows: &[ReleaseFacts], java: &str) -> String {
+    let mut text = format!(
+        "{:<10} {:<8} {:<10} {:<13} cache\n",
+        "release", "checked", "mode", "Java"
+    );
+    for row in rows {
+        let checked = if row.checked { "yes" } else { "no" };
+        let java = match row.java_fits {
+            Some(false) => format!("{} !", row.java),
+            _ => row.java.clone(),
+        };
+        let cache = match (&row.cached, row.cached_bytes) {
+            (Some(dir), Some(bytes)) => format!("{} MB in {}", bytes / 1_000_000, dir.display()),
+            _ => "-".to_owned(),
+        };
+        text.push_str(&format!(
+            "{:<10} {checked:<8} {:<10} {java:<13} {cache}\n",
+            row.version, row.coordination
+        ));
+    }
+    text.push_str(&format!(
+        "\n{java}\nOther releases: kafka:VERSION. Maven downloads them on first use.\n"
+    ));
+    text
+}
+
 fn size(dir: &std::path::Path) -> u64 {
     let entries = fs::read_dir(dir).into_iter().flatten();
     let files = entries.filter_map(|entry| entry.ok()?.metadata().ok());

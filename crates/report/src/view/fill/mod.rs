@@ -62,7 +62,8 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
 fn title(run: &RunRead, summary: &Summary) -> String {
     let study = summary.run.study.as_ref().map(|study| study.name.clone());
     let scenario = || summary.trials.first().map(|trial| trial.scenario.clone());
-    study
+    let name = summary.run.name.clone();
+    name.or(study)
         .or_else(scenario)
         .unwrap_or_else(|| run.head.run_id.clone())
 }

@@ -4,8 +4,7 @@ use kgauge_audit::parse_with_unit;
 use kgauge_observe::{UserSpeed, network_interfaces};
 use kgauge_results::run::RunHead;
 
-use crate::args::RunArgs;
-use crate::exit::{ExitStatus, stop};
+use crate::error::RunError;
 
 const OPTION: &str = "--network-speed";
 /// More names than these are not listed.
@@ -15,16 +14,19 @@ const BITS_MIN: f64 = 1e3;
 const BITS_MAX: f64 = 1e14;
 
 /// The speeds of this option. A resumed run keeps those of its first command, unless the option is given again.
-pub(super) fn read(
-    arguments: &RunArgs,
+///
+/// # Errors
+/// A text is not an interface of this machine with a speed.
+pub fn read_speeds(
+    texts: &[String],
     earlier: Option<&RunHead>,
-) -> anyhow::Result<Vec<UserSpeed>> {
-    let mut texts = arguments.network_speeds.clone();
-    if let (true, Some(earlier)) = (texts.is_empty(), earlier) {
-        texts = values_in(&earlier.command);
-    }
+) -> Result<Vec<UserSpeed>, RunError> {
+    let texts = match (texts, earlier) {
+        ([], Some(earlier)) => values_in(&earlier.command),
+        _ => texts.to_vec(),
+    };
     understood(&texts, &network_interfaces())
-        .map_err(|words| stop(ExitStatus::BadInput, format!("{OPTION} {words}")))
+        .map_err(|words| RunError::input(format!("{OPTION} {words}")))
 }
 
 /// The values of the option in a command line.

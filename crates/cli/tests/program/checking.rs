@@ -1,0 +1,71 @@
+//! `kgauge check`, and values that need no path.
+
+use serde_json::Value;
+
+use crate::site::{Site, TINY, check_refused, text};
+
+fn checked(site: &Site, arguments: &[&str]) -> String {
+    let output = site.run(&[&["check"], arguments].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn a_check_shows_plan_time_and_bytes_and_starts_nothing() {
+    let site = Site::new();
+    let shown = checked(&site, &["tiny.yaml", "latency", "--repeat", "4"]);
+    for line in [
+        "tiny: Does it work?",
+        "  4 repeats, no warm-up, hold 1 s",
+        "  goal writers.throughput >= 10/s",
+        "latency: What is the latency of 10k/s records of 1 kB?",
+    ] {
+        assert!(shown.lines().any(|one| one == line), "{line:?}\n{shown}");
+    }
+    assert!(
+        shown.contains("plan     1 trial, 4 repeats, about "),
+        "{shown}"
+    );
+    assert!(!site.path("kgauge-runs").exists());
+    let list: Value = serde_json::from_str(&checked(&site, &["tiny.yaml", "--json"])).unwrap();
+    assert_eq!(list[0]["trials"][0]["repeats"], 2);
+    // 800 records a second for a second, and one at its start; twice.
+    assert_eq!(list[0]["records_max"], 1_602);
+    assert!(list[0]["order"].is_null());
+    let study = checked(&site, &["linkedin-2014", "--quick", "--seed", "7"]);
+    assert!(study.starts_with("study linkedin-2014: "), "{study}");
+    assert!(
+        study.contains("order    single-producer, repeat 1\n"),
+        "{study}"
+    );
+}
+
+#[test]
+fn mistakes_are_those_of_a_run_and_hide_no_other_file() {
+    let site = Site::new();
+    site.write("wrong.yaml", &TINY.replace("size: 100 B", "size: 100"));
+    let output = site.run(&["check", "wrong.yaml", "tiny.yaml"]);
+    assert_eq!(output.status.code(), Some(2));
+    let run = site.run(&["run", "wrong.yaml"]);
+    assert_eq!(text(&output.stderr), text(&run.stderr));
+    assert!(text(&output.stdout).contains("tiny: Does it work?"));
+    check_refused(&["check", "latancy"], 2, &["did you mean `latency`?"]);
+    check_refused(&["check"], 2, &["<FILE>..."]);
+}
+
+#[test]
+fn a_setting_of_the_only_producer_flow_needs_no_path() {
+    let site = Site::new();
+    checked(&site, &["tiny.yaml", "--set", "linger.ms=20"]);
+    let two = TINY.replace(
+        "  - name: readers",
+        "  - {name: more, kind: produce, shape: max, record: {size: 1 B}}\n  - name: readers",
+    );
+    site.write("two.yaml", &two);
+    let output = site.run(&["check", "two.yaml", "--set", "linger.ms=20"]);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let paths = "writers.settings.linger.ms, more.settings.linger.ms";
+    assert!(stderr.contains(paths), "{stderr}");
+    checked(&site, &["two.yaml", "--set", "more.settings.linger.ms=20"]);
+}

@@ -1,0 +1,32 @@
+//! The built-in scenarios and studies as a list for a terminal.
+
+use kgauge_scenario::{BuiltIn, Study};
+
+/// The names, what each answers, and the commands that run them.
+pub(crate) fn text(studies: &[Study]) -> String {
+    let mut text = "Built-in scenarios, for any cluster\n\n".to_owned();
+    for built_in in BuiltIn::ALL {
+        text.push_str(&row(built_in.name(), built_in.summary()));
+    }
+    text.push_str("\n  kgauge run latency --target HOST:9092 --rate 20k/s\n\n");
+    for study in studies {
+        let name = &study.name;
+        text.push_str(&format!(
+            "{name}\n  {}\n  {}\n\n",
+            study.title, study.question
+        ));
+        for scenario in &study.scenarios {
+            text.push_str(&row(scenario.name(), scenario.question()));
+        }
+        text.push_str(&format!("\n  kgauge run {name} --quick\n"));
+        if let Some(target) = &study.target {
+            text.push_str(&format!("  kgauge run {name} --quick --target {target}\n"));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn row(name: &str, question: &str) -> String {
+    format!("    {name:<24} {question}\n")
+}
