@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // All of this is tests.
 
+mod answer;
 mod audit;
 mod blame;
 mod compare;
