@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::AnswerFacts;
 use super::factor_values::FactorValues;
-use super::figures::FigureFinding;
+use super::figures::{FigureFinding, can_be_main};
 use crate::compare::{FigureKind, TrialFigure, TrialFinding, trial_figures};
 use crate::statistics::{Interval, SteadinessCheck};
 use crate::summary::{FlowSummary, Summary, TrialSummary};
@@ -150,12 +150,12 @@ fn courses(summary: &Summary, trials: &[&TrialSummary]) -> Vec<FigureCourse> {
 }
 
 impl FigureCourse {
-    /// The main figure of an answer: the first one, unless it is a percentile with too few samples beside one with
-    /// enough.
+    /// The main figure of an answer: the first rate or time, unless that is a percentile with too few samples beside
+    /// one with enough.
     pub fn main_of(figures: &[FigureCourse]) -> Option<&FigureCourse> {
-        let mut all = figures.iter();
-        let usable = all.find(|figure| !figure.finding.has_few_samples());
-        usable.or(figures.first())
+        let mains = || figures.iter().filter(|figure| can_be_main(figure.figure));
+        let usable = mains().find(|figure| !figure.finding.has_few_samples());
+        usable.or_else(|| mains().next())
     }
 
     fn of(figure: &TrialFigure, trials: &[&TrialSummary]) -> FigureCourse {

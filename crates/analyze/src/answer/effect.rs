@@ -4,7 +4,7 @@ use kgauge_scenario::Comparand;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::figures::FigureFinding;
+use super::figures::{FigureFinding, can_be_main};
 use crate::compare::{FigureKind, TrialFigure, pair_figures};
 use crate::statistics::Interval;
 use crate::summary::{Summary, TrialSummary};
@@ -44,11 +44,15 @@ pub struct FigureEffect {
 }
 
 impl TrialEffect {
-    /// The main figure: the first one, unless it is a percentile with too few samples beside one with enough.
+    /// The main figure: the first rate or time, unless that is a percentile with too few samples beside one with
+    /// enough.
     pub fn main(&self) -> Option<&FigureEffect> {
-        let mut figures = self.figures.iter();
-        let usable = figures.find(|figure| !figure.finding.has_few_samples());
-        usable.or(self.figures.first())
+        let figures = self.figures.iter();
+        let mains = figures.filter(|figure| can_be_main(figure.figure));
+        let usable = mains
+            .clone()
+            .find(|figure| !figure.finding.has_few_samples());
+        usable.or_else(|| mains.clone().next())
     }
 }
 
@@ -75,10 +79,20 @@ pub(super) fn comparisons(summary: &Summary, trials: &[&TrialSummary]) -> Vec<Tr
     let mut figures = pair_figures(summary, &complete).into_iter();
     let comparison = |(trial, base): &(&TrialSummary, Option<&TrialSummary>)| {
         let figures = base.and_then(|_| figures.next()).unwrap_or_default();
+        // The cost of a record says nothing where other flows are part of it.
+        let names = |trial: &TrialSummary| {
+            let flows = trial.flows.iter().map(|flow| flow.name.clone());
+            flows.collect::<Vec<String>>()
+        };
+        let has_same_flows = base.is_some_and(|base| names(base) == names(trial));
         TrialEffect {
             trial: trial.index,
             base: base.map(|base| base.index),
-            figures: figures.iter().filter_map(effect).collect(),
+            figures: figures
+                .iter()
+                .filter(|figure| has_same_flows || !figure.figure.is_cost())
+                .filter_map(effect)
+                .collect(),
         }
     };
     pairs.iter().map(comparison).collect()

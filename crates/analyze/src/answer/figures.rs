@@ -47,6 +47,11 @@ pub enum FigureFinding {
     },
 }
 
+/// Whether an answer may rest on a figure: costs and losses are said besides.
+pub(super) fn can_be_main(figure: FigureKind) -> bool {
+    figure.is_latency() || matches!(figure, FigureKind::Throughput | FigureKind::ThroughputBytes)
+}
+
 impl FigureFinding {
     /// Whether it is inconclusive only because a percentile has too few samples.
     pub(super) fn has_few_samples(&self) -> bool {

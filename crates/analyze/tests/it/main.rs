@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // All of this is tests.
 
 mod answer;
+mod answer_counts;
 mod audit;
 mod blame;
 mod compare;

@@ -31,19 +31,22 @@ pub(super) fn trend(
     let others = figures
         .iter()
         .filter(|figure| is_another(main, figure, &setting));
-    let mut others = others.map(|figure| trend_clause(names, figure, &setting));
-    let mut clauses = Vec::new();
-    // What changes comes first.
-    match main.finding {
-        FigureFinding::NoDifference { detectable, .. } => match others.next() {
-            Some(other) => clauses.extend([other, no_change(names, main, detectable)]),
-            None => clauses.push(trend_clause(names, main, &setting)),
-        },
-        _ => clauses.push(trend_clause(names, main, &setting)),
-    }
+    let others: Vec<&FigureCourse> = others.collect();
+    let clause = |figure: &&FigureCourse| trend_clause(names, figure, &setting);
+    // A time that changes comes before one that does not.
+    let (mut clauses, others) = match (main.finding, others.as_slice()) {
+        (FigureFinding::NoDifference { detectable, .. }, [first, rest @ ..])
+            if first.figure.is_latency() =>
+        {
+            let main = no_change(names, main, detectable);
+            (vec![clause(first), main], rest)
+        }
+        (_, others) => (vec![clause(&main)], others),
+    };
     clauses.extend(kept.and_then(|kept| kept_clause(names, kept)));
     clauses.extend(goals(names, answer, main));
-    Some(format!("{}.", opening(&join_short(clauses, others))))
+    let text = join_short(clauses, others.iter().map(clause));
+    Some(format!("{}.", opening(&text)))
 }
 
 /// What is said besides the main figure: what another trial is best at, and lost records.

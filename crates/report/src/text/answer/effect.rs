@@ -15,7 +15,7 @@ const NAMED_MAX: usize = 5;
 
 /// The sentence; `None` if no figure could be compared.
 pub(super) fn sentence(names: &AnswerNames, comparisons: &[TrialEffect]) -> Option<String> {
-    let compared = comparisons.iter().filter(|one| !one.figures.is_empty());
+    let compared = comparisons.iter().filter(|one| one.main().is_some());
     let compared: Vec<&TrialEffect> = compared.collect();
     match compared.as_slice() {
         [] => None,
@@ -26,7 +26,7 @@ pub(super) fn sentence(names: &AnswerNames, comparisons: &[TrialEffect]) -> Opti
 
 /// What was to be compared with, where that is not part of the run or was not measured.
 pub(super) fn missing(names: &AnswerNames, comparisons: &[TrialEffect]) -> Option<String> {
-    let without = comparisons.iter().find(|one| one.figures.is_empty())?;
+    let without = comparisons.iter().find(|one| one.main().is_none())?;
     let Some(base) = without.base else {
         let against = names.trial(without.trial)?.against.as_ref()?;
         let scenario = against.scenario.iter().cloned();
@@ -60,17 +60,23 @@ fn single(names: &AnswerNames, effect: &TrialEffect) -> String {
     };
     let others = effect.figures.iter().filter(|figure| *figure != main);
     let others = others.filter(|figure| is_worth(effect, figure));
-    let mut others = others.map(|figure| clause(names, figure));
-    // What differs comes first.
-    let text = match (main.finding, others.next()) {
-        (FigureFinding::NoDifference { detectable, .. }, Some(other)) => {
+    let others: Vec<&FigureEffect> = others.collect();
+    // A time that differs comes before one that does not.
+    let text = match (main.finding, others.as_slice()) {
+        (FigureFinding::NoDifference { detectable, .. }, [first, rest @ ..])
+            if first.figure.is_latency() =>
+        {
             let name = names.figure(main.flow.as_ref(), main.figure);
             let main = no_difference(&name, detectable);
-            join_short([format!("{start}: {other}"), main], others)
+            let first = format!("{start}: {}", clause(names, first));
+            join_short(
+                [first, main],
+                rest.iter().map(|figure| clause(names, figure)),
+            )
         }
-        (_, other) => {
+        (_, others) => {
             let main = format!("{start}: {}", clause(names, main));
-            join_short([main], other.into_iter().chain(others))
+            join_short([main], others.iter().map(|figure| clause(names, figure)))
         }
     };
     format!("{text}.")

@@ -1,6 +1,6 @@
 //! How much: the figures of trials.
 
-use kgauge_analyze::answer::ScenarioAnswer;
+use kgauge_analyze::answer::{AnswerDoubtCause, ScenarioAnswer};
 use kgauge_analyze::summary::{
     FlowKind, FlowSummary, LatencySummary, MirrorSummary, PublishedStatus, TrialSummary,
 };
@@ -19,7 +19,7 @@ const LISTED_MAX: usize = 6;
 pub(super) fn sentence(names: &AnswerNames, answer: &ScenarioAnswer) -> String {
     match names.trials.as_slice() {
         [only] => single(names, answer, only),
-        several => list(names, several),
+        several => list(names, answer, several),
     }
 }
 
@@ -132,8 +132,8 @@ fn p99(times: &LatencySummary, with_interval: bool) -> Option<String> {
     })
 }
 
-/// `, 1.56 times the published 821,557 records/s`. What others published is about Apache Kafka: only the table shows how
-/// the embedded cluster compares with it.
+/// `, 1.56 times the published 821,557 records/s`. What others published is about Apache Kafka: only the table shows
+/// how the embedded cluster compares with it.
 fn beside_published(names: &AnswerNames, trial: &TrialSummary, flow: &FlowSummary) -> String {
     if !matches!(
         names.summary.target.kind,
@@ -173,7 +173,13 @@ fn consumer_lag(trial: &TrialSummary, flow: &FlowSummary) -> String {
 }
 
 /// `250 B: 434,000 records/s (±2.4 %); 500 B: 231,000 (±0.8 %)`.
-fn list(names: &AnswerNames, trials: &[&TrialSummary]) -> String {
+fn list(names: &AnswerNames, answer: &ScenarioAnswer, trials: &[&TrialSummary]) -> String {
+    let mut doubts = answer.doubts.iter();
+    let not_steady = doubts.any(|doubt| doubt.cause == AnswerDoubtCause::NotSteady);
+    let doubt = match not_steady {
+        true => "Inconclusive, the target was not steady (use a longer warm-up limit and hold): ",
+        false => "",
+    };
     let measured = trials.iter().filter(|trial| trial.repeats_measured > 0);
     let text = |with_interval: bool| {
         let items = measured.clone().filter_map(|trial| {
@@ -184,7 +190,7 @@ fn list(names: &AnswerNames, trials: &[&TrialSummary]) -> String {
         let more = items.len().saturating_sub(LISTED_MAX);
         items.truncate(LISTED_MAX);
         items.extend((more > 0).then(|| format!("and {more} more")));
-        format!("{}.", items.join("; "))
+        format!("{doubt}{}.", items.join("; "))
     };
     let long = text(true);
     match long.chars().count() <= LETTERS_MAX {

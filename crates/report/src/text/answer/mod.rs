@@ -28,8 +28,10 @@ pub fn sentence(answer: &ScenarioAnswer, summary: &Summary) -> String {
         let missing = first.map(|one| trial::missing(one, summary));
         return missing.unwrap_or_else(|| "Nothing was measured.".to_owned());
     }
-    let mut sentences = vec![first(&names, answer)];
-    sentences.extend(second(&names, answer));
+    let compared = compared(&names, answer);
+    let second = second(&names, answer, compared.is_some());
+    let first = compared.unwrap_or_else(|| figures::sentence(&names, answer));
+    let mut sentences: Vec<String> = std::iter::once(first).chain(second).collect();
     sentences.retain(|sentence| !sentence.is_empty());
     match sentences.is_empty() {
         true => "Nothing was measured.".to_owned(),
@@ -37,9 +39,9 @@ pub fn sentence(answer: &ScenarioAnswer, summary: &Summary) -> String {
     }
 }
 
-/// What the question asks for; the figures themselves where that cannot be said.
-fn first(names: &AnswerNames, answer: &ScenarioAnswer) -> String {
-    let found = match &answer.facts {
+/// What the question asks for; `None` where only the figures themselves can be given.
+fn compared(names: &AnswerNames, answer: &ScenarioAnswer) -> Option<String> {
+    match &answer.facts {
         AnswerFacts::HowMuch { .. } => None,
         AnswerFacts::Effect { comparisons } => effect::sentence(names, comparisons),
         AnswerFacts::Trend {
@@ -60,8 +62,7 @@ fn first(names: &AnswerNames, answer: &ScenarioAnswer) -> String {
             .as_ref()
             .map(|outage| outage_sentence(names, outage, counts.as_ref())),
         AnswerFacts::Best { figures } => course::best(names, answer, figures),
-    };
-    found.unwrap_or_else(|| figures::sentence(names, answer))
+    }
 }
 
 /// `Nothing lost: all 45,104 acked records are on the brokers; 3 sends failed.`
@@ -118,8 +119,8 @@ fn outage_sentence(
     format!("{}.", join_short(clauses, slowest))
 }
 
-/// What cannot be used, or what limited the figures.
-fn second(names: &AnswerNames, answer: &ScenarioAnswer) -> Option<String> {
+/// What cannot be used, or what limited the figures. Figures that were not compared open with their doubts.
+fn second(names: &AnswerNames, answer: &ScenarioAnswer, is_compared: bool) -> Option<String> {
     let is_single = names.trials.len() == 1;
     let missing = match &answer.facts {
         AnswerFacts::Effect { comparisons } => effect::missing(names, comparisons),
@@ -132,7 +133,10 @@ fn second(names: &AnswerNames, answer: &ScenarioAnswer) -> Option<String> {
         let [only] = names.trials.as_slice() else {
             return None;
         };
-        let limit = only.limit.as_ref().filter(|_| is_asked)?;
+        // The figures open with it.
+        let mut doubts = answer.doubts.iter();
+        let is_known = doubts.any(|doubt| doubt.cause == AnswerDoubtCause::OtherPrograms);
+        let limit = only.limit.as_ref().filter(|_| is_asked && !is_known)?;
         Some(bottleneck::sentence(limit, only))
     };
     let doubt = |causes: &[AnswerDoubtCause]| {
@@ -141,9 +145,10 @@ fn second(names: &AnswerNames, answer: &ScenarioAnswer) -> Option<String> {
         Some(doubt_sentence(names, found))
     };
     let left_out = || {
-        // Of a single trial the answer itself says so.
+        // Figures that were not compared say so themselves.
         let causes = [AnswerDoubtCause::NotMeasured, AnswerDoubtCause::NotSteady];
-        doubt(&causes).filter(|_| !is_single)
+        let count = if is_compared { 2 } else { 1 };
+        doubt(causes.get(..count)?).filter(|_| !is_single)
     };
     let limited = || {
         let causes = [AnswerDoubtCause::GeneratorLimited];

@@ -9,6 +9,10 @@ use crate::text::trial;
 
 /// From here on a difference is given as a factor, below it in percent.
 const FACTOR_FROM: f64 = 2.0;
+/// If only a larger change would have been detected, the repeats tell nothing: 1,000 %.
+const DETECTABLE_MAX: f64 = 10.0;
+/// Down to here a fall is given in percent, below it as a factor.
+const PERCENT_FROM: f64 = 0.01;
 /// An interval whose ends are further apart excludes nothing, so they are not printed.
 const INTERVAL_MAX: f64 = 100.0;
 /// Smaller differences are not mentioned beside the main figure, however exactly they are known.
@@ -114,12 +118,16 @@ pub(super) fn range(figure: FigureKind, values: impl Iterator<Item = f64> + Clon
     pair(figure, low, high, "to")
 }
 
-/// `7.2×`, `+35 %`, `−74 %`.
+/// `7.2×`, `+35 %`, `−74 %`, `0.003×`.
 pub(super) fn change(ratio: f64) -> String {
-    match ratio >= FACTOR_FROM {
+    match is_factor(ratio) {
         true => format!("{}×", format::short(ratio)),
         false => percent(ratio),
     }
+}
+
+fn is_factor(ratio: f64) -> bool {
+    !(PERCENT_FROM..FACTOR_FROM).contains(&ratio)
 }
 
 /// `+35 %`, `−74 %`.
@@ -139,7 +147,7 @@ pub(super) fn change_between(ratio: f64, interval: Option<Interval>) -> String {
     let Some(Interval { low, high }) = known else {
         return change(ratio);
     };
-    let ends = match ratio >= FACTOR_FROM {
+    let ends = match is_factor(ratio) {
         true => format!("{} to {}×", format::short(low), format::short(high)),
         false => format::pair(&percent(low), "to", &percent(high)),
     };
@@ -160,10 +168,13 @@ pub(super) fn detectable(detectable: f64, more: Option<MoreNeeded>) -> String {
     let more = more.map_or_else(String::new, |(change, repeats)| {
         format!("; for {}: --repeat {repeats}", format::percent(change))
     });
-    format!(
-        "{} or more would have been detected{more}",
-        format::percent(detectable)
-    )
+    match detectable > DETECTABLE_MAX {
+        true => format!("repeats differ too much{more}"),
+        false => format!(
+            "{} or more would have been detected{more}",
+            format::percent(detectable)
+        ),
+    }
 }
 
 /// Why a comparison is inconclusive, with what to do.
@@ -226,6 +237,7 @@ mod tests {
         assert_eq!(change(1.35), "+35 %");
         assert_eq!(change(0.26), "−74 %");
         assert_eq!(change(7.2), "7.20×");
+        assert_eq!(change(0.003), "0.00300×");
         assert_eq!(change(1.0), "0 %");
         assert_eq!(change(1.004), "+0.4 %");
         assert_eq!(change(0.9999), "< 0.1 %");
@@ -274,6 +286,7 @@ mod tests {
             detectable(0.12, Some(more)),
             "12 % or more would have been detected; for 5.0 %: --repeat 9"
         );
+        assert_eq!(detectable(1e9, None), "repeats differ too much");
         assert_eq!(
             detectable(0.6, None),
             "60 % or more would have been detected"
