@@ -6,9 +6,10 @@
 //! **Non-goals.** No file is written and no sentence is made here: recorded files belong to `results`,
 //! texts and number formats to `report`.
 //!
-//! **Where to start.** [`Summary::of`] summarises a run folder; [`compare_sides`] compares several;
-//! [`Series`] is a trial over time; [`live`] is a repeat in progress.
+//! **Where to start.** [`Summary::of`] summarises a run folder; [`Summary::answers`] answers its questions;
+//! [`compare_sides`] compares several; [`Series`] is a trial over time; [`live`] is a repeat in progress.
 
+pub mod answer;
 pub mod compare;
 pub mod live;
 pub mod search;

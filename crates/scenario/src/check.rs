@@ -2,6 +2,7 @@
 
 use kgauge_faults::{CutEnd, Fault};
 
+use crate::answer::AnswerKind;
 use crate::faults::{FaultNode, FaultStart};
 use crate::figure::{FigureName, Goal, Metric};
 use crate::flow_values::{ConsumeEnd, PartitionShare, StartOffset};
@@ -29,6 +30,20 @@ pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Wri
     figures(reader, written);
     faults(reader, written);
     mirror(reader, tree, written);
+    answer(reader, tree, written);
+}
+
+/// Only a ratio is compared with something.
+fn answer(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
+    let asks_else = written.asks.is_some_and(|kind| kind != AnswerKind::Effect);
+    if written.against.is_some() && asks_else {
+        let what = "only `asks: effect` compares with something";
+        let at = tree
+            .get("against")
+            .map_or(tree.place, |against| against.place);
+        let cure = "remove it, or write `asks: effect`";
+        reader.inside("against", |reader| reader.problem(at, what, cure));
+    }
 }
 
 /// A mirror needs a flow that reads the copy.

@@ -17,6 +17,7 @@
 //! the times of records. `keys/` declares every key, one table for each map: its name, form,
 //! default, documentation and the field that it sets. The head of `key_map.rs` explains the rows.
 
+mod answer;
 mod built_in;
 mod check;
 mod cluster_needs;
@@ -61,6 +62,7 @@ mod value_kind;
 mod vary;
 mod volume;
 
+pub use answer::{AnswerKind, Comparand};
 pub use built_in::{BuiltIn, BuiltInError, BuiltInOptions};
 pub use cluster_needs::{BrokerCount, ClusterNeeds};
 pub use driver::Driver;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::answer::{AnswerKind, Comparand};
 use crate::cluster_needs::ClusterNeeds;
 use crate::faults::FaultPlan;
 use crate::figure::{Goal, PublishedValue};
@@ -111,6 +112,12 @@ pub struct Trial {
     pub scenario: String,
     /// The question that the scenario answers.
     pub question: String,
+    /// The kind of answer that it asks for; none if that depends on the trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<AnswerKind>,
+    /// What it is compared with, if the scenario says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Comparand>,
     /// `""` when nothing varies, else like `writers.record.size=10 B`.
     pub name: String,
     /// What varies and which of it this is: paths and their values as written, `one-at-a-time` with the one change

@@ -305,6 +305,8 @@ fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
         index: u32::try_from(index).unwrap_or(u32::MAX),
         scenario: written.name,
         question: written.question,
+        asks: written.asks,
+        against: written.against,
         name: trial_name(&chosen.factors),
         changes: chosen.changes,
         cluster: ClusterNeeds {

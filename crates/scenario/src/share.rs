@@ -55,6 +55,8 @@ impl Share {
             index: 0,
             scenario: String::new(),
             question: String::new(),
+            asks: None,
+            against: None,
             name: String::new(),
             factors: Vec::new(),
             changes: Vec::new(),

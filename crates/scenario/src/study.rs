@@ -188,6 +188,7 @@ fn read(
     {
         measured_there(reader, node.place, formula, &scenarios);
     }
+    compared_with(reader, &written.scenarios, &listed, &scenarios);
     let study = Study {
         name: name.to_owned(),
         title: written.title,
@@ -263,6 +264,52 @@ fn measured_there(
             let cure = "use a scenario of this study and one of its flows";
             reader.problem(place, shorten(&what), cure);
         }
+    }
+}
+
+/// What scenarios are compared with must be in the study.
+fn compared_with(
+    reader: &mut ValueReader<'_>,
+    list: &[YamlNode],
+    listed: &[String],
+    scenarios: &[Scenario],
+) {
+    for scenario in scenarios {
+        let first = scenario.trials_of(Size::Default).first();
+        let Some(against) = first.and_then(|trial| trial.against.as_ref()) else {
+            continue;
+        };
+        let Some(other) = &against.scenario else {
+            continue;
+        };
+        let is_listed = other != scenario.name() && listed.contains(other);
+        let read = scenarios.iter().find(|one| one.name() == other);
+        let missing = against.factor.as_ref().filter(|factor| {
+            let has = |one: &Scenario| {
+                let mut trials = one.trials_of(Size::Default).iter();
+                trials.any(|trial| trial.factors.contains(factor))
+            };
+            read.is_some_and(|one| !has(one))
+        });
+        let what = match (is_listed, missing) {
+            (true, None) => continue,
+            (false, _) => format!(
+                "`{}` is compared with `{}`, which is not another scenario of this study",
+                scenario.name(),
+                shorten(other)
+            ),
+            (true, Some((path, value))) => format!(
+                "`{}` is compared with `{other}`, which has no trial with {}",
+                scenario.name(),
+                shorten(&format!("{path}={value}"))
+            ),
+        };
+        let item = list
+            .iter()
+            .find(|item| item.as_text() == Some(scenario.name()));
+        let place = item.map(|item| item.place).unwrap_or_default();
+        let cure = format!("change `against` in `{}{SCENARIO_ENDING}`", scenario.name());
+        reader.problem(place, what, cure);
     }
 }
 

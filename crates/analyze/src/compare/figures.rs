@@ -7,16 +7,16 @@ use kgauge_results::run::RunStatus;
 use kgauge_results::{Quantile, TimeKind};
 
 /// Where a figure stands and what was measured.
-pub(super) struct ComparedFigure {
+pub(crate) struct ComparedFigure {
     /// The flow; `None` for figures of the whole trial.
-    pub(super) flow: Option<String>,
-    pub(super) kind: FigureKind,
-    pub(super) cell: Cell,
+    pub(crate) flow: Option<String>,
+    pub(crate) kind: FigureKind,
+    pub(crate) cell: Cell,
     pub(super) published: Option<PublishedFigure>,
 }
 
 /// All figures that a trial has, flow by flow, then what a record cost.
-pub(super) fn of_trial(summary: &Summary, trial: &TrialSummary) -> Vec<ComparedFigure> {
+pub(crate) fn of_trial(summary: &Summary, trial: &TrialSummary) -> Vec<ComparedFigure> {
     let flows = trial.flows.iter();
     let mut found = flows
         .flat_map(|flow| of_flow(summary, trial, flow))

@@ -14,7 +14,7 @@ mod comparability;
 mod coverage;
 #[cfg(test)]
 mod coverage_between;
-mod figures;
+pub(crate) mod figures;
 mod gate;
 mod holm;
 mod judge;
@@ -42,7 +42,9 @@ pub use row::{
     FigureKind, FigureUnit, MarkedSide, MissingFigure, PublishedFigure,
 };
 
-pub use trials::{TrialFigure, TrialFinding, TrialPoint, UndecidedCause, trial_figures};
+pub use trials::{
+    FigureRatio, TrialFigure, TrialFinding, TrialPoint, UndecidedCause, pair_figures, trial_figures,
+};
 
 use crate::summary::Summary;
 use judge::Judge;

@@ -107,6 +107,11 @@ impl FigureKind {
         )
     }
 
+    /// True for CPU time per record, of all flows together.
+    pub fn is_cost(self) -> bool {
+        matches!(self, FigureKind::GeneratorCpu | FigureKind::TargetCpu)
+    }
+
     /// True for records or bytes a second, and for what is made of them.
     fn is_throughput(self) -> bool {
         matches!(

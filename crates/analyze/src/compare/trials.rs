@@ -3,6 +3,12 @@
 //! The repeats of trials take turns within one run, so nothing is assumed between them. Of each figure the lowest trial
 //! is compared with the highest. These two are extremes, so any pair could have been them: the chance is taken times
 //! the number of pairs (Bonferroni), and then adjusted over all figures of the scenario by Holm's method.
+//!
+//! Of a trial and the one that it is compared with, the main figure is what the question asks for. It is adjusted over
+//! the pairs of the scenario only, and the other figures among themselves.
+
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::figures::{self, ComparedFigure};
 use super::holm::adjusted;
@@ -10,12 +16,10 @@ use super::power::{MoreNeeded, SampleSize, more_needed};
 use super::row::{Caveat, Cell, FigureKind};
 use super::welch::{self, ALPHA, RunSpread};
 use crate::statistics::Interval;
-use crate::summary::{FlowSummary, Summary, TrialSummary};
+use crate::summary::{Summary, TrialSummary};
 
 /// Differences that are smaller are none: one of a thousand.
 const RESOLUTION: f64 = 0.001;
-/// A load that was acked to this part while it lasted was kept: then the load sets the throughput, and not the target.
-const KEPT_PART: f64 = 0.99;
 /// A scenario of more trials is compared by its first ones: pairs grow with the square.
 const TRIALS_MAX: usize = 200;
 
@@ -74,8 +78,18 @@ pub enum TrialFinding {
     Undecided(UndecidedCause),
 }
 
+/// A ratio of geometric means over the repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FigureRatio {
+    /// The ratio.
+    pub ratio: f64,
+    /// Its 95 % interval, of this comparison alone.
+    pub interval: Interval,
+}
+
 /// Why a figure is inconclusive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum UndecidedCause {
     /// A trial has one repeat.
     OneRepeat,
@@ -96,32 +110,124 @@ impl TrialFigure {
             _ => None,
         }
     }
+
+    /// A point divided by another one; `None` where a repeat is zero or one of the two has a single repeat.
+    pub fn ratio(&self, point: usize, base: usize) -> Option<FigureRatio> {
+        let found = ratio(self.points.get(point)?, self.points.get(base)?)?;
+        Some(FigureRatio {
+            ratio: found.ratio,
+            interval: found.interval,
+        })
+    }
 }
 
 /// The figures of trials that have any, flow by flow, then what a record cost.
 pub fn trial_figures(summary: &Summary, trials: &[&TrialSummary]) -> Vec<TrialFigure> {
-    let mut figures = collected(summary, trials);
-    let mut tests: Vec<(usize, Test)> = Vec::new();
-    for (index, (figure, marks)) in figures.iter_mut().enumerate() {
-        if let Some(finding) = before_statistics(figure, marks, trials) {
-            figure.finding = finding;
-        } else if let Some(test) = Test::of(figure) {
-            tests.push((index, test));
-        } else {
-            figure.finding = TrialFinding::Undecided(UndecidedCause::Zero);
+    let mut figures = FigureGroup::of(summary, trials);
+    let tests = figures.before_statistics(trials);
+    judge(std::slice::from_mut(&mut figures), &[(0, tests)]);
+    figures.finished()
+}
+
+/// The figures of pairs of trials, each with the trial that is compared with first. The main figure comes first.
+pub fn pair_figures(summary: &Summary, pairs: &[[&TrialSummary; 2]]) -> Vec<Vec<TrialFigure>> {
+    let mut groups = Vec::new();
+    let (mut of_main, mut of_others) = (Vec::new(), Vec::new());
+    for (index, pair) in pairs.iter().enumerate() {
+        let mut group = FigureGroup::of(summary, pair);
+        let tests = group.before_statistics(pair);
+        let main = group.main();
+        let (main, others): (Tests, Tests) = tests
+            .into_iter()
+            .partition(|(figure, _)| Some(*figure) == main);
+        of_main.push((index, main));
+        of_others.push((index, others));
+        groups.push(group);
+    }
+    judge(&mut groups, &of_main);
+    judge(&mut groups, &of_others);
+    let finished = groups.into_iter().map(|group| {
+        let mut figures = group.finished();
+        figures.sort_by_key(TrialFigure::rank);
+        figures
+    });
+    finished.collect()
+}
+
+impl TrialFigure {
+    /// The place of a figure in an answer: first what the target decided, rates before times before costs.
+    pub fn rank(&self) -> u8 {
+        let is_set = self.finding == TrialFinding::SetByLoad;
+        match self.figure {
+            FigureKind::Throughput if !is_set => 0,
+            FigureKind::ThroughputBytes if !is_set => 1,
+            FigureKind::LatencyP99 => 2,
+            FigureKind::LatencyP50 => 3,
+            FigureKind::LatencyP999 => 4,
+            FigureKind::WireBytes => 5,
+            FigureKind::TargetCpu => 6,
+            FigureKind::GeneratorCpu => 7,
+            FigureKind::PerPrice | FigureKind::Lost => 8,
+            FigureKind::Throughput | FigureKind::ThroughputBytes => 9,
         }
     }
-    let chances: Vec<f64> = tests.iter().map(|(_, test)| test.p).collect();
+}
+
+/// Positions of figures in their group, and the test of each.
+type Tests = Vec<(usize, Test)>;
+
+/// The figures of some trials, each with the marks of all of its points.
+struct FigureGroup(Vec<(TrialFigure, Vec<Caveat>)>);
+
+impl FigureGroup {
+    fn of(summary: &Summary, trials: &[&TrialSummary]) -> FigureGroup {
+        FigureGroup(collected(summary, trials))
+    }
+
+    /// Decides what needs no statistics, and gives the tests of the rest.
+    fn before_statistics(&mut self, trials: &[&TrialSummary]) -> Tests {
+        let mut tests = Vec::new();
+        for (index, (figure, marks)) in self.0.iter_mut().enumerate() {
+            if let Some(finding) = before_statistics(figure, marks, trials) {
+                figure.finding = finding;
+            } else if let Some(test) = Test::of(figure) {
+                tests.push((index, test));
+            } else {
+                figure.finding = TrialFinding::Undecided(UndecidedCause::Zero);
+            }
+        }
+        tests
+    }
+
+    /// The position of the main figure.
+    fn main(&self) -> Option<usize> {
+        let figures = self.0.iter().enumerate();
+        let main = figures.min_by_key(|(_, (figure, _))| figure.rank());
+        main.map(|(index, _)| index)
+    }
+
+    fn finished(self) -> Vec<TrialFigure> {
+        let figures = self.0.into_iter().map(|(figure, _)| figure);
+        figures
+            .filter(|figure| figure.finding != TrialFinding::Counted || has_any(figure))
+            .collect()
+    }
+}
+
+/// Judges tests as one family; each list belongs to the group at its position.
+fn judge(groups: &mut [FigureGroup], tests: &[(usize, Tests)]) {
+    let all = || {
+        let of_groups = tests.iter();
+        of_groups.flat_map(|(group, tests)| tests.iter().map(move |test| (*group, test)))
+    };
+    let chances: Vec<f64> = all().map(|(_, (_, test))| test.p).collect();
     let alpha = ALPHA / chances.len().max(1) as f64;
-    for ((index, test), p) in tests.into_iter().zip(adjusted(&chances)) {
-        if let Some((figure, _)) = figures.get_mut(index) {
+    for ((group, (index, test)), p) in all().zip(adjusted(&chances)) {
+        let figures = groups.get_mut(group);
+        if let Some((figure, _)) = figures.and_then(|group| group.0.get_mut(*index)) {
             figure.finding = test.finding(figure, p, alpha);
         }
     }
-    let figures = figures.into_iter().map(|(figure, _)| figure);
-    figures
-        .filter(|figure| figure.finding != TrialFinding::Counted || has_any(figure))
-        .collect()
 }
 
 fn has_any(figure: &TrialFigure) -> bool {
@@ -200,7 +306,7 @@ fn before_statistics(
         && figure.points.iter().all(|point| {
             let flows = trials.get(point.trial).map(|trial| trial.flows.as_slice());
             let mut flows = flows.unwrap_or_default().iter();
-            flows.any(|flow| Some(&flow.name) == figure.flow.as_ref() && has_kept(flow))
+            flows.any(|flow| Some(&flow.name) == figure.flow.as_ref() && flow.has_kept_rate())
         });
     if is_set_by_load {
         return Some(TrialFinding::SetByLoad);
@@ -218,16 +324,6 @@ fn before_statistics(
         return None;
     };
     Some(TrialFinding::Undecided(cause))
-}
-
-fn has_kept(flow: &FlowSummary) -> bool {
-    let Some(throughput) = flow.throughput.as_ref().filter(|_| flow.shape.is_some()) else {
-        return false;
-    };
-    let required = flow.records.scheduled as f64 * KEPT_PART;
-    // What piled up in a buffer was acked later.
-    let in_hold = throughput.records_per_s.mean * throughput.hold_s;
-    !flow.closed_loop && flow.records.skipped == 0 && in_hold >= required
 }
 
 /// The lowest trial against the highest.

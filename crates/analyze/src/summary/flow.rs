@@ -91,7 +91,29 @@ impl FlowSummary {
         let steadiness = self.steadiness.as_ref();
         steadiness.is_none_or(|steadiness| steadiness.verdict.is_usable())
     }
+
+    /// The rate that was planned, in records per second; `None` for what has no single one.
+    pub fn planned_per_s(&self) -> Option<f64> {
+        match self.shape.as_ref()?.shape {
+            Shape::Constant { per_second } | Shape::Poisson { per_second } => Some(per_second),
+            _ => None,
+        }
+    }
+
+    /// Whether what was due was acked while it lasted: then the load sets the throughput, and not the target.
+    pub fn has_kept_rate(&self) -> bool {
+        let Some(throughput) = self.throughput.as_ref().filter(|_| self.shape.is_some()) else {
+            return false;
+        };
+        let required = self.records.scheduled as f64 * KEPT_PART;
+        // What piled up in a buffer was acked later.
+        let in_hold = throughput.records_per_s.mean * throughput.hold_s;
+        !self.closed_loop && self.records.skipped == 0 && in_hold >= required
+    }
 }
+
+/// A rate that was acked to this part was kept.
+const KEPT_PART: f64 = 0.99;
 
 /// What a flow does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]

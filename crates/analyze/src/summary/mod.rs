@@ -12,6 +12,7 @@ pub mod latency;
 pub mod limit;
 pub mod load;
 pub mod mirror;
+pub mod outage;
 pub mod partitions;
 pub mod repeat;
 pub mod steadiness;
@@ -42,6 +43,7 @@ pub use limit::{
 };
 pub use load::{BrokerShare, BrokerShares, BrokerSkew};
 pub use mirror::MirrorSummary;
+pub use outage::RepeatOutage;
 pub use partitions::{PartitionsNeeded, PartitionsOfRate};
 pub use repeat::FlowRepeat;
 pub use steadiness::{FlowSteadiness, RepeatSteadiness};
@@ -55,7 +57,7 @@ pub use warning::{SteadinessChange, SteadyFigure, Warning, WarningFinding, Warni
 use kgauge_results::folder::{LoggedTrial, RunRead};
 use kgauge_results::run::{BuildRecord, MachineRecord, RunStatus, TargetKind};
 
-/// The contents of `summary.json`, with the schema `docs/schema/summary.schema.json`.
+/// What a run folder says: its figures, findings and goals.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "kgauge summary")]
 pub struct Summary {
@@ -109,9 +111,20 @@ impl Summary {
         self.trials.iter().map(trial).collect()
     }
 
-    /// The JSON Schema (draft 2020-12) of `summary.json`.
-    pub fn schema() -> serde_json::Value {
-        schemars::schema_for!(Summary).to_value()
+    /// The trials of each scenario, in the order in which the plan first names the scenarios.
+    pub fn scenarios(&self) -> Vec<Vec<&TrialSummary>> {
+        let mut scenarios: Vec<Vec<&TrialSummary>> = Vec::new();
+        for trial in &self.trials {
+            let is_of = |known: &&mut Vec<&TrialSummary>| {
+                let first = known.first();
+                first.is_some_and(|first| first.scenario == trial.scenario)
+            };
+            match scenarios.iter_mut().find(is_of) {
+                Some(known) => known.push(trial),
+                None => scenarios.push(vec![trial]),
+            }
+        }
+        scenarios
     }
 }
 

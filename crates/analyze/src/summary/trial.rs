@@ -7,9 +7,11 @@ use super::flow::FlowSummary;
 use super::generator::{CpuSummary, GeneratorVerdict, Headroom};
 use super::limit::LimitVerdict;
 use super::load::BrokerShares;
+use super::outage::RepeatOutage;
 use super::verdict::{GoalVerdict, PublishedComparison};
 use super::warning::Warning;
 use kgauge_results::run::RepeatOutcome;
+use kgauge_scenario::{AnswerKind, Comparand};
 
 /// One trial: a combination of the factors, with its repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -20,6 +22,12 @@ pub struct TrialSummary {
     pub scenario: String,
     /// The question that the scenario answers.
     pub question: String,
+    /// The kind of answer that it asks for; absent if that depends on the trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<AnswerKind>,
+    /// What it is compared with; absent if the scenario does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Comparand>,
     /// Empty if nothing varies, otherwise like `writers.record.size=10 B`.
     pub name: String,
     /// The varied settings.
@@ -46,6 +54,9 @@ pub struct TrialSummary {
     /// The scenario injected faults.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_faults: bool,
+    /// The time without acks after a node fault, one entry per measured repeat; absent without one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<RepeatOutage>,
     /// The bottleneck; absent if nothing was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitVerdict>,

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // All of this is tests.
 
+mod answer;
+mod answer_counts;
 mod audit;
 mod blame;
 mod compare;

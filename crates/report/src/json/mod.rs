@@ -2,6 +2,7 @@
 
 mod tree;
 
+use kgauge_analyze::answer::{CountCheck, SummaryFile};
 use kgauge_analyze::summary::{TrialSummary, Warning};
 use kgauge_analyze::{Comparison, Summary};
 use serde_json::{Value, json};
@@ -12,7 +13,13 @@ use crate::text;
 
 /// `summary.json`: the summary with its texts. Its schema is that of [`summary_schema`].
 pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
-    let mut root = JsonTree::of(summary)?;
+    let file = SummaryFile::of(summary);
+    let mut root = JsonTree::of(&file)?;
+    for (tree, answer) in root.items("answers").zip(file.answers()) {
+        tree.put("text", text::answer::sentence(answer, summary));
+        put_count(tree.get("counts"), answer.facts.counts(), summary);
+    }
+    put_count(root.get("count_check"), file.count_check(), summary);
     put_warnings(&mut root, &summary.warnings, None);
     for (tree, trial) in root.items("trials").zip(&summary.trials) {
         put_trial(tree, trial, summary);
@@ -25,6 +32,12 @@ pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
         tree.put("sentence", text::partitions::sentence(needed));
     }
     Ok(root)
+}
+
+fn put_count(tree: Option<&mut JsonTree>, check: Option<&CountCheck>, summary: &Summary) {
+    if let (Some(tree), Some(check)) = (tree, check) {
+        tree.put("text", text::count_check::sentence(check, summary));
+    }
 }
 
 fn put_warnings(tree: &mut JsonTree, warnings: &[Warning], trial: Option<&TrialSummary>) {
@@ -76,7 +89,7 @@ fn put_trial(tree: &mut JsonTree, trial: &TrialSummary, summary: &Summary) {
 }
 
 /// The texts of `summary.json`: the type that each is beside, its name, and what it is.
-const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 17] = [
+const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 19] = [
     (
         "AckMeaning",
         "flush",
@@ -88,6 +101,12 @@ const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 17] = [
         "sentence",
         TextForm::One,
         "All of this as a sentence.",
+    ),
+    (
+        "CountCheck",
+        "text",
+        TextForm::One,
+        "The result in a sentence.",
     ),
     (
         "DriverComparison",
@@ -157,6 +176,12 @@ const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 17] = [
         "Why, in a sentence that names the target.",
     ),
     (
+        "ScenarioAnswer",
+        "text",
+        TextForm::One,
+        "The answer in a sentence or two.",
+    ),
+    (
         "TransactionSummary",
         "sentence",
         TextForm::One,
@@ -176,7 +201,7 @@ enum TextForm {
 
 /// The JSON Schema (draft 2020-12) of `summary.json`.
 pub fn summary_schema() -> Value {
-    let mut schema = Summary::schema();
+    let mut schema = SummaryFile::schema();
     add_texts(&mut schema, &SUMMARY_TEXTS);
     schema
 }
@@ -256,7 +281,7 @@ mod tests {
     #[test]
     fn each_text_is_beside_a_type_of_its_schema() {
         for (schema, texts) in [
-            (Summary::schema(), SUMMARY_TEXTS.as_slice()),
+            (SummaryFile::schema(), SUMMARY_TEXTS.as_slice()),
             (Comparison::schema(), COMPARISON_TEXTS.as_slice()),
         ] {
             for (of, ..) in texts {

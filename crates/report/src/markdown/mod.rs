@@ -95,6 +95,7 @@ impl Writer {
             let words = self.out.escaped(&view.target.caution);
             self.out.quoted(Severity::Caution, &words);
         }
+        self.write_count_check(view);
         self.write_answers(view);
         self.write_verdicts(view);
         self.write_table("Throughput", &throughput(view));
@@ -108,6 +109,18 @@ impl Writer {
         self.write_acked(&view.acked);
         self.write_commands(view);
         self.write_foot(view);
+    }
+
+    fn write_count_check(&mut self, view: &ReportView) {
+        let Some(check) = &view.count_check else {
+            return;
+        };
+        let text = self.out.escaped(&check.text);
+        match check.is_good {
+            true => self.out.line(&text),
+            false => self.out.quoted(Severity::Grave, &text),
+        }
+        self.out.gap();
     }
 
     fn write_answers(&mut self, view: &ReportView) {

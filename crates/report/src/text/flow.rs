@@ -1,8 +1,8 @@
 //! A flow: its rate, what an ack meant, Little's law, its group, its transactions, its copies.
 
 use kgauge_analyze::summary::{
-    AckMeaning, FlowShape, FlowSummary, FlushPolicy, GroupSummary, LittlesLaw, MirrorSummary,
-    RecordCounts, TransactionSummary,
+    AckMeaning, FlowKind, FlowShape, FlowSummary, FlushPolicy, GroupSummary, LittlesLaw,
+    MirrorSummary, RecordCounts, TransactionSummary,
 };
 use kgauge_results::SECOND_NS;
 use kgauge_results::run::{Replication, TransactionProtocol};
@@ -12,6 +12,20 @@ use crate::format;
 
 /// Steps of a rate that are listed.
 const STEPS_MAX: usize = 6;
+
+/// What it is, for a sentence: `3 producers`, `1 consumer`.
+pub fn members(flow: &FlowSummary) -> String {
+    let (one, many) = match flow.kind {
+        FlowKind::Produce => ("producer", "producers"),
+        FlowKind::Consume => ("consumer", "consumers"),
+        FlowKind::Echo => ("echo client", "echo clients"),
+        FlowKind::Unknown => return flow.name.clone(),
+    };
+    match flow.members {
+        Some(members) => format::plural(members.into(), one, many),
+        None => many.to_owned(),
+    }
+}
 
 /// A rate: `max`, `constant, 50,000 records/s`.
 pub fn shape(rate: &FlowShape) -> String {

@@ -153,6 +153,24 @@ pub fn headroom(headroom: &Headroom) -> String {
     )
 }
 
+/// A delay in a flow's times that is not the target's: in two words, and as a clause. `None` if it is the target's.
+pub(crate) fn late(cause: LatenessCause) -> Option<(&'static str, &'static str)> {
+    match cause {
+        LatenessCause::OtherPrograms { .. } => {
+            Some(("busy machine", ", including delay from other programs"))
+        }
+        LatenessCause::SharedProcessors => Some((
+            "shared CPUs",
+            ", including the load generator's wait for CPU",
+        )),
+        LatenessCause::Generator { .. } => {
+            Some(("late generator", ", including generator lateness"))
+        }
+        LatenessCause::Unknown => Some(("sent late", ", including lateness before the send")),
+        LatenessCause::None | LatenessCause::Target { .. } | LatenessCause::Fault => None,
+    }
+}
+
 /// Who or what made records late, as the subject of a sentence.
 pub fn subject(cause: LatenessCause) -> &'static str {
     match cause {

@@ -2,16 +2,21 @@
 //!
 //! One file for each kind of finding. Terminal, pages, Markdown and JSON show the same texts.
 
+pub mod answer;
 pub mod bottleneck;
 pub mod comparison;
+pub mod count_check;
 pub mod driver;
 pub(crate) mod event;
 pub mod flow;
 pub(crate) mod gate;
 pub mod generator;
 pub mod goal;
+pub(crate) mod hot_broker;
 pub mod live;
 pub mod partitions;
+pub(crate) mod published;
 mod setting_names;
+pub(crate) mod trial;
 pub mod warning;
 pub(crate) mod warning_kind;

@@ -2,7 +2,7 @@
 
 use kgauge_analyze::statistics::Spread;
 use kgauge_analyze::summary::{
-    FlowKind, FlowSummary, LatencySummary, LatenessCause, PublishedComparison, TrialSummary,
+    FlowKind, FlowSummary, LatencySummary, PublishedComparison, TrialSummary,
 };
 use kgauge_results::{Quantile, TimeKind};
 
@@ -10,7 +10,7 @@ use crate::format;
 use crate::text;
 
 /// Bytes in a megabyte (10⁶), as printed.
-pub(crate) const MEGABYTE: f64 = 1e6;
+const MEGABYTE: f64 = 1e6;
 
 /// The percentiles that tables show.
 pub(crate) const SHOWN_PERCENTILES: [Quantile; 3] = [Quantile::P50, Quantile::P99, Quantile::P99_9];
@@ -52,8 +52,6 @@ pub(crate) struct Latency<'a> {
 pub(crate) struct Late {
     /// Two words.
     pub(crate) badge: &'static str,
-    /// As a clause: `, including generator lateness`.
-    pub(crate) aside: &'static str,
     /// With its numbers.
     pub(crate) sentence: String,
 }
@@ -71,16 +69,7 @@ impl<'a> Flow<'a> {
 
     /// What it is, for a sentence: `3 producers`, `1 consumer`.
     pub(crate) fn members(&self) -> String {
-        let (one, many) = match self.summary.kind {
-            FlowKind::Produce => ("producer", "producers"),
-            FlowKind::Consume => ("consumer", "consumers"),
-            FlowKind::Echo => ("echo client", "echo clients"),
-            FlowKind::Unknown => return self.summary.name.clone(),
-        };
-        match self.summary.members {
-            Some(members) => format::plural(members.into(), one, many),
-            None => many.to_owned(),
-        }
+        text::flow::members(self.summary)
     }
 
     /// How it is loaded: `full speed, closed loop`, `constant, 50,000 records/s`.
@@ -151,20 +140,7 @@ impl<'a> Flow<'a> {
     /// Why its times contain a delay that is not the target's: percentiles then carry the mark.
     pub(crate) fn late(&self) -> Option<Late> {
         let lateness = self.summary.lateness?;
-        let (badge, aside) = match lateness.blame {
-            LatenessCause::OtherPrograms { .. } => {
-                ("busy machine", ", including delay from other programs")
-            }
-            LatenessCause::SharedProcessors => (
-                "shared CPUs",
-                ", including the load generator's wait for CPU",
-            ),
-            LatenessCause::Generator { .. } => ("late generator", ", including generator lateness"),
-            LatenessCause::Unknown => ("sent late", ", including lateness before the send"),
-            LatenessCause::None | LatenessCause::Target { .. } | LatenessCause::Fault => {
-                return None;
-            }
-        };
+        let (badge, _) = text::generator::late(lateness.blame)?;
         let sentence = format!(
             "{} of the records were sent more than {} late (p99 {}), which is included in these \
              latencies. Cause: {}.",
@@ -173,11 +149,7 @@ impl<'a> Flow<'a> {
             format::nanoseconds(lateness.lag_ns_p99 as f64),
             text::generator::subject(lateness.blame)
         );
-        Some(Late {
-            badge,
-            aside,
-            sentence,
-        })
+        Some(Late { badge, sentence })
     }
 
     /// What an echo flow's time is made of, and what transactions took.

@@ -8,7 +8,7 @@ pub(crate) mod fill;
 mod flow;
 mod heat;
 mod machine;
-pub(crate) mod published;
+mod picture;
 mod time;
 
 use kgauge_analyze::summary::{GoalStatus, RunSummary, TrialSummary};
@@ -17,10 +17,13 @@ use kgauge_scenario::StudyRef;
 pub(crate) use flow::{Flow, Latency, SHOWN_PERCENTILES};
 pub(crate) use heat::HeatMap;
 pub(crate) use machine::{MachineLine, MachineTimeline};
+pub(crate) use picture::{AnswerBar, AnswerPicture};
 pub(crate) use time::{
     ChangeAt, FaultAt, FaultList, FlowTimeline, ProcessTimeline, Sweep, SweepFlow, Timeline,
     TimesAt,
 };
+
+pub(crate) use crate::text::published;
 
 /// The question that [`ReportView::partitions`] answers.
 pub(crate) const PARTITIONS: &str = "How many partitions does a given rate need?";
@@ -42,6 +45,8 @@ pub(crate) struct ReportView<'a> {
     pub(crate) notices: Vec<WarningView>,
     /// The target.
     pub(crate) target: TargetView,
+    /// Acked records beside those on the brokers; none if nothing was written.
+    pub(crate) count_check: Option<CountCheckView>,
     /// The scenarios, in the order of the plan.
     pub(crate) scenarios: Vec<ScenarioView<'a>>,
     /// How many partitions rates need, where the study asks it.
@@ -132,12 +137,24 @@ pub(crate) struct ScenarioView<'a> {
     pub(crate) factor: Option<String>,
     /// The question; may be empty.
     pub(crate) question: String,
-    /// The answer in a sentence.
+    /// The answer in a sentence or two.
     pub(crate) answer: String,
+    /// What shows the answer at a glance.
+    #[allow(dead_code, reason = "the page draws it")]
+    pub(crate) picture: AnswerPicture,
     /// One per combination of factors.
     pub(crate) trials: Vec<TrialView<'a>>,
     /// The curve over the one numeric factor, where there is one.
     pub(crate) sweep: Option<Sweep<'a>>,
+}
+
+/// Whether acked records are on the brokers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CountCheckView {
+    /// Whether some trials were counted and none disagrees.
+    pub(crate) is_good: bool,
+    /// The result in a sentence.
+    pub(crate) text: String,
 }
 
 /// One combination of factors.

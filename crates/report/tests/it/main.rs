@@ -3,6 +3,7 @@
 // Nothing here is shipped; a test that cannot go on should stop at once.
 #![allow(clippy::unwrap_used)]
 
+mod answers;
 mod compare;
 mod compared;
 mod forms;

@@ -6,12 +6,15 @@ use super::flow::{FlowPlan, flows};
 use super::stages::Stages;
 use super::target::TargetNeeds;
 use super::topic::TopicPlan;
+use crate::answer::{AnswerKind, Comparand};
 use crate::faults::FaultPlan;
 use crate::figure::Goal;
 use crate::key_definition::{ValueForm, refuse};
 use crate::key_map::key_map;
+use crate::problem::SourceLocation;
 use crate::reader::{Fields, KeyMap, ValueReader};
-use crate::value_kind::{ListItem, ValueKind, count, map, name, placed_list, text, version};
+use crate::suggest::shorten;
+use crate::value_kind::{ListItem, ValueKind, count, map, name, placed_list, text, version, words};
 
 const REPEATS_MAX: u64 = 1_000;
 
@@ -44,6 +47,13 @@ key_map! {
         let _vary: Option<()> = "vary" [optional "one trial"], applied_before(ValueForm::Vary);
         /// The number of runs of each trial. 3 is the smallest number with a useful spread.
         pub repeats: u32 = "repeats" ["3"], count(1..=REPEATS_MAX);
+        /// The kind of [answer](#answers) that the question asks for.
+        pub asks: Option<AnswerKind> = "asks" [optional "depends on the trials"],
+            words(&AnswerKind::NAMES);
+        /// What `effect` compares with: another scenario of the study, a value such as `writers.settings.acks=1`, or
+        /// both as `SCENARIO/PATH=VALUE`.
+        pub against: Option<Comparand> = "against" [optional "the first trial"],
+            text().then(comparand);
         /// Conditions, such as `writers.latency.p99 <= 20 ms`. A missed goal gives exit status 1.
         pub goals: Vec<ListItem<Goal>> = "goals" [absent "no goals", |_| Vec::new()],
             placed_list(goal_text());
@@ -69,6 +79,33 @@ key_map! {
 
 fn no_value(_: &mut ValueReader<'_>, _: &Fields<'_>, _: SizesKeys) -> Option<()> {
     Some(())
+}
+
+/// What trials are compared with. A factor of this scenario must have the value; the study checks other scenarios.
+fn comparand(
+    reader: &mut ValueReader<'_>,
+    place: SourceLocation,
+    text: String,
+) -> Option<Comparand> {
+    let Some(comparand) = Comparand::parse(&text) else {
+        let what = format!("`{}` names nothing to compare with", shorten(&text));
+        let cure =
+            "write a scenario of the study, or a path and a value: `writers.settings.acks=1`";
+        return reader.refuse(place, what, cure);
+    };
+    if let (None, Some((path, value))) = (&comparand.scenario, &comparand.factor) {
+        let known = reader.scope.factors.iter().find(|(known, _)| known == path);
+        let Some((_, values)) = known else {
+            let what = format!("`{}` is not varied", shorten(path));
+            return reader.refuse(place, what, "use a path listed in `vary`");
+        };
+        if !values.contains(value) {
+            let what = format!("`{path}` is never {}", shorten(value));
+            let cure = format!("write one of: {}", shorten(&values.join(", ")));
+            return reader.refuse(place, what, cure);
+        }
+    }
+    Some(comparand)
 }
 
 /// What is applied to the tree before it is read.

@@ -13,6 +13,7 @@ mod latency;
 mod limit;
 mod little;
 mod mirrors;
+mod outage;
 mod partitions;
 mod processors;
 mod repeats;

@@ -11,6 +11,7 @@ use super::headroom::headroom;
 use super::health;
 use super::hold::MeasuredRepeats;
 use super::limit;
+use super::outage;
 use super::processors;
 use super::shares;
 use super::verdict::FigureSource;
@@ -66,6 +67,8 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>) -> TrialSummary {
         index,
         scenario: trial.map_or_else(String::new, |trial| trial.scenario.clone()),
         question: trial.map_or_else(String::new, |trial| trial.question.clone()),
+        asks: trial.and_then(|trial| trial.asks),
+        against: trial.and_then(|trial| trial.against.clone()),
         name: trial.map(|trial| trial.name.clone()).unwrap_or_default(),
         factors: trial.map_or_else(Vec::new, |trial| factors(&trial.factors)),
         changes: trial.map_or_else(Vec::new, |trial| factors(&trial.changes)),
@@ -84,6 +87,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>) -> TrialSummary {
         broker_shares: shares::shares(trial, &measured),
         counted: counted_on_brokers(trial, &measured),
         has_faults: trial.is_some_and(|trial| !trial.faults.is_empty()),
+        outages: outage::outages(run, trial, &measured),
         limit: None,
         warnings: Vec::new(),
         generator,

@@ -7,24 +7,26 @@ mod factor;
 mod faults;
 mod headline;
 mod heat;
-mod hot_broker;
 mod machine;
+mod picture;
 mod process;
 mod sheets;
 mod time;
-mod trial_answers;
 mod warnings;
 mod words;
 
-use kgauge_analyze::summary::{Summary, TrialSummary, WarningKind};
+use kgauge_analyze::answer::{FactorValues, ScenarioAnswer};
+use kgauge_analyze::summary::{Summary, TrialSummary};
 use kgauge_results::RunRead;
 use kgauge_results::run::TargetKind;
 
 use super::{
-    Fact, Flow, GoalView, ReportView, RunView, ScenarioView, TargetView, TrialView, Verbatim,
+    CountCheckView, Fact, Flow, GoalView, ReportView, RunView, ScenarioView, TargetView, TrialView,
+    Verbatim,
 };
 use crate::format;
 use crate::text;
+use crate::text::trial::name as trial_name;
 
 /// Everything that a report shows of a run.
 pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a> {
@@ -37,6 +39,10 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
         run: head(run, summary),
         notices,
         target: target(run, summary),
+        count_check: summary.count_check().map(|check| CountCheckView {
+            is_good: check.is_good(),
+            text: text::count_check::sentence(&check, summary),
+        }),
         scenarios: scenarios(run, summary),
         partitions: summary
             .partitions_needed
@@ -168,69 +174,26 @@ fn yes_no(value: bool) -> String {
     if value { "yes" } else { "no" }.to_owned()
 }
 
-/// Trials grouped by scenario, in the order in which the plan first names the scenarios.
+/// The scenarios with their answers, in the order in which the plan first names them.
 fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
-    let mut names: Vec<&str> = Vec::new();
-    for trial in &summary.trials {
-        if !names.contains(&trial.scenario.as_str()) {
-            names.push(&trial.scenario);
-        }
-    }
-    let scenario = |name: &str| {
-        let summaries: Vec<&'a TrialSummary> = summary
-            .trials
-            .iter()
-            .filter(|trial| trial.scenario == name)
-            .collect();
+    let scenario = |(summaries, answer): (Vec<&'a TrialSummary>, ScenarioAnswer)| {
         let trials: Vec<TrialView<'a>> = summaries
             .iter()
             .map(|one| trial(run, summary, one))
             .collect();
-        let sweep = factor::sweep(&summaries, &trials);
+        let first = summaries.first();
         ScenarioView {
-            name: name.to_owned(),
-            factor: factor::only(&summaries),
-            question: summaries
-                .first()
-                .map_or_else(String::new, |one| one.question.clone()),
-            answer: words::answer(summary, &summaries, &trials),
+            name: answer.scenario.clone(),
+            factor: FactorValues::path_of(&summaries).map(str::to_owned),
+            question: first.map_or_else(String::new, |one| one.question.clone()),
+            answer: text::answer::sentence(&answer, summary),
+            picture: picture::of(&answer, summary),
+            sweep: factor::sweep(&summaries, &trials),
             trials,
-            sweep,
         }
     };
-    names.into_iter().map(scenario).collect()
-}
-
-/// Whether the values of a factor are names by themselves: of single changes and of listed combinations.
-fn has_a_name(path: &str) -> bool {
-    ["one-at-a-time", "listed"].contains(&path)
-}
-
-/// Whether other programs took processors that load and target needed.
-fn has_others(summary: &TrialSummary) -> bool {
-    let mut warnings = summary.warnings.iter();
-    warnings.any(|warning| warning.kind() == WarningKind::OtherPrograms)
-}
-
-/// A trial's name in the report.
-fn trial_name(trial: &TrialSummary) -> String {
-    if trial.factors.is_empty() {
-        return if trial.name.is_empty() {
-            &trial.scenario
-        } else {
-            &trial.name
-        }
-        .clone();
-    }
-    let parts: Vec<String> = trial
-        .factors
-        .iter()
-        .map(|factor| match has_a_name(&factor.path) {
-            true => factor.value.clone(),
-            false => format!("{} = {}", factor.path, factor.value),
-        })
-        .collect();
-    parts.join(", ")
+    let answers = summary.scenarios().into_iter().zip(summary.answers());
+    answers.map(scenario).collect()
 }
 
 /// One trial with its curves.
@@ -245,14 +208,11 @@ pub(crate) fn trial_of<'a>(
 }
 
 fn trial<'a>(run: &RunRead, summary: &Summary, trial: &'a TrialSummary) -> TrialView<'a> {
-    let missing = (trial.repeats_measured == 0).then(|| words::missing(trial, summary));
+    let missing = (trial.repeats_measured == 0).then(|| text::trial::missing(trial, summary));
     TrialView {
         summary: trial,
         name: trial_name(trial),
-        short: match trial.factors.as_slice() {
-            [factor] => factor.value.clone(),
-            _ => trial_name(trial),
-        },
+        short: text::trial::short(trial),
         id: format!("trial-{}", trial.index + 1),
         missing,
         flows: Flow::all(trial),

@@ -10,8 +10,8 @@ use kgauge_results::run::{
 };
 use serde_json::Value;
 
-use super::trial_name;
 use crate::format;
+use crate::text::trial::name as trial_name;
 use crate::view::{Fact, Sheet};
 
 /// All sheets that have anything in them.

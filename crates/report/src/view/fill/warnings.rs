@@ -5,7 +5,7 @@ use kgauge_analyze::summary::{Summary, TrialSummary, WarningFinding, WarningKind
 use kgauge_results::run::RunStatus;
 
 use super::headline;
-use super::trial_name;
+use crate::text::trial::name as trial_name;
 use crate::text::warning::{self, WarningText};
 use crate::text::warning_kind::about;
 use crate::view::{Severity, WarningItem, WarningView};

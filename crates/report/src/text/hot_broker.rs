@@ -2,8 +2,8 @@
 
 use kgauge_analyze::summary::{BrokerSkew, Factor, TrialSummary, WarningFinding};
 
-use super::{has_a_name, trial_name};
-use crate::text::bottleneck;
+use super::bottleneck;
+use super::trial::{self, has_a_name};
 
 /// Trials that are named; of more, only the number is given.
 const NAMED_MAX: usize = 2;
@@ -17,12 +17,12 @@ struct TrialLoad<'a> {
 }
 
 /// In which trials of a scenario one broker led more than its part; `None` if in none.
-pub(super) fn sentence(trials: &[&TrialSummary]) -> Option<String> {
+pub(crate) fn sentence(trials: &[&TrialSummary]) -> Option<String> {
     let measured = trials.iter().filter(|trial| trial.repeats_measured > 0);
     let seen = measured.map(|trial| {
         let mut warnings = trial.warnings.iter();
         TrialLoad {
-            name: trial_name(trial),
+            name: trial::name(trial),
             factors: &trial.factors,
             hot: warnings.find_map(|warning| match &warning.finding {
                 WarningFinding::BrokerSkew { skew } => Some(skew),

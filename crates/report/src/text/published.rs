@@ -3,7 +3,6 @@
 use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{MetricUnit, PublishedComparison, PublishedStatus};
 
-use super::flow::MEGABYTE;
 use crate::format;
 
 /// What it is a figure of: `throughput`, `latency.p99`.
@@ -17,7 +16,7 @@ pub(crate) fn value(published: &PublishedComparison) -> String {
     let value = published.published;
     match published.unit {
         MetricUnit::RecordsPerSecond => format!("{} records/s", format::all_digits(value)),
-        MetricUnit::BytesPerSecond => format!("{} MB/s", format::all_digits(value / MEGABYTE)),
+        MetricUnit::BytesPerSecond => format!("{} MB/s", format::all_digits(value / 1e6)),
         MetricUnit::Nanoseconds => format::without_zeros(&format::nanoseconds(value)),
         MetricUnit::Records => format!("{} records", format::all_digits(value)),
     }

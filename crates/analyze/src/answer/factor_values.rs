@@ -1,0 +1,144 @@
+//! The one setting that a scenario varies, and its values where they are numbers.
+
+use crate::summary::TrialSummary;
+
+/// Fewer values make no curve.
+const SERIES_MIN: usize = 3;
+
+/// What the values of a setting are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactorUnit {
+    /// Numbers without a unit, and rates per second.
+    Plain,
+    /// Sizes in bytes.
+    Bytes,
+    /// Times in nanoseconds.
+    Nanoseconds,
+}
+
+/// The numbers that the one varied setting has in each trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FactorValues {
+    /// The path of the setting.
+    pub path: String,
+    /// Its value in each trial, in the order of the trials.
+    pub values: Vec<f64>,
+    /// What they are.
+    pub unit: FactorUnit,
+}
+
+impl FactorValues {
+    /// The path of the one setting that all trials of a scenario vary; `None` if there is none or several.
+    pub fn path_of<'a>(trials: &[&'a TrialSummary]) -> Option<&'a str> {
+        let mut path: Option<&str> = None;
+        for trial in trials {
+            let [factor] = trial.factors.as_slice() else {
+                return None;
+            };
+            if *path.get_or_insert(&factor.path) != factor.path {
+                return None;
+            }
+        }
+        path
+    }
+
+    /// `None` where several settings vary, or where their values are no numbers of one unit.
+    pub fn of(trials: &[&TrialSummary]) -> Option<FactorValues> {
+        let path = FactorValues::path_of(trials)?.to_owned();
+        let factors = trials.iter().flat_map(|trial| &trial.factors);
+        let values: Vec<(f64, FactorUnit)> = factors
+            .map(|factor| number(&factor.value))
+            .collect::<Option<_>>()?;
+        let (_, unit) = *values.first()?;
+        let is_one_unit = values.iter().all(|(_, other)| *other == unit);
+        is_one_unit.then(|| FactorValues {
+            path,
+            values: values.iter().map(|(value, _)| *value).collect(),
+            unit,
+        })
+    }
+
+    /// Whether there are enough values for a curve.
+    pub fn is_a_series(&self) -> bool {
+        let mut distinct = self.values.clone();
+        distinct.sort_by(f64::total_cmp);
+        distinct.dedup();
+        distinct.len() >= SERIES_MIN
+    }
+
+    /// Whether the setting is the rate of a flow.
+    pub fn is_rate(&self) -> bool {
+        let rates = [".shape.constant", ".shape.poisson"];
+        rates.iter().any(|end| self.path.ends_with(end))
+    }
+
+    /// The positions of the trials by rising values.
+    pub(super) fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.values.len()).collect();
+        let value = |position: &usize| self.values.get(*position).copied().unwrap_or(0.0);
+        order.sort_by(|one, next| value(one).total_cmp(&value(next)));
+        order
+    }
+}
+
+/// A number with its unit, as scenarios write them.
+fn number(text: &str) -> Option<(f64, FactorUnit)> {
+    const UNITS: [(&str, f64, FactorUnit); 15] = [
+        ("", 1.0, FactorUnit::Plain),
+        ("k", 1e3, FactorUnit::Plain),
+        ("M", 1e6, FactorUnit::Plain),
+        ("B", 1.0, FactorUnit::Bytes),
+        ("kB", 1e3, FactorUnit::Bytes),
+        ("MB", 1e6, FactorUnit::Bytes),
+        ("GB", 1e9, FactorUnit::Bytes),
+        ("KiB", 1024.0, FactorUnit::Bytes),
+        ("MiB", 1_048_576.0, FactorUnit::Bytes),
+        ("GiB", 1_073_741_824.0, FactorUnit::Bytes),
+        ("ns", 1.0, FactorUnit::Nanoseconds),
+        ("us", 1e3, FactorUnit::Nanoseconds),
+        ("ms", 1e6, FactorUnit::Nanoseconds),
+        ("s", 1e9, FactorUnit::Nanoseconds),
+        ("min", 60e9, FactorUnit::Nanoseconds),
+    ];
+    let text = text.trim();
+    let text = text.strip_suffix("/s").unwrap_or(text);
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || "._,".contains(c)))
+        .unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let value: f64 = digits.replace(['_', ','], "").parse().ok()?;
+    let unit = unit.trim();
+    let (_, factor, kind) = UNITS.iter().find(|(name, ..)| *name == unit)?;
+    Some((value * factor, *kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_as_scenarios_write_them() {
+        assert_eq!(number("10 B"), Some((10.0, FactorUnit::Bytes)));
+        assert_eq!(number("100kB"), Some((1e5, FactorUnit::Bytes)));
+        assert_eq!(number("64 KiB"), Some((65_536.0, FactorUnit::Bytes)));
+        assert_eq!(number("50k/s"), Some((50_000.0, FactorUnit::Plain)));
+        assert_eq!(number("5 ms"), Some((5e6, FactorUnit::Nanoseconds)));
+        assert_eq!(number("1_000"), Some((1_000.0, FactorUnit::Plain)));
+        assert_eq!(number("lz4"), None);
+        assert_eq!(number("all"), None);
+        assert_eq!(number(""), None);
+    }
+
+    #[test]
+    fn three_distinct_values_are_a_series_in_their_order() {
+        let values = |values: &[f64]| FactorValues {
+            path: "writers.shape.constant".to_owned(),
+            values: values.to_vec(),
+            unit: FactorUnit::Plain,
+        };
+        assert!(!values(&[1.0, 2.0, 1.0]).is_a_series());
+        let three = values(&[3.0, 1.0, 2.0]);
+        assert!(three.is_a_series() && three.is_rate());
+        assert_eq!(three.order(), [1, 2, 0]);
+    }
+}

@@ -1,0 +1,216 @@
+//! The answer to a scenario's question: one short sentence by the kind of the question, and at most one on what limited
+//! the figures or cannot be used.
+
+mod course;
+mod effect;
+mod figures;
+mod words;
+
+use kgauge_analyze::answer::{
+    AnswerDoubt, AnswerDoubtCause, AnswerFacts, CountCheck, OutageAnswer, ScenarioAnswer,
+};
+use kgauge_analyze::statistics::Interval;
+use kgauge_analyze::summary::{Summary, TrialSummary};
+
+use super::{bottleneck, count_check, hot_broker, trial};
+use crate::format;
+use words::{AnswerNames, few, join_short};
+
+/// Trials that are named in a sentence about what cannot be used.
+const NAMED_MAX: usize = 3;
+
+/// The answer in one or two sentences.
+pub fn sentence(answer: &ScenarioAnswer, summary: &Summary) -> String {
+    let names = AnswerNames::of(summary, &answer.trials);
+    let measured = names.trials.iter().any(|one| one.repeats_measured > 0);
+    if !measured {
+        let first = names.trials.first();
+        let missing = first.map(|one| trial::missing(one, summary));
+        return missing.unwrap_or_else(|| "Nothing was measured.".to_owned());
+    }
+    let compared = compared(&names, answer);
+    let second = second(&names, answer, compared.is_some());
+    let first = compared.unwrap_or_else(|| figures::sentence(&names, answer));
+    let mut sentences: Vec<String> = std::iter::once(first).chain(second).collect();
+    sentences.retain(|sentence| !sentence.is_empty());
+    match sentences.is_empty() {
+        true => "Nothing was measured.".to_owned(),
+        false => sentences.join(" "),
+    }
+}
+
+/// What the question asks for; `None` where only the figures themselves can be given.
+fn compared(names: &AnswerNames, answer: &ScenarioAnswer) -> Option<String> {
+    match &answer.facts {
+        AnswerFacts::HowMuch { .. } => None,
+        AnswerFacts::Effect { comparisons } => effect::sentence(names, comparisons),
+        AnswerFacts::Trend {
+            setting: Some(setting),
+            figures,
+            kept_rates,
+            ..
+        } => course::trend(names, answer, setting, figures, kept_rates.as_ref()),
+        AnswerFacts::Trend { over_time, .. } => course::over_time(over_time),
+        AnswerFacts::Loss {
+            counts,
+            failed,
+            unknown,
+        } => counts
+            .as_ref()
+            .map(|counts| loss(names, counts, *failed, *unknown)),
+        AnswerFacts::Outage { outage, counts } => outage
+            .as_ref()
+            .map(|outage| outage_sentence(names, outage, counts.as_ref())),
+        AnswerFacts::Best { figures } => course::best(names, answer, figures),
+    }
+}
+
+/// `Nothing lost: all 45,104 acked records are on the brokers; 3 sends failed.`
+fn loss(names: &AnswerNames, counts: &CountCheck, failed: u64, unknown: u64) -> String {
+    let count = count_check::clause(counts, names.summary);
+    let count = match counts.is_good() && counts.uncounted.is_empty() {
+        true => format!("Nothing lost: {count}"),
+        false => format::capital(&count),
+    };
+    let failed = (failed > 0).then(|| format!("{} failed", format::counted(failed, "send")));
+    let unknown =
+        (unknown > 0).then(|| format!("{} with unknown outcome", format::counted(unknown, "send")));
+    let others = [failed, unknown].into_iter().flatten();
+    format!("{}.", join_short([count], others))
+}
+
+/// `No acks for 7.81 s after the fault, new leaders after 8.00 s; all 130,000 acked records are on the brokers.`
+fn outage_sentence(
+    names: &AnswerNames,
+    outage: &OutageAnswer,
+    counts: Option<&CountCheck>,
+) -> String {
+    let time = &outage.without_acks_ns;
+    let interval = |interval: Option<Interval>| match interval {
+        Some(ends) => format!(" ({})", format::nanoseconds_between(ends)),
+        None => String::new(),
+    };
+    let about = if outage.is_exact { "" } else { "about " };
+    let silence = match time.max > 0.0 {
+        true => format!(
+            "No acks for {about}{}{} after the fault",
+            format::nanoseconds(time.mean),
+            interval(time.ci95)
+        ),
+        false => "After the fault, acks never stopped for a whole second".to_owned(),
+    };
+    let lasting = match outage.not_recovered {
+        0 => String::new(),
+        1 if time.n == 1 => ", until the end".to_owned(),
+        some => format!(", until the end in {some} of {} repeats", time.n),
+    };
+    let leaders = outage
+        .new_leaders_ns
+        .as_ref()
+        .map_or_else(String::new, |leaders| {
+            format!(", new leaders after {}", format::nanoseconds(leaders.mean))
+        });
+    let count = counts.map(|counts| count_check::clause(counts, names.summary));
+    let slowest = outage
+        .longest_response_ns
+        .map(|ns| format!("slowest ack after {}", format::nanoseconds(ns as f64)));
+    let silence = format!("{silence}{lasting}{leaders}");
+    let clauses = std::iter::once(silence).chain(count);
+    format!("{}.", join_short(clauses, slowest))
+}
+
+/// What cannot be used, or what limited the figures. Figures that were not compared open with their doubts.
+fn second(names: &AnswerNames, answer: &ScenarioAnswer, is_compared: bool) -> Option<String> {
+    let is_single = names.trials.len() == 1;
+    let missing = match &answer.facts {
+        AnswerFacts::Effect { comparisons } => effect::missing(names, comparisons),
+        _ => None,
+    };
+    let copies = || figures::copies(&names.trials);
+    let hot = || hot_broker::sentence(&names.trials);
+    let limit = || {
+        let is_asked = matches!(answer.facts, AnswerFacts::HowMuch { .. });
+        let [only] = names.trials.as_slice() else {
+            return None;
+        };
+        // The figures open with it.
+        let mut doubts = answer.doubts.iter();
+        let is_known = doubts.any(|doubt| doubt.cause == AnswerDoubtCause::OtherPrograms);
+        let limit = only.limit.as_ref().filter(|_| is_asked && !is_known)?;
+        Some(bottleneck::sentence(limit, only))
+    };
+    let doubt = |causes: &[AnswerDoubtCause]| {
+        let mut doubts = answer.doubts.iter();
+        let found = doubts.find(|doubt| causes.contains(&doubt.cause))?;
+        Some(doubt_sentence(names, found))
+    };
+    let left_out = || {
+        // Figures that were not compared say so themselves.
+        let causes = [AnswerDoubtCause::NotMeasured, AnswerDoubtCause::NotSteady];
+        let count = if is_compared { 2 } else { 1 };
+        doubt(causes.get(..count)?).filter(|_| !is_single)
+    };
+    let limited = || {
+        let causes = [AnswerDoubtCause::GeneratorLimited];
+        doubt(&causes).filter(|_| !is_single || limit().is_none())
+    };
+    // The figures of a single trial open with it.
+    let is_said = is_single && matches!(answer.facts, AnswerFacts::HowMuch { .. });
+    let others = || doubt(&[AnswerDoubtCause::OtherPrograms]).filter(|_| !is_said);
+    missing
+        .or_else(left_out)
+        .or_else(copies)
+        .or_else(hot)
+        .or_else(limit)
+        .or_else(limited)
+        .or_else(others)
+}
+
+fn doubt_sentence(names: &AnswerNames, doubt: &AnswerDoubt) -> String {
+    let which = match doubt.trials.len() == names.trials.len() {
+        true => "every trial".to_owned(),
+        false => few(&names.labels(&doubt.trials), NAMED_MAX),
+    };
+    match doubt.cause {
+        AnswerDoubtCause::NotMeasured => {
+            let first = doubt.trials.first().and_then(|index| names.trial(*index));
+            let why = first.map(|one| trial::missing(one, names.summary));
+            let why = why.unwrap_or_default();
+            match doubt.trials.len() {
+                1 => format!("{which}: {why}"),
+                _ => format!("{which}: {why} The others likewise."),
+            }
+        }
+        AnswerDoubtCause::NotSteady => {
+            format!("Left out because the target was not steady: {which}.")
+        }
+        AnswerDoubtCause::OneRepeat => format!("One repeat (use --repeat 5): {which}."),
+        AnswerDoubtCause::OtherPrograms => {
+            format!("Other programs used CPU on this machine (stop them) in {which}.")
+        }
+        AnswerDoubtCause::GeneratorLimited => match names.trials.len() {
+            1 => "The generator was the bottleneck: the target can do more.".to_owned(),
+            _ => format!("The generator was the bottleneck in {which}: the target can do more."),
+        },
+    }
+}
+
+/// Why the figures of a single trial answer nothing, with what to do.
+fn doubt(answer: &ScenarioAnswer, trial: &TrialSummary) -> Option<String> {
+    let has = |cause: AnswerDoubtCause| {
+        let mut doubts = answer.doubts.iter();
+        doubts.any(|doubt| doubt.cause == cause && doubt.trials.contains(&trial.index))
+    };
+    if has(AnswerDoubtCause::NotSteady) {
+        let mut flows = trial.flows.iter();
+        let what = flows.find_map(super::warning::steadiness);
+        return Some(format!(
+            "the target {} (use a longer warm-up limit and hold)",
+            what.unwrap_or("was not steady")
+        ));
+    }
+    if has(AnswerDoubtCause::OtherPrograms) {
+        return Some("other programs used CPU on this machine (stop them)".to_owned());
+    }
+    has(AnswerDoubtCause::OneRepeat).then(|| "one repeat (use --repeat 5)".to_owned())
+}
