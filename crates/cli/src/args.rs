@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, ColorChoice, Parser, Subcommand};
 use kgauge_analyze::compare::{FigureKind, GateChoice};
 
 use crate::built_in_args::BuiltInArgs;
 use crate::compare_with::With;
 use crate::help;
+use crate::style::DetailArgs;
 
 /// Measures what a Kafka cluster can do, and proves that its own numbers are right.
 #[derive(Debug, Parser)]
@@ -15,6 +16,10 @@ use crate::help;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// Colours on stdout; `auto`: in a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "WHEN", global = true, default_value_t = ColorChoice::Auto)]
+    pub(crate) color: ColorChoice,
 }
 
 #[derive(Debug, Subcommand)]
@@ -145,6 +150,9 @@ pub(crate) struct RunArgs {
     pub(crate) serve: Option<String>,
 
     #[command(flatten)]
+    pub(crate) detail: DetailArgs,
+
+    #[command(flatten)]
     pub(crate) built_in: BuiltInArgs,
 }
 
@@ -175,6 +183,9 @@ pub(crate) struct ReportArgs {
     /// Print summary.json instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) detail: DetailArgs,
 }
 
 /// Formats of a report.
@@ -339,6 +350,9 @@ pub(crate) struct Compare {
     /// Print comparison.json instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) detail: DetailArgs,
 }
 
 /// Formats of a comparison.

@@ -4,6 +4,7 @@
 
 pub mod bottleneck;
 pub mod comparison;
+pub(crate) mod conditions;
 pub mod driver;
 pub(crate) mod event;
 pub mod flow;
@@ -15,3 +16,4 @@ pub mod partitions;
 mod setting_names;
 pub mod warning;
 pub(crate) mod warning_kind;
+pub(crate) mod warning_line;

@@ -53,7 +53,7 @@ impl Values {
 
 /// `batch.size` for `writers.settings.batch.size`, `rate` for `writers.shape.constant`: the setting, as Kafka's
 /// documentation or the user calls it.
-pub(super) fn setting_name(path: &str, flows: &[&str]) -> String {
+pub(crate) fn setting_name(path: &str, flows: &[&str]) -> String {
     let of_flow = |name: &&str| path.strip_prefix(*name)?.strip_prefix('.');
     let path = flows.iter().find_map(of_flow).unwrap_or(path);
     let path = path.strip_prefix("settings.").unwrap_or(path);

@@ -16,6 +16,8 @@ mod trial_answers;
 mod warnings;
 mod words;
 
+pub(crate) use factor::setting_name;
+
 use kgauge_analyze::summary::{Summary, TrialSummary, WarningKind};
 use kgauge_results::RunRead;
 use kgauge_results::run::TargetKind;
@@ -37,6 +39,7 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
         run: head(run, summary),
         notices,
         target: target(run, summary),
+        count_check: words::count_check(summary),
         scenarios: scenarios(run, summary),
         partitions: summary
             .partitions_needed
@@ -88,6 +91,7 @@ fn head(run: &RunRead, summary: &Summary) -> RunView {
         started: time_of_day(summary.run.started_unix_ms),
         took,
         warmed: text::event::warmed(&run.events),
+        conditions: text::conditions::clauses(summary),
     }
 }
 
@@ -134,6 +138,10 @@ fn target(run: &RunRead, summary: &Summary) -> TargetView {
             Some(TargetKind::Embedded) => EMBEDDED.to_owned(),
             _ => String::new(),
         },
+        is_kafka: matches!(
+            target.kind,
+            Some(TargetKind::Kafka | TargetKind::Existing)
+        ),
         facts: facts.into_iter().flatten().collect(),
     }
 }

@@ -9,7 +9,7 @@ use kgauge_results::run::{RepeatOutcome, TargetKind};
 use super::{has_others, hot_broker, trial_answers, trial_name};
 use crate::format;
 use crate::text;
-use crate::view::{Flow, TrialView, published};
+use crate::view::{CountCheckView, Flow, TrialView, published};
 
 /// The answer to a scenario's question, in a sentence or two.
 pub(super) fn answer(
@@ -53,6 +53,28 @@ pub(super) fn headroom(summary: &Summary) -> String {
             }
         }
     })
+}
+
+/// What the brokers counted in all repeats whose counts are known.
+pub(super) fn count_check(summary: &Summary) -> Option<CountCheckView> {
+    let counted = summary.trials.iter().flat_map(|trial| &trial.counted);
+    let known = counted.filter_map(|one| Some((one.acked, one.on_broker?, one.agrees?)));
+    let (mut acked, mut on_broker, mut repeats, mut is_good) = (0, 0, 0, true);
+    for (of_load, of_brokers, agrees) in known {
+        acked += of_load;
+        on_broker += of_brokers;
+        repeats += 1;
+        is_good &= agrees;
+    }
+    let text = match is_good {
+        true => format!("All {} acked records are on the brokers.", format::count(acked)),
+        false => format!(
+            "{} were acked, but the brokers count {}.",
+            format::counted(acked, "record"),
+            format::count(on_broker)
+        ),
+    };
+    (repeats > 0).then_some(CountCheckView { is_good, text })
 }
 
 /// One trial: a clause for each flow.
