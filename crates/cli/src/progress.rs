@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kgauge_live::{LiveObserver, LiveRunState, ProgressSnapshot};
 use kgauge_load::LoadProgress;
-use kgauge_runner::{Announcement, Observer, RepeatView, RunEvent, RunStep, RunTaps};
+use kgauge_runner::{Activity, Announcement, Observer, RepeatView, RunEvent, RunStep, RunTaps};
 use kgauge_scenario::format::{compact, figure, nanoseconds, seconds};
 
 use crate::print;
@@ -116,7 +116,12 @@ impl TerminalObserver {
     fn show(&mut self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Announced(run) => self.announce(run),
-            RunEvent::Activity(activity) => self.wait(&activity.to_string()),
+            RunEvent::Activity(activity) => {
+                if self.line.is_some() && !is_seen() && takes_long(activity) {
+                    remark(&activity.to_string());
+                }
+                self.wait(&activity.to_string());
+            }
             RunEvent::StepBegins(step) => {
                 if let Some(line) = &mut self.line {
                     line.step = StepLabel::of(step);
@@ -149,6 +154,17 @@ impl TerminalObserver {
             | RunEvent::RepeatBegins(_) => {}
         }
     }
+}
+
+/// Whether it begins something that may take more than a few seconds.
+fn takes_long(activity: &Activity) -> bool {
+    matches!(
+        activity,
+        Activity::ChangingCluster
+            | Activity::WarmingBegins
+            | Activity::AwaitingReplicator
+            | Activity::Recovering
+    )
 }
 
 fn remark(message: &str) {

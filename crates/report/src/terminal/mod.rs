@@ -23,14 +23,11 @@ use wrap::{wrap, wrap_clauses};
 /// The whole text, ending with a line break.
 pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     let mut writer = Writer::new(style);
-    let (is_brief, is_full) = (
-        style.detail == TerminalDetail::Brief,
-        style.detail == TerminalDetail::Full,
-    );
+    let is_brief = style.detail == TerminalDetail::Brief;
     if !is_brief {
         write_top(&mut writer, view);
     }
-    write_warnings(&mut writer, &view.notices);
+    write_caveats(&mut writer, &view.notices);
     match view.scenarios.as_slice() {
         [alone] => {
             write_alone(&mut writer, view, alone);
@@ -48,13 +45,13 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     write_goals(&mut writer, view);
     if !is_brief {
         writer.gap();
-        write_warnings(&mut writer, &view.warnings);
+        write_caveats(&mut writer, &view.warnings);
     }
-    if is_full {
+    if style.detail == TerminalDetail::Full {
         evidence::write(&mut writer, view);
     }
     if !is_brief {
-        write_places(&mut writer, view, is_full);
+        write_places(&mut writer, view);
     }
     writer.text()
 }
@@ -171,7 +168,7 @@ fn write_answer(writer: &mut Writer, question: &str, answer: &str) {
 }
 
 /// A line each, the gravest first.
-fn write_warnings(writer: &mut Writer, warnings: &[WarningView]) {
+fn write_caveats(writer: &mut Writer, warnings: &[WarningView]) {
     for warning in warnings {
         let (ink, mark) = match warning.level {
             Severity::Note | Severity::Caution => (Ink::Caution, "! "),
@@ -223,8 +220,9 @@ fn write_goal(writer: &mut Writer, verdict: &GoalView) {
 }
 
 /// Where the rest is. Paths and commands are never wrapped: they are copied.
-fn write_places(writer: &mut Writer, view: &ReportView, is_full: bool) {
+fn write_places(writer: &mut Writer, view: &ReportView) {
     writer.gap();
+    let is_full = writer.style.detail == TerminalDetail::Full;
     let folder = &view.run.folder;
     let mut rows: Vec<(&str, String)> = Vec::new();
     if !folder.is_empty() {
