@@ -200,12 +200,7 @@ fn text(
     })
 }
 
-fn keep(
-    comparison: &Comparison,
-    dir: &Path,
-    json: bool,
-    detail: DetailArgs,
-) -> anyhow::Result<()> {
+fn keep(comparison: &Comparison, dir: &Path, json: bool, detail: DetailArgs) -> anyhow::Result<()> {
     let page = dir.join(COMPARISON);
     let write = || -> anyhow::Result<()> {
         std::fs::create_dir_all(dir)?;

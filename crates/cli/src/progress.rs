@@ -297,7 +297,9 @@ impl HoldRates {
             [_] => rates.map(|rate| format!("{rate} records/s")).collect(),
             flows => {
                 let named = flows.iter().zip(rates);
-                named.map(|(flow, rate)| format!("{flow} {rate}/s")).collect()
+                named
+                    .map(|(flow, rate)| format!("{flow} {rate}/s"))
+                    .collect()
             }
         };
         let p99 = self.p99_ns.map_or_else(String::new, |(low, high)| {
@@ -469,7 +471,10 @@ mod tests {
             let line = line(columns);
             assert!(line.chars().count() + 2 <= columns, "{columns}: {line}");
             assert!(line.contains(doing), "{columns}: {line}");
-            assert!(columns < 62 || line.contains("all, 5 ms"), "{columns}: {line}");
+            assert!(
+                columns < 62 || line.contains("all, 5 ms"),
+                "{columns}: {line}"
+            );
         }
         assert_eq!(StepLabel::default().line("x", "y", 80), "x · y");
     }

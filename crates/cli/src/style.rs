@@ -66,11 +66,7 @@ pub(crate) fn terminal_style() -> TerminalStyle {
 
 /// Whether to use colours: `--color` decides, then NO_COLOR (no-color.org), then CLICOLOR_FORCE
 /// (bixense.com/clicolors), then whether a terminal shows them.
-fn is_coloured(
-    choice: ColorChoice,
-    variable: impl Fn(&str) -> String,
-    is_terminal: bool,
-) -> bool {
+fn is_coloured(choice: ColorChoice, variable: impl Fn(&str) -> String, is_terminal: bool) -> bool {
     match choice {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
@@ -103,7 +99,11 @@ mod tests {
         };
         assert!(is(ColorChoice::Always, &["NO_COLOR"], false));
         assert!(!is(ColorChoice::Never, &["CLICOLOR_FORCE"], true));
-        assert!(!is(ColorChoice::Auto, &["NO_COLOR", "CLICOLOR_FORCE"], true));
+        assert!(!is(
+            ColorChoice::Auto,
+            &["NO_COLOR", "CLICOLOR_FORCE"],
+            true
+        ));
         assert!(is(ColorChoice::Auto, &["CLICOLOR_FORCE"], false));
         assert!(is(ColorChoice::Auto, &[], true));
         assert!(!is(ColorChoice::Auto, &[], false), "a pipe");

@@ -151,12 +151,7 @@ pub(crate) fn report(dir: &Path, json: bool, detail: DetailArgs) -> anyhow::Resu
     Ok(status(&summary))
 }
 
-fn show(
-    read: &RunRead,
-    summary: &Summary,
-    json: bool,
-    detail: DetailArgs,
-) -> anyhow::Result<()> {
+fn show(read: &RunRead, summary: &Summary, json: bool, detail: DetailArgs) -> anyhow::Result<()> {
     match json {
         true => print::json(&kgauge_report::summary_json(summary)?),
         false => {

@@ -102,7 +102,11 @@ fn a_comparison_is_named_by_its_folders_and_leaves_nothing_behind() {
         !site.path("kgauge-runs").exists(),
         "nothing is written unless asked"
     );
-    let table = text(&site.run(&["compare", "before=l0", "linger 20=l20", "-v"]).stdout);
+    let table = text(
+        &site
+            .run(&["compare", "before=l0", "linger 20=l20", "-v"])
+            .stdout,
+    );
     assert!(table.contains("linger 20 against before"), "{table}");
     let output = site.run(&["compare", "l0", "l20", "--out", "kept"]);
     assert!(text(&output.stdout).contains("report: kept/comparison.html"));

@@ -120,19 +120,37 @@ fn a_run_prints_what_is_asked_for_and_each_repeat_as_it_ends() {
     let result = "kgauge: [1/1] counted, repeat 1 of 1: writers ";
     assert!(stderr.contains(result), "{stderr}");
     assert!(usual.starts_with("counted · "), "{usual}");
-    assert!(usual.contains("\nAll 800 acked records are on the brokers.\n"), "{usual}");
+    assert!(
+        usual.contains("\nAll 800 acked records are on the brokers.\n"),
+        "{usual}"
+    );
     assert!(usual.lines().count() <= 25, "{usual}");
 
     let output = site.run(&["run", "counted.yaml", "--out", "two", "-q"]);
     let (brief, stderr) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(stderr, "", "no progress");
-    assert!(brief.contains("records/s") && !brief.contains("report.html"), "{brief}");
+    assert!(
+        brief.contains("records/s") && !brief.contains("report.html"),
+        "{brief}"
+    );
 
     let full = text(&site.run(&["report", "one", "--verbose"]).stdout);
-    for part in ["Durability", "Generator headroom", "\nthroughput ", "Run folder"] {
-        assert!(full.contains(part) && !usual.contains(part), "{part}: {full}");
+    for part in [
+        "Durability",
+        "Generator headroom",
+        "\nthroughput ",
+        "Run folder",
+    ] {
+        assert!(
+            full.contains(part) && !usual.contains(part),
+            "{part}: {full}"
+        );
     }
-    check_refused(&["run", "tiny.yaml", "-q", "-v"], 2, &["cannot be used with"]);
+    check_refused(
+        &["run", "tiny.yaml", "-q", "-v"],
+        2,
+        &["cannot be used with"],
+    );
 }
 
 #[test]
@@ -151,7 +169,11 @@ fn colours_are_for_terminals_unless_somebody_wants_them() {
     let both = [("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")];
     assert!(!is_coloured(&[], &both));
     assert!(!is_coloured(&["--color=never"], &[("CLICOLOR_FORCE", "1")]));
-    check_refused(&["studies", "--color", "often"], 2, &["auto", "always", "never"]);
+    check_refused(
+        &["studies", "--color", "often"],
+        2,
+        &["auto", "always", "never"],
+    );
 }
 
 #[test]

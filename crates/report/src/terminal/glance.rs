@@ -216,7 +216,9 @@ fn against_published(flow: &Flow) -> [String; 2] {
 }
 
 fn ratio_of(found: &PublishedComparison) -> [String; 2] {
-    let ratio = found.ratio.map(|ratio| format!("{}×", format::short(ratio)));
+    let ratio = found
+        .ratio
+        .map(|ratio| format!("{}×", format::short(ratio)));
     let interval = published::ratio_interval(found).map(|ends| {
         let (low, high) = (format::short(ends.low), format::short(ends.high));
         format!("({low} to {high})")
@@ -242,7 +244,9 @@ fn write_marks(writer: &mut Writer, table: &TextTable) {
     let used = marks
         .iter()
         .filter(|(mark, _)| cells().any(|cell| cell.contains(mark)));
-    let words: Vec<String> = used.map(|(mark, words)| format!("{mark} {words}")).collect();
+    let words: Vec<String> = used
+        .map(|(mark, words)| format!("{mark} {words}"))
+        .collect();
     writer.clauses(Some(Ink::Caution), &words);
 }
 

@@ -68,8 +68,14 @@ mod tests {
     #[test]
     fn clauses_stay_whole_where_a_line_takes_them() {
         let clauses = ["one two", "three", "four five"].map(str::to_owned);
-        assert_eq!(wrap_clauses(&clauses, 80, "  "), ["one two · three · four five"]);
-        assert_eq!(wrap_clauses(&clauses, 16, "  "), ["one two · three", "  four five"]);
+        assert_eq!(
+            wrap_clauses(&clauses, 80, "  "),
+            ["one two · three · four five"]
+        );
+        assert_eq!(
+            wrap_clauses(&clauses, 16, "  "),
+            ["one two · three", "  four five"]
+        );
         assert_eq!(wrap_clauses(&[], 16, "  "), [""; 0]);
     }
 }

@@ -70,7 +70,10 @@ fn shared(summary: &Summary) -> Option<String> {
     };
     Some(match processors(summary) {
         Some(processors) => {
-            format!("{sides} share {}", format::counted(processors.into(), "CPU"))
+            format!(
+                "{sides} share {}",
+                format::counted(processors.into(), "CPU")
+            )
         }
         None => format!("{sides} share a machine"),
     })
@@ -89,7 +92,8 @@ fn others(summary: &Summary) -> Option<String> {
     });
     let used: Vec<f64> = used.collect();
     let mean = used.iter().sum::<f64>() / used.len().max(1) as f64;
-    (mean >= OTHERS_PART).then(|| format!("other programs used {} of the CPU", format::percent(mean)))
+    (mean >= OTHERS_PART)
+        .then(|| format!("other programs used {} of the CPU", format::percent(mean)))
 }
 
 #[cfg(test)]
@@ -100,7 +104,10 @@ mod tests {
     fn equal_lengths_are_written_once() {
         let write = |value: f64| format::without_zeros(&format::nanoseconds(value * 1e9));
         assert_eq!(range([2.0, 2.0].into_iter(), write).as_deref(), Some("2 s"));
-        assert_eq!(range([2.0, 10.0].into_iter(), write).as_deref(), Some("2 to 10 s"));
+        assert_eq!(
+            range([2.0, 10.0].into_iter(), write).as_deref(),
+            Some("2 to 10 s")
+        );
         assert_eq!(range([].into_iter(), write), None);
     }
 }

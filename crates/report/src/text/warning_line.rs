@@ -61,11 +61,7 @@ fn total(findings: &[&Finding]) -> Option<(u64, &'static str)> {
 }
 
 /// Texts that need the numbers of their findings.
-fn with_numbers(
-    kind: Kind,
-    findings: &[&Finding],
-    summary: &Summary,
-) -> Option<(String, String)> {
+fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<(String, String)> {
     let is_quick = summary.run.size.as_deref() == Some("quick");
     let or_full = |fix: String| match is_quick {
         true => format!("{fix}, or drop --quick"),
@@ -89,7 +85,9 @@ fn with_numbers(
             "switch it to tsc".to_owned(),
         ),
         (_, Finding::TargetNote { note }) => {
-            let first = note.split_once(". ").map_or(note.as_str(), |(first, _)| first);
+            let first = note
+                .split_once(". ")
+                .map_or(note.as_str(), |(first, _)| first);
             (first.trim_end_matches('.').to_owned(), String::new())
         }
         (Kind::OtherPrograms, _) => {
@@ -152,29 +150,57 @@ fn more_repeats(summary: &Summary) -> String {
 
 /// Texts that are the same whatever the numbers; `#` is what is counted.
 const LINES: [(Kind, &str, &str); 30] = [
-    (Kind::NotFinished, "this run did not finish", "finish it with kgauge run --resume"),
-    (Kind::BrokerOutage, "a broker stopped responding", "check its log and rerun"),
+    (
+        Kind::NotFinished,
+        "this run did not finish",
+        "finish it with kgauge run --resume",
+    ),
+    (
+        Kind::BrokerOutage,
+        "a broker stopped responding",
+        "check its log and rerun",
+    ),
     (
         Kind::CountsDisagree,
         "the brokers count other records than were acked",
         "check the broker logs and other writers to the topic",
     ),
-    (Kind::CopyIncomplete, "# missing from the copy", "use a longer stages.drain"),
-    (Kind::CopyDoubled, "# more than once in the copy", "make its consumers idempotent"),
+    (
+        Kind::CopyIncomplete,
+        "# missing from the copy",
+        "use a longer stages.drain",
+    ),
+    (
+        Kind::CopyDoubled,
+        "# more than once in the copy",
+        "make its consumers idempotent",
+    ),
     (
         Kind::CorruptRecords,
         "# with a wrong checksum",
         "check the brokers' disks and memory",
     ),
-    (Kind::SendsFailed, "# failed", "see events.jsonl; lower the rate"),
+    (
+        Kind::SendsFailed,
+        "# failed",
+        "see events.jsonl; lower the rate",
+    ),
     (Kind::NoWorkDone, "a flow did no work", "see events.jsonl"),
-    (Kind::ConnectionsBroken, "# to brokers broke", "see events.jsonl"),
+    (
+        Kind::ConnectionsBroken,
+        "# to brokers broke",
+        "see events.jsonl",
+    ),
     (
         Kind::SendsIndeterminate,
         "# may or may not have been written",
         "raise delivery.timeout.ms",
     ),
-    (Kind::RecordsUnresolved, "# without a known outcome", "use a longer stages.drain"),
+    (
+        Kind::RecordsUnresolved,
+        "# without a known outcome",
+        "use a longer stages.drain",
+    ),
     (
         Kind::GeneratorLimited,
         "the generator was the bottleneck; the target can do more",
@@ -190,14 +216,26 @@ const LINES: [(Kind, &str, &str); 30] = [
         "load and target ran short of CPU; latencies include the delay",
         "use brokers on other machines",
     ),
-    (Kind::GeneratorUnknown, "the generator's CPU use is unknown", ""),
+    (
+        Kind::GeneratorUnknown,
+        "the generator's CPU use is unknown",
+        "",
+    ),
     (
         Kind::NotSteady,
         "the target was not steady",
         "rerun with --set stages.warm-up-limit='2 min' and a longer hold",
     ),
-    (Kind::RecordsSkipped, "# skipped, too late to send", "lower the rate"),
-    (Kind::UnderReplicated, "partitions were under-replicated", "check the broker logs"),
+    (
+        Kind::RecordsSkipped,
+        "# skipped, too late to send",
+        "lower the rate",
+    ),
+    (
+        Kind::UnderReplicated,
+        "partitions were under-replicated",
+        "check the broker logs",
+    ),
     (Kind::LeadersMoved, "leaders moved", "check the broker logs"),
     (
         Kind::FollowersFallBehind,
@@ -209,17 +247,41 @@ const LINES: [(Kind, &str, &str); 30] = [
         "latency and throughput contradict each other",
         "use a longer hold",
     ),
-    (Kind::FollowersBehind, "followers had not caught up", "use acks=all or a lower rate"),
-    (Kind::AcksNone, "records were sent without acks", "use acks=1 or acks=all"),
+    (
+        Kind::FollowersBehind,
+        "followers had not caught up",
+        "use acks=all or a lower rate",
+    ),
+    (
+        Kind::AcksNone,
+        "records were sent without acks",
+        "use acks=1 or acks=all",
+    ),
     (
         Kind::ClockAnomalies,
         "# with timestamps that ran backwards",
         "check this machine's clock source",
     ),
-    (Kind::DebugBuild, "kgauge was built without optimisation", "build with --release"),
-    (Kind::BrokerSkew, "one broker led most of the records", "use more partitions"),
-    (Kind::Throttled, "brokers throttled the clients", "lift the quota of this client.id"),
-    (Kind::SingleRepeat, "one repeat, so no intervals", "use --repeat 5"),
+    (
+        Kind::DebugBuild,
+        "kgauge was built without optimisation",
+        "build with --release",
+    ),
+    (
+        Kind::BrokerSkew,
+        "one broker led most of the records",
+        "use more partitions",
+    ),
+    (
+        Kind::Throttled,
+        "brokers throttled the clients",
+        "lift the quota of this client.id",
+    ),
+    (
+        Kind::SingleRepeat,
+        "one repeat, so no intervals",
+        "use --repeat 5",
+    ),
     (
         Kind::RepeatsMissing,
         "not all repeats completed",

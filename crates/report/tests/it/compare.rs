@@ -6,7 +6,8 @@ use kgauge_analyze::compare::Choices;
 use kgauge_analyze::summary::Factor;
 use kgauge_analyze::{Comparison, RunToCompare, Summary, compare_sides};
 use kgauge_report::{
-    TerminalDetail, TerminalStyle, render_comparison_html, render_comparison_markdown, render_comparison_terminal,
+    TerminalDetail, TerminalStyle, render_comparison_html, render_comparison_markdown,
+    render_comparison_terminal,
 };
 use kgauge_results::run::{RunHead, TargetKind};
 use kgauge_results::{RunFolder, RunRead};
@@ -101,7 +102,10 @@ fn two_sides_of_three_runs_match_the_golden_file() {
 
 #[test]
 fn a_comparison_opens_with_what_it_decides_and_shows_a_ratio_with_its_interval() {
-    let comparison = comparison(&releases(&complete().run, &[("3.9.1", 1.0), ("4.3.1", 1.3)]));
+    let comparison = comparison(&releases(
+        &complete().run,
+        &[("3.9.1", 1.0), ("4.3.1", 1.3)],
+    ));
     let text = |detail| {
         let style = TerminalStyle {
             width: 100,
@@ -119,7 +123,10 @@ fn a_comparison_opens_with_what_it_decides_and_shows_a_ratio_with_its_interval()
     assert!(usual.contains("pass several runs per side"), "{usual}");
     let (brief, full) = (text(TerminalDetail::Brief), text(TerminalDetail::Full));
     for rest in ["latency p99.9", "wire B/record", "Holm's method"] {
-        assert!(!usual.contains(rest) && full.contains(rest), "{rest}: {full}");
+        assert!(
+            !usual.contains(rest) && full.contains(rest),
+            "{rest}: {full}"
+        );
     }
     assert!(brief.lines().count() < usual.lines().count());
     assert!(brief.contains(start), "{brief}");

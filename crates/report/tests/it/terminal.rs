@@ -141,9 +141,18 @@ fn quiet_leaves_the_result_and_what_makes_it_wrong() {
     };
     let usual = text(PLAIN, killed());
     let text = text(brief, killed());
-    assert!(text.starts_with("IMPORTANT: this run did not finish"), "{text}");
-    assert!(text.contains("records/s") && usual.contains("\n! "), "{text}");
-    assert!(!text.contains("\n! ") && !text.contains("report.html"), "{text}");
+    assert!(
+        text.starts_with("IMPORTANT: this run did not finish"),
+        "{text}"
+    );
+    assert!(
+        text.contains("records/s") && usual.contains("\n! "),
+        "{text}"
+    );
+    assert!(
+        !text.contains("\n! ") && !text.contains("report.html"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -201,7 +210,10 @@ fn no_name_commands_the_terminal() {
 fn the_percentiles_of_a_closed_loop_carry_their_mark_and_residual() {
     let wide = TerminalStyle { width: 120, ..FULL };
     let glance = text(PLAIN, complete());
-    assert!(!glance.contains('*'), "no latency of a closed loop: {glance}");
+    assert!(
+        !glance.contains('*'),
+        "no latency of a closed loop: {glance}"
+    );
     let text = text(wide, complete());
     let latency = &text[text.find("\nlatency ").unwrap()..];
     let writers = latency

@@ -84,9 +84,7 @@ fn ink(cell: &CellView) -> Option<Ink> {
 
 fn cells(row: &RowView, base: Option<&CellView>, other: Option<&CellView>) -> Vec<String> {
     let figure = |cell: Option<&CellView>| cell.map(figure_of).unwrap_or_default();
-    let spread = |cell: Option<&CellView>| {
-        cell.map_or(String::new(), |cell| cell.spread.clone())
-    };
+    let spread = |cell: Option<&CellView>| cell.map_or(String::new(), |cell| cell.spread.clone());
     let against = other.and_then(|cell| cell.against.as_ref());
     let [ratio, sign, interval] = against.map(ratio).unwrap_or_default();
     let published = row.published.as_ref();

@@ -138,10 +138,7 @@ fn target(run: &RunRead, summary: &Summary) -> TargetView {
             Some(TargetKind::Embedded) => EMBEDDED.to_owned(),
             _ => String::new(),
         },
-        is_kafka: matches!(
-            target.kind,
-            Some(TargetKind::Kafka | TargetKind::Existing)
-        ),
+        is_kafka: matches!(target.kind, Some(TargetKind::Kafka | TargetKind::Existing)),
         facts: facts.into_iter().flatten().collect(),
     }
 }

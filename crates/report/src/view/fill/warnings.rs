@@ -9,8 +9,8 @@ use kgauge_results::run::RunStatus;
 use super::headline;
 use super::trial_name;
 use crate::text::warning::{self, WarningText};
-use crate::text::warning_line;
 use crate::text::warning_kind::about;
+use crate::text::warning_line;
 use crate::view::{Severity, WarningItem, WarningView};
 
 /// (Notices before any figure, other warnings), each with the most severe first.

@@ -67,7 +67,10 @@ pub(super) fn count_check(summary: &Summary) -> Option<CountCheckView> {
         is_good &= agrees;
     }
     let text = match is_good {
-        true => format!("All {} acked records are on the brokers.", format::count(acked)),
+        true => format!(
+            "All {} acked records are on the brokers.",
+            format::count(acked)
+        ),
         false => format!(
             "{} were acked, but the brokers count {}.",
             format::counted(acked, "record"),
