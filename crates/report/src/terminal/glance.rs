@@ -17,7 +17,7 @@ use crate::view::{Flow, Latency, ReportView, ScenarioView, TrialView, published}
 
 /// A longer name of scenario and trial stands on two lines.
 const NAME_MAX: usize = 26;
-/// Names of trials without figures beyond it are only counted.
+/// Places of failures, and names of trials without figures, beyond it are only counted.
 const NAMED_MAX: usize = 3;
 
 /// Writes the table, what its marks mean, and which trials have no figures.
@@ -28,7 +28,31 @@ pub(super) fn write(writer: &mut Writer, view: &ReportView) {
         write_table(writer, &table);
         write_marks(writer, &table);
     }
+    write_failures(writer, view);
     write_missing(writer, view);
+}
+
+/// What went wrong with the records of flows.
+fn write_failures(writer: &mut Writer, view: &ReportView) {
+    let trials = view.scenarios.iter().flat_map(|scenario| &scenario.trials);
+    let flows = trials.flat_map(|trial| trial.flows.iter().map(move |flow| (trial, flow)));
+    let failed = flows.filter_map(|(trial, flow)| {
+        let failures = failures(flow);
+        let place = format!("{}, {}", trial.name, flow.name());
+        (!failures.is_empty()).then(|| format!("{place}: {failures}"))
+    });
+    let failed: Vec<String> = failed.collect();
+    for text in failed.iter().take(NAMED_MAX) {
+        writer.sentence(Some(Ink::Bad), text, "", "  ");
+    }
+    let more = failed.len().saturating_sub(NAMED_MAX);
+    if more > 0 {
+        let more = format!(
+            "and {} more with failures",
+            format::counted(more as u64, "flow")
+        );
+        writer.sentence(Some(Ink::Bad), &more, "", "  ");
+    }
 }
 
 /// What is the same for all rows.
@@ -70,7 +94,6 @@ fn table(view: &ReportView) -> TextTable {
         Column::new("bottleneck", Alignment::Left, 0),
         Column::new("vs. published", Alignment::Left, 1),
         Column::joined(5),
-        Column::new("failed", Alignment::Right, 0),
     ];
     let rows = view.scenarios.iter();
     let rows = rows.flat_map(|scenario| rows_of(scenario, &shared));
@@ -171,7 +194,6 @@ fn cells_of(trial: &TrialView, flow: &Flow, shared: &Columns) -> Vec<String> {
         limit.map_or("", bottleneck::brief).to_owned(),
         ratio,
         interval,
-        failures(flow),
     ]
 }
 

@@ -44,7 +44,9 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     drivers::write(&mut writer, view);
     write_goals(&mut writer, view);
     if !is_brief {
-        writer.gap();
+        if view.verdicts.is_empty() {
+            writer.gap();
+        }
         write_caveats(&mut writer, &view.warnings);
     }
     if style.detail == TerminalDetail::Full {

@@ -64,7 +64,7 @@ fn total(findings: &[&Finding]) -> Option<(u64, &'static str)> {
 fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<(String, String)> {
     let is_quick = summary.run.size.as_deref() == Some("quick");
     let or_full = |fix: String| match is_quick {
-        true => format!("{fix}, or drop --quick"),
+        true => format!("drop --quick, or {fix}"),
         false => fix,
     };
     Some(match (kind, findings.first()?) {
@@ -76,7 +76,7 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
             });
             let shortest = format::nanoseconds(seconds.reduce(f64::min)? * 1e9);
             let shortest = format::without_zeros(&shortest);
-            let fix = or_full("use --set stages.hold='10 s' or more".to_owned());
+            let fix = or_full("use --set stages.hold='10 s'".to_owned());
             (format!("measured for only {shortest} per repeat"), fix)
         }
         (Kind::FewSamples, _) => few(findings)?,
@@ -117,7 +117,7 @@ fn few(findings: &[&Finding]) -> Option<(String, String)> {
     let first = percentiles.min_by_key(|name| name.len())?;
     SHOWN.contains(&first).then(|| {
         (
-            format!("{first} and beyond rest on fewer than 100 samples"),
+            format!("{first} rests on fewer than 100 samples"),
             "use a longer hold".to_owned(),
         )
     })

@@ -119,7 +119,7 @@ fn a_comparison_opens_with_what_it_decides_and_shows_a_ratio_with_its_interval()
     let start = "Kafka 4.3.1 is better than Kafka 3.9.1: records/s in 5 of 6 (1.30×)";
     assert!(decision.starts_with(start), "{usual}");
     let row = usual.lines().find(|line| line.starts_with("  records/s "));
-    assert!(row.unwrap().contains("1.30× + (1.24 to 1.36)"), "{usual}");
+    assert!(row.unwrap().contains("1.30× + 1.24–1.36"), "{usual}");
     assert!(usual.contains("pass several runs per side"), "{usual}");
     let (brief, full) = (text(TerminalDetail::Brief), text(TerminalDetail::Full));
     for rest in ["latency p99.9", "wire B/record", "Holm's method"] {

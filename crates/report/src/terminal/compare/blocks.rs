@@ -1,7 +1,7 @@
 //! A comparison of more than two runs: a column for each, in blocks where they do not all fit, and a line for each
 //! ratio.
 
-use super::{against_sign, figure_of, is_undecided, rows, silent_word};
+use super::{against_sign, figure_of, interval, is_undecided, rows, silent_word};
 use crate::clean::{columns, one_line};
 use crate::compare::{AgainstView, CellView, CompareView, RowView, Tone, TrialRows};
 use crate::terminal::Writer;
@@ -19,6 +19,8 @@ const PUBLISHED: &str = "published";
 const AGAINST: &str = "  x baseline";
 /// The line of its interval.
 const INTERVAL: &str = "  95 %";
+/// The line that compares with what others published.
+const BESIDE: &str = "  x published";
 
 /// Writes the table.
 pub(super) fn write(writer: &mut Writer, view: &CompareView) {
@@ -57,8 +59,9 @@ impl Layout {
         if has_published {
             all.push(BlockColumn::Published);
         }
-        let flows = rows(view).map(|row| columns(row.name));
-        let name_width = flows.fold(columns(AGAINST), usize::max).min(NAME_MAX) + 2;
+        let names = rows(view).map(|row| columns(row.name));
+        let longest = if has_published { BESIDE } else { AGAINST };
+        let name_width = names.fold(columns(longest), usize::max).min(NAME_MAX) + 2;
         let room = width.saturating_sub(name_width);
         let published_width = published_width(view);
         for (one_line, gap) in [(true, 2), (false, 2), (false, 1)] {
@@ -160,22 +163,6 @@ fn against_line(found: &AgainstView) -> String {
     match (found.tone, found.ratio.as_str()) {
         (Tone::Silent, _) | (_, "") => silent_word(found).to_owned(),
         (tone, ratio) => format!("{ratio} {}", against_sign(tone)),
-    }
-}
-
-/// `1.02–1.18`: columns are narrow.
-fn interval(found: &AgainstView) -> String {
-    match (found.tone, &found.interval) {
-        (Tone::Silent, _) | (_, None) => String::new(),
-        (_, Some(ends)) => format!("{}–{}", brief(ends.low), brief(ends.high)),
-    }
-}
-
-/// Two decimals do for most ratios.
-fn brief(ratio: f64) -> String {
-    match ratio {
-        usual if (0.1..9.995).contains(&usual) => format!("{usual:.2}"),
-        other => crate::format::short(other),
     }
 }
 
@@ -305,7 +292,7 @@ fn write_row(writer: &mut Writer, layout: &Layout, block: &[BlockColumn], row: &
         write_if_any(writer, layout, INTERVAL, cells(&interval, None));
     }
     let beside = |cell: &CellView| (Some(Ink::Soft), beside_published(cell).unwrap_or_default());
-    write_if_any(writer, layout, "  x published", cells(&beside, None));
+    write_if_any(writer, layout, BESIDE, cells(&beside, None));
 }
 
 fn write_if_any(writer: &mut Writer, layout: &Layout, name: &str, cells: Vec<Text>) {

@@ -127,6 +127,22 @@ fn against_sign(tone: Tone) -> &'static str {
     }
 }
 
+/// `1.02–1.18`: columns are narrow.
+fn interval(found: &AgainstView) -> String {
+    match (found.tone, &found.interval) {
+        (Tone::Silent, _) | (_, None) => String::new(),
+        (_, Some(ends)) => format!("{}–{}", brief(ends.low), brief(ends.high)),
+    }
+}
+
+/// Two decimals do for most ratios.
+fn brief(ratio: f64) -> String {
+    match ratio {
+        usual if (0.1..9.995).contains(&usual) => format!("{usual:.2}"),
+        other => crate::format::short(other),
+    }
+}
+
 fn silent_word(found: &AgainstView) -> &'static str {
     match found.word {
         DifferenceVerdict::NotComparable => "n/c",

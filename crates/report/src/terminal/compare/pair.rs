@@ -1,8 +1,7 @@
 //! A comparison of two runs: a line for each figure, with the ratio, its interval and the verdict.
 
-use super::{against_sign, figure_of, silent_word};
+use super::{against_sign, figure_of, interval, silent_word};
 use crate::compare::{AgainstView, CellView, CompareView, RowView, Tone};
-use crate::format;
 use crate::terminal::Writer;
 use crate::terminal::style::Ink;
 use crate::terminal::table::{Alignment, Column, TableLine, TableRow, TextTable};
@@ -46,7 +45,7 @@ fn table(view: &CompareView) -> (TextTable, Vec<Option<Ink>>) {
         Column::joined(4),
         Column::new("ratio", Alignment::Right, 0),
         Column::joined(0),
-        Column::joined(2),
+        Column::joined(0),
         Column::new("published", Alignment::Right, 5),
     ];
     let mut rows = Vec::new();
@@ -86,7 +85,7 @@ fn cells(row: &RowView, base: Option<&CellView>, other: Option<&CellView>) -> Ve
     let figure = |cell: Option<&CellView>| cell.map(figure_of).unwrap_or_default();
     let spread = |cell: Option<&CellView>| cell.map_or(String::new(), |cell| cell.spread.clone());
     let against = other.and_then(|cell| cell.against.as_ref());
-    let [ratio, sign, interval] = against.map(ratio).unwrap_or_default();
+    let [ratio, sign, ends] = against.map(ratio).unwrap_or_default();
     let published = row.published.as_ref();
     vec![
         format!("  {}", row.name),
@@ -96,23 +95,19 @@ fn cells(row: &RowView, base: Option<&CellView>, other: Option<&CellView>) -> Ve
         spread(other),
         ratio,
         sign,
-        interval,
+        ends,
         published.map_or(String::new(), |found| found.figure.clone()),
     ]
 }
 
-/// `1.30×`, its sign, `(1.24 to 1.36)`.
+/// `1.30×`, its sign, `1.24–1.36`.
 fn ratio(found: &AgainstView) -> [String; 3] {
     if found.tone == Tone::Silent || found.ratio.is_empty() {
         return ["", silent_word(found), ""].map(str::to_owned);
     }
-    let interval = found.interval.map(|ends| {
-        let (low, high) = (format::short(ends.low), format::short(ends.high));
-        format!("({low} to {high})")
-    });
     [
         format!("{}×", found.ratio),
         against_sign(found.tone).to_owned(),
-        interval.unwrap_or_default(),
+        interval(found),
     ]
 }
