@@ -77,7 +77,7 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
             let shortest = format::nanoseconds(seconds.reduce(f64::min)? * 1e9);
             let shortest = format::without_zeros(&shortest);
             let fix = or_full("use --set stages.hold='10 s'".to_owned());
-            (format!("measured for only {shortest} per repeat"), fix)
+            (format!("held for only {shortest} per repeat"), fix)
         }
         (Kind::FewSamples, _) => few(findings)?,
         (_, Finding::ClockSource { clock }) => (
