@@ -90,7 +90,7 @@ fn svg(command: &str, text: &str) -> String {
     for (index, text) in lines.iter().enumerate() {
         let fill = if text.starts_with(char::is_whitespace) || text.is_empty() {
             ""
-        } else if text.starts_with("caution") || text.starts_with("IMPORTANT") {
+        } else if text.starts_with("! ") || text.starts_with("IMPORTANT") {
             " fill=\"#f0c568\""
         } else {
             " fill=\"#7cbcf5\""

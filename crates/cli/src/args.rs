@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
-use kgauge_analyze::compare::GateChoice;
+use clap::{Args, ColorChoice, Parser, Subcommand};
+use kgauge_analyze::compare::{FigureKind, GateChoice};
 
 use crate::built_in_args::BuiltInArgs;
 use crate::compare_with::With;
 use crate::help;
+use crate::style::DetailArgs;
 use crate::value_parsers::{age, allowed, metric, percent};
 
 /// Measures what a Kafka cluster can do, and proves that its own numbers are right.
@@ -23,6 +24,10 @@ use crate::value_parsers::{age, allowed, metric, percent};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// Colours on stdout; `auto`: in a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "WHEN", global = true, default_value_t = ColorChoice::Auto)]
+    pub(crate) color: ColorChoice,
 }
 
 #[derive(Debug, Subcommand)]
@@ -143,6 +148,9 @@ pub(crate) struct RunArgs {
     /// on the loopback interface; 0 picks a free port and prints it
     #[arg(long, value_name = "ADDR")]
     pub(crate) serve: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) detail: DetailArgs,
 
     #[command(flatten)]
     pub(crate) built_in: BuiltInArgs,
@@ -300,6 +308,9 @@ pub(crate) struct ReportArgs {
     /// Print summary.json instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) detail: DetailArgs,
 }
 
 /// Formats of a report.
@@ -464,6 +475,9 @@ pub(crate) struct Compare {
     /// Print comparison.json instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) detail: DetailArgs,
 }
 
 /// Formats of a comparison.

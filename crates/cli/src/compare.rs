@@ -15,7 +15,7 @@ use crate::args::{Compare, CompareForm};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
 use crate::report::write_file;
-use crate::style::terminal_style;
+use crate::style::DetailArgs;
 
 /// The page of a comparison.
 pub(crate) const COMPARISON: &str = "comparison.html";
@@ -69,13 +69,16 @@ pub(crate) fn folders(arguments: &Compare) -> anyhow::Result<ExitStatus> {
         Some(form) => {
             let out = arguments.out.as_deref();
             match out.filter(|out| *out != Path::new("-")) {
-                Some(file) => write_file(file, &text(form, &comparison, None)?)?,
-                None => print::result(&text(form, &comparison, Some(terminal_style()))?),
+                Some(file) => {
+                    let style = arguments.detail.file_style();
+                    write_file(file, &text(form, &comparison, style)?)?;
+                }
+                None => print::result(&text(form, &comparison, arguments.detail.style())?),
             }
         }
         None => match &arguments.out {
-            Some(dir) => keep(&comparison, dir, arguments.json)?,
-            None => show(&comparison, arguments.json)?,
+            Some(dir) => keep(&comparison, dir, arguments.json, arguments.detail)?,
+            None => show(&comparison, arguments.json, arguments.detail)?,
         },
     }
     match arguments.fail_if_worse {
@@ -164,13 +167,14 @@ pub(crate) fn compare(
     baseline: usize,
     dir: &Path,
     json: bool,
+    detail: DetailArgs,
 ) -> anyhow::Result<()> {
     let sides: Vec<Vec<ComparisonSide>> = runs.into_iter().map(|run| vec![run]).collect();
     let choices = Choices {
         baseline: baseline.saturating_sub(1),
         ..Choices::default()
     };
-    keep(&compared(&sides, choices)?, dir, json)
+    keep(&compared(&sides, choices)?, dir, json, detail)
 }
 
 fn compared(sides: &[Vec<ComparisonSide>], choices: Choices<'_>) -> anyhow::Result<Comparison> {
@@ -182,21 +186,21 @@ fn compared(sides: &[Vec<ComparisonSide>], choices: Choices<'_>) -> anyhow::Resu
     compare_sides(&sides, choices).map_err(why)
 }
 
-/// A form that is one text; `style` is that of the terminal, if there is one.
+/// A form that is one text; the table has the style.
 fn text(
     form: CompareForm,
     comparison: &Comparison,
-    style: Option<TerminalStyle>,
+    style: TerminalStyle,
 ) -> anyhow::Result<String> {
     Ok(match form {
-        CompareForm::Table => render_comparison_terminal(comparison, style.unwrap_or_default()),
+        CompareForm::Table => render_comparison_terminal(comparison, style),
         CompareForm::Html => render_comparison_html(comparison),
         CompareForm::Json => serde_json::to_string_pretty(&comparison_json(comparison)?)? + "\n",
         CompareForm::Markdown => render_comparison_markdown(comparison),
     })
 }
 
-fn keep(comparison: &Comparison, dir: &Path, json: bool) -> anyhow::Result<()> {
+fn keep(comparison: &Comparison, dir: &Path, json: bool, detail: DetailArgs) -> anyhow::Result<()> {
     let page = dir.join(COMPARISON);
     let write = || -> anyhow::Result<()> {
         std::fs::create_dir_all(dir)?;
@@ -208,18 +212,18 @@ fn keep(comparison: &Comparison, dir: &Path, json: bool) -> anyhow::Result<()> {
     write()
         .with_context(|| format!("cannot write {}", page.display()))
         .or_unwritable()?;
-    show(comparison, json)?;
+    show(comparison, json, detail)?;
     if !json {
         print::line(&format!("\nreport: {}", page.display()));
     }
     Ok(())
 }
 
-fn show(comparison: &Comparison, json: bool) -> anyhow::Result<()> {
+fn show(comparison: &Comparison, json: bool, detail: DetailArgs) -> anyhow::Result<()> {
     if json {
         return print::json(&comparison_json(comparison)?);
     }
-    print::result(&render_comparison_terminal(comparison, terminal_style()));
+    print::result(&render_comparison_terminal(comparison, detail.style()));
     Ok(())
 }
 

@@ -51,7 +51,10 @@ fn program() -> ExitStatus {
         return exit::end(tools::run(call), ExitStatus::Failed);
     }
     let ended = match Arguments::try_parse() {
-        Ok(arguments) => exit::report(command(&arguments.command)),
+        Ok(arguments) => {
+            style::set_color(arguments.color);
+            exit::report(command(&arguments.command))
+        }
         Err(error) => exit::report_usage(&error),
     };
     exit::end(ended, ExitStatus::BadInput)

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
+use indicatif::ProgressBar;
 use kgauge_report::printable;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
@@ -21,6 +22,15 @@ enum Stdout {
 }
 
 static STDOUT: Mutex<Stdout> = Mutex::new(Stdout::Open);
+
+/// The line at the bottom of the terminal that is drawn again and again; messages go above it.
+static STATUS: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// From now on messages go above this line; `None`: there is no such line any more.
+pub(crate) fn set_status(bar: Option<ProgressBar>) -> Option<ProgressBar> {
+    let mut status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::replace(&mut *status, bar)
+}
 
 /// Writes a result to stdout exactly as it is. After a failure nothing more is written.
 pub(crate) fn result(text: &str) {
@@ -60,14 +70,27 @@ pub(crate) fn message(words: &str) {
     to_stderr(&format!("{words}\n"));
 }
 
-/// Writes a question to stderr. The answer follows on the same line.
+/// Writes a question to stderr. The answer follows on the same line, which nothing else may draw.
 pub(crate) fn question(words: &str) {
+    if let Some(status) = set_status(None) {
+        status.finish_and_clear();
+    }
     to_stderr(words);
 }
 
 fn to_stderr(text: &str) {
-    // One call, so that lines of several threads do not mix.
-    let _ = io::stderr().lock().write_all(printable(text).as_bytes());
+    let status = STATUS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
+    let write = || {
+        // One call, so that lines of several threads do not mix.
+        let _ = io::stderr().lock().write_all(printable(text).as_bytes());
+    };
+    match status {
+        Some(status) => status.suspend(write),
+        None => write(),
+    }
 }
 
 /// Writes a message to stderr only if that does not block: for the thread that receives signals, which must be

@@ -14,12 +14,11 @@ use crate::args::{ReportArgs, ReportForm};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
 use crate::run::status;
-use crate::style::terminal_style;
 
 /// Regenerates summary and report from the folder, or writes another form of them.
 pub(crate) fn report(arguments: &ReportArgs) -> anyhow::Result<ExitStatus> {
     let Some(form) = arguments.form else {
-        return crate::run::report(&arguments.dir, arguments.json);
+        return crate::run::report(&arguments.dir, arguments.json, arguments.detail);
     };
     let out = arguments
         .out
@@ -33,23 +32,24 @@ pub(crate) fn report(arguments: &ReportArgs) -> anyhow::Result<ExitStatus> {
     let summary = Summary::of(&run);
     match (form, out) {
         (ReportForm::Hdr, Some(dir)) => write_logs(&run, &summary, dir)?,
-        (_, Some(file)) => write_file(file, &text(form, &run, &summary, None)?)?,
-        (_, None) => print::result(&text(form, &run, &summary, Some(terminal_style()))?),
+        (_, Some(file)) => {
+            let style = arguments.detail.file_style();
+            write_file(file, &text(form, &run, &summary, style)?)?;
+        }
+        (_, None) => print::result(&text(form, &run, &summary, arguments.detail.style())?),
     }
     Ok(status(&summary))
 }
 
-/// A form that is one text; `style` is that of the terminal, if there is one.
+/// A form that is one text; the table has the style.
 fn text(
     form: ReportForm,
     run: &RunRead,
     summary: &Summary,
-    style: Option<TerminalStyle>,
+    style: TerminalStyle,
 ) -> anyhow::Result<String> {
     Ok(match form {
-        ReportForm::Table | ReportForm::Hdr => {
-            render_terminal(run, summary, style.unwrap_or_default())
-        }
+        ReportForm::Table | ReportForm::Hdr => render_terminal(run, summary, style),
         ReportForm::Html => render_html(run, summary),
         ReportForm::Json => serde_json::to_string_pretty(&summary_json(summary)?)? + "\n",
         ReportForm::Markdown => render_markdown(run, summary),

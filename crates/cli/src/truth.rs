@@ -29,7 +29,7 @@ pub(crate) fn truth(arguments: &TruthArgs) -> anyhow::Result<ExitStatus> {
         stop: interrupt::listen("stopping")?,
         host: host_setup()?,
     };
-    let report = kgauge_truth::truth(&request, &mut TerminalObserver::new(None))?;
+    let report = kgauge_truth::truth(&request, &mut TerminalObserver::new(None, false))?;
     print::result(match arguments.json {
         true => &report.json,
         false => &report.text,

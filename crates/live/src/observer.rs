@@ -46,6 +46,8 @@ impl Observer for LiveObserver {
                 state.doing("", self.left());
                 state.step_begins(*step);
             }
+            // Before a run is announced, nobody knows how long it takes.
+            RunEvent::Activity(_) if self.planned.is_none() => {}
             RunEvent::Activity(activity) => state.doing(&activity.to_string(), self.left()),
             RunEvent::RepeatBegins(key) => state.repeat_begins(*key),
             RunEvent::Progress(view) => {

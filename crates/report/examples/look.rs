@@ -1,8 +1,8 @@
 //! Makes a report to look at while working on it: the shipped study with made-up loads, or a run
 //! folder.
 //!
-//! `cargo run -p kgauge-report --example look -- OUT [RUN-FOLDER]` writes `OUT/report.html` and
-//! prints the terminal's text.
+//! `cargo run -p kgauge-report --example look -- OUT [RUN-FOLDER [plain]]` writes `OUT/report.html` and
+//! prints the terminal's texts.
 #![allow(clippy::unwrap_used, clippy::print_stdout, dead_code, unreachable_pub)]
 
 #[path = "../tests/it/made.rs"]
@@ -13,14 +13,14 @@ mod scenarios;
 use std::path::Path;
 
 use kgauge_analyze::Summary;
-use kgauge_report::{TerminalStyle, render_html, render_terminal};
+use kgauge_report::{TerminalDetail, TerminalStyle, render_html, render_terminal};
 use kgauge_results::RunRead;
 use kgauge_scenario::Studies;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(out) = arguments.first().map(Path::new) else {
-        println!("give OUT [RUN-FOLDER]");
+        println!("give OUT [RUN-FOLDER [plain]]");
         return;
     };
     std::fs::create_dir_all(out).unwrap();
@@ -47,15 +47,18 @@ fn main() {
         }
     };
     std::fs::write(out.join("report.html"), render_html(&run, &summary)).unwrap();
-    print!(
-        "{}",
-        render_terminal(
-            &run,
-            &summary,
-            TerminalStyle {
-                color: true,
-                width: 80
-            }
-        )
-    );
+    for (width, detail) in [
+        (80, TerminalDetail::Usual),
+        (100, TerminalDetail::Usual),
+        (100, TerminalDetail::Brief),
+        (100, TerminalDetail::Full),
+    ] {
+        let style = TerminalStyle {
+            color: arguments.len() < 3,
+            width,
+            detail,
+        };
+        println!("\n===== {width} columns, {detail:?}\n");
+        print!("{}", render_terminal(&run, &summary, style));
+    }
 }

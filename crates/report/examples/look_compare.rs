@@ -49,6 +49,7 @@ fn main() {
     let style = TerminalStyle {
         color: true,
         width: 100,
+        ..TerminalStyle::default()
     };
     print!("{}", render_comparison_terminal(&comparison, style));
 }

@@ -47,12 +47,12 @@ pub use live::{
     render_served_report,
 };
 pub use markup::SafeMarkup;
-pub use terminal::TerminalStyle;
+pub use terminal::{TerminalDetail, TerminalStyle};
 
 /// The report as text for a terminal, ending with a line break.
 ///
-/// Opens with the target and the answers, then the tables; fits `style.width` columns. Colours only
-/// when asked for, and they only repeat what the text says.
+/// One line of conditions, the answers, one table, and a line for each caveat; `style.detail` decides whether less or
+/// more. Fits `style.width` columns. Colours only when asked for, and they only repeat what the text says.
 pub fn render_terminal(run: &RunRead, summary: &Summary, style: TerminalStyle) -> String {
     terminal::text(&view::fill::view(run, summary), style)
 }
@@ -81,8 +81,8 @@ pub fn render_csv(run: &RunRead, summary: &Summary) -> String {
 
 /// Several runs side by side as text for a terminal, ending with a line break.
 ///
-/// A column for each run; where they do not fit into `style.width` they stand in blocks, the
-/// baseline in each. Below it what is not comparable, and why.
+/// A deciding sentence for each run, then the figures. A column for each run; where they do not fit into
+/// `style.width` they stand in blocks, the baseline in each. Below it what is not comparable, and why.
 pub fn render_comparison_terminal(comparison: &Comparison, style: TerminalStyle) -> String {
     terminal::compare::text(&compare::view(comparison), style)
 }

@@ -125,6 +125,15 @@ pub struct RepeatView<'a> {
 /// What a run does between loads.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Activity {
+    /// Starts the target, or connects to it, before the run is announced.
+    StartingTarget {
+        /// As the user named it.
+        target: String,
+        /// Somebody else started it.
+        is_existing: bool,
+    },
+    /// Measures the disk alone, before the run is announced.
+    MeasuringDisk,
     /// Stops a cluster and starts another one.
     ChangingCluster,
     /// Measures what this machine can generate.
@@ -156,6 +165,12 @@ pub enum Activity {
 impl fmt::Display for Activity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::StartingTarget {
+                target,
+                is_existing: false,
+            } => write!(f, "starting {target}"),
+            Self::StartingTarget { target, .. } => write!(f, "connecting to {target}"),
+            Self::MeasuringDisk => f.write_str("measuring the disk alone with fio"),
             Self::ChangingCluster => f.write_str("starting another cluster"),
             Self::MeasuringCeiling => f.write_str("measuring this machine's ceiling"),
             Self::WarmingBegins => f.write_str("warming the brokers"),

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use kgauge_results::run::EventKind;
 use kgauge_scenario::{Plan, RepeatStep, Trial};
+use kgauge_target::TargetSpec;
 
 use crate::announce::planned_time;
 use crate::change_cluster::fit_to;
 use crate::close::close;
 use crate::error::{RunError, in_one_line};
 use crate::events::event;
-use crate::observer::{Announcement, Observer, RunEvent, RunStep};
+use crate::observer::{Activity, Announcement, Observer, RunEvent, RunStep};
 use crate::open_run::OpenRun;
 use crate::outages;
 use crate::prepared_topic::PreparedTopic;
@@ -35,6 +36,10 @@ pub struct FinishedRun {
 /// Nothing was measured, and no run folder is left.
 pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<FinishedRun, RunError> {
     let mut opened = OpenRun::open(request)?;
+    observer.observe(&RunEvent::Activity(&Activity::StartingTarget {
+        target: request.target.text.clone(),
+        is_existing: matches!(request.target.spec, TargetSpec::Existing(_)),
+    }));
     let prepared = prepare(request, &mut opened, observer);
     let PreparedRun {
         mut session,

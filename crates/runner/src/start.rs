@@ -20,7 +20,7 @@ use crate::left_out::left_out;
 use crate::metrics;
 use crate::mirror::Mirror;
 use crate::mirror_copy;
-use crate::observer::{Observer, RunEvent};
+use crate::observer::{Activity, Observer, RunEvent};
 use crate::open_run::OpenRun;
 use crate::processes;
 use crate::request::RunRequest;
@@ -191,7 +191,7 @@ fn disk_baseline(
     let why = match request.target.spec {
         TargetSpec::Existing(_) => "the brokers' disks are not on this machine".to_owned(),
         _ => {
-            observer.observe(&RunEvent::Remark("measuring the disk alone with fio"));
+            observer.observe(&RunEvent::Activity(&Activity::MeasuringDisk));
             match kgauge_observe::disk_baseline(dir, &|| request.stop.is_wanted()) {
                 Ok(found) => return Ok((Some(found), None)),
                 Err(error) if request.stop.is_wanted() => {

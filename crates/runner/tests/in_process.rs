@@ -164,6 +164,7 @@ fn a_run_leaves_a_folder(dir: &Path) {
     assert_eq!(
         observer.seen,
         [
+            "starting embedded",
             "announced 2",
             "step 1 of 2",
             "measuring this machine's ceiling",
@@ -225,7 +226,8 @@ fn a_hook_that_fails(dir: &Path) {
     let error = run(&request, &mut observer).unwrap_err();
     assert_eq!(error.to_string(), "1 broker is not enough");
     assert_eq!(error.subject(), ErrorSubject::Input);
-    assert!(!out.exists() && observer.seen.is_empty());
+    assert!(!out.exists());
+    assert_eq!(observer.seen, ["starting embedded"]);
 }
 
 fn an_interrupted_run_goes_on(dir: &Path) {
@@ -248,7 +250,7 @@ fn an_interrupted_run_goes_on(dir: &Path) {
     let mut observer = Recorder::new();
     let finished = run(&request, &mut observer).unwrap();
     assert_eq!(finished.ended.unwrap(), RepeatEnd::Complete);
-    assert_eq!(observer.seen[0], "announced 1");
+    assert_eq!(observer.seen[1], "announced 1");
     let (read, _) = write_results(&out).unwrap();
     assert_eq!((read.status, read.repeats.len()), (RunStatus::Complete, 2));
 }

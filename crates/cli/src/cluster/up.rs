@@ -12,6 +12,7 @@ use crate::exit::{ExitStatus, OrStop, status_of, stop};
 use crate::host::host_setup;
 use crate::interrupt::{self, StopRequests};
 use crate::print;
+use crate::progress::StatusLine;
 
 /// The hosts for which a secured embedded cluster has a certificate.
 const CERTIFIED: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -59,6 +60,7 @@ fn start_and_serve(
     stopping: &StopRequests,
     (data_dir, name): (&Path, &str),
 ) -> anyhow::Result<AfterExit> {
+    let waiting = StatusLine::waiting(&format!("starting {}", arguments.target));
     let target =
         Target::start(spec, setup, &stopping.load).map_err(|error| match stopping.is_wanted() {
             true => stop(
@@ -67,6 +69,7 @@ fn start_and_serve(
             ),
             false => RunError::from(error).into(),
         })?;
+    drop(waiting);
     announce(&target, arguments, data_dir, name)?;
     for line in warnings(spec) {
         print::message(&format!("kgauge: {line}"));

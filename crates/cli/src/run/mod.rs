@@ -21,7 +21,7 @@ use crate::host::{command_line, env_target, host_setup};
 use crate::interrupt::{self, StopRequests};
 use crate::print;
 use crate::progress::TerminalObserver;
-use crate::style::terminal_style;
+use crate::style::DetailArgs;
 
 pub(crate) use resolve::{changes_of, question_of, settings_of};
 
@@ -75,7 +75,7 @@ impl RunJob<'_> {
             (None, None) => FolderChoice::Default,
         };
         let finished = self.measure(target, None, folder, self.arguments.seed)?;
-        let reported = report(&finished.dir, self.arguments.json);
+        let reported = report(&finished.dir, self.arguments.json, self.arguments.detail);
         self.publish(&target.text, &finished.dir);
         // The first error is the one to print; the report has been written in any case.
         match finished.ended? {
@@ -121,7 +121,7 @@ impl RunJob<'_> {
             stop: self.stopping.clone(),
             ..RunRequest::new(self.question, target, host_setup()?)
         };
-        let mut observer = TerminalObserver::new(self.observed.clone());
+        let mut observer = TerminalObserver::new(self.observed.clone(), arguments.detail.quiet);
         Ok(run_one(&request, &mut observer)?)
     }
 
@@ -163,17 +163,17 @@ fn serve(arguments: &RunArgs, stopping: &StopRequests) -> anyhow::Result<Option<
 }
 
 /// Makes summary and report out of a run folder, and prints the one or the other.
-pub(crate) fn report(dir: &Path, json: bool) -> anyhow::Result<ExitStatus> {
+pub(crate) fn report(dir: &Path, json: bool, detail: DetailArgs) -> anyhow::Result<ExitStatus> {
     let (read, summary) = write_results(dir)?;
-    show(&read, &summary, json)?;
+    show(&read, &summary, json, detail)?;
     Ok(status(&summary))
 }
 
-fn show(read: &RunRead, summary: &Summary, json: bool) -> anyhow::Result<()> {
+fn show(read: &RunRead, summary: &Summary, json: bool, detail: DetailArgs) -> anyhow::Result<()> {
     match json {
         true => print::json(&kgauge_report::summary_json(summary)?),
         false => {
-            let table = kgauge_report::render_terminal(read, summary, terminal_style());
+            let table = kgauge_report::render_terminal(read, summary, detail.style());
             print::result(&table);
             Ok(())
         }

@@ -92,9 +92,13 @@ impl RunJob<'_> {
                 print::message(
                     "kgauge: only one target was measured, so there is nothing to compare",
                 );
-                show(&one.read, &one.summary, self.arguments.json)?;
+                let (json, detail) = (self.arguments.json, self.arguments.detail);
+                show(&one.read, &one.summary, json, detail)?;
             }
-            _ => compare(compared, 1, parent, self.arguments.json)?,
+            _ => {
+                let (json, detail) = (self.arguments.json, self.arguments.detail);
+                compare(compared, 1, parent, json, detail)?;
+            }
         }
         Ok(ExitStatus::gravest(statuses))
     }

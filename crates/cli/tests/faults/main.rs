@@ -51,7 +51,7 @@ fn a_stall_shows_in_the_events_on_time_and_in_the_latency() {
     let stall = "  - {at: 1 s, node: all, api: produce, stall: 600 ms}\n";
     let stages = "{warm-up: 200 ms, hold: 2500 ms}";
     site.write("s.yaml", &scenario(1, stages, "{constant: 1k/s}", stall));
-    let output = site.run(&["run", "s.yaml", "--out", "out"]);
+    let output = site.run(&["run", "s.yaml", "--out", "out", "-v"]);
     let stderr = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     let words = "kgauge: fault at 1 s, all nodes: produce requests stalled for 600 ms";
@@ -155,7 +155,15 @@ fn crashes_and_all_the_rest_are_healed_before_the_next_repeat() {
     let stages = "{warm-up: 0 s, hold: 2 s}";
     let text_of = scenario(3, stages, "{constant: 500/s}", broken);
     site.write("s.yaml", &text_of.replace("repeats: 1", "repeats: 2"));
-    let call = ["run", "s.yaml", "--out", "out", "--target", "embedded:3"];
+    let call = [
+        "run",
+        "s.yaml",
+        "--out",
+        "out",
+        "--target",
+        "embedded:3",
+        "-v",
+    ];
     // Followers that are cut off leave the ISR after `replica.lag.time.max.ms`, as long as the drain is;
     // who waits for them may wait in vain.
     let leader_only = ["--set", "writers.settings.acks=1"];

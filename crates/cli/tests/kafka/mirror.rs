@@ -66,7 +66,15 @@ fn mirror_maker_brings_every_record_from_one_kafka_to_another() {
     let site = Site::new();
     site.write("mirror.yaml", MIRROR);
     let target = kafka(NEWEST, "heap=512M");
-    let call = ["run", "mirror.yaml", "--out", "out", "--target", &target];
+    let call = [
+        "run",
+        "mirror.yaml",
+        "--out",
+        "out",
+        "--target",
+        &target,
+        "-v",
+    ];
     let output = kgauge(&site, &call).output().unwrap();
     check_status(&output, 0);
     let flow = mirror_of(&site);

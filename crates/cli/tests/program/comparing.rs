@@ -17,7 +17,7 @@ fn a_run_on_several_targets_ends_with_one_table_of_them() {
     let output = site.run(&[&call[..], &targets].concat());
     let (stderr, table) = (text(&output.stderr), text(&output.stdout));
     assert_eq!(output.status.code(), Some(0), "{stderr}");
-    assert!(table.contains("x baseline"), "{table}");
+    assert!(table.contains(" ratio "), "{table}");
     assert!(table.contains("comparison.html"), "{table}");
     let folders = ["out/1-embedded", "out/2-embedded-2-num.partitions-3"];
     let seeds = folders.map(|folder| {
@@ -94,7 +94,7 @@ fn a_comparison_is_named_by_its_folders_and_leaves_nothing_behind() {
     for folder in ["l0", "l20"] {
         site.run(&["run", "tiny.yaml", "--repeat", "2", "--out", folder]);
     }
-    let output = site.run(&["compare", "l0", "l20"]);
+    let output = site.run(&["compare", "l0", "l20", "-v"]);
     let table = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(table.contains("l20 against l0"), "{table}");
@@ -102,7 +102,11 @@ fn a_comparison_is_named_by_its_folders_and_leaves_nothing_behind() {
         !site.path("kgauge-runs").exists(),
         "nothing is written unless asked"
     );
-    let table = text(&site.run(&["compare", "before=l0", "linger 20=l20"]).stdout);
+    let table = text(
+        &site
+            .run(&["compare", "before=l0", "linger 20=l20", "-v"])
+            .stdout,
+    );
     assert!(table.contains("linger 20 against before"), "{table}");
     let output = site.run(&["compare", "l0", "l20", "--out", "kept"]);
     assert!(text(&output.stdout).contains("report: kept/comparison.html"));
@@ -185,7 +189,7 @@ fn several_runs_make_a_side_and_a_run_by_itself_gets_what_is_assumed() {
 
     let table = text(
         &site
-            .run(&["compare", "a1", "a2", "--with", "b1", "b2"])
+            .run(&["compare", "-v", "a1", "a2", "--with", "b1", "b2"])
             .stdout,
     );
     assert!(

@@ -45,7 +45,8 @@ fn a_run_is_given_in_every_form_and_its_folder_stays_as_it_is() {
     let summary = report(&["--as", "json"]);
     assert!(!site.path("out/report.html").exists() && !site.path("out/summary.json").exists());
 
-    assert!(report(&[]).contains("throughput"));
+    assert!(report(&[]).contains("records/s"));
+    assert!(report(&["-v"]).contains("throughput"));
     assert!(site.path("out/report.html").exists());
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!(summary, json(&site.path("out/summary.json")));

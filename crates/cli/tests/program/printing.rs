@@ -113,6 +113,71 @@ fn results_that_stdout_does_not_take_are_reported_when_the_run_is_closed() {
 }
 
 #[test]
+fn a_run_prints_what_is_asked_for_and_each_repeat_as_it_ends() {
+    let site = Site::new();
+    let output = site.run(&["run", "counted.yaml", "--out", "one"]);
+    let (usual, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(stderr.contains("kgauge: starting embedded\n"), "{stderr}");
+    let result = "kgauge: [1/1] counted, repeat 1 of 1: writers ";
+    assert!(stderr.contains(result), "{stderr}");
+    assert!(usual.starts_with("counted · "), "{usual}");
+    assert!(
+        usual.contains("\nAll 800 acked records are on the brokers.\n"),
+        "{usual}"
+    );
+    assert!(usual.lines().count() <= 25, "{usual}");
+
+    let output = site.run(&["run", "counted.yaml", "--out", "two", "-q"]);
+    let (brief, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(stderr, "", "no progress");
+    assert!(
+        brief.contains("records/s") && !brief.contains("report.html"),
+        "{brief}"
+    );
+
+    let full = text(&site.run(&["report", "one", "--verbose"]).stdout);
+    for part in [
+        "Durability",
+        "Generator headroom",
+        "\nthroughput ",
+        "Run folder",
+    ] {
+        assert!(
+            full.contains(part) && !usual.contains(part),
+            "{part}: {full}"
+        );
+    }
+    check_refused(
+        &["run", "tiny.yaml", "-q", "-v"],
+        2,
+        &["cannot be used with"],
+    );
+}
+
+#[test]
+fn colours_are_for_terminals_unless_somebody_wants_them() {
+    let site = Site::new();
+    site.run(&["run", "counted.yaml", "--out", "one"]);
+    let is_coloured = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut command = site.command(&[&["report", "one"], arguments].concat());
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+        command.envs(variables.iter().copied());
+        text(&command.output().unwrap().stdout).contains('\u{1b}')
+    };
+    assert!(!is_coloured(&[], &[]), "a pipe");
+    assert!(is_coloured(&["--color", "always"], &[("NO_COLOR", "1")]));
+    assert!(is_coloured(&[], &[("CLICOLOR_FORCE", "1")]));
+    let both = [("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")];
+    assert!(!is_coloured(&[], &both));
+    assert!(!is_coloured(&["--color=never"], &[("CLICOLOR_FORCE", "1")]));
+    check_refused(
+        &["studies", "--color", "often"],
+        2,
+        &["auto", "always", "never"],
+    );
+}
+
+#[test]
 fn messages_that_stderr_does_not_take_stop_nothing() {
     let site = Site::new();
     for (broken, out) in [(Broken::Pipe, "pipe"), (Broken::Disk, "disk")] {

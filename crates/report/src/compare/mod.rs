@@ -1,6 +1,7 @@
 //! What a comparison shows: figures, spreads, marks and sentences, ready for terminal and page.
 
 mod answers;
+mod decision;
 mod sentences;
 
 use kgauge_analyze::compare::{
@@ -19,6 +20,8 @@ pub(crate) use sentences::Sentence;
 pub(crate) struct CompareView {
     /// What is compared: `linedin-2014: 3 runs side by side`.
     pub(crate) title: String,
+    /// The result in a sentence for each run.
+    pub(crate) decisions: Vec<String>,
     /// How each run compares with the baseline.
     pub(crate) answers: Vec<RunAnswer>,
     /// The runs.
@@ -160,6 +163,7 @@ pub(crate) fn view(comparison: &Comparison) -> CompareView {
     let groups = groups(comparison);
     CompareView {
         title: title(comparison),
+        decisions: decision::decisions(comparison),
         answers: answers::answers(comparison),
         heads: comparison.runs.iter().map(sentences::head).collect(),
         baseline: comparison.baseline as usize,

@@ -204,8 +204,8 @@ impl Writer {
             .map(|column| match column.side {
                 // A column without a name follows a figure and has its interval.
                 Alignment::Left if column.head.is_empty() => ("95 %", "---"),
-                Alignment::Left => (column.head, "---"),
-                Alignment::Right => (column.head, "---:"),
+                Alignment::Left => (&*column.head, "---"),
+                Alignment::Right => (&*column.head, "---:"),
             })
             .unzip();
         self.out.gap();

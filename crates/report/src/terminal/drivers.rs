@@ -12,14 +12,9 @@ pub(super) fn write(writer: &mut Writer, view: &ReportView) {
         writer.gap();
         writer.sentence(Some(Ink::Strong), &table.title, "", "  ");
         let columns = DriverTable::COLUMNS.iter().enumerate();
-        let columns = columns.map(|(index, head)| Column {
-            head,
-            side: if index == 0 {
-                Alignment::Left
-            } else {
-                Alignment::Right
-            },
-            rank: 0,
+        let columns = columns.map(|(index, head)| match index {
+            0 => Column::new(*head, Alignment::Left, 0),
+            _ => Column::new(*head, Alignment::Right, 0),
         });
         let rows = table.rows.iter();
         let laid_out = TextTable {

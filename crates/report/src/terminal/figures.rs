@@ -1,4 +1,4 @@
-//! The tables of the terminal: throughput with published figures, then latency and cost.
+//! The tables with all figures: throughput with published figures, then latency and cost.
 
 use kgauge_analyze::statistics::Spread;
 use kgauge_analyze::summary::{CpuSummary, Percentile, PublishedComparison, PublishedStatus};
@@ -15,11 +15,11 @@ use crate::view::{
 /// Marks a latency of a closed loop.
 const CLOSED_MARK: &str = "*";
 /// Marks a latency with a delay that is not the target's.
-const LATE_MARK: &str = "!";
+pub(super) const LATE_MARK: &str = "!";
 /// Marks a percentile with too few samples beyond it.
-const FEW_MARK: &str = "~";
+pub(super) const FEW_MARK: &str = "~";
 /// Marks every figure of a flow that was measured while the target was not steady.
-const NOT_STEADY_MARK: &str = "?";
+pub(super) const NOT_STEADY_MARK: &str = "?";
 /// Marks a time of requests, where a flow has no time of records.
 const REQUEST_MARK: &str = "°";
 /// Between the two CPU figures.
@@ -27,26 +27,15 @@ const CPU_MARK: &str = "|";
 
 /// Writes both tables and explains the marks that they use.
 pub(super) fn write(writer: &mut Writer, view: &ReportView) {
+    let (throughput, latency) = (throughput(view), latency(view));
+    if !throughput.has_cells() {
+        return;
+    }
     writer.gap();
-    let throughput = throughput(view);
-    if throughput
-        .rows
-        .iter()
-        .any(|row| matches!(row, TableRow::Cells(_)))
-    {
-        write_table(writer, &throughput);
-    }
-    write_missing(writer, view);
-    let latency = latency(view);
-    if latency
-        .rows
-        .iter()
-        .any(|row| matches!(row, TableRow::Cells(_)))
-    {
-        writer.gap();
-        write_table(writer, &latency);
-        write_marks(writer, view, &latency);
-    }
+    write_table(writer, &throughput);
+    writer.gap();
+    write_table(writer, &latency);
+    write_marks(writer, view, &latency);
 }
 
 pub(super) fn write_table(writer: &mut Writer, table: &TextTable) {
@@ -64,15 +53,14 @@ pub(super) fn write_table(writer: &mut Writer, table: &TextTable) {
 
 /// Records and megabytes per second, with published figures.
 pub(crate) fn throughput(view: &ReportView) -> TextTable {
-    let column = |head, side, rank| Column { head, side, rank };
     let columns = vec![
-        column("throughput", Alignment::Left, 0),
-        column("records/s", Alignment::Right, 0),
-        column("", Alignment::Left, 3),
-        column("MB/s", Alignment::Right, 1),
-        column("published", Alignment::Right, 4),
-        column("measured/published", Alignment::Left, 2),
-        column("failed", Alignment::Right, 0),
+        Column::new("throughput", Alignment::Left, 0),
+        Column::new("records/s", Alignment::Right, 0),
+        Column::joined(3),
+        Column::new("MB/s", Alignment::Right, 1),
+        Column::new("published", Alignment::Right, 4),
+        Column::new("measured/published", Alignment::Left, 2),
+        Column::new("failed", Alignment::Right, 0),
     ];
     let rows = rows(view, |_, flow| {
         let mut all = flow.published();
@@ -113,18 +101,17 @@ fn beside(published: &PublishedComparison) -> String {
 
 /// Percentiles with their marks, and what a record cost.
 pub(crate) fn latency(view: &ReportView) -> TextTable {
-    let column = |head, side, rank| Column { head, side, rank };
     let columns = vec![
-        column("latency", Alignment::Left, 0),
-        column("p50", Alignment::Right, 0),
-        column("", Alignment::Left, 2),
-        column("p99", Alignment::Right, 0),
-        column("", Alignment::Left, 0),
-        column("p99.9", Alignment::Right, 0),
-        column("", Alignment::Left, 1),
-        column("max", Alignment::Right, 3),
-        column("Little", Alignment::Right, 0),
-        column("CPU ns", Alignment::Right, 4),
+        Column::new("latency", Alignment::Left, 0),
+        Column::new("p50", Alignment::Right, 0),
+        Column::joined(2),
+        Column::new("p99", Alignment::Right, 0),
+        Column::joined(0),
+        Column::new("p99.9", Alignment::Right, 0),
+        Column::joined(1),
+        Column::new("max", Alignment::Right, 3),
+        Column::new("Little", Alignment::Right, 0),
+        Column::new("CPU", Alignment::Right, 4),
     ];
     let rows = rows(view, |trial, flow| {
         let latency = flow.latency();
@@ -201,29 +188,6 @@ fn rows(view: &ReportView, cells: impl Fn(&TrialView, &Flow) -> Vec<String>) -> 
     rows
 }
 
-/// Trials without figures, each reason once: by scenario where all of its trials have it.
-fn write_missing(writer: &mut Writer, view: &ReportView) {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for scenario in &view.scenarios {
-        let all = scenario.trials.iter().all(|trial| trial.missing.is_some());
-        for trial in &scenario.trials {
-            let Some(reason) = &trial.missing else {
-                continue;
-            };
-            let place = if all { &scenario.name } else { &trial.name };
-            match reasons.iter_mut().find(|(known, _)| known == reason) {
-                Some((_, places)) if places.contains(&place.as_str()) => {}
-                Some((_, places)) => places.push(place),
-                None => reasons.push((reason, vec![place])),
-            }
-        }
-    }
-    for (reason, places) in reasons {
-        let text = format!("{}: {reason}", places.join(", "));
-        writer.sentence(Some(Ink::Bad), &text, "", "  ");
-    }
-}
-
 fn row_name(scenario: &ScenarioView, trial: &TrialView, flow: &Flow, alone: bool) -> String {
     match (alone, scenario.trials.len(), trial.flows.len()) {
         (true, ..) => scenario.name.clone(),
@@ -233,7 +197,7 @@ fn row_name(scenario: &ScenarioView, trial: &TrialView, flow: &Flow, alone: bool
     }
 }
 
-fn figure(figure: Option<&Spread>, write: fn(f64) -> String) -> String {
+pub(super) fn figure(figure: Option<&Spread>, write: fn(f64) -> String) -> String {
     figure.map_or(NOTHING.to_owned(), |figure| write(figure.mean))
 }
 
@@ -246,7 +210,7 @@ fn residual(flow: &Flow) -> String {
     }
 }
 
-/// CPU nanoseconds per record, generator | target.
+/// CPU time per record, generator | target.
 fn cpu(cpu: &CpuSummary) -> String {
     match (
         &cpu.generator_threads_ns_per_record,
@@ -255,28 +219,20 @@ fn cpu(cpu: &CpuSummary) -> String {
         (None, None) => String::new(),
         (generator, target) => format!(
             "{} {CPU_MARK} {}",
-            figure(generator.as_ref(), brief),
-            figure(target.as_ref(), brief)
+            figure(generator.as_ref(), format::nanoseconds),
+            figure(target.as_ref(), format::nanoseconds)
         ),
     }
 }
 
-/// Three digits, in thousands where it would be long.
-fn brief(value: f64) -> String {
-    match value {
-        large if large >= 9_999.5 => format::compact(large),
-        small => format::short(small),
-    }
-}
-
 /// What went wrong, in one cell; empty when nothing did.
-fn failures(flow: &Flow) -> String {
+pub(super) fn failures(flow: &Flow) -> String {
     let failures = flow.failures();
     let parts = failures.map(|(count, what)| format!("{} {what}", format::count(count)));
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn percentile(flow: &Flow, found: Option<&Percentile>) -> String {
+pub(super) fn percentile(flow: &Flow, found: Option<&Percentile>) -> String {
     let Some(found) = found else {
         return NOTHING.to_owned();
     };
@@ -303,7 +259,7 @@ fn marks(flow: &Flow) -> String {
     format!("{closed}{late}{}{request}", not_steady(flow))
 }
 
-fn not_steady(flow: &Flow) -> &'static str {
+pub(super) fn not_steady(flow: &Flow) -> &'static str {
     flow.not_steady().map_or("", |_| NOT_STEADY_MARK)
 }
 

@@ -1,49 +1,61 @@
-//! The report in a terminal: answers, tables of figures, warnings, and where to find the rest.
+//! The report in a terminal: the answers and one table at a glance, caveats in a line each, and where to find the
+//! rest. `evidence` writes all the rest on demand.
 
 pub(crate) mod compare;
 mod drivers;
+mod evidence;
 pub(crate) mod figures;
+mod glance;
 mod style;
 pub(crate) mod table;
 pub(crate) mod wrap;
 
-pub use style::TerminalStyle;
+pub use style::{TerminalDetail, TerminalStyle};
 
 use kgauge_analyze::summary::GoalStatus;
 
+use crate::clean::{columns, one_line};
 use crate::format;
-use crate::view::{PARTITIONS, ReportView, ScenarioView, Severity, WarningView};
+use crate::view::{GoalView, PARTITIONS, ReportView, ScenarioView, Severity, WarningView};
 use style::Ink;
-use wrap::wrap;
+use wrap::{wrap, wrap_clauses};
 
 /// The whole text, ending with a line break.
 pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
-    let mut writer = Writer {
-        style,
-        lines: Vec::new(),
-    };
-    write_top(&mut writer, view);
-    write_answers(&mut writer, &view.scenarios);
-    if let Some(sentence) = &view.partitions {
-        writer.gap();
-        writer.sentence(Some(Ink::Soft), PARTITIONS, "", "");
-        writer.sentence(None, sentence, "  ", "  ");
+    let mut writer = Writer::new(style);
+    let is_brief = style.detail == TerminalDetail::Brief;
+    if !is_brief {
+        write_top(&mut writer, view);
     }
-    figures::write(&mut writer, view);
+    write_caveats(&mut writer, &view.notices);
+    match view.scenarios.as_slice() {
+        [alone] => {
+            write_alone(&mut writer, view, alone);
+            glance::write(&mut writer, view);
+        }
+        several => {
+            glance::write(&mut writer, view);
+            write_answers(&mut writer, several);
+        }
+    }
+    if let Some(sentence) = &view.partitions {
+        write_answer(&mut writer, PARTITIONS, sentence);
+    }
     drivers::write(&mut writer, view);
-    write_faults(&mut writer, view);
-    write_warnings(&mut writer, view);
-    write_verdicts(&mut writer, view);
-    write_headroom(&mut writer, view);
-    write_list(&mut writer, "Bottleneck", &view.limits);
-    write_list(&mut writer, "Consumer groups", &view.groups);
-    write_list(&mut writer, "Transactions", &view.transactions);
-    write_list(&mut writer, "Copies on the target cluster", &view.mirrors);
-    write_list(&mut writer, "Durability", &view.acked);
-    write_places(&mut writer, view);
-    let mut text = writer.lines.join("\n");
-    text.push('\n');
-    text
+    write_goals(&mut writer, view);
+    if !is_brief {
+        if view.verdicts.is_empty() {
+            writer.gap();
+        }
+        write_caveats(&mut writer, &view.warnings);
+    }
+    if style.detail == TerminalDetail::Full {
+        evidence::write(&mut writer, view);
+    }
+    if !is_brief {
+        write_places(&mut writer, view);
+    }
+    writer.text()
 }
 
 /// Lines under construction.
@@ -53,6 +65,13 @@ struct Writer {
 }
 
 impl Writer {
+    fn new(style: TerminalStyle) -> Self {
+        Self {
+            style,
+            lines: Vec::new(),
+        }
+    }
+
     /// A blank line between parts, never two.
     fn gap(&mut self) {
         if self.lines.last().is_some_and(|line| !line.is_empty()) {
@@ -65,9 +84,9 @@ impl Writer {
         self.lines.push(line);
     }
 
-    /// A sentence, wrapped and painted.
-    fn sentence(&mut self, ink: Option<Ink>, text: &str, first: &str, rest: &str) {
-        for line in wrap(text, self.style.columns(), first, rest) {
+    /// Painted lines.
+    fn painted(&mut self, ink: Option<Ink>, lines: Vec<String>) {
+        for line in lines {
             let line = match ink {
                 Some(ink) => self.style.paint(ink, &line),
                 None => line,
@@ -75,164 +94,156 @@ impl Writer {
             self.lines.push(line);
         }
     }
+
+    /// A sentence, wrapped and painted.
+    fn sentence(&mut self, ink: Option<Ink>, text: &str, first: &str, rest: &str) {
+        self.painted(ink, wrap(text, self.style.columns(), first, rest));
+    }
+
+    /// Clauses with a dot between them, wrapped and painted.
+    fn clauses(&mut self, ink: Option<Ink>, clauses: &[String]) {
+        self.painted(ink, wrap_clauses(clauses, self.style.columns(), "  "));
+    }
+
+    /// The whole text, ending with a line break.
+    fn text(mut self) -> String {
+        while self.lines.last().is_some_and(String::is_empty) {
+            self.lines.pop();
+        }
+        self.lines.join("\n") + "\n"
+    }
 }
 
+/// What was measured, where and under which conditions; and whether the brokers have what was acked.
 fn write_top(writer: &mut Writer, view: &ReportView) {
-    let title = format!("{} on {}", view.title, view.target.name);
-    writer.sentence(Some(Ink::Strong), &title, "", "  ");
-    for notice in &view.notices {
-        let (ink, mark) = marked(notice.level);
-        writer.sentence(Some(ink), &notice.short, mark, "  ");
-        if !notice.says_more() {
-            write_remedy(writer, notice);
-        }
+    let target = match view.target.caution.is_empty() {
+        true => view.target.name.clone(),
+        false => format!("{} (not Apache Kafka)", view.target.name),
+    };
+    let mut clauses = vec![view.title.clone(), target];
+    clauses.extend_from_slice(&view.run.conditions);
+    writer.clauses(Some(Ink::Strong), &clauses);
+    if let Some(check) = &view.count_check {
+        let ink = match check.is_good {
+            true => Ink::Good,
+            false => Ink::Bad,
+        };
+        writer.sentence(Some(ink), &check.text, "", "  ");
     }
-    if !view.run.warmed.is_empty() {
-        let text = format!("broker warm-up: {}", view.run.warmed);
-        writer.sentence(Some(Ink::Soft), &text, "", "  ");
-    }
-    if !view.target.caution.is_empty() {
-        writer.sentence(Some(Ink::Caution), &view.target.caution, "caution: ", "  ");
+}
+
+/// The only question with its answer, and what limited the only trial.
+fn write_alone(writer: &mut Writer, view: &ReportView, scenario: &ScenarioView) {
+    writer.gap();
+    writer.sentence(None, &scenario.question, "", "");
+    writer.sentence(Some(Ink::Strong), &scenario.answer, "", "");
+    if let ([_], Some(limit)) = (scenario.trials.as_slice(), view.limits.first()) {
+        writer.sentence(None, limit, "", "");
     }
 }
 
 fn write_answers(writer: &mut Writer, scenarios: &[ScenarioView]) {
+    writer.gap();
     for scenario in scenarios {
-        let question = match scenario.question.is_empty() {
-            true => &scenario.name,
-            false => &scenario.question,
-        };
-        writer.gap();
-        writer.sentence(Some(Ink::Soft), question, "", "");
-        writer.sentence(None, &scenario.answer, "  ", "  ");
-    }
-}
-
-/// Items beyond it are only counted: the page has them all.
-const ITEMS_MAX: usize = 3;
-
-fn marked(level: Severity) -> (Ink, &'static str) {
-    match level {
-        Severity::Note => (Ink::Soft, "note: "),
-        Severity::Caution => (Ink::Caution, "caution: "),
-        Severity::Grave => (Ink::Bad, "IMPORTANT: "),
-    }
-}
-
-fn write_warning(writer: &mut Writer, warning: &WarningView) {
-    let (ink, mark) = marked(warning.level);
-    let shared = !warning.words.is_empty();
-    if shared {
-        writer.sentence(Some(ink), &warning.words, mark, "  ");
-    }
-    for (index, item) in warning.items.iter().take(ITEMS_MAX).enumerate() {
-        let first = if index == 0 && !shared { mark } else { "  " };
-        match item.place.as_str() {
-            "" => writer.sentence(Some(ink), &item.words, first, "  "),
-            place => writer.sentence(Some(ink), &format!("{place}: {}", item.words), first, "  "),
+        // What was not measured is listed below the table.
+        if scenario.trials.iter().any(|trial| trial.missing.is_none()) {
+            let question = match scenario.question.is_empty() {
+                true => &scenario.name,
+                false => &scenario.question,
+            };
+            write_answer(writer, question, &scenario.answer);
         }
     }
-    let more = warning.items.len().saturating_sub(ITEMS_MAX);
-    if more > 0 {
-        writer.sentence(
-            Some(ink),
-            &format!("and {more} more in the report"),
-            "  ",
-            "  ",
-        );
-    }
-    write_remedy(writer, warning);
 }
 
-fn write_remedy(writer: &mut Writer, warning: &WarningView) {
-    if !warning.remedy.is_empty() {
-        writer.sentence(None, &warning.remedy, "  -> ", "     ");
-    }
-}
-
-/// Faults beyond it are only counted, and repeats beyond the first: the page has them all.
-const FAULTS_MAX: usize = 16;
-
-fn write_faults(writer: &mut Writer, view: &ReportView) {
-    let Some(list) = view.faults.first() else {
+/// Question and answer, on one line where they fit.
+fn write_answer(writer: &mut Writer, question: &str, answer: &str) {
+    let (short_question, short_answer) = (one_line(question), one_line(answer));
+    let width = columns(&short_question) + 2 + columns(&short_answer);
+    if width <= writer.style.columns() {
+        let question = writer.style.paint(Ink::Strong, &short_question);
+        writer.line(format!("{question}  {short_answer}"));
         return;
-    };
-    writer.gap();
-    let title = format!("Faults of {}", list.repeat);
-    writer.sentence(Some(Ink::Strong), &title, "", "");
-    for fault in list.faults.iter().take(FAULTS_MAX) {
-        let end = if fault.begins { "" } else { " (ended)" };
-        let words = format!("{}{end}", fault.words);
-        let first = format!("  {:8.3} s  ", fault.at_s);
-        writer.sentence(None, &words, &first, "              ");
     }
-    let more = list.faults.len().saturating_sub(FAULTS_MAX);
-    let repeats = view.faults.len() - 1;
-    let repeats = format::plural(repeats as u64, "repeat", "repeats");
-    let words = match (more, view.faults.len()) {
-        (0, 1) => return,
-        (more, 1) => format!("and {more} more in events.jsonl"),
-        (0, _) => format!("and those of {repeats} more in events.jsonl"),
-        _ => format!("and {more} more, and those of {repeats} more, in events.jsonl"),
-    };
-    writer.sentence(Some(Ink::Soft), &words, "  ", "  ");
+    writer.sentence(Some(Ink::Strong), question, "", "");
+    writer.sentence(None, answer, "  ", "  ");
 }
 
-fn write_warnings(writer: &mut Writer, view: &ReportView) {
-    writer.gap();
-    view.to_mind()
-        .for_each(|warning| write_warning(writer, warning));
-}
-
-fn write_verdicts(writer: &mut Writer, view: &ReportView) {
-    writer.gap();
-    for verdict in &view.verdicts {
-        let (ink, word) = match verdict.word {
-            GoalStatus::Held => (Ink::Good, "goal held: "),
-            GoalStatus::NotHeld => (Ink::Bad, "GOAL MISSED: "),
-            GoalStatus::Undecided => (Ink::Caution, "goal inconclusive: "),
-            GoalStatus::NotMeasured => (Ink::Bad, "GOAL NOT MEASURED: "),
+/// A line each, the gravest first.
+fn write_caveats(writer: &mut Writer, warnings: &[WarningView]) {
+    for warning in warnings {
+        let (ink, mark) = match warning.level {
+            Severity::Note | Severity::Caution => (Ink::Caution, "! "),
+            Severity::Grave => (Ink::Bad, "IMPORTANT: "),
         };
-        writer.sentence(Some(ink), &verdict.words, word, "  ");
+        if !warning.line.is_empty() {
+            writer.sentence(Some(ink), &warning.line, mark, "  ");
+        }
     }
 }
 
-fn write_headroom(writer: &mut Writer, view: &ReportView) {
-    if view.headroom.is_empty() {
-        return;
-    }
+/// Goals beyond it are only counted.
+const GOALS_MAX: usize = 5;
+
+/// Goals that were not held, a sentence each; the others are counted.
+fn write_goals(writer: &mut Writer, view: &ReportView) {
+    let (held, others): (Vec<&GoalView>, Vec<&GoalView>) = view
+        .verdicts
+        .iter()
+        .partition(|verdict| verdict.word == GoalStatus::Held);
     writer.gap();
-    let title = writer.style.paint(Ink::Strong, "Generator headroom");
-    writer.line(title);
-    writer.sentence(None, &view.headroom, "  ", "  ");
+    for verdict in others.iter().take(GOALS_MAX) {
+        write_goal(writer, verdict);
+    }
+    let more = others.len().saturating_sub(GOALS_MAX);
+    if more > 0 {
+        let more = format::plural(more as u64, "goal", "goals");
+        writer.sentence(Some(Ink::Bad), &format!("and {more} more not held"), "", "");
+    }
+    match held.as_slice() {
+        [] => {}
+        [only] if others.is_empty() => write_goal(writer, only),
+        held => {
+            let (held, all) = (held.len(), view.verdicts.len());
+            let text = format!("goals held: {held} of {all}");
+            writer.sentence(Some(Ink::Good), &text, "", "");
+        }
+    }
 }
 
-fn write_list(writer: &mut Writer, title: &str, sentences: &[String]) {
-    if sentences.is_empty() {
-        return;
-    }
-    writer.gap();
-    let title = writer.style.paint(Ink::Strong, title);
-    writer.line(title);
-    for sentence in sentences {
-        writer.sentence(None, sentence, "  ", "  ");
-    }
+fn write_goal(writer: &mut Writer, verdict: &GoalView) {
+    let (ink, word) = match verdict.word {
+        GoalStatus::Held => (Ink::Good, "goal held: "),
+        GoalStatus::NotHeld => (Ink::Bad, "GOAL MISSED: "),
+        GoalStatus::Undecided => (Ink::Caution, "goal inconclusive: "),
+        GoalStatus::NotMeasured => (Ink::Bad, "GOAL NOT MEASURED: "),
+    };
+    writer.sentence(Some(ink), &verdict.words, word, "  ");
 }
 
+/// Where the rest is. Paths and commands are never wrapped: they are copied.
 fn write_places(writer: &mut Writer, view: &ReportView) {
     writer.gap();
+    let is_full = writer.style.detail == TerminalDetail::Full;
+    let folder = &view.run.folder;
     let mut rows: Vec<(&str, String)> = Vec::new();
-    if !view.run.folder.is_empty() {
-        rows.push(("Report", format!("{}/report.html", view.run.folder)));
-        rows.push(("Run folder", view.run.folder.clone()));
+    if !folder.is_empty() {
+        rows.push(("Report", format!("{folder}/report.html")));
     }
-    let commands = view
-        .commands
-        .iter()
-        .filter(|command| !command.short.is_empty());
-    rows.extend(commands.map(|command| (command.short, command.line.clone())));
+    if !folder.is_empty() && is_full {
+        rows.push(("Run folder", folder.clone()));
+    }
+    let commands = view.commands.iter().filter_map(|command| {
+        Some(match command.short {
+            // Regenerates the report, here with its evidence.
+            "" => (!is_full).then(|| ("Details", format!("{} -v", command.line)))?,
+            "Rerun" | "Command" if !is_full => return None,
+            short => (short, command.line.clone()),
+        })
+    });
+    rows.extend(commands);
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, value) in rows {
-        // Paths and commands are never wrapped: they are copied.
-        writer.line(format!("{name:<11} {}", crate::clean::one_line(&value)));
+        writer.line(format!("{name:<width$} {}", one_line(&value)));
     }
 }

@@ -7,6 +7,20 @@ pub struct TerminalStyle {
     pub color: bool,
     /// Columns to fill at most; less than 40 is taken as 40.
     pub width: usize,
+    /// How much to write.
+    pub detail: TerminalDetail,
+}
+
+/// How much of a report or a comparison to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TerminalDetail {
+    /// The result only: answers, table, and what makes them wrong.
+    Brief,
+    /// The result with its conditions, caveats and paths.
+    #[default]
+    Usual,
+    /// All of that with its evidence, and all figures.
+    Full,
 }
 
 impl Default for TerminalStyle {
@@ -15,6 +29,7 @@ impl Default for TerminalStyle {
         Self {
             color: false,
             width: 80,
+            detail: TerminalDetail::Usual,
         }
     }
 }

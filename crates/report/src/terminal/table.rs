@@ -1,8 +1,10 @@
 //! A table that fits its width: it gives up its least important columns before it breaks a line.
 
+use std::borrow::Cow;
+
 use crate::clean::{columns, one_line};
 
-/// Between columns, where there is room; else a single space.
+/// Spaces between columns, where there is room; else a single one.
 const GAP: usize = 2;
 /// The first column is not cut below this.
 const FIRST_MIN: usize = 14;
@@ -18,11 +20,33 @@ pub(crate) enum Alignment {
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     /// Its heading.
-    pub(crate) head: &'static str,
+    pub(crate) head: Cow<'static, str>,
     /// The alignment of its texts.
     pub(crate) side: Alignment,
     /// Columns with the largest rank are given up first; rank 0 never is.
     pub(crate) rank: u8,
+    /// Whether it belongs to the column before it: a single space is between them.
+    pub(crate) is_joined: bool,
+}
+
+impl Column {
+    /// A column of its own.
+    pub(crate) fn new(head: impl Into<Cow<'static, str>>, side: Alignment, rank: u8) -> Self {
+        Self {
+            head: head.into(),
+            side,
+            rank,
+            is_joined: false,
+        }
+    }
+
+    /// A column without a head that belongs to the figures before it: their spread.
+    pub(crate) fn joined(rank: u8) -> Self {
+        Self {
+            is_joined: true,
+            ..Self::new("", Alignment::Left, rank)
+        }
+    }
 }
 
 /// One row.
@@ -53,12 +77,19 @@ pub(super) enum TableLine {
 }
 
 impl TextTable {
+    /// Whether it has any figures.
+    pub(super) fn has_cells(&self) -> bool {
+        self.rows
+            .iter()
+            .any(|row| matches!(row, TableRow::Cells(_)))
+    }
+
     /// Lays the table out within a width in characters.
     pub(super) fn lines(&self, width: usize) -> Vec<TableLine> {
         let mut kept = self.filled_columns();
         let mut widths = self.widths(&kept);
         let mut gap = GAP;
-        while total(&widths, gap) > width {
+        while self.total(&kept, &widths, gap) > width {
             if gap > 1 {
                 gap = 1;
                 continue;
@@ -70,7 +101,7 @@ impl TextTable {
             widths = self.widths(&kept);
             gap = GAP;
         }
-        let excess = total(&widths, gap).saturating_sub(width);
+        let excess = self.total(&kept, &widths, gap).saturating_sub(width);
         if let Some(first) = widths.first_mut() {
             *first = first.saturating_sub(excess).max(FIRST_MIN.min(*first));
         }
@@ -78,11 +109,11 @@ impl TextTable {
         let heads: Vec<String> = self
             .columns
             .iter()
-            .map(|column| column.head.to_owned())
+            .map(|column| column.head.clone().into_owned())
             .collect();
         let mut lines = vec![
             TableLine::Head(self.line(&heads, &kept, &widths, gap)),
-            TableLine::Rule("─".repeat(total(&widths, gap).min(width))),
+            TableLine::Rule("─".repeat(self.total(&kept, &widths, gap).min(width))),
         ];
         for row in &self.rows {
             lines.push(match row {
@@ -132,7 +163,7 @@ impl TextTable {
                 let head = self
                     .columns
                     .get(*index)
-                    .map_or(0, |column| columns(column.head));
+                    .map_or(0, |column| columns(&column.head));
                 let cells = self.rows.iter().map(|row| match row {
                     TableRow::Cells(cells) => cells.get(*index).map_or(0, |cell| columns(cell)),
                     TableRow::Group(_) => 0,
@@ -142,15 +173,31 @@ impl TextTable {
             .collect()
     }
 
+    /// The spaces before a column that follows another.
+    fn gap_before(&self, index: usize, gap: usize) -> usize {
+        match self.columns.get(index) {
+            Some(column) if column.is_joined => gap.min(1),
+            _ => gap,
+        }
+    }
+
+    fn total(&self, kept: &[usize], widths: &[usize], gap: usize) -> usize {
+        let gaps = kept.iter().skip(1);
+        let gaps: usize = gaps.map(|index| self.gap_before(*index, gap)).sum();
+        widths.iter().sum::<usize>() + gaps
+    }
+
     fn line(&self, cells: &[String], kept: &[usize], widths: &[usize], gap: usize) -> String {
         let mut line = String::new();
-        for (index, width) in kept.iter().zip(widths) {
-            if !line.is_empty() {
-                line.push_str(&" ".repeat(gap));
+        for (position, (index, width)) in kept.iter().zip(widths).enumerate() {
+            if position > 0 {
+                line.push_str(&" ".repeat(self.gap_before(*index, gap)));
             }
-            let cell = cells
-                .get(*index)
-                .map_or(String::new(), |cell| cut(&one_line(cell), *width));
+            let cell = one_line(cells.get(*index).map_or("", String::as_str));
+            let cell = match position {
+                0 => cut_inside(&cell, *width),
+                _ => cut(&cell, *width),
+            };
             let space = " ".repeat(width.saturating_sub(columns(&cell)));
             match self.columns.get(*index).map(|column| column.side) {
                 Some(Alignment::Right) => line.extend([space.as_str(), &cell]),
@@ -161,8 +208,20 @@ impl TextTable {
     }
 }
 
-fn total(widths: &[usize], gap: usize) -> usize {
-    widths.iter().sum::<usize>() + gap * widths.len().saturating_sub(1)
+/// The text, or its beginning and its end with an ellipsis in between when it is too wide: what tells rows apart is at
+/// the end of their names.
+fn cut_inside(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let mut end = String::new();
+    for character in text.chars().rev() {
+        if columns(&end) + columns(character.encode_utf8(&mut [0; 4])) > width / 2 {
+            break;
+        }
+        end.insert(0, character);
+    }
+    cut(text, width.saturating_sub(columns(&end))) + &end
 }
 
 /// The text, or its beginning with an ellipsis when it is too wide.
@@ -186,17 +245,17 @@ mod tests {
     use super::*;
 
     fn table() -> TextTable {
-        let column = |head, side, rank| Column { head, side, rank };
         TextTable {
             columns: vec![
-                column("flow", Alignment::Left, 0),
-                column("records/s", Alignment::Right, 0),
-                column("published", Alignment::Right, 1),
+                Column::new("flow", Alignment::Left, 0),
+                Column::new("records/s", Alignment::Right, 0),
+                Column::joined(0),
+                Column::new("published", Alignment::Right, 1),
             ],
             rows: vec![
                 TableRow::Group("first".to_owned()),
                 TableRow::Cells(
-                    ["producer of records", "1,284,000", "821,557"]
+                    ["producer of records", "1,284,000", "±9 %", "821,557"]
                         .map(str::to_owned)
                         .to_vec(),
                 ),
@@ -209,10 +268,10 @@ mod tests {
         assert_eq!(
             table().lines(80),
             [
-                TableLine::Head("flow                 records/s  published".to_owned()),
-                TableLine::Rule("─".repeat(41)),
+                TableLine::Head("flow                 records/s       published".to_owned()),
+                TableLine::Rule("─".repeat(46)),
                 TableLine::Group("first".to_owned()),
-                TableLine::Cells("producer of records  1,284,000    821,557".to_owned()),
+                TableLine::Cells("producer of records  1,284,000 ±9 %    821,557".to_owned()),
             ]
         );
     }
@@ -224,10 +283,11 @@ mod tests {
             lines[0],
             TableLine::Head("flow                 records/s".to_owned())
         );
-        let lines = table().lines(26);
+        // Both ends of a name stay.
+        let lines = table().lines(31);
         assert_eq!(
             lines[3],
-            TableLine::Cells("producer of rec… 1,284,000".to_owned())
+            TableLine::Cells("produce… records 1,284,000 ±9 %".to_owned())
         );
     }
 }

@@ -27,6 +27,24 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<Str
     lines
 }
 
+/// Clauses with a dot between them, as many on a line as fit; the lines after the first start with `rest`.
+pub(super) fn wrap_clauses(clauses: &[String], width: usize, rest: &str) -> Vec<String> {
+    const DOT: &str = " · ";
+    let mut lines: Vec<String> = Vec::new();
+    for clause in clauses {
+        let clause = one_line(clause);
+        match lines.last_mut() {
+            Some(line) if columns(line) + columns(DOT) + columns(&clause) <= width => {
+                line.push_str(DOT);
+                line.push_str(&clause);
+            }
+            Some(_) => lines.extend(wrap(&clause, width, rest, rest)),
+            None => lines.extend(wrap(&clause, width, "", rest)),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,5 +63,19 @@ mod tests {
             wrap("see /a/very/long/path", 10, "", "  "),
             ["see", "  /a/very/long/path"]
         );
+    }
+
+    #[test]
+    fn clauses_stay_whole_where_a_line_takes_them() {
+        let clauses = ["one two", "three", "four five"].map(str::to_owned);
+        assert_eq!(
+            wrap_clauses(&clauses, 80, "  "),
+            ["one two · three · four five"]
+        );
+        assert_eq!(
+            wrap_clauses(&clauses, 16, "  "),
+            ["one two · three", "  four five"]
+        );
+        assert_eq!(wrap_clauses(&[], 16, "  "), [""; 0]);
     }
 }

@@ -98,6 +98,31 @@ fn name(word: Bottleneck) -> &'static str {
     }
 }
 
+/// The verdict in one to three words, for tables.
+pub(crate) fn brief(limit: &LimitVerdict) -> &'static str {
+    match limit.word {
+        Bottleneck::Load => "none",
+        Bottleneck::Generator => "load generator",
+        Bottleneck::Broker if limit.faults > 0 => "injected fault",
+        Bottleneck::Broker => "broker outage",
+        Bottleneck::OtherPrograms => "other programs",
+        Bottleneck::Target => "slow target",
+        Bottleneck::Quota => "client quota",
+        Bottleneck::Processors => "CPU",
+        Bottleneck::CpuLimit => "broker CPU limit",
+        Bottleneck::Disk => "disk",
+        Bottleneck::NetworkCard => "network card",
+        Bottleneck::HotBroker => "hot broker",
+        Bottleneck::Replication => "followers",
+        Bottleneck::Batching => "small requests",
+        Bottleneck::Buffer => "producer buffer",
+        Bottleneck::RequestHandlers => "request handlers",
+        Bottleneck::NetworkThreads => "network threads",
+        Bottleneck::Consumer => "slow consumers",
+        Bottleneck::Undecided => "unclear",
+    }
+}
+
 /// The facts that a verdict rests on, each once.
 pub fn evidence(limit: &LimitVerdict, trial: &TrialSummary) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();

@@ -5,6 +5,7 @@
 pub mod answer;
 pub mod bottleneck;
 pub mod comparison;
+pub(crate) mod conditions;
 pub mod count_check;
 pub mod driver;
 pub(crate) mod event;
@@ -20,3 +21,4 @@ mod setting_names;
 pub(crate) mod trial;
 pub mod warning;
 pub(crate) mod warning_kind;
+pub(crate) mod warning_line;

@@ -92,6 +92,8 @@ pub(crate) struct RunView {
     pub(crate) took: Option<String>,
     /// How long the brokers were warmed before anything was measured, and what that did; empty if they were not.
     pub(crate) warmed: String,
+    /// How often and for how long each trial was measured, and what shared the machine: a clause each.
+    pub(crate) conditions: Vec<String>,
 }
 
 /// How severe something is.
@@ -115,6 +117,8 @@ pub(crate) struct TargetView {
     pub(crate) words: String,
     /// What the figures cannot be used for; empty for a real cluster.
     pub(crate) caution: String,
+    /// Whether it is a real cluster, so that published figures compare with its own.
+    pub(crate) is_kafka: bool,
     /// Cluster id, addresses, versions.
     pub(crate) facts: Vec<Fact>,
 }
@@ -192,7 +196,7 @@ pub(crate) struct DriverTable {
 impl DriverTable {
     /// What the cells of a row are.
     pub(crate) const COLUMNS: [&'static str; 5] =
-        ["client", "records/s", "p99", "CPU ns/record", "CPU factor"];
+        ["client", "records/s", "p99", "CPU/record", "CPU factor"];
 }
 
 /// Whether a goal held.
@@ -211,6 +215,9 @@ pub(crate) struct WarningView {
     pub(crate) level: Severity,
     /// The matter in one short sentence, with its place where that is short too.
     pub(crate) short: String,
+    /// All of them in one line of a terminal, with how many there are and what helps; empty if the conditions of the
+    /// run say it, or if it is about figures that are not shown at a glance.
+    pub(crate) line: String,
     /// What the short sentence leaves unsaid: evidence and further places.
     pub(crate) evidence: Vec<WarningItem>,
     /// What is true of all items; may be empty.

@@ -6,7 +6,8 @@ use kgauge_analyze::compare::Choices;
 use kgauge_analyze::summary::Factor;
 use kgauge_analyze::{Comparison, RunToCompare, Summary, compare_sides};
 use kgauge_report::{
-    TerminalStyle, render_comparison_html, render_comparison_markdown, render_comparison_terminal,
+    TerminalDetail, TerminalStyle, render_comparison_html, render_comparison_markdown,
+    render_comparison_terminal,
 };
 use kgauge_results::run::{RunHead, TargetKind};
 use kgauge_results::{RunFolder, RunRead};
@@ -18,8 +19,8 @@ use crate::tags::assert_balanced;
 
 fn text(runs: &[Compared], width: usize) -> String {
     let style = TerminalStyle {
-        color: false,
         width,
+        ..TerminalStyle::default()
     };
     render_comparison_terminal(&comparison(runs), style)
 }
@@ -86,10 +87,7 @@ fn two_sides() -> Comparison {
 #[test]
 fn two_sides_of_three_runs_match_the_golden_file() {
     let comparison = two_sides();
-    let style = TerminalStyle {
-        color: false,
-        width: 80,
-    };
+    let style = TerminalStyle::default();
     let text = render_comparison_terminal(&comparison, style);
     assert_golden("compare-sides.txt", &text);
     let page = render_comparison_html(&comparison);
@@ -103,12 +101,41 @@ fn two_sides_of_three_runs_match_the_golden_file() {
 }
 
 #[test]
+fn a_comparison_opens_with_what_it_decides_and_shows_a_ratio_with_its_interval() {
+    let comparison = comparison(&releases(
+        &complete().run,
+        &[("3.9.1", 1.0), ("4.3.1", 1.3)],
+    ));
+    let text = |detail| {
+        let style = TerminalStyle {
+            width: 100,
+            detail,
+            ..TerminalStyle::default()
+        };
+        render_comparison_terminal(&comparison, style)
+    };
+    let usual = text(TerminalDetail::Usual);
+    let decision = usual.lines().nth(2).unwrap();
+    let start = "Kafka 4.3.1 is better than Kafka 3.9.1: records/s in 5 of 6 (1.30×)";
+    assert!(decision.starts_with(start), "{usual}");
+    let row = usual.lines().find(|line| line.starts_with("  records/s "));
+    assert!(row.unwrap().contains("1.30× + 1.24–1.36"), "{usual}");
+    assert!(usual.contains("pass several runs per side"), "{usual}");
+    let (brief, full) = (text(TerminalDetail::Brief), text(TerminalDetail::Full));
+    for rest in ["latency p99.9", "wire B/record", "Holm's method"] {
+        assert!(
+            !usual.contains(rest) && full.contains(rest),
+            "{rest}: {full}"
+        );
+    }
+    assert!(brief.lines().count() < usual.lines().count());
+    assert!(brief.contains(start), "{brief}");
+}
+
+#[test]
 fn every_form_says_what_was_assumed_between_runs() {
     let comparison = comparison(&releases(&complete().run, &SEVEN));
-    let style = TerminalStyle {
-        color: false,
-        width: 80,
-    };
+    let style = TerminalStyle::default();
     let text = render_comparison_terminal(&comparison, style).replace('\n', " ");
     for form in [
         text,
@@ -194,11 +221,9 @@ fn the_embedded_cluster_gets_no_ratio_to_kafka() {
     assert!(!page.contains("9.00×"), "no ratio");
     assert!(page.contains("embedded and Kafka 4.3.1 are not comparable"));
     let text = text(&runs, 80);
-    let against = || text.lines().filter(|line| line.contains("x baseline"));
-    assert!(
-        against().all(|line| line.ends_with("n/c") && !line.contains("9.00")),
-        "{text}"
-    );
+    let mut rows = text.lines().filter(|line| line.starts_with("  records/s "));
+    assert!(rows.all(|line| line.contains(" n/c")), "{text}");
+    assert!(!text.contains("9.00×"), "{text}");
 }
 
 #[test]
@@ -221,10 +246,7 @@ fn no_name_becomes_markup_or_commands_the_terminal() {
     assert_balanced(&page);
     assert!(!page.contains("<script"), "escaped");
     assert!(page.contains("&lt;script&gt;"), "and shown all the same");
-    let style = TerminalStyle {
-        color: false,
-        width: 80,
-    };
+    let style = TerminalStyle::default();
     let text = render_comparison_terminal(&comparison, style);
     assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text}");
     assert!(!page.contains(['\u{1b}', '\u{7}', '\u{202e}']));
@@ -314,7 +336,7 @@ fn runs_without_any_figure_give_a_page_all_the_same() {
     assert_balanced(&render_comparison_html(&comparison(&runs)));
     let text = text(&runs, 80);
     assert!(
-        text.contains("IMPORTANT") && text.contains("no figures in common"),
+        text.contains("IMPORTANT") && text.contains("no comparable figures"),
         "{text}"
     );
 }

@@ -363,7 +363,11 @@ fn faults_are_marked_over_time_and_told_in_words() {
     let note = "1 at 2.50 s, node 1: crash; 77 bytes were not flushed and are lost; 2 at 4.00 s, \
                 node 1: started again after crash, ended.";
     assert!(page.contains(note), "the note is missing");
-    let text = kgauge_report::render_terminal(&run, &summary, Default::default());
+    let style = kgauge_report::TerminalStyle {
+        detail: kgauge_report::TerminalDetail::Full,
+        ..Default::default()
+    };
+    let text = kgauge_report::render_terminal(&run, &summary, style);
     assert!(
         text.contains("     2.500 s  node 1: crash; 77 bytes"),
         "{text}"

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use kgauge_analyze::statistics::Steadiness;
+use kgauge_analyze::Summary;
+use kgauge_analyze::statistics::{Interval, Steadiness};
 use kgauge_analyze::summary::FlowSteadiness;
-use kgauge_report::{TerminalStyle, render_terminal};
+use kgauge_report::{TerminalDetail, TerminalStyle, render_terminal};
 use kgauge_results::run::TargetKind;
-use kgauge_results::{Quantile, TimeKind};
+use kgauge_results::{Quantile, RunRead, TimeKind};
+use kgauge_scenario::Studies;
 
 use crate::hostile::spoil;
 use crate::made::{CALM, End, make};
@@ -16,6 +18,13 @@ use crate::shared::{Made, complete, killed};
 const PLAIN: TerminalStyle = TerminalStyle {
     color: false,
     width: 80,
+    detail: TerminalDetail::Usual,
+};
+
+/// The same with all figures and evidence.
+const FULL: TerminalStyle = TerminalStyle {
+    detail: TerminalDetail::Full,
+    ..PLAIN
 };
 
 /// The text of a made-up run; its folder's name is replaced, since it differs each time.
@@ -25,34 +34,125 @@ fn text(style: TerminalStyle, made: &Made) -> String {
 }
 
 #[test]
-fn the_text_matches_the_golden_file() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/terminal.txt");
-    let text = text(PLAIN, complete());
-    if std::env::var_os("KGAUGE_UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &text).unwrap();
+fn the_texts_match_the_golden_files() {
+    let brief = TerminalStyle {
+        width: 100,
+        detail: TerminalDetail::Brief,
+        ..PLAIN
+    };
+    for (name, style) in [
+        ("terminal.txt", PLAIN),
+        ("terminal-full.txt", FULL),
+        ("terminal-brief.txt", brief),
+    ] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden");
+        let path = folder.join(name);
+        let text = text(style, complete());
+        if std::env::var_os("KGAUGE_UPDATE_GOLDEN").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let golden = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(
+            text, golden,
+            "{name}: look at the change, then set KGAUGE_UPDATE_GOLDEN=1"
+        );
     }
-    let golden = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(
-        text, golden,
-        "look at the change, then set KGAUGE_UPDATE_GOLDEN=1"
-    );
 }
 
 #[test]
 fn no_line_is_wider_than_asked_but_paths_and_commands() {
-    for width in [60, 80, 120] {
-        let text = text(
-            TerminalStyle {
-                color: false,
-                width,
-            },
-            complete(),
-        );
+    for (width, detail) in [60, 80, 100].into_iter().flat_map(|width| {
+        let details = [TerminalDetail::Usual, TerminalDetail::Full];
+        details.map(|detail| (width, detail))
+    }) {
+        let style = TerminalStyle {
+            width,
+            detail,
+            ..PLAIN
+        };
+        let text = text(style, complete());
         let last = text.find("\nReport ").unwrap();
         for line in text[..last].lines() {
             assert!(line.chars().count() <= width, "{width}: {line}");
         }
     }
+}
+
+/// How many lines a run takes.
+fn lines(run: &RunRead, summary: &Summary, width: usize) -> usize {
+    let style = TerminalStyle { width, ..PLAIN };
+    let text = render_terminal(run, summary, style);
+    let folder = run.dir.display().to_string();
+    for line in text.lines().filter(|line| !line.contains(&folder)) {
+        assert!(line.chars().count() <= width, "{width}: {line}");
+    }
+    text.lines().count()
+}
+
+#[test]
+fn a_study_of_fifteen_trials_takes_about_sixty_lines_and_a_scenario_twenty() {
+    let study = Studies::get("linkedin-2014").unwrap();
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let reference = Some(study.reference());
+    let (run, summary) = make(&dir, reference, &study.scenarios, &CALM, End::Complete);
+    assert!(summary.trials.len() >= 15, "{}", summary.trials.len());
+    for width in [80, 100] {
+        let lines = lines(&run, &summary, width);
+        assert!(lines <= 70, "{width}: {lines}");
+    }
+    let dir = keep.path().join("scenario");
+    let (run, summary) = make(&dir, None, &scenarios::paced_often(), &CALM, End::Complete);
+    for width in [80, 100] {
+        let lines = lines(&run, &summary, width);
+        assert!(lines <= 20, "{width}: {lines}");
+    }
+}
+
+#[test]
+fn the_figures_of_a_column_line_up_however_long_their_intervals_are() {
+    let mut summary = complete().summary.clone();
+    let flow = &mut summary.trials[0].flows[0];
+    let rate = &mut flow.throughput.as_mut().unwrap().records_per_s;
+    rate.ci95 = Some(Interval {
+        low: 1.0,
+        high: rate.mean * 2.13,
+    });
+    for width in [80, 100] {
+        let style = TerminalStyle { width, ..PLAIN };
+        let text = render_terminal(&complete().run, &summary, style);
+        assert!(text.contains("±113 %"), "{text}");
+        let column = |start: &str| {
+            let mut lines = text.lines();
+            let line = lines.find(|line| line.contains(start) && line.contains('±'));
+            let (before, _) = line.unwrap().split_once('±').unwrap();
+            before.chars().count()
+        };
+        assert_eq!(column("writers"), column("100 B"), "{text}");
+        assert_eq!(column("readers"), column("100 B"), "{text}");
+    }
+}
+
+#[test]
+fn quiet_leaves_the_result_and_what_makes_it_wrong() {
+    let brief = TerminalStyle {
+        detail: TerminalDetail::Brief,
+        ..PLAIN
+    };
+    let usual = text(PLAIN, killed());
+    let text = text(brief, killed());
+    assert!(
+        text.starts_with("IMPORTANT: this run did not finish"),
+        "{text}"
+    );
+    assert!(
+        text.contains("records/s") && usual.contains("\n! "),
+        "{text}"
+    );
+    assert!(
+        !text.contains("\n! ") && !text.contains("report.html"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -62,7 +162,7 @@ fn colour_comes_only_when_asked_for_and_says_nothing_new() {
     let colored = text(
         TerminalStyle {
             color: true,
-            width: 80,
+            ..PLAIN
         },
         complete(),
     );
@@ -80,9 +180,9 @@ fn colour_comes_only_when_asked_for_and_says_nothing_new() {
 
 #[test]
 fn a_killed_run_says_so_before_its_figures() {
-    let text = text(PLAIN, killed());
+    let text = text(FULL, killed());
     let notice = text
-        .find("IMPORTANT: This run did not finish.")
+        .find("IMPORTANT: this run did not finish: finish it with kgauge run --resume")
         .expect("the notice");
     let figures = text.find("records/s").unwrap();
     let why = text.find("This run did not finish (").expect("and why");
@@ -96,20 +196,24 @@ fn no_name_commands_the_terminal() {
     let dir = keep.path().join("run");
     let (mut run, mut summary) = make(&dir, None, &scenarios::all(), &CALM, End::Killed);
     spoil(&mut run, &mut summary, bell);
-    let text = render_terminal(&run, &summary, PLAIN);
-    assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text}");
-    assert!(
-        text.contains("]0;owned"),
-        "the names are shown all the same"
-    );
+    for style in [PLAIN, FULL] {
+        let text = render_terminal(&run, &summary, style);
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text}");
+        assert!(
+            text.contains("]0;owned"),
+            "the names are shown all the same"
+        );
+    }
 }
 
 #[test]
 fn the_percentiles_of_a_closed_loop_carry_their_mark_and_residual() {
-    let wide = TerminalStyle {
-        color: false,
-        width: 120,
-    };
+    let wide = TerminalStyle { width: 120, ..FULL };
+    let glance = text(PLAIN, complete());
+    assert!(
+        !glance.contains('*'),
+        "no latency of a closed loop: {glance}"
+    );
     let text = text(wide, complete());
     let latency = &text[text.find("\nlatency ").unwrap()..];
     let writers = latency
@@ -132,7 +236,7 @@ fn answer(scenarios: &[kgauge_scenario::Scenario]) -> String {
     let (run, summary) = make(&dir, None, scenarios, &CALM, End::Complete);
     let text = render_terminal(&run, &summary, PLAIN);
     let (_, text) = text.split_once("records/s?").unwrap();
-    let (answer, _) = text.split_once("\nthroughput").unwrap();
+    let (answer, _) = text.split_once("\n\n").unwrap();
     answer.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -160,27 +264,19 @@ fn where_nothing_differs_the_answer_says_what_would_have_shown() {
 }
 
 #[test]
-fn only_of_apache_kafka_an_answer_names_what_others_published() {
+fn only_of_apache_kafka_a_figure_stands_beside_what_others_published() {
     let made = complete();
-    let answer = |kind: TargetKind| {
+    let text = |kind: TargetKind| {
         let mut summary = made.summary.clone();
         summary.target.kind = Some(kind);
-        let text = render_terminal(&made.run, &summary, PLAIN);
-        let (answers, tables) = text.split_once("measured/published").unwrap();
-        assert!(
-            tables.contains("6.96×"),
-            "the table has the ratio: {tables}"
-        );
-        answers.split_whitespace().collect::<Vec<_>>().join(" ")
+        render_terminal(&made.run, &summary, PLAIN)
     };
-    let kafka = answer(TargetKind::Kafka);
-    assert!(
-        kafka.contains("6.96 times the published 795,064"),
-        "{kafka}"
-    );
-    let embedded = answer(TargetKind::Embedded);
-    assert!(!embedded.contains("the published"), "{embedded}");
-    assert!(embedded.contains("kgauge's embedded cluster, not Apache Kafka"));
+    let kafka = text(TargetKind::Kafka);
+    assert!(kafka.contains(" vs. published"), "{kafka}");
+    assert!(kafka.contains(" 6.96×"), "{kafka}");
+    let embedded = text(TargetKind::Embedded);
+    assert!(!embedded.contains("published"), "{embedded}");
+    assert!(embedded.contains("kgauge's embedded cluster, 1 broker (not Apache Kafka)"));
 }
 
 #[test]
@@ -198,7 +294,10 @@ fn every_form_shows_the_interval_of_a_latency() {
         .interval()
         .unwrap();
     assert!(0.0 < interval.low && interval.low < interval.high);
-    let text = render_terminal(&run, &summary, PLAIN);
+    let glance = render_terminal(&run, &summary, PLAIN);
+    let mut rows = glance.lines().filter(|line| line.starts_with("writers "));
+    assert_eq!(rows.next().unwrap().matches('±').count(), 2, "{glance}");
+    let text = render_terminal(&run, &summary, FULL);
     let latency = text.split_once("\nlatency ").unwrap().1;
     let row = latency
         .lines()
@@ -240,7 +339,7 @@ fn a_figure_of_a_target_that_was_not_steady_is_marked_in_every_form_and_answers_
         throughput_over_repeats: Some(0.4),
         latency_over_repeats: None,
     });
-    let text = render_terminal(&run, &summary, PLAIN);
+    let text = render_terminal(&run, &summary, FULL);
     let rows: Vec<&str> = text
         .lines()
         .filter(|line| line.starts_with("paced"))

@@ -164,7 +164,7 @@ pub(crate) fn fetch_within(
     if libs.join(&order.proof).is_file() {
         return Ok(libs);
     }
-    (setup.remark)(&format!("kgauge: fetching {}", order.remark));
+    (setup.remark)(&format!("kgauge: {}", order.remark));
     // A temporary name until it is complete, so that an aborted download is not mistaken for one.
     let partial = dir.join("libs.partial");
     remove(&partial)?;

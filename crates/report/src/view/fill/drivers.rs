@@ -33,7 +33,7 @@ fn row(row: &DriverRow) -> [String; 5] {
         row.client.clone().unwrap_or_else(|| row.driver.clone()),
         or_nothing(row.records_per_s.map(format::figure)),
         or_nothing(row.p99_ns.map(|ns| format::nanoseconds(ns as f64))),
-        or_nothing(row.cpu_ns_per_record.map(format::short)),
+        or_nothing(row.cpu_ns_per_record.map(format::nanoseconds)),
         row.cpu_factor
             .map(|factor| format!("{} x", format::short(factor)))
             .unwrap_or_default(),

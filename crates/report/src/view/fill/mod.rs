@@ -95,6 +95,7 @@ fn head(run: &RunRead, summary: &Summary) -> RunView {
         started: time_of_day(summary.run.started_unix_ms),
         took,
         warmed: text::event::warmed(&run.events),
+        conditions: text::conditions::clauses(summary),
     }
 }
 
@@ -141,6 +142,7 @@ fn target(run: &RunRead, summary: &Summary) -> TargetView {
             Some(TargetKind::Embedded) => EMBEDDED.to_owned(),
             _ => String::new(),
         },
+        is_kafka: matches!(target.kind, Some(TargetKind::Kafka | TargetKind::Existing)),
         facts: facts.into_iter().flatten().collect(),
     }
 }

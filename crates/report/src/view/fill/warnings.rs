@@ -1,5 +1,7 @@
 //! Which warnings precede the figures, and how those of many trials become few boxes.
 
+use std::collections::BTreeSet;
+
 use kgauge_analyze::summary;
 use kgauge_analyze::summary::{Summary, TrialSummary, WarningFinding, WarningKind};
 use kgauge_results::run::RunStatus;
@@ -8,6 +10,7 @@ use super::headline;
 use crate::text::trial::name as trial_name;
 use crate::text::warning::{self, WarningText};
 use crate::text::warning_kind::about;
+use crate::text::warning_line;
 use crate::view::{Severity, WarningItem, WarningView};
 
 /// (Notices before any figure, other warnings), each with the most severe first.
@@ -39,6 +42,8 @@ struct Group<'a> {
     kind: WarningKind,
     /// The run has ended, and early.
     has_ended: bool,
+    /// All of them.
+    findings: Vec<&'a WarningFinding>,
     /// Texts, and where they are true.
     items: Vec<(WarningText, Vec<WarningPlace<'a>>)>,
 }
@@ -61,6 +66,7 @@ fn add<'a>(
         groups.push(Group {
             kind,
             has_ended: false,
+            findings: Vec::new(),
             items: Vec::new(),
         });
         groups.len() - 1
@@ -71,6 +77,7 @@ fn add<'a>(
     if let WarningFinding::NotFinished { status, .. } = warning.finding {
         group.has_ended |= status != Some(RunStatus::Running);
     }
+    group.findings.push(&warning.finding);
     let text = warning::text(warning, trial.map(|(_, trial)| trial));
     let flow = warning.flow.as_deref();
     let place = trial.map(|(trial, _)| WarningPlace { trial, flow });
@@ -108,11 +115,19 @@ impl Group<'_> {
         WarningView {
             level: about.level,
             short,
+            line: warning_line::line(self.kind, &self.findings, self.trials(), summary),
             evidence,
             words: shared.unwrap_or_default().to_owned(),
             items,
             remedy: about.remedy.to_owned(),
         }
+    }
+
+    /// How many trials have it; 0 if it is about the whole run.
+    fn trials(&self) -> usize {
+        let places = self.items.iter().flat_map(|(_, places)| places);
+        let trials: BTreeSet<usize> = places.map(|place| place.trial).collect();
+        trials.len()
     }
 
     /// Whether each trial has it, so that its places need no names.
@@ -197,6 +212,7 @@ fn unfinished(summary: &Summary) -> impl Iterator<Item = WarningView> {
         words: String::new(),
         level: Severity::Grave,
         short: about(WarningKind::NotFinished).title.to_owned(),
+        line: warning_line::line(WarningKind::NotFinished, &[], 0, summary),
         evidence: vec![WarningItem {
             place: String::new(),
             words: format!("{words}{why}"),
@@ -226,6 +242,7 @@ fn defects(summary: &Summary) -> Option<WarningView> {
         words: String::new(),
         level: Severity::Caution,
         short: "The run folder is incomplete.".to_owned(),
+        line: "the run folder is incomplete; the figures exclude what is missing".to_owned(),
         evidence: items.clone(),
         items,
         remedy: "The figures exclude what is missing from the run folder.".to_owned(),

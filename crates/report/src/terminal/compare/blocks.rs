@@ -1,16 +1,13 @@
-//! A comparison in a terminal: a column for each run, in blocks where they do not all fit; then
-//! what is not comparable and why.
+//! A comparison of more than two runs: a column for each, in blocks where they do not all fit, and a line for each
+//! ratio.
 
-use super::Writer;
-use super::style::{Ink, TerminalStyle};
-use super::table::cut;
-use super::wrap::wrap;
+use super::{against_sign, figure_of, interval, is_undecided, rows, silent_word};
 use crate::clean::{columns, one_line};
-use crate::compare::{
-    self, AgainstView, CellView, CompareView, RowView, Sentence, Tone, TrialRows,
-};
-use crate::view::Severity;
-use kgauge_analyze::compare::FigureKind;
+use crate::compare::{AgainstView, CellView, CompareView, RowView, Tone, TrialRows};
+use crate::terminal::Writer;
+use crate::terminal::style::Ink;
+use crate::terminal::table::cut;
+use crate::terminal::wrap::wrap;
 
 /// A column is not made wider for its head than this: it breaks into lines.
 const HEAD_MAX: usize = 12;
@@ -22,60 +19,15 @@ const PUBLISHED: &str = "published";
 const AGAINST: &str = "  x baseline";
 /// The line of its interval.
 const INTERVAL: &str = "  95 %";
+/// The line that compares with what others published.
+const BESIDE: &str = "  x published";
 
-/// The whole text, ending with a line break.
-pub(crate) fn text(view: &CompareView, style: TerminalStyle) -> String {
-    let mut writer = Writer {
-        style,
-        lines: Vec::new(),
-    };
-    writer.sentence(Some(Ink::Strong), &view.title, "", "  ");
-    write_grave(&mut writer, view);
-    write_sentences(&mut writer, &view.differing);
-    writer.gap();
-    for answer in &view.answers {
-        writer.sentence(Some(Ink::Strong), &answer.head, "", "  ");
-        for figure in &answer.figures {
-            writer.sentence(None, figure, "  ", "    ");
-        }
-    }
-    let layout = Layout::of(view, style.columns());
+/// Writes the table.
+pub(super) fn write(writer: &mut Writer, view: &CompareView) {
+    let layout = Layout::of(view, writer.style.columns());
     for block in &layout.blocks {
         writer.gap();
-        write_block(&mut writer, view, &layout, block);
-    }
-    write_legend(&mut writer, view);
-    write_sentences(&mut writer, &view.sentences);
-    writer.gap();
-    if !view.between_runs.is_empty() {
-        writer.sentence(None, &view.between_runs, "", "");
-        writer.gap();
-    }
-    writer.sentence(Some(Ink::Soft), &view.method, "", "");
-    let mut text = writer.lines.join("\n");
-    text.push('\n');
-    text
-}
-
-fn write_grave(writer: &mut Writer, view: &CompareView) {
-    for sentence in view
-        .sentences
-        .iter()
-        .filter(|found| found.level == Severity::Grave)
-    {
-        writer.sentence(Some(Ink::Bad), &sentence.words, "IMPORTANT: ", "  ");
-    }
-}
-
-fn write_sentences(writer: &mut Writer, sentences: &[Sentence]) {
-    writer.gap();
-    for sentence in sentences {
-        let (ink, mark) = match sentence.level {
-            Severity::Note => (Ink::Soft, "note: "),
-            Severity::Caution => (Ink::Caution, "caution: "),
-            Severity::Grave => continue,
-        };
-        writer.sentence(Some(ink), &sentence.words, mark, "  ");
+        write_block(writer, view, &layout, block);
     }
 }
 
@@ -107,8 +59,9 @@ impl Layout {
         if has_published {
             all.push(BlockColumn::Published);
         }
-        let flows = rows(view).map(|row| columns(row.name));
-        let name_width = flows.fold(columns(AGAINST), usize::max).min(NAME_MAX) + 2;
+        let names = rows(view).map(|row| columns(row.name));
+        let longest = if has_published { BESIDE } else { AGAINST };
+        let name_width = names.fold(columns(longest), usize::max).min(NAME_MAX) + 2;
         let room = width.saturating_sub(name_width);
         let published_width = published_width(view);
         for (one_line, gap) in [(true, 2), (false, 2), (false, 1)] {
@@ -174,29 +127,6 @@ fn blocks(all: &[BlockColumn], base: BlockColumn, fitting: usize) -> Vec<Vec<Blo
         .collect()
 }
 
-fn rows(view: &CompareView) -> impl Iterator<Item = &RowView> {
-    let parts = view.groups.iter().flat_map(|group| &group.parts);
-    parts
-        .flat_map(|part| &part.rows)
-        .filter(|row| is_shown(row))
-}
-
-/// Megabytes say what records say, unless somebody published them. Losses are shown where there are any.
-fn is_shown(row: &RowView) -> bool {
-    match row.kind {
-        FigureKind::ThroughputBytes => row.published.is_some(),
-        FigureKind::Lost => row.cells.iter().any(|cell| cell.value > Some(0.0)),
-        FigureKind::Throughput
-        | FigureKind::PerPrice
-        | FigureKind::LatencyP50
-        | FigureKind::LatencyP99
-        | FigureKind::LatencyP999
-        | FigureKind::GeneratorCpu
-        | FigureKind::TargetCpu
-        | FigureKind::WireBytes => true,
-    }
-}
-
 fn cell_width(view: &CompareView, one_line: bool) -> usize {
     let cells = rows(view).flat_map(|row| &row.cells).flat_map(|cell| {
         [
@@ -222,49 +152,17 @@ fn cell_width(view: &CompareView, one_line: bool) -> usize {
 }
 
 fn figure_line(cell: &CellView, one_line: bool) -> String {
-    let figure = format!("{}{}", cell.figure, compare::signs(&cell.marks));
     match one_line && !cell.spread.is_empty() {
-        true => format!("{figure} {}", cell.spread),
-        false => figure,
+        true => format!("{} {}", figure_of(cell), cell.spread),
+        false => figure_of(cell),
     }
 }
 
 /// `1.10 +` better, `0.90 -` worse, `1.01 ≈` no difference beyond a tenth, `1.39 ?` inconclusive.
 fn against_line(found: &AgainstView) -> String {
-    let sign = match found.tone {
-        Tone::Better => "+",
-        Tone::Worse => "-",
-        Tone::Same => "≈",
-        Tone::Open | Tone::Silent => "?",
-    };
     match (found.tone, found.ratio.as_str()) {
         (Tone::Silent, _) | (_, "") => silent_word(found).to_owned(),
-        (_, ratio) => format!("{ratio} {sign}"),
-    }
-}
-
-/// `1.02–1.18`: columns are narrow.
-fn interval(found: &AgainstView) -> String {
-    match (found.tone, &found.interval) {
-        (Tone::Silent, _) | (_, None) => String::new(),
-        (_, Some(ends)) => format!("{}–{}", brief(ends.low), brief(ends.high)),
-    }
-}
-
-/// Two decimals do for most ratios.
-fn brief(ratio: f64) -> String {
-    match ratio {
-        usual if (0.1..9.995).contains(&usual) => format!("{usual:.2}"),
-        other => crate::format::short(other),
-    }
-}
-
-fn silent_word(found: &AgainstView) -> &'static str {
-    use kgauge_analyze::compare::DifferenceVerdict;
-    match found.word {
-        DifferenceVerdict::NotComparable => "n/c",
-        DifferenceVerdict::Undecided => "?",
-        _ => "",
+        (tone, ratio) => format!("{ratio} {}", against_sign(tone)),
     }
 }
 
@@ -340,7 +238,7 @@ fn write_group(writer: &mut Writer, layout: &Layout, block: &[BlockColumn], grou
             let name = writer.style.paint(Ink::Soft, &name);
             writer.line(name);
         }
-        for row in part.rows.iter().filter(|row| is_shown(row)) {
+        for row in &part.rows {
             write_row(writer, layout, block, row);
         }
     }
@@ -394,11 +292,7 @@ fn write_row(writer: &mut Writer, layout: &Layout, block: &[BlockColumn], row: &
         write_if_any(writer, layout, INTERVAL, cells(&interval, None));
     }
     let beside = |cell: &CellView| (Some(Ink::Soft), beside_published(cell).unwrap_or_default());
-    write_if_any(writer, layout, "  x published", cells(&beside, None));
-}
-
-fn is_undecided(found: &AgainstView) -> bool {
-    found.word == kgauge_analyze::compare::DifferenceVerdict::Undecided
+    write_if_any(writer, layout, BESIDE, cells(&beside, None));
 }
 
 fn write_if_any(writer: &mut Writer, layout: &Layout, name: &str, cells: Vec<Text>) {
@@ -431,40 +325,4 @@ fn write_line(writer: &mut Writer, layout: &Layout, name: &str, cells: Vec<Text>
         }
     }
     writer.line(line);
-}
-
-fn write_legend(writer: &mut Writer, view: &CompareView) {
-    writer.gap();
-    let tones = rows(view)
-        .flat_map(|row| &row.cells)
-        .filter_map(|cell| cell.against.as_ref())
-        .collect::<Vec<_>>();
-    let shown = |tone: Tone| tones.iter().any(|found| found.tone == tone);
-    let mut words: Vec<&str> = Vec::new();
-    if shown(Tone::Better) {
-        words.push("+ better");
-    }
-    if shown(Tone::Worse) {
-        words.push("- worse");
-    }
-    if shown(Tone::Same) {
-        words.push("≈ no difference beyond 10 %");
-    }
-    if shown(Tone::Open) || tones.iter().any(|found| is_undecided(found)) {
-        words.push("? inconclusive");
-    }
-    if tones.iter().any(|found| silent_word(found) == "n/c") {
-        words.push("n/c not comparable");
-    }
-    if !words.is_empty() {
-        let text = format!("times the baseline: {}", words.join(", "));
-        writer.sentence(Some(Ink::Soft), &text, "", "  ");
-    }
-    for (mark, words) in &view.marks {
-        let sign = match compare::mark_sign(*mark) {
-            "" => "n=1",
-            sign => sign,
-        };
-        writer.sentence(Some(Ink::Caution), words, &format!("{sign} "), "  ");
-    }
 }

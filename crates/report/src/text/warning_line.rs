@@ -1,0 +1,332 @@
+//! All warnings of one kind in one line: what is wrong, in how many places, and what helps.
+
+use kgauge_analyze::summary::{Summary, WarningFinding as Finding, WarningKind as Kind};
+use kgauge_results::run::RunStatus;
+
+use crate::format;
+
+/// Percentiles that are shown at a glance, beyond which few samples are worth a line.
+const SHOWN: [&str; 4] = ["p50", "p90", "p95", "p99"];
+/// A first wide interval is answered by as many repeats.
+const REPEATS: u32 = 5;
+
+/// `the target was not steady (3 of 8 trials): use a longer warm-up`, of all warnings of a kind and the number of
+/// trials that have one (0: the whole run). Empty where the conditions of the run say it, or where it is about figures
+/// that are not shown at a glance.
+pub(crate) fn line(kind: Kind, findings: &[&Finding], trials: usize, summary: &Summary) -> String {
+    if kind == Kind::NotFinished && summary.run.status == RunStatus::Running {
+        return "this run is still in progress; its figures are preliminary".to_owned();
+    }
+    let Some((matter, fix)) = with_numbers(kind, findings, summary).or_else(|| constant(kind))
+    else {
+        return String::new();
+    };
+    let matter = match total(findings) {
+        Some((count, noun)) => matter.replace('#', &format::counted(count, noun)),
+        None => matter,
+    };
+    let all = summary.trials.len();
+    let names_places = matches!(kind, Kind::WideInterval | Kind::NotFinished);
+    let places = match trials > 0 && trials < all && !names_places {
+        true => format!(" ({trials} of {})", format::counted(all as u64, "trial")),
+        false => String::new(),
+    };
+    match fix.is_empty() {
+        true => format!("{matter}{places}"),
+        false => format!("{matter}{places}: {fix}"),
+    }
+}
+
+/// What is counted over all findings, for the `#` of a text.
+fn total(findings: &[&Finding]) -> Option<(u64, &'static str)> {
+    let mut sum = 0;
+    let mut noun = None;
+    for finding in findings {
+        let (count, of) = match finding {
+            Finding::CorruptRecords { records }
+            | Finding::CopyDoubled { records }
+            | Finding::SendsFailed { records }
+            | Finding::SendsIndeterminate { records }
+            | Finding::RecordsUnresolved { records }
+            | Finding::RecordsSkipped { records }
+            | Finding::ClockAnomalies { records } => (*records, "record"),
+            Finding::CopyIncomplete { missing, .. } => (*missing, "acked record"),
+            Finding::ConnectionsBroken { lost, .. } => (*lost, "connection"),
+            _ => return None,
+        };
+        sum += count;
+        noun = Some(of);
+    }
+    Some((sum, noun?))
+}
+
+/// Texts that need the numbers of their findings.
+fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<(String, String)> {
+    let is_quick = summary.run.size.as_deref() == Some("quick");
+    let or_full = |fix: String| match is_quick {
+        true => format!("drop --quick, or {fix}"),
+        false => fix,
+    };
+    Some(match (kind, findings.first()?) {
+        (Kind::WideInterval, _) => (wide(findings, summary), or_full(more_repeats(summary))),
+        (Kind::ShortHold, _) => {
+            let seconds = findings.iter().filter_map(|finding| match finding {
+                Finding::ShortHold { seconds } => Some(*seconds),
+                _ => None,
+            });
+            let shortest = format::nanoseconds(seconds.reduce(f64::min)? * 1e9);
+            let shortest = format::without_zeros(&shortest);
+            let fix = or_full("use --set stages.hold='10 s'".to_owned());
+            (format!("held for only {shortest} per repeat"), fix)
+        }
+        (Kind::FewSamples, _) => few(findings)?,
+        (_, Finding::ClockSource { clock }) => (
+            format!("the kernel's clock source is {clock}, slow or coarse"),
+            "switch it to tsc".to_owned(),
+        ),
+        (_, Finding::TargetNote { note }) => {
+            let first = note
+                .split_once(". ")
+                .map_or(note.as_str(), |(first, _)| first);
+            (first.trim_end_matches('.').to_owned(), String::new())
+        }
+        (Kind::OtherPrograms, _) => {
+            let late = Finding::OtherPrograms {
+                is_in_latencies: true,
+            };
+            let effect = match findings.contains(&&late) {
+                true => "latencies include the delay",
+                false => "the target can do more",
+            };
+            (
+                format!("other programs used CPU on this machine; {effect}"),
+                "stop them and rerun".to_owned(),
+            )
+        }
+        _ => return None,
+    })
+}
+
+/// The first percentile that rests on few samples, if it is shown.
+fn few(findings: &[&Finding]) -> Option<(String, String)> {
+    let percentiles = findings.iter().filter_map(|finding| match finding {
+        Finding::FewSamples { percentile } => Some(percentile.as_str()),
+        _ => None,
+    });
+    // Each further nine makes the name longer.
+    let first = percentiles.min_by_key(|name| name.len())?;
+    SHOWN.contains(&first).then(|| {
+        (
+            format!("{first} rests on fewer than 100 samples"),
+            "use a longer hold".to_owned(),
+        )
+    })
+}
+
+/// `9 of 15 throughputs are known to ±24 % or worse`.
+fn wide(findings: &[&Finding], summary: &Summary) -> String {
+    let reaches = findings.iter().filter_map(|finding| match finding {
+        Finding::WideInterval { reach } => Some(*reach),
+        _ => None,
+    });
+    let least = format::percent(reaches.reduce(f64::min).unwrap_or_default());
+    let flows = summary.trials.iter().flat_map(|trial| &trial.flows);
+    let all = flows.filter(|flow| flow.throughput.is_some()).count();
+    match (findings.len(), all) {
+        (_, 1) => format!("throughput is only known to ±{least}"),
+        (1, all) => format!("1 of {all} throughputs is only known to ±{least}"),
+        (some, all) => format!("{some} of {all} throughputs are known to ±{least} or worse"),
+    }
+}
+
+fn more_repeats(summary: &Summary) -> String {
+    let repeats = summary.trials.iter().map(|trial| trial.repeats_planned);
+    let more = match repeats.max().unwrap_or_default() {
+        few if few < REPEATS => REPEATS,
+        many => many * 2,
+    };
+    format!("use --repeat {more}")
+}
+
+/// Texts that are the same whatever the numbers; `#` is what is counted.
+const LINES: [(Kind, &str, &str); 30] = [
+    (
+        Kind::NotFinished,
+        "this run did not finish",
+        "finish it with kgauge run --resume",
+    ),
+    (
+        Kind::BrokerOutage,
+        "a broker stopped responding",
+        "check its log and rerun",
+    ),
+    (
+        Kind::CountsDisagree,
+        "the brokers count other records than were acked",
+        "check the broker logs and other writers to the topic",
+    ),
+    (
+        Kind::CopyIncomplete,
+        "# missing from the copy",
+        "use a longer stages.drain",
+    ),
+    (
+        Kind::CopyDoubled,
+        "# more than once in the copy",
+        "make its consumers idempotent",
+    ),
+    (
+        Kind::CorruptRecords,
+        "# with a wrong checksum",
+        "check the brokers' disks and memory",
+    ),
+    (
+        Kind::SendsFailed,
+        "# failed",
+        "see events.jsonl; lower the rate",
+    ),
+    (Kind::NoWorkDone, "a flow did no work", "see events.jsonl"),
+    (
+        Kind::ConnectionsBroken,
+        "# to brokers broke",
+        "see events.jsonl",
+    ),
+    (
+        Kind::SendsIndeterminate,
+        "# may or may not have been written",
+        "raise delivery.timeout.ms",
+    ),
+    (
+        Kind::RecordsUnresolved,
+        "# without a known outcome",
+        "use a longer stages.drain",
+    ),
+    (
+        Kind::GeneratorLimited,
+        "the generator was the bottleneck; the target can do more",
+        "use more producers or more cores",
+    ),
+    (
+        Kind::GeneratorLate,
+        "the generator was late; latencies include its delay",
+        "check this machine's CPU limits and rerun",
+    ),
+    (
+        Kind::ProcessorsExhausted,
+        "load and target ran short of CPU; latencies include the delay",
+        "use brokers on other machines",
+    ),
+    (
+        Kind::GeneratorUnknown,
+        "the generator's CPU use is unknown",
+        "",
+    ),
+    (
+        Kind::NotSteady,
+        "the target was not steady",
+        "rerun with --set stages.warm-up-limit='2 min' and a longer hold",
+    ),
+    (
+        Kind::RecordsSkipped,
+        "# skipped, too late to send",
+        "lower the rate",
+    ),
+    (
+        Kind::UnderReplicated,
+        "partitions were under-replicated",
+        "check the broker logs",
+    ),
+    (Kind::LeadersMoved, "leaders moved", "check the broker logs"),
+    (
+        Kind::FollowersFallBehind,
+        "followers fell further behind",
+        "use acks=all or a lower rate",
+    ),
+    (
+        Kind::LittlesLawBroken,
+        "latency and throughput contradict each other",
+        "use a longer hold",
+    ),
+    (
+        Kind::FollowersBehind,
+        "followers had not caught up",
+        "use acks=all or a lower rate",
+    ),
+    (
+        Kind::AcksNone,
+        "records were sent without acks",
+        "use acks=1 or acks=all",
+    ),
+    (
+        Kind::ClockAnomalies,
+        "# with timestamps that ran backwards",
+        "check this machine's clock source",
+    ),
+    (
+        Kind::DebugBuild,
+        "kgauge was built without optimisation",
+        "build with --release",
+    ),
+    (
+        Kind::BrokerSkew,
+        "one broker led most of the records",
+        "use more partitions",
+    ),
+    (
+        Kind::Throttled,
+        "brokers throttled the clients",
+        "lift the quota of this client.id",
+    ),
+    (
+        Kind::SingleRepeat,
+        "one repeat, so no intervals",
+        "use --repeat 5",
+    ),
+    (
+        Kind::RepeatsMissing,
+        "not all repeats completed",
+        "run the others with kgauge run --resume",
+    ),
+    (
+        Kind::TwoModes,
+        "the repeats form two groups; the mean describes neither",
+        "look at each repeat",
+    ),
+];
+
+/// `None` of what the conditions of the run say: what load and brokers share.
+fn constant(kind: Kind) -> Option<(String, String)> {
+    let (_, matter, fix) = LINES.iter().find(|(known, ..)| *known == kind)?;
+    Some(((*matter).to_owned(), (*fix).to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_line_but_those_of_the_conditions() {
+        let with_numbers = [
+            Kind::WideInterval,
+            Kind::ShortHold,
+            Kind::FewSamples,
+            Kind::ClockSource,
+            Kind::TargetNote,
+            Kind::OtherPrograms,
+        ];
+        let of_conditions = [Kind::SameMachine, Kind::CoresShared];
+        for kind in Kind::ALL {
+            let is_known = with_numbers.contains(kind) || of_conditions.contains(kind);
+            assert_ne!(is_known, constant(*kind).is_some(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn counts_are_added_up() {
+        let failed = [12, 30].map(|records| Finding::SendsFailed { records });
+        let all: Vec<&Finding> = failed.iter().collect();
+        assert_eq!(total(&all), Some((42, "record")));
+        assert_eq!(total(&[&Finding::NoWorkDone]), None);
+        assert_eq!(total(&[]), None);
+    }
+}
