@@ -85,19 +85,22 @@ fn figures(comparison: &Comparison, column: usize) -> Vec<String> {
     figures
 }
 
+/// `1.39× (0.52 to 3.72)`
+pub(super) fn ratio(against: &Against) -> Option<String> {
+    let ratio = against.ratio?;
+    let interval = against.interval.map_or_else(String::new, |found| {
+        format!(
+            " ({} to {})",
+            format::short(found.low),
+            format::short(found.high)
+        )
+    });
+    Some(format!("{}×{interval}", format::short(ratio)))
+}
+
 /// `1.39× (0.52 to 3.72), inconclusive: a change of 180 % or more would have been detected; for 20 % use --repeat 12`
 fn of_one(against: &Against) -> String {
-    let ratio = against.ratio.map(|ratio| {
-        let interval = against.interval.map_or_else(String::new, |found| {
-            format!(
-                " ({} to {})",
-                format::short(found.low),
-                format::short(found.high)
-            )
-        });
-        format!("{}×{interval}, ", format::short(ratio))
-    });
-    let ratio = ratio.unwrap_or_default();
+    let ratio = ratio(against).map_or_else(String::new, |ratio| ratio + ", ");
     let words = match against.word {
         DifferenceVerdict::NoDifference => {
             format!("{}: {}", word(against), would_have_shown(against))
@@ -119,7 +122,7 @@ pub(super) fn word(against: &Against) -> &'static str {
     }
 }
 
-fn would_have_shown(against: &Against) -> String {
+pub(super) fn would_have_shown(against: &Against) -> String {
     let Some(detectable) = against.detectable else {
         return text::clause(against);
     };
@@ -181,7 +184,7 @@ fn of_many(found: &[&Against]) -> String {
 }
 
 /// ` (1.20× to 6.40×)`
-fn range(found: &[&Against]) -> String {
+pub(super) fn range(found: &[&Against]) -> String {
     let ratios = || found.iter().filter_map(|against| against.ratio);
     let (Some(low), Some(high)) = (ratios().reduce(f64::min), ratios().reduce(f64::max)) else {
         return String::new();

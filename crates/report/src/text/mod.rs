@@ -3,6 +3,7 @@
 //! One file for each kind of finding. Terminal, pages, Markdown and JSON show the same texts.
 
 pub mod bottleneck;
+pub(crate) mod bottlenecks;
 pub mod comparison;
 pub mod driver;
 pub(crate) mod event;
@@ -12,6 +13,7 @@ pub mod generator;
 pub mod goal;
 pub mod live;
 pub mod partitions;
-mod setting_names;
+pub(crate) mod series;
+pub(crate) mod setting_names;
 pub mod warning;
 pub(crate) mod warning_kind;

@@ -42,6 +42,8 @@ pub(crate) struct ReportView<'a> {
     pub(crate) notices: Vec<WarningView>,
     /// The target.
     pub(crate) target: TargetView,
+    /// Whether every acked record is on the brokers; `None` where nothing was written.
+    pub(crate) count_check: Option<CountCheckView>,
     /// The scenarios, in the order of the plan.
     pub(crate) scenarios: Vec<ScenarioView<'a>>,
     /// How many partitions rates need, where the study asks it.
@@ -134,10 +136,58 @@ pub(crate) struct ScenarioView<'a> {
     pub(crate) question: String,
     /// The answer in a sentence.
     pub(crate) answer: String,
+    /// The picture of the answer.
+    pub(crate) picture: AnswerPicture,
     /// One per combination of factors.
     pub(crate) trials: Vec<TrialView<'a>>,
     /// The curve over the one numeric factor, where there is one.
     pub(crate) sweep: Option<Sweep<'a>>,
+}
+
+/// The acked records of a run compared with those that the brokers counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CountCheckView {
+    /// False if records are missing.
+    pub(crate) is_good: bool,
+    /// The result in a sentence.
+    pub(crate) text: String,
+}
+
+/// The picture that shows the answer of a scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum AnswerPicture {
+    /// A bar for each trial or flow.
+    Bars {
+        /// What the bars show.
+        title: String,
+        /// Of the values: `records/s`, `MB/s`, or `ns` for times, which are written in a fitting unit.
+        unit: String,
+        /// In the order of the plan.
+        bars: Vec<AnswerBar>,
+    },
+    /// Latency against achieved rate, with the goals: the sweep's first chart.
+    Curve,
+    /// Throughput over time with the faults.
+    Outage,
+    /// Nothing can be drawn.
+    None,
+}
+
+/// One bar.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct AnswerBar {
+    /// Its name.
+    pub(crate) label: String,
+    /// In the unit of the picture, like all numbers here.
+    pub(crate) value: f64,
+    /// Lower end of the 95 % interval.
+    pub(crate) low: Option<f64>,
+    /// Upper end of the 95 % interval.
+    pub(crate) high: Option<f64>,
+    /// The published figure.
+    pub(crate) published: Option<f64>,
+    /// Whether it is the best of several.
+    pub(crate) is_best: bool,
 }
 
 /// One combination of factors.
@@ -228,9 +278,22 @@ pub(crate) struct WarningItem {
     pub(crate) words: String,
 }
 
+/// What a table of facts is about: tables of one kind may be folded together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SheetKind {
+    /// The run, its machine and what was counted.
+    Run,
+    /// The settings of a scenario.
+    Settings,
+    /// The brokers.
+    Brokers,
+}
+
 /// A table of facts.
 #[derive(Debug, Clone)]
 pub(crate) struct Sheet {
+    /// What it is about.
+    pub(crate) kind: SheetKind,
     /// Its title.
     pub(crate) title: String,
     /// Its rows.

@@ -112,10 +112,22 @@ pub(crate) struct ProcessTimeline {
 pub(crate) struct Sweep<'a> {
     /// The factor's path: `writers.record.size`.
     pub(crate) factor: String,
+    /// What its user calls it: `record.size`.
+    pub(crate) name: String,
     /// What the factor's values are.
     pub(crate) unit: AxisUnit,
     /// One per flow.
     pub(crate) flows: Vec<SweepFlow<'a>>,
+}
+
+impl Sweep<'_> {
+    /// The flow whose rate is varied, where that is the factor.
+    pub(crate) fn flow_of_rate(&self) -> Option<&str> {
+        let shapes = [".shape.constant", ".shape.poisson"];
+        shapes
+            .iter()
+            .find_map(|shape| self.factor.strip_suffix(shape))
+    }
 }
 
 /// One flow's figures against the factor.

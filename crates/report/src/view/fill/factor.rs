@@ -91,8 +91,11 @@ pub(super) fn sweep<'a>(
     for flow in &mut flows {
         flow.points.sort_by(|one, next| one.0.total_cmp(&next.0));
     }
+    let factor = only(summaries)?;
+    let names: Vec<&str> = flows.iter().map(|flow| flow.name).collect();
     Some(Sweep {
-        factor: only(summaries)?,
+        name: setting_name(&factor, &names),
+        factor,
         unit: values.unit,
         flows,
     })

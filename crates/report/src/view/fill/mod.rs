@@ -9,6 +9,7 @@ mod headline;
 mod heat;
 mod hot_broker;
 mod machine;
+mod picture;
 mod process;
 mod sheets;
 mod time;
@@ -37,6 +38,7 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
         run: head(run, summary),
         notices,
         target: target(run, summary),
+        count_check: picture::count_check(summary),
         scenarios: scenarios(run, summary),
         partitions: summary
             .partitions_needed
@@ -193,6 +195,7 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
                 .first()
                 .map_or_else(String::new, |one| one.question.clone()),
             answer: words::answer(summary, &summaries, &trials),
+            picture: picture::picture(summary, &trials, sweep.as_ref()),
             trials,
             sweep,
         }
