@@ -72,9 +72,7 @@ fn write_answer(page: &mut Markup, view: &CompareView) {
     page.element("section", &attributes, |page| {
         page.element("header", &[("class", "top")], |page| {
             page.leaf("p", &[("class", "meta")], &view.title);
-            let labels = view.heads.iter().map(|head| head.label.as_str());
-            let labels = labels.collect::<Vec<_>>().join(" · ");
-            page.leaf("h1", &[], &labels);
+            page.leaf("h1", &[], &head_line(view));
         });
         for decision in &view.decisions {
             page.prose("p", &[("class", "answer")], decision);
@@ -98,6 +96,19 @@ fn write_answer(page: &mut Markup, view: &CompareView) {
         }
     });
     page.line();
+}
+
+/// `after against before`, or all of several runs.
+fn head_line(view: &CompareView) -> String {
+    let base = view.heads.get(view.baseline);
+    let heads = view.heads.iter().enumerate();
+    let others = heads.filter(|(index, _)| *index != view.baseline);
+    let others: Vec<&str> = others.map(|(_, head)| head.label.as_str()).collect();
+    match (base, others.as_slice()) {
+        (Some(base), [other]) => format!("{other} against {}", base.label),
+        (Some(base), others) => format!("{} · {}", base.label, others.join(" · ")),
+        (None, others) => others.join(" · "),
+    }
 }
 
 fn write_notices(page: &mut Markup, sentences: &[Sentence], of: impl Fn(Severity) -> bool) {

@@ -74,7 +74,7 @@ impl FigureTable {
         page.element("tr", &[], |page| {
             page.leaf("th", &[("scope", "row")], &trial.name);
             let span = (self.columns().len() - 1).to_string();
-            page.leaf("td", &[("colspan", &span), ("class", "missing")], reason);
+            page.prose("td", &[("colspan", &span), ("class", "missing")], reason);
         });
     }
 

@@ -2,11 +2,13 @@
 //! has its questions with their answers.
 
 use kgauge_analyze::summary::GoalStatus;
+use kgauge_results::{SECOND_NS, Stage};
 
 use super::bars::{self, BarScale};
 use super::charts::{PageCharts, opens_with_chart};
 use super::{scenario_id, top};
 use crate::chart;
+use crate::format;
 use crate::markup::{Markup, unbroken};
 use crate::text;
 use crate::view::{AnswerBar, AnswerPicture, GoalView, PARTITIONS, ReportView, ScenarioView};
@@ -47,7 +49,8 @@ fn write_head(page: &mut Markup, view: &ReportView) {
         page.element("p", &[("class", "meta")], |page| {
             page.leaf("strong", &[], &view.title);
             let took = view.run.took.as_deref().unwrap_or("not finished");
-            let facts = [&*view.target.name, &view.run.started, took];
+            let holds = holds(view).unwrap_or_default();
+            let facts = [&*view.target.name, &*view.run.started, &*holds, took];
             for fact in facts.into_iter().filter(|fact| !fact.is_empty()) {
                 page.text(" · ");
                 page.text(&unbroken(fact));
@@ -65,6 +68,24 @@ fn write_head(page: &mut Markup, view: &ReportView) {
         }
     });
     page.line();
+}
+
+/// `3 × 60 s`, where all trials were held for as long and as often.
+fn holds(view: &ReportView) -> Option<String> {
+    const TENTH_NS: u64 = SECOND_NS / 10;
+    let trials = view.scenarios.iter().flat_map(|scenario| &scenario.trials);
+    let mut holds = trials.filter_map(|trial| {
+        let mut stages = trial.timelines.first()?.stages.iter();
+        let hold = stages.find(|span| span.stage == Stage::Hold)?;
+        let tenths = (hold.length_ns() + TENTH_NS / 2) / TENTH_NS;
+        Some((trial.summary.repeats_measured, tenths))
+    });
+    let first = holds.next()?;
+    let (repeats, tenths) = first;
+    let span = format::without_zeros(&format::span(tenths * TENTH_NS));
+    holds
+        .all(|other| other == first)
+        .then(|| format!("{repeats} × {span}"))
 }
 
 fn write_picture(page: &mut Markup, scenario: &ScenarioView, charts: &PageCharts) {

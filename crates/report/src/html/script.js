@@ -436,7 +436,8 @@
   const contents = document.querySelector(".contents-fold");
   const mark = () => {
     const tops = aims.map((aim) => (aim ? aim.getBoundingClientRect().top : Infinity));
-    const at = tops.reduce((last, top, index) => (top <= 120 ? index : last), 0);
+    const isEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+    const at = isEnd ? links.length - 1 : tops.reduce((last, top, index) => (top <= 120 ? index : last), 0);
     links.forEach((link, index) => {
       if (index === at) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");

@@ -90,7 +90,7 @@ pub(super) fn write_body(
         page.leaf("p", &[("class", "small")], &changes.join(", "));
     }
     if let Some(reason) = &trial.missing {
-        page.leaf("p", &[("class", "missing")], reason);
+        page.prose("p", &[("class", "missing")], reason);
     }
     write_group(page, charts.group(TrialSection::Main));
     for section in TrialSection::FOLDED {
