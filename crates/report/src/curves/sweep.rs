@@ -50,7 +50,7 @@ const SHOWN_RATES: [RateChart; 2] = [
     },
 ];
 
-/// Latency of the flows that have a rate, then records/s and MB/s of the others: a rate that the load sets is no result.
+/// Latency of the flows that have a rate, then records/s and MB/s of the others: a rate that is set is no result.
 pub(super) fn charts(sweep: &Sweep, id: &str) -> Vec<Chart> {
     let rates = SHOWN_RATES.iter();
     let rates = rates.filter_map(|shown| rate_chart(sweep, id, shown));
