@@ -92,7 +92,7 @@ fn latency_chart(sweep: &Sweep, id: &str) -> Option<Chart> {
     let high = values.iter().copied().fold(0.0, f64::max);
     let (x, against) = match sweep.flow_of_rate() {
         Some(_) => (rate_axis(&lines), "achieved rate"),
-        None => (factor_axis(sweep)?, &*sweep.name),
+        None => (factor_axis(sweep)?, sweep.name()),
     };
     Some(Chart {
         id: format!("{id}-latency"),
@@ -247,7 +247,7 @@ fn rate_chart(sweep: &Sweep, id: &str, shown: &RateChart) -> Option<Chart> {
     }
     Some(Chart {
         id: format!("{id}-{}", shown.key),
-        title: format!("{} against {}", shown.title, sweep.name),
+        title: format!("{} against {}", shown.title, sweep.name()),
         subtitle: subtitle(&y),
         x: factor_axis(sweep)?,
         y: Axis::new(shown.unit.key(), y, shown.unit),
@@ -313,7 +313,7 @@ fn factor_axis(sweep: &Sweep) -> Option<Axis> {
             }
         }
     };
-    let mut axis = Axis::new(&sweep.name, scale, sweep.unit);
+    let mut axis = Axis::new(sweep.name(), scale, sweep.unit);
     if values.len() <= LABELS_MAX {
         axis.ticks = values;
     }

@@ -60,10 +60,6 @@ pub(super) fn write_figure(page: &mut Markup, title: &str, unit: &str, bars: &[A
 
 /// What the parts of the bars are.
 pub(super) fn legend(unit: &str, bars: &[&AnswerBar]) -> String {
-    let unit = match unit {
-        "ns" => "time",
-        unit => unit,
-    };
     let mut parts = vec![unit];
     if bars.iter().any(|bar| bar.low.is_some()) {
         parts.push("whiskers: 95 % confidence interval");
@@ -137,9 +133,10 @@ fn write_drawing(page: &mut Markup, scale: &BarScale, bar: &AnswerBar) {
 /// `4.53 M ±59 %, published 822 k`.
 fn value_text(unit: &str, bar: &AnswerBar) -> String {
     let written = |value: f64| match unit {
-        "ns" => format::nanoseconds(value),
-        "records/s" => format::thousands(value),
-        _ => format::short(value),
+        "ms" => format::nanoseconds(value * 1e6),
+        "µs" => format::nanoseconds(value * 1e3),
+        "records/s" | "records" => format::thousands(value),
+        unit => format!("{} {unit}", format::short(value)),
     };
     let mut text = written(bar.value);
     if let (Some(low), Some(high)) = (bar.low, bar.high) {

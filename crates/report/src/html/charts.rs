@@ -286,8 +286,12 @@ impl PageCharts {
     }
 }
 
-/// Whether the answer's picture is the first of the scenario's charts.
+/// Whether the answer's picture is the first of the scenario's charts: of a sweep of rates it always is.
 pub(super) fn opens_with_chart(scenario: &ScenarioView) -> bool {
+    let sweep = scenario.sweep.as_ref();
+    if sweep.is_some_and(|sweep| sweep.flow_of_rate().is_some()) {
+        return true;
+    }
     match &scenario.picture {
         AnswerPicture::Curve | AnswerPicture::Outage => true,
         AnswerPicture::Bars { bars, .. } => is_alone(bars),

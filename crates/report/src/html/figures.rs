@@ -102,11 +102,7 @@ impl FigureTable {
             let limit = trial.summary.limit.as_ref().filter(|_| is_first);
             let cpu = cpu_text(&trial.summary.cpu).filter(|_| is_first);
             text_cell(page, CPU, cpu.as_deref());
-            text_cell(
-                page,
-                BOTTLENECK,
-                limit.map(|limit| text::bottlenecks::short(limit.word)),
-            );
+            text_cell(page, BOTTLENECK, limit.map(text::bottleneck::brief));
         });
         page.line();
     }

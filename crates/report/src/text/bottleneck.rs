@@ -75,7 +75,7 @@ fn kept_up(limit: &LimitVerdict, trial: &TrialSummary) -> String {
 }
 
 /// What a candidate is called.
-pub(super) fn name(word: Bottleneck) -> &'static str {
+fn name(word: Bottleneck) -> &'static str {
     match word {
         Bottleneck::Load => "the offered load",
         Bottleneck::Generator => "load generator",
@@ -95,6 +95,31 @@ pub(super) fn name(word: Bottleneck) -> &'static str {
         Bottleneck::NetworkThreads => "broker network threads",
         Bottleneck::Consumer => "slow consumers",
         Bottleneck::Undecided => "unknown",
+    }
+}
+
+/// The verdict in one to three words, for tables.
+pub(crate) fn brief(limit: &LimitVerdict) -> &'static str {
+    match limit.word {
+        Bottleneck::Load => "none",
+        Bottleneck::Generator => "load generator",
+        Bottleneck::Broker if limit.faults > 0 => "injected fault",
+        Bottleneck::Broker => "broker outage",
+        Bottleneck::OtherPrograms => "other programs",
+        Bottleneck::Target => "slow target",
+        Bottleneck::Quota => "client quota",
+        Bottleneck::Processors => "CPU",
+        Bottleneck::CpuLimit => "broker CPU limit",
+        Bottleneck::Disk => "disk",
+        Bottleneck::NetworkCard => "network card",
+        Bottleneck::HotBroker => "hot broker",
+        Bottleneck::Replication => "followers",
+        Bottleneck::Batching => "small requests",
+        Bottleneck::Buffer => "producer buffer",
+        Bottleneck::RequestHandlers => "request handlers",
+        Bottleneck::NetworkThreads => "network threads",
+        Bottleneck::Consumer => "slow consumers",
+        Bottleneck::Undecided => "unclear",
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod fill;
 mod flow;
 mod heat;
 mod machine;
+mod picture;
 pub(crate) mod published;
 mod time;
 
@@ -17,6 +18,7 @@ use kgauge_scenario::StudyRef;
 pub(crate) use flow::{Flow, Latency, SHOWN_PERCENTILES};
 pub(crate) use heat::HeatMap;
 pub(crate) use machine::{MachineLine, MachineTimeline};
+pub(crate) use picture::{AnswerBar, AnswerPicture};
 pub(crate) use time::{
     ChangeAt, FaultAt, FaultList, FlowTimeline, ProcessTimeline, Sweep, SweepFlow, Timeline,
     TimesAt,
@@ -42,7 +44,7 @@ pub(crate) struct ReportView<'a> {
     pub(crate) notices: Vec<WarningView>,
     /// The target.
     pub(crate) target: TargetView,
-    /// Whether every acked record is on the brokers; `None` where nothing was written.
+    /// Acked records beside those on the brokers; none if nothing was written.
     pub(crate) count_check: Option<CountCheckView>,
     /// The scenarios, in the order of the plan.
     pub(crate) scenarios: Vec<ScenarioView<'a>>,
@@ -134,9 +136,9 @@ pub(crate) struct ScenarioView<'a> {
     pub(crate) factor: Option<String>,
     /// The question; may be empty.
     pub(crate) question: String,
-    /// The answer in a sentence.
+    /// The answer in a sentence or two.
     pub(crate) answer: String,
-    /// The picture of the answer.
+    /// What shows the answer at a glance.
     pub(crate) picture: AnswerPicture,
     /// One per combination of factors.
     pub(crate) trials: Vec<TrialView<'a>>,
@@ -144,50 +146,13 @@ pub(crate) struct ScenarioView<'a> {
     pub(crate) sweep: Option<Sweep<'a>>,
 }
 
-/// The acked records of a run compared with those that the brokers counted.
+/// Whether acked records are on the brokers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CountCheckView {
-    /// False if records are missing.
+    /// Whether some trials were counted and none disagrees.
     pub(crate) is_good: bool,
     /// The result in a sentence.
     pub(crate) text: String,
-}
-
-/// The picture that shows the answer of a scenario.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum AnswerPicture {
-    /// A bar for each trial or flow.
-    Bars {
-        /// What the bars show.
-        title: String,
-        /// Of the values: `records/s`, `MB/s`, or `ns` for times, which are written in a fitting unit.
-        unit: String,
-        /// In the order of the plan.
-        bars: Vec<AnswerBar>,
-    },
-    /// Latency against achieved rate, with the goals: the sweep's first chart.
-    Curve,
-    /// Throughput over time with the faults.
-    Outage,
-    /// Nothing can be drawn.
-    None,
-}
-
-/// One bar.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct AnswerBar {
-    /// Its name.
-    pub(crate) label: String,
-    /// In the unit of the picture, like all numbers here.
-    pub(crate) value: f64,
-    /// Lower end of the 95 % interval.
-    pub(crate) low: Option<f64>,
-    /// Upper end of the 95 % interval.
-    pub(crate) high: Option<f64>,
-    /// The published figure.
-    pub(crate) published: Option<f64>,
-    /// Whether it is the best of several.
-    pub(crate) is_best: bool,
 }
 
 /// One combination of factors.

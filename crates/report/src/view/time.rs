@@ -112,8 +112,6 @@ pub(crate) struct ProcessTimeline {
 pub(crate) struct Sweep<'a> {
     /// The factor's path: `writers.record.size`.
     pub(crate) factor: String,
-    /// What its user calls it: `record.size`.
-    pub(crate) name: String,
     /// What the factor's values are.
     pub(crate) unit: AxisUnit,
     /// One per flow.
@@ -121,6 +119,14 @@ pub(crate) struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
+    /// What its user calls the factor: `record.size`, `linger.ms`.
+    pub(crate) fn name(&self) -> &str {
+        let mut flows = self.flows.iter();
+        let of_flow = |flow: &SweepFlow| self.factor.strip_prefix(flow.name)?.strip_prefix('.');
+        let path = flows.find_map(of_flow).unwrap_or(&self.factor);
+        path.strip_prefix("settings.").unwrap_or(path)
+    }
+
     /// The flow whose rate is varied, where that is the factor.
     pub(crate) fn flow_of_rate(&self) -> Option<&str> {
         let shapes = [".shape.constant", ".shape.poisson"];

@@ -91,11 +91,8 @@ pub(super) fn sweep<'a>(
     for flow in &mut flows {
         flow.points.sort_by(|one, next| one.0.total_cmp(&next.0));
     }
-    let factor = only(summaries)?;
-    let names: Vec<&str> = flows.iter().map(|flow| flow.name).collect();
     Some(Sweep {
-        name: setting_name(&factor, &names),
-        factor,
+        factor: only(summaries)?,
         unit: values.unit,
         flows,
     })

@@ -36,8 +36,8 @@ pub(super) fn picture(
     };
     let (rates, times) = (bars(rate), bars(time));
     let (title, unit, bars) = match rates.is_empty() {
-        false => ("Throughput", "records/s", rates),
-        true => ("p99 latency", "ns", times),
+        false => ("records/s", "records/s", rates),
+        true => ("p99", "ms", times),
     };
     match bars.is_empty() {
         true => AnswerPicture::None,
@@ -64,7 +64,15 @@ fn rate(flow: &Flow, is_kafka: bool) -> Option<AnswerBar> {
 fn time(flow: &Flow, _is_kafka: bool) -> Option<AnswerBar> {
     let latency = flow.latency().filter(|_| flow.has_caller_latency())?;
     let p99 = latency.times.percentile(Quantile::P99)?;
-    Some(bar(p99.value_ns as f64, p99.interval(), None))
+    let in_ms = |ends: Interval| Interval {
+        low: ends.low / 1e6,
+        high: ends.high / 1e6,
+    };
+    Some(bar(
+        p99.value_ns as f64 / 1e6,
+        p99.interval().map(in_ms),
+        None,
+    ))
 }
 
 fn bar(value: f64, interval: Option<Interval>, published: Option<f64>) -> AnswerBar {
