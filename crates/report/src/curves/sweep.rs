@@ -14,11 +14,8 @@ use crate::view::{Flow, Sweep, SweepFlow, published};
 const LOG_RATIO: f64 = 20.0;
 /// Values that get their own label; with more, the scale chooses.
 const LABELS_MAX: usize = 8;
-/// The percentiles that are drawn, with their dashes.
-const SHOWN_TIMES: [(&str, Quantile, Dash); 2] = [
-    ("p99", Quantile::P99, Dash::Solid),
-    ("p50", Quantile::P50, Dash::Dashed),
-];
+/// The percentiles that are drawn.
+const SHOWN_TIMES: [(&str, Quantile); 2] = [("p99", Quantile::P99), ("p50", Quantile::P50)];
 
 /// What one of the charts of rates shows.
 struct RateChart {
@@ -66,7 +63,8 @@ fn latency_chart(sweep: &Sweep, id: &str) -> Option<Chart> {
     };
     let flows: Vec<&SweepFlow> = sweep.flows.iter().filter(is_timed).collect();
     for (index, flow) in flows.iter().enumerate() {
-        for (colour, (name, quantile, dash)) in SHOWN_TIMES.into_iter().enumerate() {
+        for (offset, (name, quantile)) in SHOWN_TIMES.into_iter().enumerate() {
+            let nth = index * SHOWN_TIMES.len() + offset;
             let points = times(sweep, flow, quantile);
             if points.is_empty() {
                 continue;
@@ -75,7 +73,7 @@ fn latency_chart(sweep: &Sweep, id: &str) -> Option<Chart> {
                 name: named(flow.name, name, flows.len()),
                 look: LineStyle {
                     marker: Some(Marker::Disc),
-                    ..LineStyle::line(index * 2 + colour, dash)
+                    ..LineStyle::line(nth, Dash::nth(nth))
                 },
             });
             lines.push(line(groups.len() - 1, points));
@@ -143,9 +141,8 @@ fn goals(flows: &[&SweepFlow], groups: &mut Vec<LegendEntry>) -> Vec<Mean> {
     for (_, flow) in flows.iter().flat_map(|flow| &flow.points) {
         for goal in flow.latency_goals() {
             let percentile = goal.figure.rsplit('.').next();
-            let is_drawn = SHOWN_TIMES
-                .iter()
-                .any(|(name, ..)| percentile == Some(*name));
+            let mut shown = SHOWN_TIMES.iter();
+            let is_drawn = shown.any(|(name, _)| percentile == Some(*name));
             if is_drawn && !goals.iter().any(|known| known.goal == goal.goal) {
                 goals.push(goal);
             }
@@ -154,7 +151,7 @@ fn goals(flows: &[&SweepFlow], groups: &mut Vec<LegendEntry>) -> Vec<Mean> {
     let line = |(index, goal): (usize, &GoalVerdict)| {
         groups.push(LegendEntry {
             name: format!("goal: {}", goal.goal),
-            look: LineStyle::line(flows.len() * 2 + index, Dash::Mixed),
+            look: LineStyle::line(flows.len() * SHOWN_TIMES.len() + index, Dash::Double),
         });
         Mean {
             group: groups.len() - 1,
