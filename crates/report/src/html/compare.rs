@@ -190,11 +190,8 @@ fn write_scenario(page: &mut Markup, view: &CompareView, index: usize, groups: &
     write_section(page, &id, "scenario", &first.scenario, |page| {
         page.leaf("p", &[("class", "lead")], &first.question);
         page.element("div", &[("class", "charts")], |page| {
-            for group in groups {
-                for part in &group.parts {
-                    ratios::write_figure(page, view, group, part);
-                }
-            }
+            let groups = groups.iter();
+            groups.for_each(|group| ratios::write_figure(page, view, group));
         });
         page.line();
         page.element("div", &[("class", "side-by-side")], |page| {

@@ -47,7 +47,9 @@ impl Contents {
             let has_list = (2..=TRIALS_MAX).contains(&scenario.trials.len());
             if is_only && has_list {
                 for trial in &scenario.trials {
-                    contents.add_inner(&trial.id, &trial.short);
+                    let values = trial.summary.factors.iter();
+                    let values: Vec<&str> = values.map(|factor| &*factor.value).collect();
+                    contents.add_inner(&trial.id, &values.join(", "));
                 }
             }
         }

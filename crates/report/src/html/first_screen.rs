@@ -168,7 +168,7 @@ fn write_caveats(page: &mut Markup, view: &ReportView) {
     }
     page.element("ul", &[("class", "caveats")], |page| {
         for (index, notice) in view.notices.iter().enumerate() {
-            page.element("li", &[("class", "grave")], |page| {
+            page.element("li", &[("class", "severe")], |page| {
                 page.text(&unbroken(&notice.short));
                 page.text(" ");
                 let link = format!("#{}", top::matter_id(index));

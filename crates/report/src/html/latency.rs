@@ -132,7 +132,7 @@ fn write_percentile(page: &mut Markup, percentile: Option<&Percentile>) {
             "{} samples beyond, fewer than 100",
             format::count(found.samples_beyond)
         );
-        page.leaf("span", &[("class", "small spread block")], &text);
+        page.leaf("span", &[("class", "small block")], &text);
     }
 }
 

@@ -102,9 +102,15 @@ fn write_scenarios(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
             },
             trials,
         };
-        section::write_section(page, &scenario_id(index), "scenario", &scenario.name, |page| {
-            part.write(page);
-        });
+        section::write_section(
+            page,
+            &scenario_id(index),
+            "scenario",
+            &scenario.name,
+            |page| {
+                part.write(page);
+            },
+        );
     }
     if let Some(sentence) = &charts.omitted {
         page.leaf("p", &[("class", "note")], sentence);

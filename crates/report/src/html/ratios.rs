@@ -20,14 +20,18 @@ struct RatioRow<'a> {
     against: &'a AgainstView,
 }
 
-/// The ratios of one flow, a row for each figure and run; nothing where none was compared.
-pub(super) fn write_figure(
-    page: &mut Markup,
-    view: &CompareView,
-    group: &TrialRows,
-    part: &FlowRows,
-) {
-    let rows = rows(view, part);
+/// The ratios of one trial, a row for each figure and run; nothing where none was compared.
+pub(super) fn write_figure(page: &mut Markup, view: &CompareView, group: &TrialRows) {
+    let flows = group
+        .parts
+        .iter()
+        .filter(|part| part.flow.is_some())
+        .count();
+    let rows = group
+        .parts
+        .iter()
+        .flat_map(|part| rows(view, part, flows > 1));
+    let rows: Vec<RatioRow<'_>> = rows.collect();
     if rows.is_empty() {
         return;
     }
@@ -36,13 +40,9 @@ pub(super) fn write_figure(
     let base = base.map_or("the baseline", |head| head.label.as_str());
     page.element("figure", &[("class", "chart")], |page| {
         page.element("figcaption", &[], |page| {
-            let flow = part.flow.as_deref().unwrap_or("per record, whole trial");
-            page.leaf("strong", &[], flow);
+            page.leaf("strong", &[], &group.title);
             page.text(" ");
-            let subtitle = format!(
-                "{}; × {base}, with the 95 % confidence interval; log axis",
-                group.title
-            );
+            let subtitle = format!("× {base}, with the 95 % confidence interval; log axis");
             page.leaf("span", &[("class", "subtitle")], &subtitle);
         });
         page.element("div", &[("class", "bars")], |page| {
@@ -53,9 +53,11 @@ pub(super) fn write_figure(
     page.line();
 }
 
-/// The main figures that were judged.
-fn rows<'a>(view: &CompareView, part: &'a FlowRows) -> Vec<RatioRow<'a>> {
+/// The main figures of a flow that were judged.
+fn rows<'a>(view: &CompareView, part: &'a FlowRows, names_flow: bool) -> Vec<RatioRow<'a>> {
     let several = view.heads.len() > 2;
+    let flow = part.flow.as_ref().filter(|_| names_flow);
+    let flow = flow.map_or_else(String::new, |flow| format!("{flow} "));
     let mut found = Vec::new();
     for row in part.rows.iter().filter(|row| is_drawn(row.kind, several)) {
         for (head, cell) in view.heads.iter().zip(&row.cells) {
@@ -67,8 +69,8 @@ fn rows<'a>(view: &CompareView, part: &'a FlowRows) -> Vec<RatioRow<'a>> {
             };
             found.push(RatioRow {
                 label: match several {
-                    true => format!("{}, {}", row.name, head.label),
-                    false => row.name.to_owned(),
+                    true => format!("{flow}{}, {}", row.name, head.label),
+                    false => format!("{flow}{}", row.name),
                 },
                 ratio,
                 interval: against.interval,

@@ -87,24 +87,33 @@ fn write_warning(page: &mut Markup, id: Option<&str>, warning: &WarningView) {
     let write_head = |page: &mut Markup| {
         page.leaf("span", &[("class", "notice-word")], word);
         page.text(" ");
-        page.text(&unbroken(&warning.short));
+        write_line(page, warning);
     };
-    let has_words = !warning.words.is_empty() && warning.words != warning.short;
-    if !has_words && warning.evidence.is_empty() && warning.remedy.is_empty() {
+    if warning.evidence.is_empty() && warning.remedy.is_empty() {
         page.element("p", &attributes, write_head);
         return page.line();
     }
     page.element("details", &attributes, |page| {
         page.element("summary", &[], write_head);
-        if has_words {
-            page.prose("p", &[], &warning.words);
-        }
         write_evidence(page, &warning.evidence);
         if !warning.remedy.is_empty() {
             page.leaf("p", &[("class", "remedy")], &warning.remedy);
         }
     });
     page.line();
+}
+
+/// The matter in a line: of a grave one the headline, of others what their items share, or the first of them.
+fn write_line(page: &mut Markup, warning: &WarningView) {
+    match (warning.level, warning.items.as_slice()) {
+        (Severity::Grave, _) | (_, []) => page.text(&unbroken(&warning.short)),
+        _ if !warning.words.is_empty() => page.text(&unbroken(&warning.words)),
+        (_, [first]) => write_item(page, first),
+        (_, [first, others @ ..]) => {
+            write_item(page, first);
+            page.text(&format!(" (and {} more)", others.len()));
+        }
+    }
 }
 
 fn write_evidence(page: &mut Markup, items: &[WarningItem]) {

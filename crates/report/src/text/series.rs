@@ -123,6 +123,7 @@ fn value(chart: &Chart, value: f64) -> String {
         AxisUnit::RecordsPerSecond | AxisUnit::MegabytesPerSecond | AxisUnit::Cores => {
             format!("{text} {}", chart.y.unit.key())
         }
+        AxisUnit::Plain if value == 1.0 => format!("1 {}", chart.y.name.trim_end_matches('s')),
         AxisUnit::Plain => format!("{} {}", format::compact(value), chart.y.name),
         AxisUnit::Seconds
         | AxisUnit::Nanoseconds

@@ -229,6 +229,7 @@ fn repeats_that_were_sampled_some_microseconds_apart_share_the_rows_of_a_table()
                 disk: "sda".to_owned(),
                 values: Readings::from([
                     (MetricId::DiskWrites, 10 * second),
+                    (MetricId::DiskWrittenBytes, 25_000_000 * second),
                     (MetricId::DiskBusy, SECOND_NS / 10 * growing(second)),
                 ]),
             }),
