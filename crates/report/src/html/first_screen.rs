@@ -1,5 +1,5 @@
-//! The first screen: question, answer, one picture, bottleneck, the check of the counts, and severe caveats. A study has
-//! its questions with their answers.
+//! The first screen: question, answer, one picture, bottleneck, count check and severe caveats. A study has its
+//! questions with their answers.
 
 use kgauge_analyze::summary::GoalStatus;
 use kgauge_results::{SECOND_NS, Stage};
