@@ -110,7 +110,7 @@ const wholeReport = async (page) => {
   await page.waitForFunction(() => /Faults/.test(document.querySelector("#trial-1-throughput")?.textContent ?? ""), null, { timeout: PATIENCE });
   return page.evaluate(() => {
     const heads = [...document.querySelectorAll("#charts details.machine > summary")].map((one) => one.textContent);
-    const wanted = ["Clients and replicas", "Machine: disks"];
+    const wanted = ["Clients and replicas", "Machine: CPU"];
     const problems = wanted.filter((start) => !heads.some((head) => head.startsWith(start))).map((start) => `no charts: ${start}`);
     const stages = [...document.querySelectorAll("#trial-1-throughput .main text")].map((text) => text.textContent);
     if (!stages.includes("hold")) problems.push("the hold is not named");

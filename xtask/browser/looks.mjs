@@ -115,7 +115,9 @@ export const paper = async (page, path) => {
       }
       if (part.matches(".plot, .legend, tr, .facts > div") && box.height > height) problems.push(`higher than a sheet: ${part.tagName}`);
     });
-    const folded = [...document.querySelectorAll("details:not(.data)")].filter((part) => !part.open).length;
+    const folded = document.querySelectorAll("details:not(.data, .contents-fold, [open])").length;
+    const sticky = [...document.body.querySelectorAll("*")].filter((part) => part.checkVisibility() && getComputedStyle(part).position === "sticky");
+    if (sticky.length) problems.push(`sticky on paper: ${sticky[0].className}`);
     if (folded && document.getElementById("chart-data")) problems.push(`${folded} parts stay folded`);
     dispatchEvent(new Event("afterprint"));
     return { problems, letters: document.body.innerText.length, charts: document.querySelectorAll("figure.chart").length };
@@ -147,4 +149,64 @@ export const withoutScript = async (without, withIt) => {
   }
   if (one.drawn !== other.drawn) problems.push(`${one.drawn} parts are drawn without it, ${other.drawn} with it`);
   return problems;
+};
+
+const SCREEN = 800;
+
+/** The table of contents: its links lead somewhere, it stays in sight, and where there is little space it unfolds. */
+export const contents = async (page, isNarrow) => {
+  const problems = await page.evaluate(() => {
+    const problems = [];
+    const links = [...document.querySelectorAll(".contents a")];
+    if (links.length < 3) problems.push(`${links.length} entries`);
+    links.filter((link) => !document.getElementById(link.hash.slice(1))).forEach((link) => problems.push(`${link.hash} leads nowhere`));
+    document.querySelectorAll("main section[id]:not(#answer), .trial[id]").forEach((part) => {
+      if (!part.querySelector(`.anchor[href="#${CSS.escape(part.id)}"]`)) problems.push(`#${part.id} has no link of its own`);
+    });
+    return problems;
+  });
+  const seen = () =>
+    page.evaluate(() => {
+      const { top, bottom } = document.querySelector(".contents").getBoundingClientRect();
+      const shown = [...document.querySelectorAll(".contents a")].filter((link) => link.checkVisibility({ contentVisibilityAuto: true, visibilityProperty: true }) && link.getBoundingClientRect().height > 0);
+      const current = document.querySelectorAll(".contents a[aria-current]").length;
+      return { inSight: bottom > 0 && top < innerHeight && top > -2, shown: shown.length, current };
+    });
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight / 2));
+  await page.waitForTimeout(100);
+  const middle = await seen();
+  const hasScript = await page.evaluate(() => !!document.getElementById("chart-data"));
+  if (!middle.inSight) problems.push("it does not stay in sight");
+  if (hasScript && middle.current !== 1) problems.push(`${middle.current} entries are marked as the part that is read`);
+  if (isNarrow ? middle.shown : !middle.shown) problems.push(`${middle.shown} entries are shown before it is unfolded`);
+  if (isNarrow) {
+    await page.click(".contents summary");
+    if (!(await seen()).shown) problems.push("it does not unfold");
+    await page.click(".contents summary");
+  }
+  return problems;
+};
+
+/** Diagnostics are folded and no fold is empty; a link to something folded unfolds it. The detail is the page's height. */
+export const folds = async (page, screensMax) => {
+  const { problems, height, aim } = await page.evaluate(() => {
+    const problems = [];
+    document.querySelectorAll("details:not(.contents-fold)").forEach((fold) => {
+      const name = fold.querySelector("summary").textContent.slice(0, 50);
+      const parts = [...fold.children].filter((part) => part.tagName !== "SUMMARY");
+      if (!parts.some((part) => part.textContent.trim() || part.querySelector("svg"))) problems.push(`empty: ${name}`);
+      if (fold.matches(".machine, .data") && fold.open) problems.push(`open: ${name}`);
+    });
+    const height = document.documentElement.scrollHeight;
+    const trials = [...document.querySelectorAll("details.trial[id]")].map((trial) => trial.id);
+    return { problems, height, aim: trials[trials.length - 1] };
+  });
+  const screens = height / SCREEN;
+  if (screens > screensMax) problems.push(`${screens.toFixed(1)} screens`);
+  if (aim) {
+    await page.evaluate((id) => { location.hash = id; }, aim);
+    await page.waitForTimeout(100);
+    if (!(await page.evaluate((id) => document.getElementById(id).open, aim))) problems.push(`a link to ${aim} does not unfold it`);
+  }
+  return { problems, detail: `${screens.toFixed(1)} screens` };
 };

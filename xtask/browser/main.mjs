@@ -8,9 +8,11 @@ import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { charts, keyboard, zoom } from "./charts.mjs";
 import { live } from "./live.mjs";
-import { contrast, dashes, narrow, paper, withoutScript } from "./looks.mjs";
+import { contents, contrast, dashes, folds, narrow, paper, withoutScript } from "./looks.mjs";
 
 const BYTES_MAX = 2 * 1024 * 1024;
+/** Of a quick study: bytes, and screens with everything folded. */
+const STUDY_MAX = { bytes: 1024 * 1024, screens: 12 };
 /** So many pages that are files are looked at side by side. */
 const BESIDE = 3;
 const FLAGS = [
@@ -75,7 +77,17 @@ const look = async (browser, path, folder, tell) => {
   const name = basename(path, ".html");
   const address = pathToFileURL(path).href;
   const bytes = statSync(path).size;
-  tell(name, "size", bytes < BYTES_MAX ? [] : [`${bytes} bytes`], `${bytes} bytes`);
+  const isStudy = /-20\d\d$/.test(name);
+  tell(name, "size", bytes < (isStudy ? STUDY_MAX.bytes : BYTES_MAX) ? [] : [`${bytes} bytes`], `${bytes} bytes`);
+  for (const width of [1280, 390]) {
+    const { context, page } = await open(browser, address, { viewport: { width, height: 800 } });
+    tell(name, `contents, ${width} px`, await contents(page, width < 1000));
+    if (width > 1000) {
+      const folded = await folds(page, isStudy ? STUDY_MAX.screens : Infinity);
+      tell(name, "folds and links", folded.problems, folded.detail);
+    }
+    await context.close();
+  }
   for (const scheme of ["light", "dark"]) {
     const { context, page, found } = await open(browser, address, { colorScheme: scheme });
     await page.screenshot({ path: `${folder}/${name}-${scheme}.png` });

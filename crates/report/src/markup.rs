@@ -103,9 +103,21 @@ impl Markup {
         self.element(tag, attributes, |inner| inner.text(text));
     }
 
-    /// An element with text for people: a number and its unit stay on one line.
+    /// An element with text for people: a number and its unit stay on one line, and what is between backticks is code.
     pub(crate) fn prose(&mut self, tag: &'static str, attributes: &[Attribute<'_>], words: &str) {
-        self.leaf(tag, attributes, &unbroken(words));
+        let parts: Vec<&str> = words.split('`').collect();
+        self.element(tag, attributes, |inner| match parts.len() % 2 {
+            1 => {
+                for (index, part) in parts.iter().enumerate() {
+                    match index % 2 {
+                        0 => inner.text(&unbroken(part)),
+                        _ => inner.leaf("code", &[], part),
+                    }
+                }
+            }
+            // A backtick without a second one is only a letter.
+            _ => inner.text(&unbroken(words)),
+        });
     }
 
     /// An HTML element that never has an end tag: `meta`, `br`.
@@ -218,6 +230,20 @@ mod tests {
             "<p title=\"&quot;&gt;&lt;script&gt;\">&lt;script&gt;alert(&#39;x&#39;) &amp; \
              more&lt;/script&gt;</p>"
         );
+    }
+
+    #[test]
+    fn what_is_between_backticks_is_code() {
+        let prose = |words: &str| {
+            let mut page = Markup::new();
+            page.prose("p", &[], words);
+            page.finish()
+        };
+        assert_eq!(
+            prose("drop `--quick <b>` for 2 s"),
+            "<p>drop <code>--quick &lt;b&gt;</code> for 2\u{a0}s</p>"
+        );
+        assert_eq!(prose("one ` only"), "<p>one ` only</p>");
     }
 
     #[test]

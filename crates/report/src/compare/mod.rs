@@ -89,8 +89,6 @@ pub(crate) struct RowView {
 /// A published figure.
 #[derive(Debug, Clone)]
 pub(crate) struct PublishedView {
-    /// As a number in the row's unit.
-    pub(crate) value: f64,
     /// Short.
     pub(crate) figure: String,
     /// Where.
@@ -104,8 +102,6 @@ pub(crate) struct CellView {
     pub(crate) figure: String,
     /// As a number in the row's unit.
     pub(crate) value: Option<f64>,
-    /// Its interval.
-    pub(crate) interval: Option<Interval>,
     /// `±2.4 %`, or `n=1`; empty where there is no figure.
     pub(crate) spread: String,
     /// What it must not be read without.
@@ -119,6 +115,8 @@ pub(crate) struct CellView {
 /// The comparison of a figure with the baseline's.
 #[derive(Debug, Clone)]
 pub(crate) struct AgainstView {
+    /// The ratio.
+    pub(crate) value: Option<f64>,
     /// `1.10`; empty where there is none to show.
     pub(crate) ratio: String,
     /// The ratio's 95 % interval.
@@ -244,7 +242,6 @@ pub(crate) fn trial_title(row: &ComparisonRow) -> String {
 
 fn row_view(row: &ComparisonRow) -> RowView {
     let published = row.published.as_ref().map(|found| PublishedView {
-        value: found.value,
         figure: figure(found.value, row.unit),
         source: found.source.clone().unwrap_or_default(),
     });
@@ -270,6 +267,7 @@ fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
         (Some(_), None) => format!("n={}", cell.repeats),
     };
     let against = cell.against.as_ref().map(|found| AgainstView {
+        value: found.ratio,
         ratio: found.ratio.map(format::short).unwrap_or_default(),
         interval: found.interval,
         word: found.word,
@@ -280,7 +278,6 @@ fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
     CellView {
         figure: text,
         value: cell.estimate,
-        interval: cell.interval,
         spread,
         marks: cell.marks.clone(),
         against,

@@ -1,13 +1,15 @@
 //! A heat map for each flow that has times: when on the horizontal axis, how long on the vertical one.
 
+use super::LatencyScope;
 use crate::chart::heat::Heat;
 use crate::chart::{Axis, AxisUnit, Chart, Scale};
 use crate::format;
 use crate::view::{HeatMap, TrialView};
 
 /// The heat maps of a trial.
-pub(super) fn charts(trial: &TrialView) -> Vec<Heat> {
+pub(super) fn charts(trial: &TrialView, scope: LatencyScope) -> Vec<Heat> {
     let maps = trial.heat.iter().enumerate();
+    let maps = maps.filter(|(_, map)| scope.has_name(trial, &map.flow));
     maps.map(|(index, map)| heat(trial, index, map)).collect()
 }
 

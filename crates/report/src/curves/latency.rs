@@ -1,5 +1,6 @@
 //! Latency over time on a log axis: median, 99th percentile and largest value of each second.
 
+use super::LatencyScope;
 use crate::chart::{Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyle, Point, Scale};
 use crate::format;
 use crate::view::{FlowTimeline, Timeline, TimesAt, TrialView};
@@ -33,13 +34,14 @@ const SHOWN: [LatencyLine; 3] = [
 /// The short form of a note of the percentile chart.
 pub(super) const CLOSED: &str = "Closed loop: records in flight ÷ throughput, not broker latency.";
 
-/// One chart for each flow that has latencies.
-pub(super) fn charts(trial: &TrialView) -> Vec<Chart> {
+/// One chart for each flow that has latencies of this scope.
+pub(super) fn charts(trial: &TrialView, scope: LatencyScope) -> Vec<Chart> {
     let names = super::flow_names(&trial.timelines);
     let alone = names.len() == 1;
     names
         .iter()
         .enumerate()
+        .filter(|(_, name)| scope.has_name(trial, name))
         .filter_map(|(index, name)| chart(trial, index, name, alone))
         .collect()
 }

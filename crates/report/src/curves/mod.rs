@@ -14,26 +14,59 @@ use kgauge_results::{SECOND_NS, Stage};
 
 use crate::chart::heat::Heat;
 use crate::chart::{Axis, AxisMark, AxisUnit, Band, Chart, MarkKind, Scale};
-use crate::view::{Sweep, Timeline, TrialView};
+use crate::view::{Flow, Sweep, Timeline, TrialView};
+
+/// Which latencies of a trial: those that callers see, or those of closed loops and of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LatencyScope {
+    /// Of records that are sent at a rate.
+    Callers,
+    /// The producer's buffer in a closed loop, and round trips of requests.
+    Others,
+}
+
+impl LatencyScope {
+    fn has(self, flow: &Flow) -> bool {
+        flow.has_caller_latency() == (self == LatencyScope::Callers)
+    }
+
+    /// The same by the flow's name. What the trial does not know is nothing that callers see.
+    fn has_name(self, trial: &TrialView, flow: &str) -> bool {
+        let found = trial.flows.iter().find(|one| one.name() == flow);
+        found.map_or(self == LatencyScope::Others, |flow| self.has(flow))
+    }
+}
 
 /// The charts of one trial, in the order of the page.
 pub(crate) fn of_trial(trial: &TrialView) -> Vec<Chart> {
-    let mut charts = Vec::new();
-    charts.extend(throughput::chart(trial));
-    charts.extend(latency::charts(trial));
-    charts.extend(percentile::chart(trial));
-    charts.extend(cpu::chart(trial));
+    let mut charts: Vec<Chart> = throughput_of_trial(trial).into_iter().collect();
+    charts.extend(latencies_of_trial(trial, LatencyScope::Callers));
     charts
 }
 
-/// The charts of a section of panels while a trial ran.
+/// Throughput over time.
+pub(crate) fn throughput_of_trial(trial: &TrialView) -> Option<Chart> {
+    throughput::chart(trial)
+}
+
+/// Latencies over time, and by percentile.
+pub(crate) fn latencies_of_trial(trial: &TrialView, scope: LatencyScope) -> Vec<Chart> {
+    let mut charts = latency::charts(trial, scope);
+    charts.extend(percentile::chart(trial, scope));
+    charts
+}
+
+/// The charts of a section of panels while a trial ran. CPU belongs to the machine.
 pub(crate) fn of_section(trial: &TrialView, section: PanelSection) -> Vec<Chart> {
-    machine::charts(trial, section)
+    let cpu = (section == PanelSection::Machine).then(|| cpu::chart(trial));
+    let mut charts: Vec<Chart> = cpu.flatten().into_iter().collect();
+    charts.extend(machine::charts(trial, section));
+    charts
 }
 
 /// The heat maps of one trial, a flow each.
-pub(crate) fn heat_of_trial(trial: &TrialView) -> Vec<Heat> {
-    heat::charts(trial)
+pub(crate) fn heat_of_trial(trial: &TrialView, scope: LatencyScope) -> Vec<Heat> {
+    heat::charts(trial, scope)
 }
 
 /// The charts of a scenario that varies one number.
@@ -55,7 +88,7 @@ fn time_axis(timelines: &[Timeline]) -> Axis {
     });
     let high = ends.fold(1.0, f64::max);
     Axis::new(
-        "time since the repeat started",
+        "time (s)",
         Scale::Linear { low: 0.0, high },
         AxisUnit::Seconds,
     )

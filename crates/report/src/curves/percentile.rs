@@ -4,6 +4,7 @@
 use kgauge_analyze::series::CurvePoint;
 use kgauge_analyze::summary::LatencySummary;
 
+use super::LatencyScope;
 use crate::chart::{Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Point, Scale};
 use crate::format;
 use crate::view::{Flow, Latency, TrialView};
@@ -15,10 +16,10 @@ const NINES_MIN: f64 = 2.0;
 /// Samples that must lie beyond a point, or it is chance and not drawn.
 const BEYOND_MIN: u64 = 10;
 
-/// The chart, unless there are no latencies.
-pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
+/// The chart, unless there are no latencies of this scope.
+pub(super) fn chart(trial: &TrialView, scope: LatencyScope) -> Option<Chart> {
     let (mut groups, mut lines, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    for flow in &trial.flows {
+    for flow in trial.flows.iter().filter(|flow| scope.has(flow)) {
         for latency in flow.latencies() {
             let points = points(latency.times);
             if points.is_empty() {
@@ -53,8 +54,12 @@ pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
     let nines = (-(1.0 - farthest).log10() - 1e-6)
         .ceil()
         .clamp(NINES_MIN, NINES_MAX);
+    let id = match scope {
+        LatencyScope::Callers => "percentiles",
+        LatencyScope::Others => "other-percentiles",
+    };
     Some(Chart {
-        id: format!("{}-percentiles", trial.id),
+        id: format!("{}-{id}", trial.id),
         title: "Latency by percentile".to_owned(),
         subtitle: "all repeats merged; one step per additional nine, log axis".to_owned(),
         x: Axis::new("percentile", Scale::Tail { nines }, AxisUnit::Quantile),

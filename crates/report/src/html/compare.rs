@@ -1,11 +1,10 @@
 //! The page of a comparison: each run against the baseline, then all figures.
 
-use kgauge_analyze::compare::{Caveat, FigureKind};
-
-use super::STYLE;
-use super::bars::write_chart;
+use super::contents::Contents;
 use super::figures::cell;
 use super::head::{PageHead, write_head};
+use super::section::write_section;
+use super::{STYLE, ratios};
 use crate::compare::{
     self, AgainstView, CellView, CompareView, FlowRows, RowView, Sentence, Tone, TrialRows,
 };
@@ -43,52 +42,43 @@ fn write_body(page: &mut Markup, view: &CompareView) {
     page.line();
     let skip = [("class", "skip"), ("href", "#figures")];
     page.leaf("a", &skip, "Skip to the figures");
-    page.element("header", &[("class", "top")], |page| {
-        page.leaf("p", &[("class", "brand")], "kgauge comparison");
-        page.leaf("h1", &[], &view.title);
-        let labels = view.heads.iter().map(|head| head.label.as_str());
-        let labels = labels.collect::<Vec<_>>().join(" · ");
-        page.leaf("p", &[("class", "about")], &labels);
+    page.element("div", &[("class", "frame")], |page| {
+        let scenarios = shown_scenarios(view);
+        let names = scenarios.groups.iter().filter_map(|groups| groups.first());
+        let names: Vec<&str> = names.map(|group| group.scenario.as_str()).collect();
+        Contents::of_comparison(&names).write(page);
+        page.element("div", &[("class", "column")], |page| {
+            page.element("main", &[], |page| {
+                write_answer(page, view);
+                write_notices(page, &view.sentences, |level| level != Severity::Grave);
+                write_figures(page, view, &scenarios);
+                write_reading(page, view);
+                write_runs(page, view);
+            });
+            let made = format!("kgauge {}", env!("CARGO_PKG_VERSION"));
+            page.leaf("footer", &[], &made);
+        });
     });
     page.line();
-    page.element("main", &[], |page| {
+}
+
+/// The first screen: who is compared with whom, the result in a sentence, and what must be known; then each figure.
+fn write_answer(page: &mut Markup, view: &CompareView) {
+    let attributes = [
+        ("id", "answer"),
+        ("class", "first"),
+        ("aria-label", "Answer"),
+    ];
+    page.element("section", &attributes, |page| {
+        page.element("header", &[("class", "top")], |page| {
+            page.leaf("p", &[("class", "meta")], &view.title);
+            page.leaf("h1", &[], &head_line(view));
+        });
+        for decision in &view.decisions {
+            page.prose("p", &[("class", "answer")], decision);
+        }
         write_notices(page, &view.sentences, |level| level == Severity::Grave);
         write_notices(page, &view.differing, |_| true);
-        write_answers(page, view);
-        write_notices(page, &view.sentences, |level| level != Severity::Grave);
-        write_figures(page, view);
-        write_reading(page, view);
-        write_runs(page, view);
-    });
-    page.leaf(
-        "footer",
-        &[],
-        &format!("kgauge {}", env!("CARGO_PKG_VERSION")),
-    );
-    page.line();
-}
-
-fn write_notices(page: &mut Markup, sentences: &[Sentence], of: impl Fn(Severity) -> bool) {
-    let shown = sentences.iter().filter(|sentence| of(sentence.level));
-    shown.for_each(|sentence| write_notice(page, sentence));
-}
-
-fn write_notice(page: &mut Markup, sentence: &Sentence) {
-    let (class, word) = match sentence.level {
-        Severity::Note => ("notice note-box", "Note"),
-        Severity::Caution => ("notice caution", "Caution"),
-        Severity::Grave => ("notice grave", "Important"),
-    };
-    page.element("div", &[("class", class)], |page| {
-        page.leaf("span", &[("class", "notice-word")], word);
-        page.element("div", &[], |page| page.leaf("p", &[], &sentence.words));
-    });
-    page.line();
-}
-
-fn write_answers(page: &mut Markup, view: &CompareView) {
-    page.element("section", &[("aria-labelledby", "short")], |page| {
-        page.leaf("h2", &[("id", "short")], "Summary");
         page.element("ul", &[("class", "answers")], |page| {
             for answer in &view.answers {
                 page.element("li", &[], |page| {
@@ -102,38 +92,87 @@ fn write_answers(page: &mut Markup, view: &CompareView) {
             }
         });
         if !view.between_runs.is_empty() {
-            page.leaf("p", &[("class", "lead")], &view.between_runs);
+            page.leaf("p", &[("class", "note")], &view.between_runs);
         }
     });
     page.line();
 }
 
-/// The scenarios with their charts and tables.
-fn write_figures(page: &mut Markup, view: &CompareView) {
-    page.element("div", &[("id", "figures")], |page| {
-        let mut room = CELLS_MAX;
-        let mut left_out = 0;
-        let mut groups = view.groups.as_slice();
-        while let Some(first) = groups.first() {
-            let same = groups
-                .iter()
-                .take_while(|group| group.scenario == first.scenario);
-            let (scenario, rest) = groups.split_at(same.count());
-            groups = rest;
-            let fitting = scenario.iter().take_while(|group| {
-                let cells = cells_of(group);
-                let fits = cells <= room;
-                room = if fits { room - cells } else { 0 };
-                fits
-            });
-            let shown = fitting.count();
-            left_out += scenario.len() - shown;
-            if let Some(scenario) = scenario.get(..shown).filter(|shown| !shown.is_empty()) {
-                write_scenario(page, view, scenario);
-            }
+/// `after against before`, or all of several runs.
+fn head_line(view: &CompareView) -> String {
+    let base = view.heads.get(view.baseline);
+    let heads = view.heads.iter().enumerate();
+    let others = heads.filter(|(index, _)| *index != view.baseline);
+    let others: Vec<&str> = others.map(|(_, head)| head.label.as_str()).collect();
+    match (base, others.as_slice()) {
+        (Some(base), [other]) => format!("{other} against {}", base.label),
+        (Some(base), others) => format!("{} · {}", base.label, others.join(" · ")),
+        (None, others) => others.join(" · "),
+    }
+}
+
+fn write_notices(page: &mut Markup, sentences: &[Sentence], of: impl Fn(Severity) -> bool) {
+    let shown = sentences.iter().filter(|sentence| of(sentence.level));
+    shown.for_each(|sentence| write_notice(page, sentence));
+}
+
+fn write_notice(page: &mut Markup, sentence: &Sentence) {
+    let (class, word) = match sentence.level {
+        Severity::Note => ("notice note-box", "Note"),
+        Severity::Caution => ("notice caution", "Caution"),
+        Severity::Grave => ("notice grave", "Important"),
+    };
+    page.element("p", &[("class", class)], |page| {
+        page.leaf("span", &[("class", "notice-word")], word);
+        page.text(" ");
+        page.text(&sentence.words);
+    });
+    page.line();
+}
+
+/// The scenarios of a page, each with the trials that fit.
+struct ShownScenarios<'a> {
+    groups: Vec<&'a [TrialRows]>,
+    /// Trials that do not fit.
+    left_out: usize,
+}
+
+fn shown_scenarios(view: &CompareView) -> ShownScenarios<'_> {
+    let mut shown = ShownScenarios {
+        groups: Vec::new(),
+        left_out: 0,
+    };
+    let mut room = CELLS_MAX;
+    let mut groups = view.groups.as_slice();
+    while let Some(first) = groups.first() {
+        let same = groups
+            .iter()
+            .take_while(|group| group.scenario == first.scenario);
+        let (scenario, rest) = groups.split_at(same.count());
+        groups = rest;
+        let fitting = scenario.iter().take_while(|group| {
+            let cells = cells_of(group);
+            let fits = cells <= room;
+            room = if fits { room - cells } else { 0 };
+            fits
+        });
+        let (fitting, others) = scenario.split_at(fitting.count());
+        shown.left_out += others.len();
+        if !fitting.is_empty() {
+            shown.groups.push(fitting);
         }
-        if left_out > 0 {
-            let trials = format::plural(left_out as u64, "trial is", "trials are");
+    }
+    shown
+}
+
+/// The scenarios with their charts and tables.
+fn write_figures(page: &mut Markup, view: &CompareView, scenarios: &ShownScenarios<'_>) {
+    page.element("div", &[("id", "figures")], |page| {
+        for (index, groups) in scenarios.groups.iter().enumerate() {
+            write_scenario(page, view, index, groups);
+        }
+        if scenarios.left_out > 0 {
+            let trials = format::plural(scenarios.left_out as u64, "trial is", "trials are");
             let text = format!("{trials} omitted to keep the page small.");
             page.leaf("p", &[("class", "missing")], &text);
         }
@@ -145,19 +184,14 @@ fn cells_of(group: &TrialRows) -> usize {
     rows.map(|row| row.cells.len() + 1).sum()
 }
 
-fn write_scenario(page: &mut Markup, view: &CompareView, groups: &[TrialRows]) {
-    page.element("section", &[("class", "scenario")], |page| {
-        if let Some(first) = groups.first() {
-            page.leaf("h2", &[], &first.scenario);
-            page.leaf("p", &[("class", "lead")], &first.question);
-        }
+fn write_scenario(page: &mut Markup, view: &CompareView, index: usize, groups: &[TrialRows]) {
+    let Some(first) = groups.first() else { return };
+    let id = super::scenario_id(index);
+    write_section(page, &id, "scenario", &first.scenario, |page| {
+        page.leaf("p", &[("class", "lead")], &first.question);
         page.element("div", &[("class", "charts")], |page| {
-            for group in groups {
-                for part in &group.parts {
-                    let charted = part.rows.iter().filter(|row| has_chart(row));
-                    charted.for_each(|row| write_chart(page, view, group, part, row));
-                }
-            }
+            let groups = groups.iter();
+            groups.for_each(|group| ratios::write_figure(page, view, group));
         });
         page.line();
         page.element("div", &[("class", "side-by-side")], |page| {
@@ -171,17 +205,6 @@ fn write_scenario(page: &mut Markup, view: &CompareView, groups: &[TrialRows]) {
         page.line();
         write_words(page, view, groups);
     });
-    page.line();
-}
-
-/// Rates, and times that are the broker's.
-fn has_chart(row: &RowView) -> bool {
-    let closed = |cell: &CellView| cell.marks.contains(&Caveat::ClosedLoop);
-    match row.kind {
-        FigureKind::Throughput => true,
-        FigureKind::LatencyP99 => !row.cells.iter().any(closed),
-        _ => false,
-    }
 }
 
 fn has_published(groups: &[TrialRows]) -> bool {
@@ -331,39 +354,32 @@ fn write_row_words(
 
 /// The meaning of the marks and the method of the verdicts.
 fn write_reading(page: &mut Markup, view: &CompareView) {
-    page.element(
-        "section",
-        &[("class", "words"), ("aria-labelledby", "reading")],
-        |page| {
-            page.leaf("h2", &[("id", "reading")], "How to read this page");
-            page.leaf(
+    write_section(page, "reading", "words", "How to read this page", |page| {
+        page.leaf(
             "p",
             &[],
             "Mean of the repeats with its 95 % confidence interval, hold stage only. Percentiles \
              are over all samples. CPU is CPU time per record.",
         );
-            page.leaf("p", &[], &view.method);
-            page.element("ul", &[], |page| {
-                for (mark, words) in &view.marks {
-                    let sign = match compare::mark_sign(*mark) {
-                        "" => "n=1",
-                        sign => sign,
-                    };
-                    page.element("li", &[], |page| {
-                        page.leaf("span", &[("class", "signs")], sign);
-                        page.text(": ");
-                        page.text(words);
-                    });
-                }
-            });
-        },
-    );
-    page.line();
+        page.leaf("p", &[], &view.method);
+        page.element("ul", &[], |page| {
+            for (mark, words) in &view.marks {
+                let sign = match compare::mark_sign(*mark) {
+                    "" => "n=1",
+                    sign => sign,
+                };
+                page.element("li", &[], |page| {
+                    page.leaf("span", &[("class", "signs")], sign);
+                    page.text(": ");
+                    page.text(words);
+                });
+            }
+        });
+    });
 }
 
 fn write_runs(page: &mut Markup, view: &CompareView) {
-    page.element("section", &[("aria-labelledby", "runs")], |page| {
-        page.leaf("h2", &[("id", "runs")], "The runs");
+    write_section(page, "runs", "part", "The runs", |page| {
         page.element("div", &[("class", "columns")], |page| {
             for head in &view.heads {
                 page.element("div", &[], |page| {
@@ -380,5 +396,4 @@ fn write_runs(page: &mut Markup, view: &CompareView) {
             }
         });
     });
-    page.line();
 }

@@ -1,5 +1,6 @@
 //! Clients side by side: what an application with each of them would see.
 
+use super::section::write_section;
 use crate::markup::Markup;
 use crate::view::{DriverTable, ReportView};
 
@@ -8,9 +9,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
     if view.drivers.is_empty() {
         return;
     }
-    let attributes = [("id", "clients"), ("aria-labelledby", "clients-head")];
-    page.element("section", &attributes, |page| {
-        page.leaf("h2", &[("id", "clients-head")], "Clients");
+    write_section(page, "clients", "part", "Clients", |page| {
         page.leaf(
             "p",
             &[("class", "lead")],
@@ -19,7 +18,6 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
         );
         view.drivers.iter().for_each(|table| write_one(page, table));
     });
-    page.line();
 }
 
 fn write_one(page: &mut Markup, table: &DriverTable) {

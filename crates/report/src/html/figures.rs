@@ -3,66 +3,116 @@
 use kgauge_analyze::statistics::Spread;
 use kgauge_analyze::summary::CpuSummary;
 
+use super::section::write_section;
 use super::{audit, ratio};
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
+use crate::text;
 use crate::view::{Flow, ReportView, ScenarioView, TrialView};
 
 /// Where a single repeat gives no interval.
 pub(super) const NO_INTERVAL: &str = "one repeat: no interval";
 
-const COLUMNS: [&str; 5] = [
-    "Flow",
-    "Records/s",
-    "MB/s",
-    "Measured ÷ published",
-    "CPU per record",
-];
+const RATE: &str = "Records/s";
+const BYTES: &str = "MB/s";
+const PUBLISHED: &str = "Measured ÷ published";
+const CPU: &str = "CPU per record";
+const BOTTLENECK: &str = "Bottleneck";
+
+/// The table, whose column of published figures is there only if any was published.
+struct FigureTable {
+    has_published: bool,
+}
 
 /// One table, a group of rows for each scenario.
 pub(super) fn write(page: &mut Markup, view: &ReportView) {
-    page.element(
-        "section",
-        &[("id", "figures"), ("aria-labelledby", "figures-head")],
-        |page| {
-            page.leaf("h2", &[("id", "figures-head")], "Figures");
-            page.leaf(
-                "p",
-                &[("class", "lead")],
-                "Mean of the repeats with its 95 % confidence interval, hold stage only. MB is 10⁶ \
+    let trials = || view.scenarios.iter().flat_map(|scenario| &scenario.trials);
+    let mut flows = trials().flat_map(|trial| &trial.flows);
+    let table = FigureTable {
+        has_published: flows.any(|flow| flow.published().next().is_some()),
+    };
+    write_section(page, "figures", "part", "Figures", |page| {
+        page.leaf(
+            "p",
+            &[("class", "lead")],
+            "Mean of the repeats with its 95 % confidence interval, hold stage only. MB is 10⁶ \
              bytes of keys and values before compression. CPU is CPU time, generator | target.",
-            );
-            page.element("table", &[("class", "figures stack")], |page| {
-                page.table_head(COLUMNS);
-                view.scenarios
-                    .iter()
-                    .for_each(|scenario| write_scenario(page, scenario));
-            });
-            audit::write(page, view);
-        },
-    );
-    page.line();
+        );
+        page.element("table", &[("class", "figures stack")], |page| {
+            page.table_head(table.columns());
+            let scenarios = view.scenarios.iter();
+            scenarios.for_each(|scenario| table.write_scenario(page, scenario));
+        });
+        audit::write(page, view);
+    });
 }
 
-fn write_scenario(page: &mut Markup, scenario: &ScenarioView) {
-    write_rows(page, scenario, COLUMNS.len(), |page| {
-        for trial in &scenario.trials {
-            match &trial.missing {
-                Some(reason) => write_missing(page, trial, reason),
-                None => {
-                    for (index, flow) in trial.flows.iter().enumerate() {
-                        // CPU covers the whole trial: the row of its first flow has it.
-                        write_flow(
-                            page,
-                            trial,
-                            flow,
-                            (index == 0).then_some(&trial.summary.cpu),
-                        );
+impl FigureTable {
+    fn columns(&self) -> Vec<&'static str> {
+        let mut columns = vec!["Flow", RATE, BYTES];
+        columns.extend(self.has_published.then_some(PUBLISHED));
+        columns.extend([CPU, BOTTLENECK]);
+        columns
+    }
+
+    fn write_scenario(&self, page: &mut Markup, scenario: &ScenarioView) {
+        write_rows(page, scenario, self.columns().len(), |page| {
+            for trial in &scenario.trials {
+                match &trial.missing {
+                    Some(reason) => self.write_missing(page, trial, reason),
+                    None => {
+                        for (index, flow) in trial.flows.iter().enumerate() {
+                            self.write_flow(page, trial, flow, index == 0);
+                        }
                     }
                 }
             }
-        }
-    });
+        });
+    }
+
+    fn write_missing(&self, page: &mut Markup, trial: &TrialView, reason: &str) {
+        page.element("tr", &[], |page| {
+            page.leaf("th", &[("scope", "row")], &trial.name);
+            let span = (self.columns().len() - 1).to_string();
+            page.prose("td", &[("colspan", &span), ("class", "missing")], reason);
+        });
+    }
+
+    /// A flow; what covers its whole trial is in the first row of it.
+    fn write_flow(&self, page: &mut Markup, trial: &TrialView, flow: &Flow, is_first: bool) {
+        page.element("tr", &[], |page| {
+            write_flow_head(page, trial, flow);
+            cell(page, RATE, |page| {
+                write_figure(page, flow.rate(), format::figure);
+                write_not_steady(page, flow);
+                write_failures(page, flow);
+            });
+            cell(page, BYTES, |page| {
+                write_figure(page, flow.megabytes().as_ref(), format::short);
+            });
+            if self.has_published {
+                match flow.published().next() {
+                    None => empty_cell(page),
+                    Some(_) => cell(page, PUBLISHED, |page| {
+                        let published = flow.published();
+                        published.for_each(|published| ratio::write(page, trial, published));
+                    }),
+                }
+            }
+            let limit = trial.summary.limit.as_ref().filter(|_| is_first);
+            let cpu = cpu_text(&trial.summary.cpu).filter(|_| is_first);
+            text_cell(page, CPU, cpu.as_deref());
+            text_cell(page, BOTTLENECK, limit.map(text::bottleneck::brief));
+        });
+        page.line();
+    }
+}
+
+fn text_cell(page: &mut Markup, column: &str, text: Option<&str>) {
+    match text {
+        None => empty_cell(page),
+        Some(text) => cell(page, column, |page| page.text(text)),
+    }
 }
 
 /// The rows of a scenario, below its name where it has several trials.
@@ -78,53 +128,21 @@ pub(super) fn write_rows(
         if is_grouped {
             page.element("tr", &[("class", "group")], |page| {
                 let attributes = [("colspan", &*columns.to_string()), ("scope", "rowgroup")];
-                page.leaf("th", &attributes, &scenario.name);
+                let head = match &scenario.factor {
+                    Some(factor) => format!("{} · {factor}", scenario.name),
+                    None => scenario.name.clone(),
+                };
+                page.leaf("th", &attributes, &head);
             });
         }
         rows(page);
     });
 }
 
-fn write_missing(page: &mut Markup, trial: &TrialView, reason: &str) {
-    page.element("tr", &[], |page| {
-        page.leaf("th", &[("scope", "row")], &trial.name);
-        let span = (COLUMNS.len() - 1).to_string();
-        page.leaf("td", &[("colspan", &span), ("class", "missing")], reason);
-    });
-}
-
-fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, cpu: Option<&CpuSummary>) {
-    let published: Vec<_> = flow.published().collect();
-    page.element("tr", &[], |page| {
-        write_flow_head(page, trial, flow);
-        cell(page, COLUMNS[1], |page| {
-            write_figure(page, flow.rate(), format::figure);
-            write_not_steady(page, flow);
-            write_failures(page, flow);
-        });
-        cell(page, COLUMNS[2], |page| {
-            write_figure(page, flow.megabytes().as_ref(), format::short);
-        });
-        match published.is_empty() {
-            true => empty_cell(page),
-            false => cell(page, COLUMNS[3], |page| {
-                published
-                    .iter()
-                    .for_each(|published| ratio::write(page, trial, published));
-            }),
-        }
-        match cpu.map(cpu_text) {
-            None | Some(None) => empty_cell(page),
-            Some(Some(text)) => cell(page, COLUMNS[4], |page| page.text(&text)),
-        }
-    });
-    page.line();
-}
-
 /// The row's head: trial, flow, and how it was loaded.
 pub(super) fn write_flow_head(page: &mut Markup, trial: &TrialView, flow: &Flow) {
     page.element("th", &[("scope", "row")], |page| {
-        page.leaf("a", &[("href", &format!("#{}", trial.id))], &trial.name);
+        page.leaf("a", &[("href", &format!("#{}", trial.id))], &trial.short);
         let how = format!("{} · {} · {}", flow.name(), flow.members(), flow.load());
         page.leaf("span", &[("class", "small block")], &how);
     });

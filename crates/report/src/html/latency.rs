@@ -4,51 +4,81 @@ use kgauge_analyze::summary::Percentile;
 use kgauge_results::TimeKind;
 
 use super::figures::{NO_INTERVAL, cell, write_flow_head, write_not_steady, write_rows};
+use super::section::write_section;
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
 use crate::view::{Flow, Latency, ReportView, SHOWN_PERCENTILES, ScenarioView, TrialView};
 
-/// One table, a group of rows for each scenario; nothing when no flow has latencies.
+/// Whether any flow has latencies.
+pub(super) fn is_shown(view: &ReportView) -> bool {
+    let mut scenarios = view.scenarios.iter();
+    scenarios.any(|scenario| has_latency(scenario, |_| true))
+}
+
+/// A table of what callers see, a group of rows for each scenario, and a folded one of closed loops and requests;
+/// nothing when no flow has latencies.
 pub(super) fn write(page: &mut Markup, view: &ReportView) {
-    if !view.scenarios.iter().any(has_latency) {
+    if !is_shown(view) {
         return;
     }
-    page.element("section", &[("aria-labelledby", "latency-head")], |page| {
-        page.leaf("h2", &[("id", "latency-head")], "Latency");
-        page.leaf(
-            "p",
-            &[("class", "lead")],
-            "Response: from a record's intended send time until its ack. Service: from its actual \
-             send time. All repeats merged, hold stage only, with the 95 % confidence interval \
-             over the repeats.",
-        );
-        page.element("table", &[("class", "figures stack")], |page| {
-            let percentiles = SHOWN_PERCENTILES.map(|quantile| quantile.name());
-            let names = [
-                &["Flow".to_owned()],
-                &percentiles[..],
-                &["Max", "Notes"].map(str::to_owned),
-            ];
-            page.table_head(names.concat());
-            let scenarios = view
-                .scenarios
-                .iter()
-                .filter(|scenario| has_latency(scenario));
-            scenarios.for_each(|scenario| write_scenario(page, scenario));
-        });
+    write_section(page, "latency", "part", "Latency", |page| {
+        let callers = |flow: &Flow| flow.has_caller_latency();
+        let mut scenarios = view.scenarios.iter();
+        if scenarios.any(|scenario| has_latency(scenario, callers)) {
+            page.leaf(
+                "p",
+                &[("class", "lead")],
+                "Response: from a record's intended send time until its ack. Service: from its \
+                 actual send time. All repeats merged, hold stage only, with the 95 % confidence \
+                 interval over the repeats.",
+            );
+            write_table(page, view, callers);
+        } else {
+            page.leaf("p", &[("class", "lead")], NO_RATE);
+        }
+        let others = |flow: &Flow| !flow.has_caller_latency();
+        let has_others = |scenario: &ScenarioView| has_latency(scenario, others);
+        if view.scenarios.iter().any(has_others) {
+            page.element("details", &[("class", "sheet")], |page| {
+                page.element("summary", &[], |page| page.leaf("h3", &[], OTHERS));
+                page.leaf("p", &[("class", "lead")], CLOSED);
+                write_table(page, view, others);
+            });
+        }
+    });
+}
+
+const NO_RATE: &str = "No flow had a rate. At full speed, the time of a record is the time that it \
+                       spends in the producer's buffer.";
+const OTHERS: &str = "Times of closed loops and requests";
+const CLOSED: &str = "Closed loop: records in flight ÷ throughput, not broker latency. Round trips \
+                      are per request, not per record.";
+
+fn write_table(page: &mut Markup, view: &ReportView, is_shown: fn(&Flow) -> bool) {
+    page.element("table", &[("class", "figures stack")], |page| {
+        let percentiles = SHOWN_PERCENTILES.map(|quantile| quantile.name());
+        let names = [
+            &["Flow".to_owned()],
+            &percentiles[..],
+            &["Max", "Notes"].map(str::to_owned),
+        ];
+        page.table_head(names.concat());
+        let scenarios = view.scenarios.iter();
+        let scenarios = scenarios.filter(|scenario| has_latency(scenario, is_shown));
+        scenarios.for_each(|scenario| write_scenario(page, scenario, is_shown));
     });
     page.line();
 }
 
-fn has_latency(scenario: &ScenarioView) -> bool {
+fn has_latency(scenario: &ScenarioView, is_shown: impl Fn(&Flow) -> bool) -> bool {
     let mut flows = scenario.trials.iter().flat_map(|trial| &trial.flows);
-    flows.any(|flow| flow.latency().is_some())
+    flows.any(|flow| flow.latency().is_some() && is_shown(flow))
 }
 
-fn write_scenario(page: &mut Markup, scenario: &ScenarioView) {
+fn write_scenario(page: &mut Markup, scenario: &ScenarioView, is_shown: fn(&Flow) -> bool) {
     write_rows(page, scenario, SHOWN_PERCENTILES.len() + 3, |page| {
         for trial in &scenario.trials {
-            for flow in &trial.flows {
+            for flow in trial.flows.iter().filter(|flow| is_shown(flow)) {
                 if let Some(latency) = flow.latency() {
                     write_flow(page, trial, flow, latency);
                 }
@@ -98,8 +128,11 @@ fn write_percentile(page: &mut Markup, percentile: Option<&Percentile>) {
     };
     page.leaf("span", &[("class", "small spread block")], &spread);
     if found.few {
-        let text = format!("only {} beyond", format::count(found.samples_beyond));
-        page.leaf("span", &[("class", "small spread block")], &text);
+        let text = format!(
+            "{} samples beyond, fewer than 100",
+            format::count(found.samples_beyond)
+        );
+        page.leaf("span", &[("class", "small block")], &text);
     }
 }
 

@@ -1,13 +1,10 @@
 //! What the page of a run in progress shares with the report: style, script, charts.
 
+use super::charts::TrialCharts;
 use super::head::{PageHead, policy, write_head};
-use super::{ByteBudget, CHART_BYTES_MAX, STYLE, TrialCharts, machine, trial, write_numbers};
-use crate::chart::Chart;
-use crate::chart::heat::Heat;
-use crate::curves;
+use super::{STYLE, trial, write_numbers};
 use crate::markup::Markup;
 use crate::view::TrialView;
-use kgauge_results::metrics::PanelSection;
 
 /// What is the live page's own.
 pub(crate) struct LiveHead<'a> {
@@ -68,33 +65,7 @@ fn head_of<'a>(head: &LiveHead<'a>) -> PageHead<'a> {
 
 /// The charts of one repeat with their numbers, within the bounds of a report.
 pub(crate) fn write_live_trial(page: &mut Markup, shown: &TrialView) {
-    let mut room = ByteBudget {
-        bytes: CHART_BYTES_MAX,
-    };
-    let lines = curves::of_trial(shown);
-    if !room.take(lines.iter().map(Chart::bytes_about).sum()) {
-        return trial::write_charts(page, shown, None);
-    }
-    let heat = curves::heat_of_trial(shown);
-    let heat = room
-        .take(heat.iter().map(Heat::bytes_about).sum())
-        .then_some(heat);
-    let mut fold = |section: PanelSection| {
-        let charts = curves::of_section(shown, section);
-        let fits = room.take(charts.iter().map(Chart::bytes_about).sum());
-        machine::MachineSection {
-            notes: machine::notes(shown, section),
-            charts: fits.then_some(charts),
-        }
-    };
-    let charts = TrialCharts {
-        lines,
-        heat,
-        traffic: fold(PanelSection::Traffic),
-        brokers: fold(PanelSection::Brokers),
-        machine: fold(PanelSection::Machine),
-    };
-    trial::write_charts(page, shown, Some(&charts));
-    trial::write_machine(page, Some(&charts), true);
+    let charts = TrialCharts::of_live(shown);
+    trial::write_body(page, shown, &charts, true);
     write_numbers(page, &charts.numbers());
 }

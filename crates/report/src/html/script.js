@@ -1,6 +1,6 @@
 "use strict";
 // Adds to a page that is complete without it: values under pointer and arrow keys, a zoom of the time axis,
-// a legend that switches lines on and off, everything unfolded for printing.
+// a legend that switches lines on and off, the part of the contents that is read, everything unfolded for printing.
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const block = document.getElementById("chart-data");
@@ -419,18 +419,46 @@
     addToggles(figure);
   });
 
-  // A link to a folded trial unfolds it.
+  // A link to something folded unfolds it.
   const unfold = () => {
     const aim = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
-    const fold = aim && aim.closest("details");
-    if (fold) fold.open = true;
+    let fold = aim && aim.closest("details");
+    if (!fold) return;
+    for (; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    aim.scrollIntoView();
   };
   addEventListener("hashchange", unfold);
   unfold();
 
+  // The table of contents marks the part that is read; as a bar it folds when a link is followed.
+  const links = [...document.querySelectorAll(".contents a")];
+  const aims = links.map((link) => document.getElementById(link.hash.slice(1)));
+  const contents = document.querySelector(".contents-fold");
+  const mark = () => {
+    const tops = aims.map((aim) => (aim ? aim.getBoundingClientRect().top : Infinity));
+    const isEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+    const at = isEnd ? links.length - 1 : tops.reduce((last, top, index) => (top <= 120 ? index : last), 0);
+    links.forEach((link, index) => {
+      if (index === at) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    });
+  };
+  if (links.length) {
+    let asked = false;
+    const later = () => {
+      if (asked) return;
+      asked = true;
+      requestAnimationFrame(() => { asked = false; mark(); });
+    };
+    addEventListener("scroll", later, { passive: true });
+    addEventListener("resize", later);
+    links.forEach((link) => link.addEventListener("click", () => { contents.open = false; }));
+    mark();
+  }
+
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details:not(.data):not([open])")];
+    folded = [...document.querySelectorAll("details:not(.data, .contents-fold, [open])")];
     folded.forEach((part) => { part.open = true; });
   });
   addEventListener("afterprint", () => folded.forEach((part) => { part.open = false; }));

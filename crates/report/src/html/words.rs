@@ -2,29 +2,35 @@
 
 use kgauge_scenario::StudyRef;
 
+use super::section::write_section;
 use crate::markup::Markup;
 use crate::view::{Fact, ReportView};
 
-/// Writes the section.
+/// Writes the section: the target in a sentence, the rest folded.
 pub(super) fn write(page: &mut Markup, view: &ReportView) {
-    page.element(
-        "section",
-        &[("class", "words"), ("aria-labelledby", "words")],
-        |page| {
-            page.leaf("h2", &[("id", "words")], "Definitions and setup");
-            page.leaf("h3", &[], "The target");
-            let words = view.target.words.trim_end_matches('.');
-            page.leaf("p", &[], &format!("The target is {words}."));
-            write_facts(page, &view.target.facts);
-            write_closed(page, view);
-            write_list(page, "Consumer groups", &view.groups);
-            write_list(page, "Transactions", &view.transactions);
-            write_list(page, "Copies on the target cluster", &view.mirrors);
-            write_list(page, "Durability", &view.acked);
-            if let Some(study) = view.study {
-                write_study(page, study);
-            }
-            page.leaf("h3", &[], "Terms");
+    write_section(page, "method", "words", "Method", |page| {
+        let target = view.target.words.trim_end_matches('.');
+        page.leaf("p", &[], &format!("The target is {target}."));
+        if !view.run.warmed.is_empty() {
+            let warmed = format!("Broker warm-up: {}", view.run.warmed);
+            page.prose("p", &[], &warmed);
+        }
+        if !view.target.facts.is_empty() {
+            write_fold(page, "The target", |page| {
+                write_facts(page, &view.target.facts)
+            });
+        }
+        write_closed(page, view);
+        write_list(page, "Consumer groups", &view.groups);
+        write_list(page, "Transactions", &view.transactions);
+        write_list(page, "Copies on the target cluster", &view.mirrors);
+        write_list(page, "Durability", &view.acked);
+        if let Some(study) = view.study {
+            write_fold(page, "The published figures", |page| {
+                write_study(page, study)
+            });
+        }
+        write_fold(page, "Terms", |page| {
             page.element("dl", &[("class", "facts")], |page| {
                 for (word, meaning) in WORDS {
                     page.element("div", &[], |page| {
@@ -33,8 +39,16 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
                     });
                 }
             });
-        },
-    );
+        });
+    });
+}
+
+/// A folded part of a section.
+pub(super) fn write_fold(page: &mut Markup, title: &str, content: impl FnOnce(&mut Markup)) {
+    page.element("details", &[("class", "sheet")], |page| {
+        page.element("summary", &[], |page| page.leaf("h3", &[], title));
+        content(page);
+    });
     page.line();
 }
 
@@ -59,11 +73,12 @@ fn write_list(page: &mut Markup, title: &str, sentences: &[String]) {
     if sentences.is_empty() {
         return;
     }
-    page.leaf("h3", &[], title);
-    page.element("ul", &[], |page| {
-        sentences
-            .iter()
-            .for_each(|sentence| page.prose("li", &[], sentence));
+    write_fold(page, title, |page| {
+        page.element("ul", &[], |page| {
+            sentences
+                .iter()
+                .for_each(|sentence| page.prose("li", &[], sentence));
+        });
     });
 }
 
@@ -79,13 +94,6 @@ fn write_closed(page: &mut Markup, view: &ReportView) {
     if sentences.is_empty() {
         return;
     }
-    page.leaf("h3", &[], "Closed loops");
-    page.leaf(
-        "p",
-        &[],
-        "These flows ran at full speed and sent each record as soon as the buffer had space. By \
-         Little's law, their latency is records in flight ÷ throughput.",
-    );
     // The first sentence is written once where all of them share it.
     let first = sentences
         .first()
@@ -98,27 +106,28 @@ fn write_closed(page: &mut Markup, view: &ReportView) {
         true => shared,
         false => "",
     };
-    if !shared.is_empty() {
-        page.leaf("p", &[], shared);
-    }
-    page.element("ul", &[], |page| {
-        for (place, sentence) in &sentences {
-            page.element("li", &[], |page| {
-                page.leaf("strong", &[], place);
-                page.text(": ");
-                page.text(
-                    sentence
-                        .strip_prefix(shared)
-                        .unwrap_or(sentence)
-                        .trim_start(),
-                );
-            });
+    write_fold(page, "Closed loops", |page| {
+        page.leaf("p", &[], CLOSED);
+        if !shared.is_empty() {
+            page.leaf("p", &[], shared);
         }
+        page.element("ul", &[], |page| {
+            for (place, sentence) in &sentences {
+                let own = sentence.strip_prefix(shared).unwrap_or(sentence);
+                page.element("li", &[], |page| {
+                    page.leaf("strong", &[], place);
+                    page.text(": ");
+                    page.text(own.trim_start());
+                });
+            }
+        });
     });
 }
 
+const CLOSED: &str = "These flows ran at full speed and sent each record as soon as the buffer had \
+                      space. By Little's law, their latency is records in flight ÷ throughput.";
+
 fn write_study(page: &mut Markup, study: &StudyRef) {
-    page.leaf("h3", &[], "The published figures");
     let source = &study.source;
     let address = source.address.as_ref();
     let address = address.map_or_else(String::new, |text| format!(", {text}"));

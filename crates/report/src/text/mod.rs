@@ -4,6 +4,7 @@
 
 pub mod answer;
 pub mod bottleneck;
+pub(crate) mod bottlenecks;
 pub mod comparison;
 pub(crate) mod conditions;
 pub mod count_check;
@@ -17,7 +18,8 @@ pub(crate) mod hot_broker;
 pub mod live;
 pub mod partitions;
 pub(crate) mod published;
-mod setting_names;
+pub(crate) mod series;
+pub(crate) mod setting_names;
 pub(crate) mod trial;
 pub mod warning;
 pub(crate) mod warning_kind;

@@ -72,24 +72,54 @@ const KEYS: [(&str, &str, Unit); 33] = [
     ("commit_ns", "auto.commit.interval.ms", Unit::Ms),
 ];
 
+/// A setting as its user writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SettingText {
+    pub(crate) name: String,
+    /// With the default where it differs from that: `20 (default 5)`.
+    pub(crate) value: String,
+    /// Whether it differs from its default.
+    pub(crate) is_changed: bool,
+}
+
+/// `writers.linger.ms`, `20 (default 5)`. A default of null is none.
+pub(crate) fn setting(path: &str, value: &Value, default: &Value) -> SettingText {
+    let (name, unit) = name(path);
+    let is_changed = !default.is_null() && default != value;
+    let own = in_unit(path, unit, value);
+    SettingText {
+        name,
+        value: match is_changed {
+            true => format!("{own} (default {})", in_unit(path, unit, default)),
+            false => own,
+        },
+        is_changed,
+    }
+}
+
 /// `writers.linger.ms 20 in l20, 0 in l0`.
 pub(super) fn text(setting: &SettingDifference, ours: &str, theirs: &str) -> String {
     let (name, unit) = name(&setting.path);
-    let value = |value: &Value| match unit {
-        Unit::Ms => milliseconds(value),
-        Unit::Plain => plain(&setting.path, value),
-    };
+    let value = |value: &Value| in_unit(&setting.path, unit, value);
     let (one, other) = (value(&setting.ours), value(&setting.theirs));
     format!("{name} {one} in {ours}, {other} in {theirs}")
+}
+
+fn in_unit(path: &str, unit: Unit, value: &Value) -> String {
+    match unit {
+        Unit::Ms => milliseconds(value),
+        Unit::Plain => plain(path, value),
+    }
 }
 
 /// `writers.linger.ms`, and how its values are written.
 fn name(path: &str) -> (String, Unit) {
     let path = path.strip_prefix("flows.").unwrap_or(path);
-    for part in [".settings.", ".group."] {
+    for part in [".consumer_settings.", ".settings.", ".group."] {
         let Some((flow, key)) = path.split_once(part) else {
             continue;
         };
+        let flow = flow.strip_suffix(".produce").unwrap_or(flow);
         if let Some((_, name, unit)) = KEYS.iter().find(|(known, ..)| *known == key) {
             return (format!("{flow}.{name}"), *unit);
         }
@@ -149,6 +179,35 @@ mod tests {
             theirs,
         };
         text(&setting, "l20", "l0")
+    }
+
+    #[test]
+    fn what_differs_from_the_default_says_so() {
+        let shown = |path, value: Value, default: Value| {
+            let one = setting(path, &value, &default);
+            (format!("{} {}", one.name, one.value), one.is_changed)
+        };
+        let linger = "orders.produce.settings.linger_ns";
+        assert_eq!(
+            shown(linger, 20_000_000.into(), 5_000_000.into()),
+            ("orders.linger.ms 20 (default 5)".to_owned(), true)
+        );
+        assert_eq!(
+            shown(linger, 5_000_000.into(), 5_000_000.into()),
+            ("orders.linger.ms 5".to_owned(), false)
+        );
+        assert_eq!(
+            shown(
+                "orders.consumer_settings.fetch_bytes_min",
+                1.into(),
+                Value::Null
+            ),
+            ("orders.fetch.min.bytes 1".to_owned(), false)
+        );
+        assert_eq!(
+            shown("stages.hold_ns", 2_000_000_000_u64.into(), Value::Null),
+            ("stages.hold 2.00 s".to_owned(), false)
+        );
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use kgauge_analyze::statistics::Spread;
 use kgauge_analyze::summary::{
-    FlowKind, FlowSummary, LatencySummary, PublishedComparison, TrialSummary,
+    FlowKind, FlowSummary, GoalVerdict, LatencySummary, LatenessCause, MetricUnit,
+    PublishedComparison, TrialSummary,
 };
 use kgauge_results::{Quantile, TimeKind};
 
@@ -113,6 +114,31 @@ impl<'a> Flow<'a> {
     /// The distribution of the tables.
     pub(crate) fn latency(&self) -> Option<Latency<'a>> {
         self.latencies().next()
+    }
+
+    /// Whether its latency is what a caller sees: of records that are sent at a rate. In a closed loop it is the
+    /// producer's buffer, and a consumer has times of requests.
+    pub(crate) fn has_caller_latency(&self) -> bool {
+        !self.summary.closed_loop && self.summary.kind != FlowKind::Consume
+    }
+
+    /// Whether its rate is a result: the load does not set it.
+    pub(crate) fn has_free_rate(&self) -> bool {
+        let is_free = |flow: &FlowSummary| flow.closed_loop || flow.shape.is_none();
+        match self.summary.kind {
+            FlowKind::Consume => self.trial.flows.iter().all(is_free),
+            FlowKind::Produce | FlowKind::Echo | FlowKind::Unknown => self.summary.closed_loop,
+        }
+    }
+
+    /// The goals on its times.
+    pub(crate) fn latency_goals(&self) -> impl Iterator<Item = &'a GoalVerdict> + use<'a> {
+        let name = self.name();
+        let of_flow = move |goal: &&GoalVerdict| {
+            let flow = goal.figure.split('.').next();
+            flow == Some(name) && goal.unit == MetricUnit::Nanoseconds
+        };
+        self.trial.goals.iter().filter(of_flow)
     }
 
     /// Why its latency is not the broker's, for a closed loop: Little's law with its numbers.

@@ -144,7 +144,6 @@ pub(crate) struct ScenarioView<'a> {
     /// The answer in a sentence or two.
     pub(crate) answer: String,
     /// What shows the answer at a glance.
-    #[allow(dead_code, reason = "the page draws it")]
     pub(crate) picture: AnswerPicture,
     /// One per combination of factors.
     pub(crate) trials: Vec<TrialView<'a>>,
@@ -252,9 +251,22 @@ pub(crate) struct WarningItem {
     pub(crate) words: String,
 }
 
+/// What a table of facts is about: tables of one kind may be folded together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SheetKind {
+    /// The run, its machine and what was counted.
+    Run,
+    /// The settings of a scenario.
+    Settings,
+    /// The brokers.
+    Brokers,
+}
+
 /// A table of facts.
 #[derive(Debug, Clone)]
 pub(crate) struct Sheet {
+    /// What it is about.
+    pub(crate) kind: SheetKind,
     /// Its title.
     pub(crate) title: String,
     /// Its rows.

@@ -1,7 +1,6 @@
 //! What shows an answer at a glance.
 
 /// The picture beside an answer.
-#[allow(dead_code, reason = "the page draws it")]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) enum AnswerPicture {
     /// A figure of each trial.
@@ -23,7 +22,6 @@ pub(crate) enum AnswerPicture {
 }
 
 /// One bar.
-#[allow(dead_code, reason = "the page draws it")]
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AnswerBar {
     /// The trial.

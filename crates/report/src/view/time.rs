@@ -118,6 +118,24 @@ pub(crate) struct Sweep<'a> {
     pub(crate) flows: Vec<SweepFlow<'a>>,
 }
 
+impl Sweep<'_> {
+    /// What its user calls the factor: `record.size`, `linger.ms`.
+    pub(crate) fn name(&self) -> &str {
+        let mut flows = self.flows.iter();
+        let of_flow = |flow: &SweepFlow| self.factor.strip_prefix(flow.name)?.strip_prefix('.');
+        let path = flows.find_map(of_flow).unwrap_or(&self.factor);
+        path.strip_prefix("settings.").unwrap_or(path)
+    }
+
+    /// The flow whose rate is varied, where that is the factor.
+    pub(crate) fn flow_of_rate(&self) -> Option<&str> {
+        let shapes = [".shape.constant", ".shape.poisson"];
+        shapes
+            .iter()
+            .find_map(|shape| self.factor.strip_suffix(shape))
+    }
+}
+
 /// One flow's figures against the factor.
 #[derive(Debug, Clone)]
 pub(crate) struct SweepFlow<'a> {

@@ -94,6 +94,28 @@ pub(crate) fn paced() -> Vec<Scenario> {
     vec![parse(PACED)]
 }
 
+/// The same for long enough that its curves say something.
+pub(crate) fn paced_long() -> Vec<Scenario> {
+    vec![parse(&PACED.replace("hold: 4 s", "hold: 8 s"))]
+}
+
+/// The same with more settings than a page has space for.
+pub(crate) fn paced_very_often() -> Vec<Scenario> {
+    let times: Vec<String> = (1..=60).map(|ms| format!("{ms} ms")).collect();
+    let varied = format!(
+        "vary: {{writers.settings.linger.ms: [{}]}}\nstages:",
+        times.join(", ")
+    );
+    let text = PACED.replace("hold: 4 s", "hold: 8 s");
+    vec![parse(&text.replace("stages:", &varied))]
+}
+
+/// Rates that are varied, with a goal on the p99.
+pub(crate) fn rates() -> Vec<Scenario> {
+    let varied = "vary: {writers.shape.constant: [500/s, 1000/s, 2000/s]}\nstages:";
+    vec![parse(&PACED.replace("stages:", varied))]
+}
+
 /// The same with repeats.
 pub(crate) fn paced_often() -> Vec<Scenario> {
     vec![parse(&PACED.replace("repeats: 1", "repeats: 3"))]

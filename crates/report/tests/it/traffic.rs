@@ -35,10 +35,16 @@ fn line(key: RepeatKey, second: u64, subject: Subject, kind: EvidenceKind) -> Ev
     }
 }
 
+/// What is drawn, and what is said instead of a chart.
 fn titles(page: &str) -> Vec<&str> {
-    let parts = page.split("<figcaption><strong>").skip(1);
-    let titles = parts.filter_map(|part| Some(part.split_once("</strong>")?.0));
-    titles.collect()
+    let drawn = page.split("<figcaption><strong>").skip(1);
+    let lists = page.split("<ul class=\"numbers\">").skip(1);
+    let lists = lists.filter_map(|list| Some(list.split_once("</ul>")?.0));
+    let texts = lists.flat_map(|list| list.split("<li><strong>").skip(1));
+    let titles = drawn.chain(texts);
+    titles
+        .filter_map(|part| Some(part.split_once("</strong>")?.0))
+        .collect()
 }
 
 const LAG: &str = "Replica lag";

@@ -142,13 +142,20 @@ fn both(
     Some((settings?, group?))
 }
 
+impl ConsumerSettings {
+    /// Kafka 4.3's defaults.
+    pub fn of_kafka() -> ConsumerSettings {
+        defaults::<ConsumerSettings>()
+    }
+}
+
 /// Kafka 4.3's defaults, except that the operating system sizes the sockets' buffers.
 impl Default for ConsumerSettings {
     fn default() -> Self {
         ConsumerSettings {
             receive_buffer_bytes: None,
             send_buffer_bytes: None,
-            ..defaults::<ConsumerSettings>()
+            ..ConsumerSettings::of_kafka()
         }
     }
 }

@@ -184,13 +184,20 @@ pub(super) const METRICS: RefusedKeys = refuse(
 pub(super) const CODE: RefusedKeys =
     refuse(&["interceptor.classes"], "kgauge cannot load Java classes");
 
+impl ProducerSettings {
+    /// Kafka 4.3's defaults.
+    pub fn of_kafka() -> ProducerSettings {
+        defaults::<ProducerSettings>()
+    }
+}
+
 /// Kafka 4.3's defaults, except that the operating system sizes the sockets' buffers.
 impl Default for ProducerSettings {
     fn default() -> Self {
         ProducerSettings {
             send_buffer_bytes: None,
             receive_buffer_bytes: None,
-            ..defaults::<ProducerSettings>()
+            ..ProducerSettings::of_kafka()
         }
     }
 }

@@ -8,11 +8,13 @@ use kgauge_results::run::{
     BrokerRecord, DiskBaseline, DiskWrites, Environment, EvidenceKind, KafkaStart, MachineRecord,
     RepeatKey,
 };
-use serde_json::Value;
+use kgauge_scenario::{ConsumerSettings, ProducerSettings};
+use serde_json::{Value, json};
 
 use crate::format;
+use crate::text::setting_names::{self, SettingText};
 use crate::text::trial::name as trial_name;
-use crate::view::{Fact, Sheet};
+use crate::view::{Fact, Sheet, SheetKind};
 
 /// All sheets that have anything in them.
 pub(super) fn all(run: &RunRead, summary: &Summary) -> Vec<Sheet> {
@@ -64,8 +66,16 @@ fn disk_sheet(disk: &DiskBaseline) -> Sheet {
 
 fn sheet(title: &str, facts: Vec<Fact>) -> Sheet {
     Sheet {
+        kind: SheetKind::Run,
         title: title.to_owned(),
         facts,
+    }
+}
+
+fn sheet_of(kind: SheetKind, title: &str, facts: Vec<Fact>) -> Sheet {
+    Sheet {
+        kind,
+        ..sheet(title, facts)
     }
 }
 
@@ -273,7 +283,7 @@ fn generator(summary: &Summary) -> Vec<Fact> {
 }
 
 /// A trial's name and its settings.
-type TrialFacts = (String, Vec<Fact>);
+type TrialSettings = (String, Vec<SettingText>);
 
 /// The settings of each scenario, then what its trials have of their own. The plan is walked as
 /// JSON, so that whatever it comes to hold is shown without a change here.
@@ -295,64 +305,108 @@ fn plan_sheets(run: &RunRead) -> Vec<Sheet> {
             .unwrap_or_default()
             .to_owned()
     };
-    let mut scenarios: Vec<(String, Vec<TrialFacts>)> = Vec::new();
+    let defaults = FlowDefaults::of_kafka();
+    let mut scenarios: Vec<(String, Vec<TrialSettings>)> = Vec::new();
     for trial in trials {
         let (scenario, name) = (text(trial, "scenario"), text(trial, "name"));
-        let entry = (name, plan_facts(trial));
+        let entry = (name, plan_settings(trial, &defaults));
         match scenarios.iter_mut().find(|(known, _)| *known == scenario) {
             Some((_, trials)) => trials.push(entry),
             None => scenarios.push((scenario, vec![entry])),
         }
     }
-    let scenario_sheet = |(scenario, trials): (String, Vec<TrialFacts>)| {
-        let shared = |fact: &Fact| trials.iter().all(|(_, facts)| facts.contains(fact));
-        let first = trials.first().map_or(&[][..], |(_, facts)| facts);
-        let mut facts: Vec<Fact> = first.iter().filter(|fact| shared(fact)).cloned().collect();
-        for (trial, own) in &trials {
-            let own = own.iter().filter(|fact| !shared(fact));
-            facts.extend(own.map(|own| fact(&format!("{trial}: {}", own.name), &*own.value)));
-        }
-        sheet(&format!("Settings: {scenario}"), facts)
-    };
-    scenarios.into_iter().map(scenario_sheet).collect()
+    let sheet =
+        |(scenario, trials): (String, Vec<TrialSettings>)| scenario_sheet(scenario, &trials);
+    scenarios.into_iter().map(sheet).collect()
 }
 
-fn plan_facts(trial: &Value) -> Vec<Fact> {
-    let mut facts = Vec::new();
+/// What all trials share once, then what each has of its own; what somebody chose comes first.
+fn scenario_sheet(scenario: String, trials: &[TrialSettings]) -> Sheet {
+    let is_shared = |one: &SettingText| trials.iter().all(|(_, all)| all.contains(one));
+    let first = trials.first().map_or(&[][..], |(_, settings)| settings);
+    let mut shared: Vec<&SettingText> = first.iter().filter(|one| is_shared(one)).collect();
+    shared.sort_by_key(|one| !one.is_changed);
+    let mut facts: Vec<Fact> = shared
+        .into_iter()
+        .map(|one| fact(&one.name, &*one.value))
+        .collect();
+    for (trial, own) in trials {
+        let own = own.iter().filter(|one| !is_shared(one));
+        facts.extend(own.map(|own| fact(&format!("{trial}: {}", own.name), &*own.value)));
+    }
+    sheet_of(SheetKind::Settings, &scenario, facts)
+}
+
+fn plan_settings(trial: &Value, defaults: &FlowDefaults) -> Vec<SettingText> {
+    let mut settings = Vec::new();
     for key in ["topic", "stages", "repeats"] {
-        facts.extend(
-            trial
-                .get(key)
-                .map(|value| flat(key, value))
-                .unwrap_or_default(),
-        );
+        let value = trial.get(key).unwrap_or(&Value::Null);
+        flat(key, value, &Value::Null, &mut settings);
     }
     let flows = trial.get("flows").and_then(Value::as_array);
     for flow in flows.into_iter().flatten() {
-        let name = flow.get("name").and_then(Value::as_str).unwrap_or("flow");
-        facts.extend(flat(name, flow));
+        // The producers of an echo flow are inside of it, with their name.
+        let mut parts = [Some(flow), flow.get("produce")].into_iter().flatten();
+        let name = parts.find_map(|part| part.get("name")?.as_str());
+        let default = defaults.of(flow);
+        flat(name.unwrap_or("flow"), flow, default, &mut settings);
     }
-    facts
+    settings
 }
 
-/// Every leaf of a JSON value with its path.
-fn flat(path: &str, value: &Value) -> Vec<Fact> {
+/// Kafka's defaults in the form of a plan's flows.
+struct FlowDefaults {
+    produce: Value,
+    consume: Value,
+    echo: Value,
+}
+
+impl FlowDefaults {
+    fn of_kafka() -> FlowDefaults {
+        let producer = without_name(serde_json::to_value(ProducerSettings::of_kafka()));
+        let consumer = without_name(serde_json::to_value(ConsumerSettings::of_kafka()));
+        FlowDefaults {
+            produce: json!({"settings": producer}),
+            consume: json!({"settings": consumer}),
+            echo: json!({"produce": {"settings": producer}, "consumer_settings": consumer}),
+        }
+    }
+
+    fn of(&self, flow: &Value) -> &Value {
+        match flow.get("kind").and_then(Value::as_str) {
+            Some("produce") => &self.produce,
+            Some("consume") => &self.consume,
+            Some("echo") => &self.echo,
+            _ => &Value::Null,
+        }
+    }
+}
+
+/// Settings without `client.id`, which each flow has of its own.
+fn without_name(settings: serde_json::Result<Value>) -> Value {
+    let mut settings = settings.unwrap_or_default();
+    if let Some(fields) = settings.as_object_mut() {
+        fields.remove("client_id");
+    }
+    settings
+}
+
+/// Every leaf of a JSON value as a user writes it, next to the same of the defaults.
+fn flat(path: &str, value: &Value, default: &Value, settings: &mut Vec<SettingText>) {
     match value {
         Value::Object(fields) => {
-            let fields = fields.iter();
-            fields
-                .flat_map(|(key, value)| flat(&format!("{path}.{key}"), value))
-                .collect()
+            for (key, value) in fields {
+                let default = default.get(key).unwrap_or(&Value::Null);
+                flat(&format!("{path}.{key}"), value, default, settings);
+            }
         }
         Value::Array(values) => {
-            let values = values.iter().enumerate();
-            values
-                .flat_map(|(index, value)| flat(&format!("{path}[{index}]"), value))
-                .collect()
+            for (index, value) in values.iter().enumerate() {
+                flat(&format!("{path}[{index}]"), value, &Value::Null, settings);
+            }
         }
-        Value::Null => vec![fact(path, "not set")],
-        Value::String(text) => vec![fact(path, &**text)],
-        other => vec![fact(path, other.to_string())],
+        Value::Null => {}
+        value => settings.push(setting_names::setting(path, value, default)),
     }
 }
 
@@ -383,7 +437,7 @@ fn started_sheet(started: &KafkaStart) -> Sheet {
         facts.extend(settings.iter().map(own));
     }
     facts.retain(|fact| !fact.value.is_empty());
-    sheet("Apache Kafka startup", facts)
+    sheet_of(SheetKind::Brokers, "Apache Kafka startup", facts)
 }
 
 /// The brokers' settings as they answered: those that all share once, then each broker's own.
@@ -411,9 +465,9 @@ fn broker_sheets(environment: &Environment) -> Vec<Sheet> {
         let settings = settings.map(|(name, value)| fact(name, &**value));
         let mut facts = vec![fact("address", &*broker.address)];
         facts.extend(rack.into_iter().chain(settings));
-        sheet(&format!("Broker {}", broker.id), facts)
+        sheet_of(SheetKind::Brokers, &format!("Broker {}", broker.id), facts)
     };
-    let mut sheets = vec![sheet("Settings of all brokers", all)];
+    let mut sheets = vec![sheet_of(SheetKind::Brokers, "Settings of all brokers", all)];
     sheets.extend(brokers.iter().map(own));
     sheets
 }

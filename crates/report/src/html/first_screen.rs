@@ -1,0 +1,228 @@
+//! The first screen: question, answer, one picture, bottleneck, count check and severe caveats. A study has its
+//! questions with their answers.
+
+use kgauge_analyze::summary::GoalStatus;
+use kgauge_results::{SECOND_NS, Stage};
+
+use super::bars::{self, BarScale};
+use super::charts::{PageCharts, opens_with_chart};
+use super::{scenario_id, top};
+use crate::chart;
+use crate::format;
+use crate::markup::{Markup, unbroken};
+use crate::text;
+use crate::view::{AnswerBar, AnswerPicture, GoalView, PARTITIONS, ReportView, ScenarioView};
+
+/// Writes it.
+pub(super) fn write(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
+    let attributes = [
+        ("id", "answer"),
+        ("class", "first"),
+        ("aria-label", "Answer"),
+    ];
+    page.element("section", &attributes, |page| {
+        write_head(page, view);
+        match view.scenarios.as_slice() {
+            [only] => {
+                page.prose("p", &[("class", "answer")], &only.answer);
+                write_picture(page, only, charts);
+                if let Some(sentence) = &view.partitions {
+                    page.leaf("p", &[("class", "small")], PARTITIONS);
+                    page.prose("p", &[], sentence);
+                }
+                write_verdicts(page, view);
+                write_caveats(page, view);
+            }
+            scenarios => {
+                write_verdicts(page, view);
+                write_caveats(page, view);
+                write_questions(page, view, scenarios);
+            }
+        }
+    });
+    page.line();
+}
+
+/// Where and when, and the question: of a study its title too.
+fn write_head(page: &mut Markup, view: &ReportView) {
+    page.element("header", &[("class", "top")], |page| {
+        page.element("p", &[("class", "meta")], |page| {
+            page.leaf("strong", &[], &view.title);
+            let took = view.run.took.as_deref().unwrap_or("not finished");
+            let holds = holds(view).unwrap_or_default();
+            let facts = [&*view.target.name, &*view.run.started, &*holds, took];
+            for fact in facts.into_iter().filter(|fact| !fact.is_empty()) {
+                page.text(" · ");
+                page.text(&unbroken(fact));
+            }
+        });
+        let (head, rest) = match (view.scenarios.as_slice(), view.about.split_first()) {
+            ([only], _) if !only.question.is_empty() => (&only.question, &view.about[..]),
+            (_, Some((first, rest))) => (first, rest),
+            ([only], None) => (&only.name, &[][..]),
+            (_, None) => (&view.title, &[][..]),
+        };
+        page.prose("h1", &[], head);
+        for sentence in rest {
+            page.prose("p", &[("class", "about")], sentence);
+        }
+    });
+    page.line();
+}
+
+/// `3 × 60 s`, where all trials were held for as long and as often.
+fn holds(view: &ReportView) -> Option<String> {
+    const TENTH_NS: u64 = SECOND_NS / 10;
+    let trials = view.scenarios.iter().flat_map(|scenario| &scenario.trials);
+    let mut holds = trials.filter_map(|trial| {
+        let mut stages = trial.timelines.first()?.stages.iter();
+        let hold = stages.find(|span| span.stage == Stage::Hold)?;
+        let tenths = (hold.length_ns() + TENTH_NS / 2) / TENTH_NS;
+        Some((trial.summary.repeats_measured, tenths))
+    });
+    let first = holds.next()?;
+    let (repeats, tenths) = first;
+    let span = format::without_zeros(&format::span(tenths * TENTH_NS));
+    holds
+        .all(|other| other == first)
+        .then(|| format!("{repeats} × {span}"))
+}
+
+fn write_picture(page: &mut Markup, scenario: &ScenarioView, charts: &PageCharts) {
+    if opens_with_chart(scenario) {
+        let mut pictures = charts.pictures.iter().flatten();
+        if let Some(chart) = pictures.next() {
+            chart::write_figure(page, chart);
+        }
+    } else if let AnswerPicture::Bars { title, unit, bars } = &scenario.picture {
+        bars::write_figure(page, title, unit, bars);
+    }
+}
+
+/// Bottleneck, count check and goals, a line each.
+fn write_verdicts(page: &mut Markup, view: &ReportView) {
+    let trials = view.scenarios.iter().flat_map(|scenario| &scenario.trials);
+    let limits = text::bottlenecks::overview(trials.map(|trial| trial.summary));
+    page.element("dl", &[("class", "verdict")], |page| {
+        let row = |page: &mut Markup, name: &str, content: &dyn Fn(&mut Markup)| {
+            page.element("div", &[], |page| {
+                page.leaf("dt", &[], name);
+                page.element("dd", &[], |page| content(page));
+            });
+        };
+        if let Some(limits) = &limits {
+            row(page, "Bottleneck", &|page| {
+                page.text(&unbroken(limits));
+                if !view.limits.is_empty() {
+                    page.text(" ");
+                    let attributes = [("class", "small"), ("href", "#limits")];
+                    page.leaf("a", &attributes, "evidence");
+                }
+            });
+        }
+        if let Some(check) = &view.count_check {
+            row(page, "Count check", &|page| {
+                let (class, sign) = match check.is_good {
+                    true => ("check good", "✓"),
+                    false => ("check bad", "✗"),
+                };
+                page.leaf("span", &[("class", class)], sign);
+                page.text(" ");
+                page.text(&unbroken(&check.text));
+            });
+        }
+        if !view.verdicts.is_empty() {
+            row(page, "Goals", &|page| write_goals(page, &view.verdicts));
+        }
+    });
+    page.line();
+}
+
+/// The one goal, or how many of several have which result.
+fn write_goals(page: &mut Markup, goals: &[GoalView]) {
+    if let [goal] = goals {
+        return top::write_goal(page, goal);
+    }
+    let all = [
+        GoalStatus::NotHeld,
+        GoalStatus::NotMeasured,
+        GoalStatus::Undecided,
+        GoalStatus::Held,
+    ];
+    for status in all {
+        let count = goals.iter().filter(|goal| goal.word == status).count();
+        if count > 0 {
+            let (class, word) = top::goal_badge(status);
+            page.leaf("span", &[("class", class)], &format!("{count} {word}"));
+            page.text(" ");
+        }
+    }
+    page.leaf("a", &[("class", "small"), ("href", "#goals")], "details");
+}
+
+/// What must be known before any figure, a line each.
+fn write_caveats(page: &mut Markup, view: &ReportView) {
+    let caution = &view.target.caution;
+    if view.notices.is_empty() && caution.is_empty() {
+        return;
+    }
+    page.element("ul", &[("class", "caveats")], |page| {
+        for (index, notice) in view.notices.iter().enumerate() {
+            page.element("li", &[("class", "severe")], |page| {
+                page.text(&unbroken(&notice.short));
+                page.text(" ");
+                let link = format!("#{}", top::matter_id(index));
+                page.leaf("a", &[("class", "small"), ("href", &link)], "why");
+            });
+        }
+        if !caution.is_empty() {
+            page.prose("li", &[], caution);
+        }
+    });
+    page.line();
+}
+
+/// The bar that stands for a scenario: its only one, or the best.
+fn main_bar<'v>(scenario: &'v ScenarioView) -> Option<(&'v str, &'v AnswerBar)> {
+    let AnswerPicture::Bars { unit, bars, .. } = &scenario.picture else {
+        return None;
+    };
+    let best = bars.iter().find(|bar| bar.is_best);
+    Some((unit, best.or_else(|| bars.first())?))
+}
+
+/// A line for each question: with its answer, and with the bar of its main figure where others have the same unit.
+fn write_questions(page: &mut Markup, view: &ReportView, scenarios: &[ScenarioView]) {
+    let bars = scenarios.iter().filter_map(main_bar);
+    let unit = bars.clone().map(|(unit, _)| unit).next();
+    let of_unit = bars.filter(|(found, _)| Some(*found) == unit);
+    let of_unit: Vec<&AnswerBar> = of_unit.map(|(_, bar)| bar).collect();
+    let scale = BarScale::of(&of_unit).filter(|_| of_unit.len() > 1);
+    page.element("ul", &[("class", "questions")], |page| {
+        for (index, scenario) in scenarios.iter().enumerate() {
+            page.element("li", &[], |page| {
+                let question = match scenario.question.is_empty() {
+                    true => &scenario.name,
+                    false => &scenario.question,
+                };
+                let href = format!("#{}", scenario_id(index));
+                page.leaf("a", &[("href", &href)], question);
+                page.prose("p", &[], &scenario.answer);
+                let bar = main_bar(scenario).filter(|(found, _)| Some(*found) == unit);
+                if let (Some(scale), Some((unit, bar))) = (&scale, bar) {
+                    bars::write_row(page, scale, unit, "", bar);
+                }
+            });
+        }
+        if let Some(sentence) = &view.partitions {
+            page.element("li", &[], |page| {
+                page.leaf("span", &[("class", "question")], PARTITIONS);
+                page.prose("p", &[], sentence);
+            });
+        }
+    });
+    if let (Some(_), Some(unit)) = (&scale, unit) {
+        page.leaf("p", &[("class", "note")], &bars::legend(unit, &of_unit));
+    }
+    page.line();
+}
