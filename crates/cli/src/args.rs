@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ColorChoice, Parser, Subcommand};
-use kgauge_analyze::compare::{FigureKind, GateChoice};
+use kgauge_analyze::compare::GateChoice;
 
 use crate::built_in_args::BuiltInArgs;
 use crate::compare_with::With;

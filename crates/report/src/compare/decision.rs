@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-//! The result of a comparison in one sentence: what decides comes first, and nothing is called equal that is only noisy.
-=======
 //! The result of a comparison in one sentence. What decides comes first, and noise is not called equal.
->>>>>>> page
 
 use std::collections::BTreeMap;
 

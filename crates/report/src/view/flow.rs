@@ -2,8 +2,8 @@
 
 use kgauge_analyze::statistics::Spread;
 use kgauge_analyze::summary::{
-    FlowKind, FlowSummary, GoalVerdict, LatencySummary, LatenessCause, MetricUnit,
-    PublishedComparison, TrialSummary,
+    FlowKind, FlowSummary, GoalVerdict, LatencySummary, MetricUnit, PublishedComparison,
+    TrialSummary,
 };
 use kgauge_results::{Quantile, TimeKind};
 
