@@ -21,6 +21,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a built-in scenario, a study, a scenario file or a saved plan, and report the results
     Run(Box<RunArgs>),
+    /// Find the highest rate that keeps its goals
+    Capacity(Box<CapacityArgs>),
     /// List the built-in studies and the question that each answers
     Studies(StudiesArgs),
     /// Start and stop test clusters: embedded, or any release of Apache Kafka
@@ -41,7 +43,7 @@ pub(crate) enum Command {
 }
 
 /// Run a built-in scenario, a study, a scenario file or a saved plan, and report the results
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = help::RUN)]
 pub(crate) struct RunArgs {
     /// Built-in scenario (`throughput`, `latency`, `end-to-end`, `fan-out`), study name (see `kgauge
@@ -141,6 +143,86 @@ pub(crate) struct RunArgs {
 
     /// Serve a live page for browsers, and Prometheus metrics under /metrics. `HOST:PORT`, or a port
     /// on the loopback interface; 0 picks a free port and prints it
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) serve: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) built_in: BuiltInArgs,
+}
+
+/// Find the highest rate that keeps its goals
+#[derive(Debug, Args)]
+#[command(after_help = help::CAPACITY)]
+pub(crate) struct CapacityArgs {
+    /// Built-in scenario or scenario file; a file may have a `search` of its own [default: latency]
+    #[arg(value_name = "SCENARIO|FILE")]
+    pub(crate) what: Option<String>,
+
+    /// Cluster to test, as in `kgauge run` [default: embedded]
+    #[arg(long = "target", value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+
+    /// Distance of the two bounds at the end, such as `2 %` [default: 2 %]
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) width: Option<String>,
+
+    /// Length of a window; goals are judged window by window [default: 10 s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) window: Option<String>,
+
+    /// Stop in time with the best bounds found, such as `15 min` [default: until the bounds are found]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) budget: Option<String>,
+
+    /// Highest rate to try, such as `500k/s` [default: no limit]
+    #[arg(long, value_name = "RATE")]
+    pub(crate) max_rate: Option<String>,
+
+    /// Look with shorter windows and a width of 4 %
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Override one scenario value, as in `kgauge run`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// Number of searches; several give a confidence interval [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) repeat: Option<u32>,
+
+    /// Random seed [default: random, printed at start]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// Run folder; must be empty or not exist [default: a new one under `kgauge-runs`]
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Resume an interrupted search
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "out", "seed", "quick", "set", "repeat", "width", "window", "budget", "max_rate"])]
+    pub(crate) resume: Option<PathBuf>,
+
+    /// Keep the topics of the run and the data of an embedded cluster
+    #[arg(long)]
+    pub(crate) keep: bool,
+
+    /// Do not ask for confirmation before using an existing cluster
+    #[arg(long)]
+    pub(crate) yes: bool,
+
+    /// Broker metrics endpoints of an existing cluster, as in `kgauge run`
+    #[arg(long, value_name = "[ID=]URL")]
+    pub(crate) metrics: Vec<String>,
+
+    /// Use an unpacked Kafka release instead of Maven for `kafka:` targets
+    #[arg(long, value_name = "DIR")]
+    pub(crate) kafka_home: Option<PathBuf>,
+
+    /// Print summary.json instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Serve a live page for browsers, as in `kgauge run`
     #[arg(long, value_name = "ADDR")]
     pub(crate) serve: Option<String>,
 

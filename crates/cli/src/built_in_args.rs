@@ -9,7 +9,7 @@ use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
 
 /// Flags that fill in a built-in scenario.
-#[derive(Debug, Default, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Built-in scenarios (throughput, latency, end-to-end, fan-out)")]
 pub(crate) struct BuiltInArgs {
     /// Size of each record's value [default: 1 kB]
@@ -69,7 +69,27 @@ pub(crate) struct BuiltInArgs {
     write_scenario: Option<PathBuf>,
 }
 
+/// What flags say of a search rather than of a scenario.
+pub(crate) struct SearchFlags {
+    /// Goals, such as `p99 <= 20 ms`.
+    pub(crate) goals: Vec<String>,
+    /// How long a load at a bound is measured.
+    pub(crate) duration: Option<String>,
+}
+
 impl BuiltInArgs {
+    /// Takes out what a search decides.
+    pub(crate) fn take_search(&mut self) -> anyhow::Result<SearchFlags> {
+        if self.rate.is_some() {
+            let words = "--rate: the search finds the rate; use --max-rate to limit it";
+            return Err(stop(ExitStatus::BadInput, words));
+        }
+        Ok(SearchFlags {
+            goals: std::mem::take(&mut self.goals),
+            duration: self.duration.take(),
+        })
+    }
+
     /// The text of the built-in scenario that `what` names; `None` if it names something else.
     pub(crate) fn text(&self, what: &str) -> anyhow::Result<Option<String>> {
         let Some(built_in) = BuiltIn::named(what) else {

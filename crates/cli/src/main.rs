@@ -3,6 +3,7 @@
 mod args;
 mod audit;
 mod built_in_args;
+mod capacity;
 mod ceiling;
 mod cluster;
 mod compare;
@@ -54,6 +55,7 @@ fn command(command: &Command) -> anyhow::Result<ExitStatus> {
     open_files::raise_limit();
     match command {
         Command::Run(run) => run::run(run),
+        Command::Capacity(arguments) => capacity::capacity(arguments),
         Command::Studies(studies) => studies::list(studies),
         Command::Cluster(cluster) => cluster::cluster(cluster),
         Command::Compare(arguments) => compare::folders(arguments),

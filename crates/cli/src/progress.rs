@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kgauge_analyze::summary::CapacityBounds;
 use kgauge_live::{LiveObserver, LiveRunState, ProgressSnapshot};
 use kgauge_load::LoadProgress;
+use kgauge_report::text;
 use kgauge_runner::{Announcement, Observer, RepeatView, RunEvent, RunStep, RunTaps};
 use kgauge_scenario::format::{compact, nanoseconds, seconds};
 
@@ -88,6 +90,10 @@ impl Observer for TerminalObserver {
                     let rate = line.rate.note(view.load);
                     line.report(&load_words(view, rate, seen.unwrap_or_default()));
                 }
+            }
+            RunEvent::LoadJudged(judgement) => {
+                let bounds = CapacityBounds::from(judgement.strict);
+                self.remark(&text::capacity::judged(judgement.load, bounds));
             }
             RunEvent::TrialFailed { name, why } => {
                 self.remark(&format!("trial {name} failed: {why}"));

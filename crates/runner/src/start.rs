@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kgauge_results::run::{DiskBaseline, Environment, EventKind, RepeatKey};
+use kgauge_results::run::{DiskBaseline, Environment, EventKind, SearchRecord};
 use kgauge_scenario::{Plan, RepeatStep};
 use kgauge_target::{Target, TargetFacts, TargetSpec};
 
@@ -31,8 +31,10 @@ use crate::shared::SharedTarget;
 pub(crate) struct PreparedRun<'a> {
     pub(crate) session: Session<'a>,
     pub(crate) plan: Plan,
-    /// What is left to do, in order.
+    /// What is left to do, in order; searches add to it.
     pub(crate) steps: Vec<RepeatStep>,
+    /// What the searches of an interrupted run had found.
+    pub(crate) searches: SearchRecord,
 }
 
 /// Starts the target, checks that everything fits, and writes the plan. After an error no target is left.
@@ -79,6 +81,8 @@ pub(crate) fn prepare<'a>(
         let environment = environment(dir, &target, &facts, notes, disk);
         write_plan(request, opened, &plan, &environment, left_out)?;
     }
+    let earlier = opened.earlier.as_ref();
+    let searches = earlier.map(|earlier| earlier.searches.clone());
     let taps = observer.taps();
     if let Some((evidence, events)) = taps.lines {
         opened.folder.tap(evidence, events);
@@ -110,6 +114,7 @@ pub(crate) fn prepare<'a>(
         session,
         plan,
         steps,
+        searches: searches.unwrap_or_default(),
     })
 }
 
@@ -141,12 +146,8 @@ fn left_to_do(
     let question = request.question;
     let left_out = left_out(question, request.target, observer);
     let is_done = |step: &RepeatStep| {
-        let key = RepeatKey {
-            trial: step.trial,
-            repeat: step.repeat,
-        };
         let earlier = opened.earlier.as_ref();
-        earlier.is_some_and(|earlier| earlier.done.contains(&key))
+        earlier.is_some_and(|earlier| earlier.is_done(step))
     };
     let is_left_out = |step: &RepeatStep| left_out.iter().any(|(trial, _)| *trial == step.trial);
     let mut steps = question.order(opened.seed);
@@ -217,11 +218,16 @@ fn several_clusters(plan: &Plan) -> Option<String> {
     })
 }
 
-/// The plan without what will not run.
+/// The plan without what will not run; a search as long as its longest load.
 fn to_run(plan: &Plan, steps: &[RepeatStep]) -> Plan {
     let mut to_run = plan.clone();
     to_run
         .trials
         .retain(|trial| steps.iter().any(|step| step.trial == trial.index));
+    for trial in &mut to_run.trials {
+        if let Some(search) = &trial.search {
+            trial.stages.hold_ns = Some(search.window_ns * u64::from(search.windows));
+        }
+    }
     to_run
 }

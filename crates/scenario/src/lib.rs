@@ -47,6 +47,7 @@ mod record_size;
 pub mod reference;
 mod scenario;
 mod schedule;
+mod search;
 mod settings;
 mod shape;
 mod share;
@@ -91,6 +92,7 @@ pub use random::{Random, derive_seed};
 pub use record::{Content, HeadersPlan, KeyChoice, KeyPlan, RecordFile, RecordPlan, file_digest};
 pub use scenario::Scenario;
 pub use schedule::{Pacing, Schedule, Stripe};
+pub use search::{SearchGoal, SearchPlan, SearchedFlow};
 pub use settings::{
     Acks, AssignmentStrategy, Compression, CompressionCodec, GroupProtocol, Partitioner,
 };

@@ -11,6 +11,7 @@ use crate::path::{locate, put};
 use crate::plan::{Size, Trial};
 use crate::problem::{Problems, SourceLocation, SourceTexts};
 use crate::reader::{KeyMap, ValueReader};
+use crate::search;
 use crate::tree::{self, Value, YamlNode};
 use crate::vary::{self, FactorGroup};
 
@@ -223,7 +224,10 @@ impl Scenario {
                     .factors
                     .push((factor.path.clone(), choice.name.clone()));
             }
-            if let Some(written) = WrittenScenario::read_map(&mut reader, &tree) {
+            if let Some(mut written) = WrittenScenario::read_map(&mut reader, &tree) {
+                if written.search.is_some() && tree.get("repeats").is_none() {
+                    written.repeats = 1;
+                }
                 check(&mut reader, &tree, &written);
                 trials.push(trial(written, chosen, trials.len()));
             }
@@ -288,9 +292,10 @@ struct TrialChoice {
 }
 
 fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
+    let search = search::planned(&written);
     let published = written.published.into_iter().map(|one| one.item);
     let published = published.filter(|one| one.belongs_to(&chosen.factors));
-    Trial {
+    let mut trial = Trial {
         stages: adapted(written.stages, &written.flows, written.faults.is_empty()),
         index: u32::try_from(index).unwrap_or(u32::MAX),
         scenario: written.name,
@@ -314,10 +319,14 @@ fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
         goals: written.goals.into_iter().map(|goal| goal.item).collect(),
         published: published.map(|one| one.published).collect(),
         factors: chosen.factors,
-    }
+        search,
+        load: None,
+    };
+    search::at_full_speed(&mut trial);
+    trial
 }
 
-fn trial_name(factors: &[(String, String)]) -> String {
+pub(crate) fn trial_name(factors: &[(String, String)]) -> String {
     let parts: Vec<String> = factors
         .iter()
         .map(|(path, value)| match path.as_str() {

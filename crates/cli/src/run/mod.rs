@@ -24,17 +24,21 @@ use crate::print;
 use crate::progress::TerminalObserver;
 use crate::style::terminal_style;
 
-pub(crate) use resolve::settings_of;
+pub(crate) use resolve::{question, settings_of};
 
 /// Runs what the arguments name on every target, keeps everything in run folders, and reports.
 pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {
-    let question = resolve::question(arguments)?;
-    let targets = resolve::targets(arguments, &question)?;
+    run_question(arguments, &question(arguments)?)
+}
+
+/// Runs a question that has been read from the arguments.
+pub(crate) fn run_question(arguments: &RunArgs, question: &Question) -> anyhow::Result<ExitStatus> {
+    let targets = resolve::targets(arguments, question)?;
     let stopping = interrupt::listen("stopping: deleting topics, then writing the report")?;
     let server = serve(arguments, &stopping)?;
     let job = RunJob {
         arguments,
-        question: &question,
+        question,
         observed: match &server {
             Some(server) => Some(Arc::clone(&server.state)),
             None => {

@@ -14,7 +14,7 @@ use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
 
 /// What is to be run.
-pub(super) fn question(arguments: &RunArgs) -> anyhow::Result<Question> {
+pub(crate) fn question(arguments: &RunArgs) -> anyhow::Result<Question> {
     if let Some(dir) = &arguments.resume {
         return Ok(Question::resumed(dir)?);
     }

@@ -2,6 +2,7 @@
 
 mod audit;
 mod bars;
+mod capacity;
 pub(crate) mod compare;
 mod digest;
 mod drivers;
@@ -34,6 +35,8 @@ const STYLE: &str = include_str!("style.css");
 
 /// The charts of the whole page, made once: the page draws them and the script reads their numbers.
 struct Charts {
+    /// Per search.
+    searches: Vec<Vec<Chart>>,
     /// Per scenario.
     sweeps: Vec<Vec<Chart>>,
     /// Per scenario and trial; `None` where the page would become too large.
@@ -89,7 +92,9 @@ impl Charts {
                 .map_or_else(Vec::new, |sweep| curves::of_sweep(sweep, &id))
         });
         let sweeps: Vec<Vec<Chart>> = sweeps.collect();
-        let sweep_bytes: usize = sweeps.iter().flatten().map(Chart::bytes_about).sum();
+        let searches = capacity::charts(view);
+        let first = searches.iter().chain(&sweeps).flatten();
+        let sweep_bytes: usize = first.map(Chart::bytes_about).sum();
         let mut room = ByteBudget {
             bytes: (CHART_BYTES_MAX - HEAT_BYTES_MIN).saturating_sub(sweep_bytes),
         };
@@ -110,12 +115,16 @@ impl Charts {
             .collect();
         room.bytes += HEAT_BYTES_MIN;
         fill_room(view, &mut trials, room);
-        Self { sweeps, trials }
+        Self {
+            searches,
+            sweeps,
+            trials,
+        }
     }
 
     /// The numbers of all charts, in the order of the page.
     fn numbers(&self) -> Vec<Numbers<'_>> {
-        let sweeps = self.sweeps.iter().flatten();
+        let sweeps = self.searches.iter().chain(&self.sweeps).flatten();
         let lines = |chart| Numbers::Lines(ChartData::of(chart));
         let mut numbers: Vec<Numbers<'_>> = sweeps.map(lines).collect();
         for trial in self.trials.iter().flatten().flatten() {
@@ -193,6 +202,7 @@ fn write_body(page: &mut Markup, view: &ReportView, charts: &Charts) {
     page.element("main", &[], |page| {
         top::write_notices(page, view);
         top::write_short(page, view);
+        capacity::write(page, view, &charts.searches);
         top::write_warnings(page, view);
         figures::write(page, view);
         latency::write(page, view);

@@ -1,5 +1,6 @@
 //! The report in a terminal: answers, tables of figures, warnings, and where to find the rest.
 
+mod capacity;
 pub(crate) mod compare;
 mod drivers;
 pub(crate) mod figures;
@@ -23,6 +24,12 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
         lines: Vec::new(),
     };
     write_top(&mut writer, view);
+    if !view.capacities.is_empty() {
+        capacity::write(&mut writer, view.capacities);
+        write_warnings(&mut writer, view);
+        write_places(&mut writer, view);
+        return writer.text();
+    }
     write_answers(&mut writer, &view.scenarios);
     if let Some(sentence) = &view.partitions {
         writer.gap();
@@ -41,9 +48,7 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     write_list(&mut writer, "Copies on the target cluster", &view.mirrors);
     write_list(&mut writer, "Durability", &view.acked);
     write_places(&mut writer, view);
-    let mut text = writer.lines.join("\n");
-    text.push('\n');
-    text
+    writer.text()
 }
 
 /// Lines under construction.
@@ -63,6 +68,13 @@ impl Writer {
     /// A finished line of our own.
     fn line(&mut self, line: String) {
         self.lines.push(line);
+    }
+
+    /// All lines.
+    fn text(self) -> String {
+        let mut text = self.lines.join("\n");
+        text.push('\n');
+        text
     }
 
     /// A sentence, wrapped and painted.

@@ -3,6 +3,7 @@
 //! One file for each kind of finding. Terminal, pages, Markdown and JSON show the same texts.
 
 pub mod bottleneck;
+pub mod capacity;
 pub mod comparison;
 pub mod driver;
 pub(crate) mod event;

@@ -38,6 +38,7 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
         notices,
         target: target(run, summary),
         scenarios: scenarios(run, summary),
+        capacities: &summary.capacities,
         partitions: summary
             .partitions_needed
             .as_ref()
@@ -179,7 +180,7 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
         let summaries: Vec<&'a TrialSummary> = summary
             .trials
             .iter()
-            .filter(|trial| trial.scenario == name)
+            .filter(|trial| trial.scenario == name && is_shown(summary, trial.index))
             .collect();
         let trials: Vec<TrialView<'a>> = summaries
             .iter()
@@ -192,12 +193,27 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
             question: summaries
                 .first()
                 .map_or_else(String::new, |one| one.question.clone()),
-            answer: words::answer(summary, &summaries, &trials),
+            answer: words::capacity(summary, name)
+                .unwrap_or_else(|| words::answer(summary, &summaries, &trials)),
             trials,
             sweep,
         }
     };
     names.into_iter().map(scenario).collect()
+}
+
+/// Whether a trial has a place of its own in the report. Of the loads of a search, those at its bounds have; its curve
+/// shows the others.
+fn is_shown(summary: &Summary, trial: u32) -> bool {
+    let mut searches = summary.capacities.iter().flat_map(|one| &one.searches);
+    let is_hidden = searches.any(|search| {
+        let bounds = [search.strict.lower, search.strict.upper];
+        let mut at_bounds = bounds.into_iter().flatten();
+        let mut steps = search.steps.iter();
+        let is_bound = |rate: f64| search.load_at(rate).is_some_and(|load| load.trial == trial);
+        steps.any(|step| step.trial == trial) && !at_bounds.any(is_bound)
+    });
+    !is_hidden
 }
 
 /// Whether the values of a factor are names by themselves: of single changes and of listed combinations.
