@@ -175,7 +175,11 @@ impl ActiveSearch {
         let load_ns = stages_ns + BETWEEN_NS;
         let end_ns = u128::from(self.took_ns()) + u128::from(load_ns);
         if self.budget.is_some_and(|budget| end_ns > budget.as_nanos()) {
-            return Choice::End(SearchEnd::Budget);
+            return Choice::End(match reason {
+                // The bounds are found; only the curve is not complete.
+                LoadReason::Curve => SearchEnd::Found,
+                LoadReason::Bracket | LoadReason::Narrow | LoadReason::Confirm => SearchEnd::Budget,
+            });
         }
         Choice::Load {
             rate,

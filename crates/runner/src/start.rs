@@ -218,14 +218,15 @@ fn several_clusters(plan: &Plan) -> Option<String> {
     })
 }
 
-/// The plan without what will not run; a search as long as its longest load.
+/// The plan without what will not run. A search whose rate is limited is as long as its longest load; of others, the
+/// bound for full speed says more than most targets do.
 fn to_run(plan: &Plan, steps: &[RepeatStep]) -> Plan {
     let mut to_run = plan.clone();
     to_run
         .trials
         .retain(|trial| steps.iter().any(|step| step.trial == trial.index));
     for trial in &mut to_run.trials {
-        if let Some(search) = &trial.search {
+        if let Some(search) = trial.search.as_ref().filter(|one| one.rate_max.is_some()) {
             trial.stages.hold_ns = Some(search.window_ns * u64::from(search.windows));
         }
     }

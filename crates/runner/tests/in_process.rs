@@ -265,7 +265,7 @@ name: limited
 question: How much can it take?
 topic: {partitions: 1}
 flows:
-  - {name: writers, kind: produce, shape: max, record: {size: 100 B}, settings: {linger.ms: 0}}
+  - {name: writers, kind: produce, shape: max, record: {size: 100 B}, settings: {batch.size: 4 KiB, buffer.memory: 256 KiB}}
 stages: {warm-up: 1 s, drain: 10 s}
 faults:
   - {at: start, node: all, api: produce, capacity: 1k/s}

@@ -10,7 +10,6 @@ use crate::keys::scenario::WrittenScenario;
 use crate::path::place;
 use crate::reader::ValueReader;
 use crate::record_size::exceeded_limits;
-use crate::search;
 use crate::settings::{Acks, Partitioner};
 use crate::shape::Shape;
 use crate::suggest::shorten;
@@ -30,7 +29,6 @@ pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Wri
     figures(reader, written);
     faults(reader, written);
     mirror(reader, tree, written);
-    search::check(reader, tree, written);
 }
 
 /// A mirror needs a flow that reads the copy.

@@ -33,6 +33,7 @@ mod key_definition;
 mod key_map;
 mod key_table;
 mod keys;
+mod load;
 mod numeric;
 mod order;
 mod path;
@@ -60,6 +61,7 @@ mod units;
 mod value_kind;
 mod vary;
 mod volume;
+mod written_search;
 
 pub use built_in::{BuiltIn, BuiltInError, BuiltInOptions};
 pub use cluster_needs::{BrokerCount, ClusterNeeds};

@@ -7,13 +7,14 @@ use crate::flow_values::ConsumeEnd;
 use crate::keys::flow::{EchoFlow, FlowPlan};
 use crate::keys::scenario::{SizesKeys, WrittenScenario};
 use crate::keys::stages::Stages;
+use crate::load::{at_full_speed, trial_name};
 use crate::path::{locate, put};
 use crate::plan::{Size, Trial};
 use crate::problem::{Problems, SourceLocation, SourceTexts};
 use crate::reader::{KeyMap, ValueReader};
-use crate::search;
 use crate::tree::{self, Value, YamlNode};
 use crate::vary::{self, FactorGroup};
+use crate::written_search;
 
 /// The maximum number of trials of a scenario: more is a typo, and would take days.
 const TRIALS_MAX: usize = 500;
@@ -229,6 +230,7 @@ impl Scenario {
                     written.repeats = 1;
                 }
                 check(&mut reader, &tree, &written);
+                written_search::check(&mut reader, &tree, &written);
                 trials.push(trial(written, chosen, trials.len()));
             }
         }
@@ -292,7 +294,7 @@ struct TrialChoice {
 }
 
 fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
-    let search = search::planned(&written);
+    let search = written_search::planned(&written);
     let published = written.published.into_iter().map(|one| one.item);
     let published = published.filter(|one| one.belongs_to(&chosen.factors));
     let mut trial = Trial {
@@ -322,19 +324,8 @@ fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
         search,
         load: None,
     };
-    search::at_full_speed(&mut trial);
+    at_full_speed(&mut trial);
     trial
-}
-
-pub(crate) fn trial_name(factors: &[(String, String)]) -> String {
-    let parts: Vec<String> = factors
-        .iter()
-        .map(|(path, value)| match path.as_str() {
-            vary::ONE_AT_A_TIME | vary::LISTED => value.clone(),
-            path => format!("{path}={value}"),
-        })
-        .collect();
-    parts.join(", ")
 }
 
 /// Puts a value at a path, or notes why that cannot be.

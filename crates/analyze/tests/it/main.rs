@@ -4,6 +4,7 @@
 
 mod audit;
 mod blame;
+mod capacity;
 mod compare;
 mod damage;
 mod drivers;

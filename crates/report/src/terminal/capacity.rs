@@ -156,3 +156,41 @@ fn write_settings(writer: &mut Writer, capacities: &[CapacitySummary]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TerminalStyle;
+    use crate::text::capacity::tests::capacity;
+
+    fn text(capacities: &[CapacitySummary]) -> String {
+        let mut writer = Writer {
+            style: TerminalStyle::default(),
+            lines: Vec::new(),
+        };
+        write(&mut writer, capacities);
+        writer.text()
+    }
+
+    #[test]
+    fn one_search_fits_on_a_screen_with_its_curve() {
+        let text = text(&[capacity()]);
+        assert!(text.lines().count() <= 20, "{text}");
+        let row = |name: &str| text.lines().find(|line| line.starts_with(name));
+        let p99 = row("p99").unwrap_or_default();
+        assert!(p99.contains("3.10 ms") && p99.ends_with("38.0 ms ✗"), "{text}");
+        let rates = row("records/s").unwrap_or_default();
+        assert!(rates.contains("41.2 k") && rates.ends_with("420 k"), "{text}");
+    }
+
+    #[test]
+    fn settings_are_side_by_side() {
+        let of = |name: &str| CapacitySummary {
+            name: name.to_owned(),
+            ..capacity()
+        };
+        let text = text(&[of("linger.ms=0"), of("linger.ms=5")]);
+        let is_row = |line: &&str| line.starts_with("linger.ms=") && line.contains("412,000");
+        assert_eq!(text.lines().filter(is_row).count(), 2, "{text}");
+    }
+}

@@ -7,6 +7,7 @@ use crate::key_definition::ValueForm;
 use crate::key_map::key_map;
 use crate::problem::SourceLocation;
 use crate::reader::ValueReader;
+use crate::search::{CONSUMERS_KEEP_UP, FOLLOWERS_KEEP_UP};
 use crate::suggest::shorten;
 use crate::value_kind::{
     DAY_NS, ListItem, ValueKind, fraction, length, name, placed_list, text, time,
@@ -18,11 +19,6 @@ const WINDOW_NS_MIN: u64 = 1_000_000_000;
 const WIDTH_MIN: f64 = 0.001;
 /// A larger width is a guess.
 const WIDTH_MAX: f64 = 0.5;
-
-/// The goal that consumers do not fall behind.
-pub(crate) const CONSUMERS_KEEP_UP: &str = "consumers keep up";
-/// The goal that followers do not fall behind.
-pub(crate) const FOLLOWERS_KEEP_UP: &str = "followers keep up";
 
 key_map! {
     /// A search as written.
