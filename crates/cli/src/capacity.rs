@@ -1,6 +1,7 @@
 //! `kgauge capacity`: a run whose scenario gets a search for the highest rate that keeps its goals.
 
-use kgauge_scenario::BuiltIn;
+use kgauge_runner::Question;
+use kgauge_scenario::{BuiltIn, SearchGoal};
 
 use crate::args::{CapacityArgs, RunArgs};
 use crate::exit::{ExitStatus, stop};
@@ -16,12 +17,29 @@ const QUICK: [(&str, &str); 3] = [
 /// Searches, keeps everything in a run folder, and reports.
 pub(crate) fn capacity(arguments: &CapacityArgs) -> anyhow::Result<ExitStatus> {
     let arguments = run_arguments(arguments)?;
-    let question = run::question(&arguments)?;
+    let mut question = run::question(&arguments)?;
     if question.trials.iter().all(|trial| trial.search.is_none()) {
         let words = "the search has no goal\n  add one, such as --goal 'p99 <= 20 ms'";
         return Err(stop(ExitStatus::BadInput, words));
     }
+    ask_for_capacity(&mut question, arguments.what.as_deref());
     run::run_question(&arguments, &question)
+}
+
+/// A built-in scenario asks for something else.
+fn ask_for_capacity(question: &mut Question, what: Option<&str>) {
+    if what.and_then(BuiltIn::named).is_none() {
+        return;
+    }
+    question.name = format!("capacity-{}", question.name);
+    for trial in &mut question.trials {
+        if let Some(search) = &trial.search {
+            let goals = search.goals.len() - search.added as usize;
+            let goals = search.goals[..goals].iter().map(SearchGoal::text);
+            let goals: Vec<&str> = goals.collect();
+            trial.question = format!("What is the highest rate with {}?", goals.join(" and "));
+        }
+    }
 }
 
 /// The run that the arguments mean: what they say of the search becomes settings of the scenario.

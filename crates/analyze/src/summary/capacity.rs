@@ -40,11 +40,28 @@ pub struct CapacitySummary {
     /// Mean size of a record's key, value and headers in bytes, to turn records into bytes; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record_bytes: Option<f64>,
+    /// The settings that the capacity depends on most.
+    pub setup: CapacitySetup,
     /// The searches, in order.
     pub searches: Vec<CapacitySearch>,
     /// The strict lower bounds of several searches; absent with fewer than two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_searches: Option<Spread>,
+}
+
+/// Settings of the topic and of the first searched flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CapacitySetup {
+    /// Partitions of the topic.
+    pub partitions: u32,
+    /// Replicas of each.
+    pub replication_factor: u16,
+    /// Producers of all searched flows.
+    pub producers: u32,
+    /// Kafka's `acks`: `0`, `1` or `all`.
+    pub acks: String,
+    /// Kafka's `compression.type`.
+    pub compression: String,
 }
 
 /// One search.

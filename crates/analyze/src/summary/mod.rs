@@ -26,7 +26,7 @@ use serde::Serialize;
 pub use blame::{ClientWait, LatenessCause};
 pub use build::{followers_behind, is_warm, recorded_search, void_cause};
 pub use capacity::{
-    CapacityBounds, CapacityLoad, CapacitySearch, CapacityStep, CapacitySummary, CapacityWindow,
+    CapacityBounds, CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary, CapacityWindow,
     LoadVerdict,
 };
 pub use driver::{DriverComparison, DriverRow, DriverSummary};

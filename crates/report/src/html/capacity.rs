@@ -34,6 +34,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView, charts: &[Vec<Chart>])
             if !capacity.name.is_empty() {
                 page.leaf("h3", &[], &capacity.name);
             }
+            page.prose("p", &[("class", "small")], &words::setup(capacity));
             if let Some(sentence) = words::over_searches(capacity) {
                 page.prose("p", &[("class", "lead")], &sentence);
             }

@@ -21,6 +21,7 @@ pub(super) fn write(writer: &mut Writer, capacities: &[CapacitySummary]) {
 }
 
 fn write_one(writer: &mut Writer, capacity: &CapacitySummary) {
+    writer.sentence(Some(Ink::Soft), &words::setup(capacity), "", "  ");
     if let Some(sentence) = words::over_searches(capacity) {
         writer.gap();
         writer.sentence(Some(Ink::Strong), &sentence, "", "  ");

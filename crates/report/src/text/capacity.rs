@@ -161,6 +161,26 @@ pub fn cost(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
     format!("{trials}{void}, {took}.{end}")
 }
 
+/// `Records of 1.00 kB, acks=all, 1 producer, 6 partitions, 3 replicas, lz4.`
+pub fn setup(capacity: &CapacitySummary) -> String {
+    let setup = &capacity.setup;
+    let size = capacity.record_bytes.map(|bytes| {
+        let bytes = format::decimal_bytes(bytes);
+        format!("records of {}", format::without_zeros(&bytes))
+    });
+    let compression = (setup.compression != "none").then(|| setup.compression.clone());
+    let parts = [
+        size,
+        Some(format!("acks={}", setup.acks)),
+        Some(format::counted(setup.producers.into(), "producer")),
+        Some(format::counted(setup.partitions.into(), "partition")),
+        Some(format::counted(setup.replication_factor.into(), "replica")),
+        compression,
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{}.", format::capital(&parts.join(", ")))
+}
+
 /// `3 searches: 412,000 records/s (95 % interval 405,000 to 419,000).`
 pub fn over_searches(capacity: &CapacitySummary) -> Option<String> {
     let spread = capacity.over_searches.as_ref()?;
@@ -223,7 +243,7 @@ pub fn value(load: &CapacityLoad) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use kgauge_analyze::summary::{CapacityStep, CapacityWindow, LoadVerdict};
+    use kgauge_analyze::summary::{CapacitySetup, CapacityStep, CapacityWindow, LoadVerdict};
 
     use super::*;
 
@@ -281,6 +301,13 @@ pub(crate) mod tests {
             width: 0.02,
             window_s: 10.0,
             record_bytes: Some(1_000.0),
+            setup: CapacitySetup {
+                partitions: 6,
+                replication_factor: 3,
+                producers: 1,
+                acks: "all".to_owned(),
+                compression: "lz4".to_owned(),
+            },
             searches: vec![CapacitySearch {
                 repeat: 0,
                 full_speed: Some(500_000.0),
@@ -321,6 +348,10 @@ pub(crate) mod tests {
         assert_eq!(
             limit(search).unwrap(),
             "Bottleneck at the upper bound: disk."
+        );
+        assert_eq!(
+            setup(&capacity),
+            "Records of 1 kB, acks=all, 1 producer, 6 partitions, 3 replicas, lz4."
         );
         assert_eq!(
             cost(&capacity, search),

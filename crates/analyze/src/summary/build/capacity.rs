@@ -2,17 +2,18 @@
 
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{JudgedWindow, LoadReason, MeasuredLoad, RepeatKey, SearchRun, VoidCause};
-use kgauge_scenario::{SearchGoal, SearchPlan, Trial};
+use kgauge_scenario::{FlowPlan, ProduceFlow, SearchGoal, SearchPlan, Trial};
 
-use crate::summary::capacity::{
-    CapacityBounds, CapacityLoad, CapacitySearch, CapacityStep, CapacitySummary, CapacityWindow,
-    LoadVerdict,
-};
+use super::ack::acks_value;
 use crate::search::{
     GoalWindow, LoadClass, ReadingKind, Search, SearchSettings, typical_band,
 };
 use crate::series::wire_hold;
 use crate::statistics::Spread;
+use crate::summary::capacity::{
+    CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary, CapacityWindow,
+    LoadVerdict,
+};
 use crate::summary::{Bottleneck, Factor, LatenessCause, TrialSummary};
 
 const NS_PER_S: f64 = 1e9;
@@ -65,8 +66,28 @@ fn summary(
         width: search.width,
         window_s: search.window_ns as f64 / NS_PER_S,
         record_bytes: record_bytes(trial, search),
+        setup: setup(trial, search),
         over_searches: Spread::of(&lower).filter(|_| lower.len() > 1),
         searches,
+    }
+}
+
+fn setup(trial: &Trial, search: &SearchPlan) -> CapacitySetup {
+    let is_searched = |flow: &&ProduceFlow| {
+        let mut searched = search.flows.iter();
+        searched.any(|one| one.name == flow.name)
+    };
+    let flows = trial.flows.iter().filter_map(FlowPlan::produces);
+    let flows: Vec<&ProduceFlow> = flows.filter(is_searched).collect();
+    let settings = flows.first().map(|flow| &flow.settings);
+    let acks = settings.map(|settings| acks_value(settings.acks));
+    let codec = settings.map(|settings| settings.compression.codec.name());
+    CapacitySetup {
+        partitions: trial.topic.partitions,
+        replication_factor: trial.topic.replication,
+        producers: flows.iter().map(|flow| flow.producers).sum(),
+        acks: acks.unwrap_or_default().to_owned(),
+        compression: codec.unwrap_or_default().to_owned(),
     }
 }
 
@@ -77,7 +98,7 @@ fn texts(goals: &[SearchGoal]) -> Vec<String> {
 /// The mean size of a record of the searched flows.
 fn record_bytes(trial: &Trial, search: &SearchPlan) -> Option<f64> {
     let of_flow = |name: &str| {
-        let mut flows = trial.flows.iter().filter_map(|flow| flow.produces());
+        let mut flows = trial.flows.iter().filter_map(FlowPlan::produces);
         let flow = flows.find(|flow| flow.name == name)?;
         Some(flow.record.logical_bytes_mean())
     };
