@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kgauge_scenario::{BuiltIn, BuiltInOptions};
+use kgauge_scenario::{BuiltIn, BuiltInOptions, SearchOptions};
 
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
@@ -67,26 +67,23 @@ pub(crate) struct BuiltInArgs {
     /// Also write the scenario to this new file, to change and run it later
     #[arg(long, value_name = "FILE")]
     write_scenario: Option<PathBuf>,
-}
 
-/// What flags say of a search rather than of a scenario.
-pub(crate) struct SearchFlags {
-    /// Goals, such as `p99 <= 20 ms`.
-    pub(crate) goals: Vec<String>,
-    /// How long a load at a bound is measured.
-    pub(crate) duration: Option<String>,
+    /// The search of `kgauge capacity`
+    #[arg(skip)]
+    pub(crate) search: Option<SearchOptions>,
 }
 
 impl BuiltInArgs {
-    /// Takes out what a search decides.
-    pub(crate) fn take_search(&mut self) -> anyhow::Result<SearchFlags> {
+    /// Takes out what a search decides: its goals, and how long a load at a bound is measured.
+    pub(crate) fn take_search(&mut self) -> anyhow::Result<SearchOptions> {
         if self.rate.is_some() {
             let words = "--rate: the search finds the rate; use --max-rate to limit it";
             return Err(stop(ExitStatus::BadInput, words));
         }
-        Ok(SearchFlags {
+        let duration = self.duration.take();
+        Ok(SearchOptions {
             goals: std::mem::take(&mut self.goals),
-            duration: self.duration.take(),
+            settings: duration.into_iter().map(|time| ("duration", time)).collect(),
         })
     }
 
@@ -128,6 +125,7 @@ impl BuiltInArgs {
             replication: self.replication,
             duration: self.duration.clone(),
             goals: self.goals.clone(),
+            search: self.search.clone(),
         }
     }
 }

@@ -1,79 +1,55 @@
 //! `kgauge capacity`: a run whose scenario gets a search for the highest rate that keeps its goals.
 
-use kgauge_runner::Question;
-use kgauge_scenario::{BuiltIn, SearchGoal};
+use kgauge_scenario::{BuiltIn, SearchOptions};
 
 use crate::args::{CapacityArgs, RunArgs};
 use crate::exit::{ExitStatus, stop};
 use crate::run;
 
-/// What a first look changes in a built-in scenario, whose loads are otherwise measured for a minute.
-const QUICK: [(&str, &str); 3] = [
-    ("search.window", "2 s"),
-    ("search.duration", "8 s"),
-    ("search.width", "4 %"),
-];
-
 /// Searches, keeps everything in a run folder, and reports.
 pub(crate) fn capacity(arguments: &CapacityArgs) -> anyhow::Result<ExitStatus> {
     let arguments = run_arguments(arguments)?;
-    let mut question = run::question(&arguments)?;
-    if question.trials.iter().all(|trial| trial.search.is_none()) {
-        let words = "the search has no goal\n  add one, such as --goal 'p99 <= 20 ms'";
-        return Err(stop(ExitStatus::BadInput, words));
-    }
-    ask_for_capacity(&mut question, arguments.what.as_deref());
-    run::run_question(&arguments, &question)
-}
-
-/// A built-in scenario asks for something else.
-fn ask_for_capacity(question: &mut Question, what: Option<&str>) {
-    if what.and_then(BuiltIn::named).is_none() {
-        return;
-    }
-    question.name = format!("capacity-{}", question.name);
-    for trial in &mut question.trials {
-        if let Some(search) = &trial.search {
-            let goals = search.goals.len() - search.added as usize;
-            let goals = search.goals[..goals].iter().map(SearchGoal::text);
-            let goals: Vec<&str> = goals.collect();
-            trial.question = format!("What is the highest rate with {}?", goals.join(" and "));
-        }
+    let question = run::question(&arguments)?;
+    match question.trials.iter().any(|trial| trial.search.is_some()) {
+        true => run::run_question(&arguments, &question),
+        false => Err(without_goal()),
     }
 }
 
-/// The run that the arguments mean: what they say of the search becomes settings of the scenario.
+fn without_goal() -> anyhow::Error {
+    let words = "the search has no goal\n  add one, such as --goal 'p99 <= 20 ms'";
+    stop(ExitStatus::BadInput, words)
+}
+
+/// The run that the arguments mean: a built-in scenario is written with a search, others get settings of a search.
 fn run_arguments(arguments: &CapacityArgs) -> anyhow::Result<RunArgs> {
     let mut built_in = arguments.built_in.clone();
-    let flags = built_in.take_search()?;
+    let mut search = built_in.take_search()?;
+    let settings = [
+        ("window", &arguments.window),
+        ("width", &arguments.width),
+        ("budget", &arguments.budget),
+        ("max-rate", &arguments.max_rate),
+    ];
+    let settings = settings.into_iter();
+    let given = settings.filter_map(|(key, value)| Some((key, value.clone()?)));
+    search.settings.extend(given);
+    let mut set = Vec::new();
     let what = match (&arguments.what, &arguments.resume) {
         (None, None) => Some(BuiltIn::Latency.name().to_owned()),
         (what, _) => what.clone(),
     };
-    let is_built_in = what.as_deref().and_then(BuiltIn::named).is_some();
-    let mut set = Vec::new();
-    let mut put = |path: &str, value: &str| set.push(format!("{path}={value}"));
-    if arguments.quick && is_built_in {
-        QUICK.iter().for_each(|(path, value)| put(path, value));
-    }
-    if !flags.goals.is_empty() {
-        put("search.goals", &list(&flags.goals));
-    }
-    let values = [
-        ("search.duration", &flags.duration),
-        ("search.window", &arguments.window),
-        ("search.width", &arguments.width),
-        ("search.budget", &arguments.budget),
-        ("search.max-rate", &arguments.max_rate),
-    ];
-    for (path, value) in values {
-        if let Some(value) = value {
-            put(path, value);
+    if what.as_deref().and_then(BuiltIn::named).is_some() {
+        if search.goals.is_empty() {
+            return Err(without_goal());
         }
-    }
-    // A scenario's `repeats` may be meant for its trials: a search takes minutes, and is repeated only on request.
-    if arguments.repeat.is_none() {
-        put("repeats", "1");
+        built_in.search = Some(search);
+    } else {
+        set.extend(settings_of(&search));
+        // A scenario's `repeats` may be meant for its trials. A search takes minutes, and is repeated only on request.
+        if arguments.repeat.is_none() {
+            set.push("repeats=1".to_owned());
+        }
     }
     set.extend(arguments.set.iter().cloned());
     Ok(RunArgs {
@@ -96,10 +72,13 @@ fn run_arguments(arguments: &CapacityArgs) -> anyhow::Result<RunArgs> {
     })
 }
 
-/// A list as a scenario has it: `["p99 <= 20 ms"]`.
-fn list(goals: &[String]) -> String {
-    let quoted = goals.iter().map(|goal| format!("{goal:?}"));
-    format!("[{}]", quoted.collect::<Vec<_>>().join(", "))
+/// Paths and values, as for `--set`.
+fn settings_of(search: &SearchOptions) -> Vec<String> {
+    let quoted: Vec<String> = search.goals.iter().map(|goal| format!("{goal:?}")).collect();
+    let goals = (!quoted.is_empty()).then(|| format!("search.goals=[{}]", quoted.join(", ")));
+    let settings = search.settings.iter();
+    let settings = settings.map(|(key, value)| format!("search.{key}={value}"));
+    goals.into_iter().chain(settings).collect()
 }
 
 #[cfg(test)]
@@ -119,21 +98,22 @@ mod tests {
     }
 
     #[test]
-    fn flags_become_settings_of_the_search() {
+    fn flags_become_the_search_of_a_built_in_scenario() {
         let run = parsed(&["--goal", "p99 <= 20 ms", "--budget", "15 min", "--quick"]).unwrap();
         assert_eq!(run.what.as_deref(), Some("latency"));
-        for setting in [
-            "search.goals=[\"p99 <= 20 ms\"]",
-            "search.budget=15 min",
-            "search.window=2 s",
-            "repeats=1",
-        ] {
-            assert!(run.set.iter().any(|one| one == setting), "{:?}", run.set);
-        }
         let question = run::question(&run).unwrap();
         let search = question.trials[0].search.as_ref().unwrap();
         assert_eq!((search.windows, question.trials[0].repeats), (4, 1));
         assert_eq!(search.budget_ns, Some(900_000_000_000));
+        let error = parsed(&["--budget", "15 min"]).unwrap_err();
+        assert!(error.to_string().contains("has no goal"), "{error}");
+    }
+
+    #[test]
+    fn flags_become_settings_of_a_scenario_file() {
+        let run = parsed(&["my.yaml", "--goal", "p99 <= 20 ms", "--width", "5 %"]).unwrap();
+        let expected = ["search.goals=[\"p99 <= 20 ms\"]", "search.width=5 %", "repeats=1"];
+        assert_eq!(run.set, expected);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The wait between the loads of a search: what one load left in the page cache must not slow the next one down.
 //!
-//! Every load has a topic of its own, whose followers have caught up at its end and whose consumers end with it. So only
-//! dirty pages carry over, and only those of brokers on this machine are visible.
+//! Every load has a topic of its own, whose followers have caught up at its end and whose consumers end with it. So
+//! only dirty pages carry over, and only those of brokers on this machine are visible.
 
 use std::time::{Duration, Instant};
 

@@ -63,7 +63,7 @@ mod vary;
 mod volume;
 mod written_search;
 
-pub use built_in::{BuiltIn, BuiltInError, BuiltInOptions};
+pub use built_in::{BuiltIn, BuiltInError, BuiltInOptions, SearchOptions};
 pub use cluster_needs::{BrokerCount, ClusterNeeds};
 pub use driver::Driver;
 pub use driver_limits::DriverRefusal;

@@ -29,7 +29,8 @@ impl Trial {
     }
 }
 
-/// Makes a trial with a search the one that starts it: one window at full speed, or at the highest rate that is allowed.
+/// Makes a trial with a search the one that starts it: one window at full speed, or at the highest rate that is
+/// allowed.
 pub(crate) fn at_full_speed(trial: &mut Trial) {
     let Some(search) = &trial.search else {
         return;

@@ -75,8 +75,8 @@ pub struct CapacitySearch {
     pub strict: CapacityBounds,
     /// At least half of the time keeps the goals.
     pub typical: CapacityBounds,
-    /// Where half of the windows break the goals: a 95 % credible interval from all windows together. Absent unless some
-    /// windows kept the goals and others broke them.
+    /// Where half of the windows break the goals: a 95 % credible interval from all windows together. Absent unless
+    /// some windows kept the goals and others broke them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typical_band: Option<Interval>,
     /// Whether the strict bounds are as close as they had to be.

@@ -43,8 +43,8 @@ key_map! {
         /// Factors: paths with lists of values; every combination is a trial. Or
         /// [one change at a time, or listed combinations](#vary).
         let _vary: Option<()> = "vary" [optional "one trial"], applied_before(ValueForm::Vary);
-        /// The number of runs of each trial. 3 is the smallest number with a useful spread. With `search`, the number of
-        /// searches; 1 if it is absent.
+        /// The number of runs of each trial. 3 is the smallest number with a useful spread. With `search`, the number
+        /// of searches; 1 if it is absent.
         pub repeats: u32 = "repeats" ["3"], count(1..=REPEATS_MAX);
         /// Conditions, such as `writers.latency.p99 <= 20 ms`. A missed goal gives exit status 1.
         pub goals: Vec<ListItem<Goal>> = "goals" [absent "no goals", |_| Vec::new()],
