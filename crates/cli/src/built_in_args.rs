@@ -83,7 +83,10 @@ impl BuiltInArgs {
         let duration = self.duration.take();
         Ok(SearchOptions {
             goals: std::mem::take(&mut self.goals),
-            settings: duration.into_iter().map(|time| ("duration", time)).collect(),
+            settings: duration
+                .into_iter()
+                .map(|time| ("duration", time))
+                .collect(),
         })
     }
 

@@ -74,7 +74,11 @@ fn run_arguments(arguments: &CapacityArgs) -> anyhow::Result<RunArgs> {
 
 /// Paths and values, as for `--set`.
 fn settings_of(search: &SearchOptions) -> Vec<String> {
-    let quoted: Vec<String> = search.goals.iter().map(|goal| format!("{goal:?}")).collect();
+    let quoted: Vec<String> = search
+        .goals
+        .iter()
+        .map(|goal| format!("{goal:?}"))
+        .collect();
     let goals = (!quoted.is_empty()).then(|| format!("search.goals=[{}]", quoted.join(", ")));
     let settings = search.settings.iter();
     let settings = settings.map(|(key, value)| format!("search.{key}={value}"));
@@ -112,7 +116,11 @@ mod tests {
     #[test]
     fn flags_become_settings_of_a_scenario_file() {
         let run = parsed(&["my.yaml", "--goal", "p99 <= 20 ms", "--width", "5 %"]).unwrap();
-        let expected = ["search.goals=[\"p99 <= 20 ms\"]", "search.width=5 %", "repeats=1"];
+        let expected = [
+            "search.goals=[\"p99 <= 20 ms\"]",
+            "search.width=5 %",
+            "repeats=1",
+        ];
         assert_eq!(run.set, expected);
     }
 

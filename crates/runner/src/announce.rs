@@ -65,7 +65,10 @@ pub(crate) fn planned_time(plan: &Plan, steps: &[RepeatStep]) -> Duration {
             Some(preload) => (preload.records * 300).min(trial.stages.hold_ns.unwrap_or(u64::MAX)),
             None => trial.stages.hold_ns.unwrap_or_else(|| counted_ns(trial)),
         };
-        let search_ns = trial.search.as_ref().map_or(0, |search| search_ns(trial, search));
+        let search_ns = trial
+            .search
+            .as_ref()
+            .map_or(0, |search| search_ns(trial, search));
         preload_ns + trial.stages.warm_up_ns + hold_ns + BETWEEN_NS + search_ns
     };
     let stages_ns: u64 = steps.iter().enumerate().map(of_step).sum();
@@ -81,7 +84,9 @@ fn search_ns(trial: &Trial, search: &SearchPlan) -> u64 {
     // Both bounds are measured and confirmed for the whole duration; most other loads take one window.
     let windows = LOADS + 3 * u64::from(search.windows);
     let loads_ns = windows * search.window_ns + LOADS * (trial.stages.warm_up_ns + BETWEEN_NS);
-    search.budget_ns.map_or(loads_ns, |budget_ns| budget_ns.min(loads_ns))
+    search
+        .budget_ns
+        .map_or(loads_ns, |budget_ns| budget_ns.min(loads_ns))
 }
 
 /// How long the flows of a trial take for their counts of records.

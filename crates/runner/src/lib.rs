@@ -83,7 +83,8 @@ pub use host::{HostSetup, TargetContext};
 pub use ids::{RUNS, check_name, fresh_number, run_dir, run_id, unix_ms};
 pub use metrics::{MetricsAddress, read_addresses, without_secrets};
 pub use observer::{
-    Activity, Announcement, LoadJudgement, NoObserver, Observer, RepeatTap, RepeatView, RunEvent, RunStep, RunTaps,
+    Activity, Announcement, LoadJudgement, NoObserver, Observer, RepeatTap, RepeatView, RunEvent,
+    RunStep, RunTaps,
 };
 pub use output::write_results;
 pub use question::{Question, ScenarioChanges};

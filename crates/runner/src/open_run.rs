@@ -64,9 +64,9 @@ fn complete_loads(record: Option<SearchRecord>, done: &BTreeSet<RepeatKey>) -> S
             search.loads.clear();
         }
         let is_failed = |void: &VoidCause| matches!(void, VoidCause::Failed { .. });
-        search.loads.retain(|load| {
-            is_done(load.trial, 0) || load.void.as_ref().is_some_and(is_failed)
-        });
+        search
+            .loads
+            .retain(|load| is_done(load.trial, 0) || load.void.as_ref().is_some_and(is_failed));
     }
     record
 }

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use kgauge_analyze::Summary;
-use kgauge_analyze::search::{LoadPurpose, ReadingKind, Search, SearchStep, WindowSums, round_rate};
+use kgauge_analyze::search::{
+    LoadPurpose, ReadingKind, Search, SearchStep, WindowSums, round_rate,
+};
 use kgauge_analyze::summary::{followers_behind, recorded_search, void_cause};
 use kgauge_results::RunRead;
 use kgauge_results::folder::RepeatRead;
@@ -162,7 +164,11 @@ impl ActiveSearch {
                 windows,
                 purpose,
                 ..
-            } => Some((rate, u32::try_from(windows).unwrap_or(u32::MAX), reason(purpose))),
+            } => Some((
+                rate,
+                u32::try_from(windows).unwrap_or(u32::MAX),
+                reason(purpose),
+            )),
             SearchStep::Done => {
                 let rate = self.curve_rate(search, run);
                 rate.map(|rate| (rate, 1, LoadReason::Curve))
@@ -353,5 +359,7 @@ fn acked_rates(repeat: &RepeatRead, trial: &Trial, plan: &SearchPlan) -> Vec<f64
         (seconds > 0.0).then(|| acked / seconds)
     };
     let flows = plan.flows.iter();
-    flows.map(|flow| of_flow(&flow.name).unwrap_or(0.0)).collect()
+    flows
+        .map(|flow| of_flow(&flow.name).unwrap_or(0.0))
+        .collect()
 }

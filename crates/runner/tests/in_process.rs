@@ -303,7 +303,10 @@ fn a_search_finds_a_capacity(dir: &Path) {
         // Other tests may take the processors of this machine.
         return println!("inconclusive: {cause:?}");
     }
-    assert_eq!((searches.len(), &searches[0].end), (1, &Some(SearchEnd::Found)));
+    assert_eq!(
+        (searches.len(), &searches[0].end),
+        (1, &Some(SearchEnd::Found))
+    );
     assert_eq!(searches[0].loads[0], before[0].loads[0]);
     let search = &summary.capacities[0].searches[0];
     let (lower, upper) = (search.strict.lower.unwrap(), search.strict.upper.unwrap());

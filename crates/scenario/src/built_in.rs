@@ -164,7 +164,10 @@ impl BuiltIn {
 
     fn question(self, size: &str, rate: &str, options: &BuiltInOptions) -> String {
         if let Some(search) = &options.search {
-            return format!("What is the highest rate with {}?", search.goals.join(" and "));
+            return format!(
+                "What is the highest rate with {}?",
+                search.goals.join(" and ")
+            );
         }
         match self {
             BuiltIn::Throughput => {
@@ -389,7 +392,10 @@ mod tests {
             };
             assert_eq!((default.windows, quick.windows), (6, 4));
             assert_eq!((default.width, quick.width), (0.05, 0.05));
-            assert_eq!(scenario.question(), "What is the highest rate with p99 <= 20 ms?");
+            assert_eq!(
+                scenario.question(),
+                "What is the highest rate with p99 <= 20 ms?"
+            );
         }
     }
 

@@ -22,7 +22,11 @@ pub(crate) fn planned(written: &WrittenScenario) -> Option<SearchPlan> {
     add_goals(&mut goals, written, &flows);
     // Flows at full speed are scaled alike.
     let weight = |flow: &ProduceFlow| flow.shape.per_second_max().unwrap_or(1.0);
-    let sum: f64 = flows.iter().filter_map(|flow| flow.produces()).map(weight).sum();
+    let sum: f64 = flows
+        .iter()
+        .filter_map(|flow| flow.produces())
+        .map(weight)
+        .sum();
     let of_flow = |flow: &ProduceFlow| SearchedFlow {
         name: flow.name.clone(),
         part: weight(flow) / sum,
@@ -32,7 +36,11 @@ pub(crate) fn planned(written: &WrittenScenario) -> Option<SearchPlan> {
     Some(SearchPlan {
         added: u32::try_from(goals.len() - before).unwrap_or(u32::MAX),
         goals,
-        flows: flows.iter().filter_map(|flow| flow.produces()).map(of_flow).collect(),
+        flows: flows
+            .iter()
+            .filter_map(|flow| flow.produces())
+            .map(of_flow)
+            .collect(),
         width: search.width,
         window_ns: search.window_ns,
         windows: u32::try_from(search.duration_ns.div_ceil(search.window_ns)).unwrap_or(u32::MAX),
@@ -80,9 +88,7 @@ fn add_goals(goals: &mut Vec<SearchGoal>, written: &WrittenScenario, flows: &[&F
                 flow: flow.name().to_owned(),
                 metric,
             };
-            let is_there = |goal: &SearchGoal| {
-                matches!(goal, SearchGoal::Figure(goal) if goal.figure == figure)
-            };
+            let is_there = |goal: &SearchGoal| matches!(goal, SearchGoal::Figure(goal) if goal.figure == figure);
             if !goals.iter().any(is_there) {
                 goals.push(SearchGoal::Figure(Goal {
                     text: format!("{figure} <= 0"),
@@ -150,7 +156,13 @@ pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Wri
         if !is_level {
             let path = format!("{}.shape", flow.name);
             let what = "the search sets the rate of this flow";
-            note(reader, tree, &path, what, "write `max`, `constant` or `poisson`");
+            note(
+                reader,
+                tree,
+                &path,
+                what,
+                "write `max`, `constant` or `poisson`",
+            );
         }
         if flow.records_max.is_some() {
             let path = format!("{}.records", flow.name);
@@ -170,7 +182,13 @@ pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Wri
     }
     if flows.is_empty() && search.flows.is_empty() {
         let what = "no flow writes, so there is no rate to search";
-        note(reader, tree, "search.rate", what, "add a produce or echo flow");
+        note(
+            reader,
+            tree,
+            "search.rate",
+            what,
+            "add a produce or echo flow",
+        );
     }
     if search.goals.is_empty() && written.goals.is_empty() {
         let what = "the search has no goal";
@@ -179,7 +197,13 @@ pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Wri
     }
     if search.window_ns > search.duration_ns {
         let what = "a window is longer than the duration";
-        note(reader, tree, "search.duration", what, "make it at least `window`");
+        note(
+            reader,
+            tree,
+            "search.duration",
+            what,
+            "make it at least `window`",
+        );
     }
     check_goals(reader, written, search, &flows);
 }
@@ -253,8 +277,7 @@ mod tests {
         )
     }
 
-    const WRITERS: &str =
-        "  - {name: writers, kind: produce, shape: max, record: {size: 100 B}}\n";
+    const WRITERS: &str = "  - {name: writers, kind: produce, shape: max, record: {size: 100 B}}\n";
 
     fn trial(text: &str) -> Trial {
         let scenario = Scenario::parse("s.yaml", text);
@@ -290,7 +313,10 @@ mod tests {
     fn a_load_has_its_rate_and_the_length_of_its_windows() {
         let flows = "  - {name: a, kind: produce, shape: {constant: 3k/s}, record: {size: 100 B}}\n  \
                      - {name: b, kind: echo, shape: {poisson: 1k/s}, record: {size: 100 B}}\n";
-        let text = scenario(flows, "{rate: [a, b], goals: [p99.9 <= 20 ms], window: 5 s}");
+        let text = scenario(
+            flows,
+            "{rate: [a, b], goals: [p99.9 <= 20 ms], window: 5 s}",
+        );
         let trial = trial(&text);
         let is_full_speed = |flow: &FlowPlan| flow.produces().unwrap().shape == Shape::Max;
         assert!(trial.flows.iter().all(is_full_speed));
@@ -306,8 +332,12 @@ mod tests {
         assert_eq!(
             shapes,
             [
-                Shape::Constant { per_second: 6_000.0 },
-                Shape::Poisson { per_second: 2_000.0 }
+                Shape::Constant {
+                    per_second: 6_000.0
+                },
+                Shape::Poisson {
+                    per_second: 2_000.0
+                }
             ]
         );
         let figures: Vec<String> = trial.search.unwrap().goals[..2]
@@ -328,14 +358,34 @@ mod tests {
         for (flows, search, message) in [
             (WRITERS, "{goals: [p99 <= 20]}", "has no unit"),
             (WRITERS, "{goals: [p99 > 20 ms]}", "does not limit the rate"),
-            (WRITERS, "{goals: [throughput <= 5k/s]}", "does not limit the rate"),
+            (
+                WRITERS,
+                "{goals: [throughput <= 5k/s]}",
+                "does not limit the rate",
+            ),
             (WRITERS, "{goals: [fast]}", "is not a goal"),
-            (WRITERS, "{goals: [consumers keep up]}", "no consumers read along"),
+            (
+                WRITERS,
+                "{goals: [consumers keep up]}",
+                "no consumers read along",
+            ),
             (WRITERS, "{goals: [followers keep up]}", "no followers"),
-            (WRITERS, "{rate: readers, goals: [p99 <= 1 ms]}", "there is no flow"),
+            (
+                WRITERS,
+                "{rate: readers, goals: [p99 <= 1 ms]}",
+                "there is no flow",
+            ),
             (WRITERS, "{rate: writers}", "the search has no goal"),
-            (WRITERS, "{goals: [p99 <= 1 ms], width: 60 %}", "out of range"),
-            (&*two, "{rate: writers, goals: [more.latency.p99 <= 1 ms]}", "shape: max"),
+            (
+                WRITERS,
+                "{goals: [p99 <= 1 ms], width: 60 %}",
+                "out of range",
+            ),
+            (
+                &*two,
+                "{rate: writers, goals: [more.latency.p99 <= 1 ms]}",
+                "shape: max",
+            ),
         ] {
             let text = scenario(flows, search);
             let problems = Scenario::parse("s.yaml", &text).unwrap_err().to_string();
@@ -348,6 +398,9 @@ mod tests {
         let text = scenario(WRITERS, "{width: 5 %}") + "goals: [writers.failed <= 10]\n";
         let trial = trial(&text);
         assert!(trial.goals.is_empty());
-        assert_eq!(trial.search.unwrap().goals[0].text(), "writers.failed <= 10");
+        assert_eq!(
+            trial.search.unwrap().goals[0].text(),
+            "writers.failed <= 10"
+        );
     }
 }

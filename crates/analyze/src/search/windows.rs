@@ -4,7 +4,9 @@ use kgauge_results::histogram::{Histogram, Quantile};
 use kgauge_results::run::{GoalReading, JudgedWindow, StageSpan};
 use kgauge_results::slice::{Counts, Slice, SliceKey, TimeKind};
 use kgauge_results::stage::{SECOND_NS, Stage};
-use kgauge_scenario::{FlowPlan, Goal, Metric, PartitionShare, SearchGoal, SearchPlan, Statistic, Trial};
+use kgauge_scenario::{
+    FlowPlan, Goal, Metric, PartitionShare, SearchGoal, SearchPlan, Statistic, Trial,
+};
 
 /// A load is reached, and consumers keep up, if at most this share is missing in a window: what is in flight at its
 /// ends differs a little.
@@ -112,17 +114,22 @@ impl<'a> WindowSums<'a> {
     fn consumers(&self, flows: &[Slice]) -> GoalReading {
         let written = |counts: &Counts| counts.records_acked.saturating_sub(counts.records_aborted);
         let acked: u64 = flows.iter().map(|slice| written(&slice.counts)).sum();
-        let readers = self.trial.flows.iter().zip(flows).filter_map(|(flow, slice)| match flow {
-            FlowPlan::Consume(flow) => {
-                let times = match flow.partitions {
-                    PartitionShare::All => flow.consumers,
-                    PartitionShare::Split => flow.groups.max(1),
-                };
-                let due = acked as f64 * f64::from(times);
-                Some(share(slice.counts.records_consumed as f64, due))
-            }
-            FlowPlan::Produce(_) | FlowPlan::Echo(_) => None,
-        });
+        let readers = self
+            .trial
+            .flows
+            .iter()
+            .zip(flows)
+            .filter_map(|(flow, slice)| match flow {
+                FlowPlan::Consume(flow) => {
+                    let times = match flow.partitions {
+                        PartitionShare::All => flow.consumers,
+                        PartitionShare::Split => flow.groups.max(1),
+                    };
+                    let due = acked as f64 * f64::from(times);
+                    Some(share(slice.counts.records_consumed as f64, due))
+                }
+                FlowPlan::Produce(_) | FlowPlan::Echo(_) => None,
+            });
         reading(readers)
     }
 }
@@ -197,7 +204,10 @@ flows:
 stages: {warm-up: 2 s}
 search: {goals: [p99 <= 20 ms], window: 2 s, duration: 4 s}
 ";
-        Scenario::parse("s", text).unwrap().trials(Size::Default).remove(0)
+        Scenario::parse("s", text)
+            .unwrap()
+            .trials(Size::Default)
+            .remove(0)
     }
 
     fn hold(seconds: u64) -> StageSpan {
@@ -287,7 +297,13 @@ search: {goals: [p99 <= 20 ms], window: 2 s, duration: 4 s}
         let base = base();
         let search = base.search.as_ref().unwrap();
         let load = base.at_load(1, 1_000.0, 2).unwrap();
-        assert_eq!(WindowSums::new(&load, search, hold(3)).judge(false).len(), 1);
-        assert_eq!(WindowSums::new(&load, search, hold(1)).judge(false).len(), 0);
+        assert_eq!(
+            WindowSums::new(&load, search, hold(3)).judge(false).len(),
+            1
+        );
+        assert_eq!(
+            WindowSums::new(&load, search, hold(1)).judge(false).len(),
+            0
+        );
     }
 }

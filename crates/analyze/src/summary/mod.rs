@@ -26,8 +26,8 @@ use serde::Serialize;
 pub use blame::{ClientWait, LatenessCause};
 pub use build::{followers_behind, is_warm, recorded_search, void_cause};
 pub use capacity::{
-    CapacityBounds, CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary, CapacityWindow,
-    LoadVerdict,
+    CapacityBounds, CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary,
+    CapacityWindow, LoadVerdict,
 };
 pub use driver::{DriverComparison, DriverRow, DriverSummary};
 pub use flow::{

@@ -29,12 +29,19 @@ fn curve(capacity: &CapacitySummary, search: &CapacitySearch, id: &str) -> Optio
         });
         windows.collect::<Vec<Point>>()
     };
-    let medians = search.loads.iter().map(|load| Point::new(load.rate, load.value_ns));
+    let medians = search
+        .loads
+        .iter()
+        .map(|load| Point::new(load.rate, load.value_ns));
     let (line, dots, diamonds) = looks();
     let lines: Vec<(String, LineStyle, Vec<Point>)> = vec![
         (format!("median {name} of a load"), line, medians.collect()),
         ("window that kept the goals".to_owned(), dots, windows(true)),
-        ("window that broke a goal".to_owned(), diamonds, windows(false)),
+        (
+            "window that broke a goal".to_owned(),
+            diamonds,
+            windows(false),
+        ),
     ];
     let values = || {
         let points = lines.iter().flat_map(|(_, _, points)| points);
@@ -94,7 +101,9 @@ fn progress(search: &CapacitySearch, id: &str) -> Option<Chart> {
     }
     let loads = |is_shown: fn(u32, bool) -> bool| {
         let steps = steps().filter(move |(_, step)| is_shown(step.broken, step.void.is_some()));
-        steps.map(|(at, step)| Point::new(at, Some(step.rate))).collect::<Vec<Point>>()
+        steps
+            .map(|(at, step)| Point::new(at, Some(step.rate)))
+            .collect::<Vec<Point>>()
     };
     let (line, dots, diamonds) = looks();
     let upper = LineStyle::line(3, Dash::Dashed);
@@ -120,7 +129,11 @@ fn progress(search: &CapacitySearch, id: &str) -> Option<Chart> {
         ),
         ("void".to_owned(), void, loads(|_, is_void| is_void)),
     ];
-    let high = search.steps.iter().map(|step| step.rate).fold(0.0, f64::max);
+    let high = search
+        .steps
+        .iter()
+        .map(|step| step.rate)
+        .fold(0.0, f64::max);
     let (groups, lines) = grouped(lines);
     let x = Scale::Linear {
         low: 0.0,
@@ -197,7 +210,11 @@ mod tests {
         assert_eq!(curve.means[0].value, 20e6);
         assert_eq!((curve.bands[0].from, curve.bands[0].to), (412e3, 420e3));
         // One of the three measurements is void, and one broke a goal.
-        let points: Vec<usize> = progress.lines.iter().map(|line| line.points.len()).collect();
+        let points: Vec<usize> = progress
+            .lines
+            .iter()
+            .map(|line| line.points.len())
+            .collect();
         assert_eq!(points, [3, 3, 1, 1, 1]);
     }
 }

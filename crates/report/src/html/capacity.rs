@@ -76,24 +76,24 @@ fn write_search(
 
 fn write_loads(page: &mut Markup, capacity: &CapacitySummary, search: &CapacitySearch) {
     page.element("table", &[("class", "figures stack")], |page| {
-        page.table_head(COLUMNS.map(|column| match (column, words::figure_name(capacity)) {
-            ("Figure", Some(name)) => name.to_owned(),
-            (column, _) => column.to_owned(),
-        }));
+        page.table_head(
+            COLUMNS.map(|column| match (column, words::figure_name(capacity)) {
+                ("Figure", Some(name)) => name.to_owned(),
+                (column, _) => column.to_owned(),
+            }),
+        );
         page.element("tbody", &[("class", "alone")], |page| {
             for load in &search.loads {
                 let kept = load.windows.len() - load.broken();
-                let value = load.value_ns.map_or_else(|| format::NOTHING.to_owned(), format::nanoseconds);
+                let value = load
+                    .value_ns
+                    .map_or_else(|| format::NOTHING.to_owned(), format::nanoseconds);
                 let verdict = match load.held {
                     LoadVerdict::Held => "goals hold".to_owned(),
                     LoadVerdict::Broke => format!("broke {}", load.broken_goals.join(", ")),
                     LoadVerdict::Undecided => "measured too briefly to decide".to_owned(),
                 };
-                let cells = [
-                    format!("{kept} of {}", load.windows.len()),
-                    value,
-                    verdict,
-                ];
+                let cells = [format!("{kept} of {}", load.windows.len()), value, verdict];
                 page.element("tr", &[], |page| {
                     let rate = format!("{} records/s", format::figure(load.rate));
                     page.leaf("th", &[("scope", "row")], &rate);

@@ -58,8 +58,9 @@ fn write_curve(writer: &mut Writer, capacity: &CapacitySummary, search: &Capacit
         ("upper", bound(search.strict.upper)),
     ];
     let loads = shares.chain(bounds);
-    let loads: Vec<(&'static str, &CapacityLoad)> =
-        loads.filter_map(|(name, load)| Some((name, load?))).collect();
+    let loads: Vec<(&'static str, &CapacityLoad)> = loads
+        .filter_map(|(name, load)| Some((name, load?)))
+        .collect();
     if loads.len() < 2 {
         return;
     }
@@ -110,9 +111,8 @@ fn write_settings(writer: &mut Writer, capacities: &[CapacitySummary]) {
     }
     let rows = capacities.iter().flat_map(|capacity| {
         capacity.searches.iter().map(move |search| {
-            let rate = |rate: Option<f64>| {
-                rate.map_or_else(|| format::NOTHING.to_owned(), format::figure)
-            };
+            let rate =
+                |rate: Option<f64>| rate.map_or_else(|| format::NOTHING.to_owned(), format::figure);
             let name = match capacity.name.as_str() {
                 "" => &capacity.scenario,
                 name => name,
@@ -179,9 +179,15 @@ mod tests {
         assert!(text.lines().count() <= 20, "{text}");
         let row = |name: &str| text.lines().find(|line| line.starts_with(name));
         let p99 = row("p99").unwrap_or_default();
-        assert!(p99.contains("3.10 ms") && p99.ends_with("38.0 ms ✗"), "{text}");
+        assert!(
+            p99.contains("3.10 ms") && p99.ends_with("38.0 ms ✗"),
+            "{text}"
+        );
         let rates = row("records/s").unwrap_or_default();
-        assert!(rates.contains("41.2 k") && rates.ends_with("420 k"), "{text}");
+        assert!(
+            rates.contains("41.2 k") && rates.ends_with("420 k"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -16,7 +16,10 @@ pub fn answer(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
         (Some(lower), Some(upper)) => {
             let broke = format::figure(upper);
             let how = how_it_broke(capacity, search, upper);
-            format!("{}; broke at {broke}{how}.", sustained(capacity, search, lower))
+            format!(
+                "{}; broke at {broke}{how}.",
+                sustained(capacity, search, lower)
+            )
         }
         (Some(lower), None) => {
             let sustained = sustained(capacity, search, lower);
@@ -189,7 +192,10 @@ pub fn over_searches(capacity: &CapacitySummary) -> Option<String> {
         format!(" (95 % interval {low} to {high})")
     });
     let mean = format::figure(spread.mean);
-    Some(format!("{} searches: {mean} records/s{interval}.", spread.n))
+    Some(format!(
+        "{} searches: {mean} records/s{interval}.",
+        spread.n
+    ))
 }
 
 /// Why a load does not count.
@@ -209,7 +215,10 @@ pub fn void_cause(cause: &VoidCause) -> String {
 pub fn judged(load: &MeasuredLoad, strict: CapacityBounds) -> String {
     let rate = format::thousands(load.rate);
     if let Some(cause) = &load.void {
-        return format!("{rate}/s is void ({}) and measured again", void_cause(cause));
+        return format!(
+            "{rate}/s is void ({}) and measured again",
+            void_cause(cause)
+        );
     }
     let kept = load.windows.iter().filter(|window| window.kept).count();
     let windows = format::plural(load.windows.len() as u64, "window", "windows");
@@ -234,7 +243,9 @@ fn between(CapacityBounds { lower, upper }: CapacityBounds) -> String {
 
 /// The value of a load in a table: `38.0 ms ✗` if windows broke the goals.
 pub fn value(load: &CapacityLoad) -> String {
-    let value = load.value_ns.map_or_else(|| format::NOTHING.to_owned(), format::nanoseconds);
+    let value = load
+        .value_ns
+        .map_or_else(|| format::NOTHING.to_owned(), format::nanoseconds);
     match load.broken() {
         0 => value,
         _ => format!("{value} ✗"),
@@ -364,13 +375,19 @@ pub(crate) mod tests {
         let mut capacity = capacity();
         capacity.searches[0].strict.upper = None;
         let text = answer(&capacity, &capacity.searches[0]);
-        assert!(text.ends_with("No upper bound: that is the highest rate that was allowed."), "{text}");
+        assert!(
+            text.ends_with("No upper bound: that is the highest rate that was allowed."),
+            "{text}"
+        );
         capacity.searches[0].strict = CapacityBounds {
             lower: None,
             upper: Some(420_000.0),
         };
         let text = answer(&capacity, &capacity.searches[0]);
-        assert!(text.starts_with("No rate keeps p99 <= 20 ms: even 420,000"), "{text}");
+        assert!(
+            text.starts_with("No rate keeps p99 <= 20 ms: even 420,000"),
+            "{text}"
+        );
         capacity.searches[0].strict.upper = None;
         let text = answer(&capacity, &capacity.searches[0]);
         assert!(text.starts_with("No bound was found."), "{text}");

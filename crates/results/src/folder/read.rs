@@ -148,7 +148,12 @@ impl RunRead {
         take: impl FnMut(&Slice),
     ) -> Result<(), FolderError> {
         let name = key.folder_name();
-        each_slice(&dir.join(layout::REPEATS).join(&name), &name, &mut Vec::new(), take)
+        each_slice(
+            &dir.join(layout::REPEATS).join(&name),
+            &name,
+            &mut Vec::new(),
+            take,
+        )
     }
 
     /// The repeats of a trial, in order.

@@ -119,7 +119,11 @@ pub(super) fn split_goal(text: &str) -> Option<(&str, GoalComparison, &str)> {
     })
 }
 
-pub(super) fn figure(reader: &mut ValueReader<'_>, place: SourceLocation, name: &str) -> Option<FigureName> {
+pub(super) fn figure(
+    reader: &mut ValueReader<'_>,
+    place: SourceLocation,
+    name: &str,
+) -> Option<FigureName> {
     match FigureName::parse(name) {
         Ok(figure) => Some(figure),
         Err(error) => {

@@ -1,13 +1,13 @@
 //! The capacities that the searches of a run found: their recorded loads, read as the search itself reads them.
 
 use kgauge_results::folder::RunRead;
-use kgauge_results::run::{JudgedWindow, LoadReason, MeasuredLoad, RepeatKey, SearchRun, VoidCause};
+use kgauge_results::run::{
+    JudgedWindow, LoadReason, MeasuredLoad, RepeatKey, SearchRun, VoidCause,
+};
 use kgauge_scenario::{FlowPlan, ProduceFlow, SearchGoal, SearchPlan, Trial};
 
 use super::ack::acks_value;
-use crate::search::{
-    GoalWindow, LoadClass, ReadingKind, Search, SearchSettings, typical_band,
-};
+use crate::search::{GoalWindow, LoadClass, ReadingKind, Search, SearchSettings, typical_band};
 use crate::series::wire_hold;
 use crate::statistics::Spread;
 use crate::summary::capacity::{
@@ -40,11 +40,7 @@ pub(super) fn capacities(run: &RunRead, trials: &[TrialSummary]) -> Vec<Capacity
     searched.collect()
 }
 
-fn summary(
-    trial: &Trial,
-    search: &SearchPlan,
-    searches: Vec<CapacitySearch>,
-) -> CapacitySummary {
+fn summary(trial: &Trial, search: &SearchPlan, searches: Vec<CapacitySearch>) -> CapacitySummary {
     let lower = searches.iter().filter_map(|one| one.strict.lower);
     let lower: Vec<f64> = lower.collect();
     let timed = timed_goal(search).map(|(_, goal)| goal);
@@ -102,7 +98,10 @@ fn record_bytes(trial: &Trial, search: &SearchPlan) -> Option<f64> {
         let flow = flows.find(|flow| flow.name == name)?;
         Some(flow.record.logical_bytes_mean())
     };
-    let parts = search.flows.iter().map(|flow| Some(of_flow(&flow.name)? * flow.part));
+    let parts = search
+        .flows
+        .iter()
+        .map(|flow| Some(of_flow(&flow.name)? * flow.part));
     parts.sum()
 }
 
@@ -112,7 +111,9 @@ fn timed_goal(search: &SearchPlan) -> Option<(usize, &kgauge_scenario::Goal)> {
     goals
         .filter_map(|(index, goal)| match goal {
             SearchGoal::Figure(goal) => Some((index, goal)),
-            SearchGoal::ConsumersKeepUp | SearchGoal::FollowersKeepUp | SearchGoal::RateKept => None,
+            SearchGoal::ConsumersKeepUp | SearchGoal::FollowersKeepUp | SearchGoal::RateKept => {
+                None
+            }
         })
         .find(|(_, goal)| goal.figure.metric.is_time())
 }
@@ -145,9 +146,13 @@ fn of_search(run: &SearchRun, plan: &SearchPlan, trials: &[TrialSummary]) -> Cap
         full_speed: run.start.map(|start| start.full_speed),
         strict: strict.into(),
         typical: bounds(ReadingKind::Typical).into(),
-        typical_band: search.as_ref().and_then(|search| typical_band(search.loads())),
+        typical_band: search
+            .as_ref()
+            .and_then(|search| typical_band(search.loads())),
         is_narrow: strict.is_within(plan.width),
-        bottleneck: strict.upper.and_then(|upper| bottleneck_at(upper, run, trials)),
+        bottleneck: strict
+            .upper
+            .and_then(|upper| bottleneck_at(upper, run, trials)),
         loads: loads(run, plan, search.as_ref()),
         steps,
         end: run.end.clone(),
@@ -191,7 +196,12 @@ fn loads(run: &SearchRun, plan: &SearchPlan, search: Option<&Search>) -> Vec<Cap
         });
         let mut broken_goals: Vec<String> = Vec::new();
         for window in &windows {
-            for (goal, _) in plan.goals.iter().zip(&window.goals).filter(|(_, one)| !one.kept) {
+            for (goal, _) in plan
+                .goals
+                .iter()
+                .zip(&window.goals)
+                .filter(|(_, one)| !one.kept)
+            {
                 if broken_goals.iter().all(|known| known != goal.text()) {
                     broken_goals.push(goal.text().to_owned());
                 }
@@ -212,7 +222,12 @@ fn loads(run: &SearchRun, plan: &SearchPlan, search: Option<&Search>) -> Vec<Cap
                 Some(LoadClass::Upper) => LoadVerdict::Broke,
                 Some(LoadClass::Undecided) | None => LoadVerdict::Undecided,
             },
-            value_ns: median(windows.iter().filter_map(|window| window.value_ns).collect()),
+            value_ns: median(
+                windows
+                    .iter()
+                    .filter_map(|window| window.value_ns)
+                    .collect(),
+            ),
             windows,
             broken_goals,
             trial,
@@ -284,7 +299,9 @@ pub fn void_cause(
         return None;
     }
     let causes = trial.flows.iter().filter_map(|flow| flow.lateness.as_ref());
-    let mut causes = causes.map(|lateness| lateness.blame).chain([trial.generator.blame]);
+    let mut causes = causes
+        .map(|lateness| lateness.blame)
+        .chain([trial.generator.blame]);
     let is_generator = |cause: LatenessCause| matches!(cause, LatenessCause::Generator { .. });
     let is_others = |cause: LatenessCause| matches!(cause, LatenessCause::OtherPrograms { .. });
     let limit = trial.limit.as_ref().map(|limit| limit.word);

@@ -31,8 +31,8 @@ pub use steadiness::is_warm;
 pub(super) use repeats::flow_repeats;
 
 use super::{
-    CapacitySummary, DefectSummary, GoalStatus, RunSummary, Status, StudySummary, Summary, TargetSummary,
-    TrialSummary, Warning, WarningKind,
+    CapacitySummary, DefectSummary, GoalStatus, RunSummary, Status, StudySummary, Summary,
+    TargetSummary, TrialSummary, Warning, WarningKind,
 };
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{BuildRecord, RepeatOutcome, RunStatus, TargetRecord};
