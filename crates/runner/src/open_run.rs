@@ -44,8 +44,8 @@ impl EarlierAttempt {
         };
         let trial = self.plan.trials.get(step.trial as usize);
         let is_search = trial.is_some_and(|trial| trial.search.is_some());
-        let mut searches = self.searches.searches.iter();
         let has_ended = || {
+            let mut searches = self.searches.searches.iter();
             searches.any(|one| {
                 one.trial == step.trial && one.repeat == step.repeat && one.end.is_some()
             })

@@ -43,19 +43,7 @@ fn curve(capacity: &CapacitySummary, search: &CapacitySearch, id: &str) -> Optio
             windows(false),
         ),
     ];
-    let values = || {
-        let points = lines.iter().flat_map(|(_, _, points)| points);
-        points.filter_map(|point| point.y).chain(capacity.limit_ns)
-    };
-    let low = values().fold(f64::INFINITY, f64::min);
-    let high = values().fold(0.0, f64::max);
-    if !low.is_finite() {
-        return None;
-    }
-    let y = match high / low.max(1.0) > LOG_RATIO {
-        true => Scale::decades(low, high),
-        false => Scale::from_zero(high),
-    };
+    let y = value_scale(&lines, capacity.limit_ns)?;
     let rates = search.loads.iter().map(|load| load.rate);
     let x = Scale::from_zero(rates.fold(0.0, f64::max));
     let (mut groups, drawn) = grouped(lines);
@@ -91,6 +79,21 @@ fn curve(capacity: &CapacitySummary, search: &CapacitySearch, id: &str) -> Optio
         end_labels: false,
         notes: Vec::new(),
     })
+}
+
+/// A scale for the points of lines and the goal; `None` if there are none.
+fn value_scale(lines: &[(String, LineStyle, Vec<Point>)], limit: Option<f64>) -> Option<Scale> {
+    let values = || {
+        let points = lines.iter().flat_map(|(_, _, points)| points);
+        points.filter_map(|point| point.y).chain(limit)
+    };
+    let low = values().fold(f64::INFINITY, f64::min);
+    let high = values().fold(0.0, f64::max);
+    low.is_finite()
+        .then(|| match high / low.max(1.0) > LOG_RATIO {
+            true => Scale::decades(low, high),
+            false => Scale::from_zero(high),
+        })
 }
 
 /// The measured loads in their order, and the bounds after each.
