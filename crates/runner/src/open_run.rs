@@ -126,6 +126,12 @@ impl OpenRun {
         })
     }
 
+    /// What the searches of an interrupted run had found; nothing in a new run.
+    pub(crate) fn searches(&self) -> SearchRecord {
+        let earlier = self.earlier.as_ref();
+        earlier.map_or_else(SearchRecord::default, |earlier| earlier.searches.clone())
+    }
+
     /// Removes a new folder: without a plan it helps nobody. That of an interrupted run is left as it was found.
     pub(crate) fn give_up(&mut self, error: RunError, is_stopped: bool) -> RunError {
         let error = match is_stopped {

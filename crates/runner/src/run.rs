@@ -36,12 +36,12 @@ pub struct FinishedRun {
 /// Nothing was measured, and no run folder is left.
 pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<FinishedRun, RunError> {
     let mut opened = OpenRun::open(request)?;
+    let searches = opened.searches();
     let prepared = prepare(request, &mut opened, observer);
     let PreparedRun {
         mut session,
         mut plan,
         steps,
-        searches,
     } = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return Err(opened.give_up(error, request.stop.is_wanted())),

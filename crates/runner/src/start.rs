@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kgauge_results::run::{DiskBaseline, Environment, EventKind, SearchRecord};
+use kgauge_results::run::{DiskBaseline, Environment, EventKind};
 use kgauge_scenario::{Plan, RepeatStep};
 use kgauge_target::{Target, TargetFacts, TargetSpec};
 
@@ -33,8 +33,6 @@ pub(crate) struct PreparedRun<'a> {
     pub(crate) plan: Plan,
     /// What is left to do, in order; searches add to it.
     pub(crate) steps: Vec<RepeatStep>,
-    /// What the searches of an interrupted run had found.
-    pub(crate) searches: SearchRecord,
 }
 
 /// Starts the target, checks that everything fits, and writes the plan. After an error no target is left.
@@ -81,8 +79,6 @@ pub(crate) fn prepare<'a>(
         let environment = environment(dir, &target, &facts, notes, disk);
         write_plan(request, opened, &plan, &environment, left_out)?;
     }
-    let earlier = opened.earlier.as_ref();
-    let searches = earlier.map(|earlier| earlier.searches.clone());
     let taps = observer.taps();
     if let Some((evidence, events)) = taps.lines {
         opened.folder.tap(evidence, events);
@@ -114,7 +110,6 @@ pub(crate) fn prepare<'a>(
         session,
         plan,
         steps,
-        searches: searches.unwrap_or_default(),
     })
 }
 
