@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// List run folders, or remove old ones
     Runs(RunsArgs),
+    /// Find the highest rate that keeps its goals
+    Capacity(Box<CapacityArgs>),
     /// List the built-in studies and the question that each answers
     Studies(StudiesArgs),
     /// Start and stop test clusters: embedded, or any release of Apache Kafka
@@ -64,7 +66,7 @@ pub(crate) enum Command {
 }
 
 /// Run a built-in scenario, a study, a scenario file or a saved plan, and report the results
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = help::RUN)]
 pub(crate) struct RunArgs {
     /// Built-in scenario (`throughput`, `latency`, `end-to-end`, `fan-out`), study name (see `kgauge
@@ -85,17 +87,32 @@ pub(crate) struct RunArgs {
     #[arg(long = "price", value_name = "PER-HOUR")]
     pub(crate) prices: Vec<f64>,
 
-    /// Broker metrics endpoints of an existing cluster (Jolokia or Prometheus), as `URL` or `ID=URL`,
-    /// separated by commas. Kafka brokers that kgauge starts are scraped automatically
-    #[arg(long, value_name = "[ID=]URL")]
-    pub(crate) metrics: Vec<String>,
-
     #[command(flatten)]
     pub(crate) changes: ScenarioArgs,
 
     /// Second cluster for scenarios with a mirror [default: a new one like the target]
     #[arg(long, value_name = "TARGET")]
     pub(crate) destination: Option<String>,
+
+    /// Resume an interrupted run or one with failed trials; only unfinished trials run. Uses the
+    /// same target unless `--target` names another
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "out", "name", "seed", "quick", "full", "set", "drivers", "only", "repeat", "prices"])]
+    pub(crate) resume: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) conduct: ConductArgs,
+
+    #[command(flatten)]
+    pub(crate) built_in: BuiltInArgs,
+}
+
+/// How a run is made, and what is shown of it.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ConductArgs {
+    /// Broker metrics endpoints of an existing cluster (Jolokia or Prometheus), as `URL` or `ID=URL`,
+    /// separated by commas. Kafka brokers that kgauge starts are scraped automatically
+    #[arg(long, value_name = "[ID=]URL")]
+    pub(crate) metrics: Vec<String>,
 
     /// Random seed [default: random, printed at start]
     #[arg(long, value_name = "N")]
@@ -108,11 +125,6 @@ pub(crate) struct RunArgs {
     /// Name of the run: title of its report, start of its folder's name, and its name in `compare`
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-
-    /// Resume an interrupted run or one with failed trials; only unfinished trials run. Uses the
-    /// same target unless `--target` names another
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "out", "name", "seed", "quick", "full", "set", "drivers", "only", "repeat", "prices"])]
-    pub(crate) resume: Option<PathBuf>,
 
     /// Keep the topics of the run and the data of an embedded cluster
     #[arg(long)]
@@ -151,9 +163,6 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) detail: DetailArgs,
-
-    #[command(flatten)]
-    pub(crate) built_in: BuiltInArgs,
 }
 
 /// Flags that change scenarios.
@@ -184,6 +193,58 @@ pub(crate) struct ScenarioArgs {
     /// Number of repeats per trial [default: `repeats` in the scenario]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: Option<u32>,
+}
+
+/// Find the highest rate that keeps its goals
+#[derive(Debug, Args)]
+#[command(after_help = help::CAPACITY)]
+pub(crate) struct CapacityArgs {
+    /// Built-in scenario or scenario file; a file may have a `search` of its own [default: latency]
+    #[arg(value_name = "SCENARIO|FILE")]
+    pub(crate) what: Option<String>,
+
+    /// Cluster to test, as in `kgauge run` [default: the environment variable KGAUGE_TARGET, or else
+    /// embedded]
+    #[arg(long = "target", value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+
+    /// Distance of the two bounds at the end, such as `2 %` [default: 2 %]
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) width: Option<String>,
+
+    /// Length of a window; goals are judged window by window [default: 10 s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) window: Option<String>,
+
+    /// Stop in time with the best bounds found, such as `15 min` [default: until the bounds are found]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) budget: Option<String>,
+
+    /// Highest rate to try, such as `500k/s` [default: no limit]
+    #[arg(long, value_name = "RATE")]
+    pub(crate) max_rate: Option<String>,
+
+    /// Look with shorter windows and a width of 4 %
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Override one scenario value, as in `kgauge run`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// Number of searches; several give a confidence interval [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) repeat: Option<u32>,
+
+    /// Resume an interrupted search
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "out", "name", "seed", "quick", "set", "repeat", "width", "window", "budget", "max_rate"])]
+    pub(crate) resume: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) conduct: ConductArgs,
+
+    #[command(flatten)]
+    pub(crate) built_in: BuiltInArgs,
 }
 
 /// List the built-in studies and the question that each answers

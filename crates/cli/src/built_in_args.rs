@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use kgauge_scenario::{BuiltIn, BuiltInOptions};
+use kgauge_scenario::{BuiltIn, BuiltInOptions, SearchOptions};
 
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::{new_file, print};
 
 /// Flags that fill in a built-in scenario.
-#[derive(Debug, Default, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Built-in scenarios (throughput, latency, end-to-end, fan-out)")]
 pub(crate) struct BuiltInArgs {
     /// Size of each record's value [default: 1 kB]
@@ -67,9 +67,29 @@ pub(crate) struct BuiltInArgs {
     /// Also write the scenario to this new file, to change and run it later
     #[arg(long, value_name = "FILE")]
     write_scenario: Option<PathBuf>,
+
+    /// The search of `kgauge capacity`
+    #[arg(skip)]
+    pub(crate) search: Option<SearchOptions>,
 }
 
 impl BuiltInArgs {
+    /// Takes out what a search decides: its goals, and how long a load at a bound is measured.
+    pub(crate) fn take_search(&mut self) -> anyhow::Result<SearchOptions> {
+        if self.rate.is_some() {
+            let words = "--rate: the search finds the rate; use --max-rate to limit it";
+            return Err(stop(ExitStatus::BadInput, words));
+        }
+        let duration = self.duration.take();
+        Ok(SearchOptions {
+            goals: std::mem::take(&mut self.goals),
+            settings: duration
+                .into_iter()
+                .map(|time| ("duration", time))
+                .collect(),
+        })
+    }
+
     /// The text of the built-in scenario that `what` names; `None` if it names something else.
     pub(crate) fn text(&self, what: &str) -> anyhow::Result<Option<String>> {
         let Some(built_in) = BuiltIn::named(what) else {
@@ -109,6 +129,7 @@ impl BuiltInArgs {
             replication: self.replication,
             duration: self.duration.clone(),
             goals: self.goals.clone(),
+            search: self.search.clone(),
         }
     }
 }

@@ -12,6 +12,7 @@ Examples:
   kgauge check my-scenario.yaml                  # its plan, without load
   kgauge run my-scenario.yaml --repeat 5         # your own scenario
   kgauge runs                                    # earlier runs
+  kgauge capacity --goal 'p99 <= 20 ms'          # the highest such rate
   kgauge report kgauge-runs/RUN                  # report an earlier run
   kgauge truth                                   # test kgauge itself
   kgauge audit run.log                           # check another tool's results
@@ -88,6 +89,20 @@ Examples:
 
 kgauge prints the table to stdout and everything else to stderr. Ctrl-C stops the load within a second, deletes the \
 run's topics and writes the report. A second Ctrl-C skips waiting for responses; a third exits at once.";
+
+pub(crate) const CAPACITY: &str = "\
+Examples:
+  kgauge capacity --target b1:9092 --goal 'p99 <= 20 ms'
+  kgauge capacity --goal 'p99 <= 20 ms' --record-size '1 kB' --producers 4
+  kgauge capacity end-to-end --goal 'p99 <= 50 ms' --budget '15 min'
+  kgauge capacity my-scenario.yaml --goal 'p99.9 <= 100 ms' --repeat 3
+  kgauge capacity my-scenario.yaml               # with its own `search`
+  kgauge capacity --resume kgauge-runs/RUN       # continue a search
+
+Goals: p50 to p99.99, mean and max (response of producers, end to end of echo flows), FLOW.FIGURE as in `kgauge run`, \
+`failed <= N`, `skipped <= N`, `consumers keep up`, `followers keep up`. Several --goal must all be kept.
+
+Ctrl-C prints the bounds so far. The exit status is 1 if no rate keeps the goals, and 2 if no bound was found.";
 
 pub(crate) const REPORT: &str = "\
 Examples:

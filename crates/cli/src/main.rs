@@ -4,6 +4,7 @@ mod args;
 mod ask;
 mod audit;
 mod built_in_args;
+mod capacity;
 mod ceiling;
 mod check;
 mod cluster;
@@ -67,6 +68,7 @@ fn command(command: &Command) -> anyhow::Result<ExitStatus> {
         Command::Init(arguments) => init::init(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Runs(arguments) => runs::runs(arguments),
+        Command::Capacity(arguments) => capacity::capacity(arguments),
         Command::Studies(studies) => studies::list(studies),
         Command::Cluster(cluster) => cluster::cluster(cluster),
         Command::Compare(arguments) => compare::folders(arguments),

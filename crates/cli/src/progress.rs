@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kgauge_analyze::summary::CapacityBounds;
 use kgauge_live::{LiveObserver, LiveRunState, ProgressSnapshot};
 use kgauge_load::LoadProgress;
+use kgauge_report::text;
 use kgauge_runner::{Activity, Announcement, Observer, RepeatView, RunEvent, RunStep, RunTaps};
 use kgauge_scenario::format::{compact, figure, nanoseconds, seconds};
 
@@ -135,6 +137,10 @@ impl TerminalObserver {
                 if let Some(line) = &mut self.line {
                     line.show_load(view, seen.unwrap_or_default());
                 }
+            }
+            RunEvent::LoadJudged(judgement) => {
+                let bounds = CapacityBounds::from(judgement.strict);
+                remark(&text::capacity::judged(judgement.load, bounds));
             }
             RunEvent::RepeatEnds(_) => {
                 if let Some(result) = self.line.as_ref().and_then(ProgressLine::result) {

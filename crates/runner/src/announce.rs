@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use kgauge_scenario::format::seconds;
-use kgauge_scenario::{ClusterNeeds, FlowPlan, Plan, RepeatStep, TargetKind, Trial};
+use kgauge_scenario::{ClusterNeeds, FlowPlan, Plan, RepeatStep, SearchPlan, TargetKind, Trial};
 
 use crate::observer::Announcement;
 
@@ -65,10 +65,28 @@ pub(crate) fn planned_time(plan: &Plan, steps: &[RepeatStep]) -> Duration {
             Some(preload) => (preload.records * 300).min(trial.stages.hold_ns.unwrap_or(u64::MAX)),
             None => trial.stages.hold_ns.unwrap_or_else(|| counted_ns(trial)),
         };
-        preload_ns + trial.stages.warm_up_ns + hold_ns + BETWEEN_NS
+        let search_ns = trial
+            .search
+            .as_ref()
+            .map_or(0, |search| search_ns(trial, search));
+        preload_ns + trial.stages.warm_up_ns + hold_ns + BETWEEN_NS + search_ns
     };
     let stages_ns: u64 = steps.iter().enumerate().map(of_step).sum();
     Duration::from_nanos(stages_ns + clusters_ns(plan, steps))
+}
+
+/// What a search takes behind its trial at full speed, in most cases.
+fn search_ns(trial: &Trial, search: &SearchPlan) -> u64 {
+    /// Loads that find and narrow the bounds, and those of the curve.
+    const LOADS: u64 = 16;
+    /// Creating and deleting a topic, connecting, the last answers.
+    const BETWEEN_NS: u64 = 1_500_000_000;
+    // Both bounds are measured and confirmed for the whole duration; most other loads take one window.
+    let windows = LOADS + 3 * u64::from(search.windows);
+    let loads_ns = windows * search.window_ns + LOADS * (trial.stages.warm_up_ns + BETWEEN_NS);
+    search
+        .budget_ns
+        .map_or(loads_ns, |budget_ns| budget_ns.min(loads_ns))
 }
 
 /// How long the flows of a trial take for their counts of records.

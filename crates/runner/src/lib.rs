@@ -66,10 +66,13 @@ mod repeat_end;
 mod request;
 mod run;
 mod run_target;
+mod search;
 mod session;
+mod settle;
 mod shared;
 mod speeds;
 mod start;
+mod steps;
 mod stop;
 mod transactions;
 mod trial;
@@ -82,7 +85,8 @@ pub use host::{HostSetup, TargetContext};
 pub use ids::{RUNS, check_name, fresh_number, name_slug, run_dir, run_id, unix_ms};
 pub use metrics::{MetricsAddress, read_addresses, without_secrets};
 pub use observer::{
-    Activity, Announcement, NoObserver, Observer, RepeatTap, RepeatView, RunEvent, RunStep, RunTaps,
+    Activity, Announcement, LoadJudgement, NoObserver, Observer, RepeatTap, RepeatView, RunEvent,
+    RunStep, RunTaps,
 };
 pub use output::write_results;
 pub use preview::RunPreview;

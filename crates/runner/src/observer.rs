@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kgauge_analyze::search::SearchBounds;
 use kgauge_load::LoadProgress;
 use kgauge_results::Slice;
 use kgauge_results::folder::LineTap;
-use kgauge_results::run::{Event, Evidence, RepeatKey};
-use kgauge_scenario::format::compact;
+use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey};
+use kgauge_scenario::format::{compact, decimal_bytes};
 use kgauge_scenario::{Plan, RepeatStep, Trial};
 
 use crate::error::RunError;
@@ -65,6 +66,8 @@ pub enum RunEvent<'a> {
     Outage(&'a str),
     /// The load of a repeat is over, and all of its slices are written.
     RepeatEnds(RepeatKey),
+    /// A search has judged a load.
+    LoadJudged(&'a LoadJudgement<'a>),
     /// A trial was given up; the others go on.
     TrialFailed {
         /// Scenario and trial.
@@ -122,6 +125,15 @@ pub struct RepeatView<'a> {
     pub is_warm_up_open: bool,
 }
 
+/// A load of a search, judged.
+#[derive(Debug)]
+pub struct LoadJudgement<'a> {
+    /// The load and its windows.
+    pub load: &'a MeasuredLoad,
+    /// The bounds of the strict reading after it.
+    pub strict: SearchBounds,
+}
+
 /// What a run does between loads.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Activity {
@@ -160,6 +172,11 @@ pub enum Activity {
     AwaitingReplicator,
     /// Waits until all brokers are up and all replicas in sync.
     Recovering,
+    /// Waits until the page cache has written what the load before left.
+    Settling {
+        /// Bytes that are still to be written.
+        bytes: u64,
+    },
 }
 
 impl fmt::Display for Activity {
@@ -191,6 +208,11 @@ impl fmt::Display for Activity {
             ),
             Self::AwaitingReplicator => f.write_str("waiting for the replicator"),
             Self::Recovering => f.write_str("waiting for the cluster to recover"),
+            Self::Settling { bytes } => write!(
+                f,
+                "waiting until {} of dirty pages are written",
+                decimal_bytes(*bytes as f64)
+            ),
         }
     }
 }

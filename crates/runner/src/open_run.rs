@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kgauge_results::folder::ResumedRun;
-use kgauge_results::run::{RepeatKey, RunHead, RunStatus};
+use kgauge_results::run::{RepeatKey, RunHead, RunStatus, SearchRecord, VoidCause};
 use kgauge_results::{RunFolder, RunRead};
-use kgauge_scenario::Plan;
+use kgauge_scenario::{Plan, RepeatStep};
 
 use crate::clusters::TARGET_DATA;
 use crate::error::{OrRunError, RunError};
@@ -29,8 +29,46 @@ pub(crate) struct OpenRun {
 pub(crate) struct EarlierAttempt {
     pub(crate) plan: Plan,
     pub(crate) done: BTreeSet<RepeatKey>,
+    /// What its searches had found, without the loads that were cut off.
+    pub(crate) searches: SearchRecord,
     /// How it had ended.
     pub(crate) head: RunHead,
+}
+
+impl EarlierAttempt {
+    /// Whether nothing is left to do of a step: a search goes on behind its trial at full speed.
+    pub(crate) fn is_done(&self, step: &RepeatStep) -> bool {
+        let key = RepeatKey {
+            trial: step.trial,
+            repeat: step.repeat,
+        };
+        let trial = self.plan.trials.get(step.trial as usize);
+        let is_search = trial.is_some_and(|trial| trial.search.is_some());
+        let has_ended = || {
+            let mut searches = self.searches.searches.iter();
+            searches.any(|one| {
+                one.trial == step.trial && one.repeat == step.repeat && one.end.is_some()
+            })
+        };
+        self.done.contains(&key) && (!is_search || has_ended())
+    }
+}
+
+/// The searches of an interrupted run, without what was cut off.
+fn complete_loads(record: Option<SearchRecord>, done: &BTreeSet<RepeatKey>) -> SearchRecord {
+    let is_done = |trial: u32, repeat: u32| done.contains(&RepeatKey { trial, repeat });
+    let mut record = record.unwrap_or_default();
+    for search in &mut record.searches {
+        if !is_done(search.trial, search.repeat) {
+            search.start = None;
+            search.loads.clear();
+        }
+        let is_failed = |void: &VoidCause| matches!(void, VoidCause::Failed { .. });
+        search
+            .loads
+            .retain(|load| is_done(load.trial, 0) || load.void.as_ref().is_some_and(is_failed));
+    }
+    record
 }
 
 impl OpenRun {
@@ -67,8 +105,14 @@ impl OpenRun {
     fn resume(request: &RunRequest<'_>, dir: &Path, number: u64) -> Result<OpenRun, RunError> {
         check_name(dir)?;
         let head = RunRead::head(dir).or_bad_input()?;
-        let ResumedRun { folder, plan, done } = RunFolder::resume(dir, unix_ms())
+        let resumed = RunFolder::resume(dir, unix_ms())
             .map_err(|error| RunError::input(format!("{}: {error}", dir.display())))?;
+        let ResumedRun {
+            folder,
+            plan,
+            done,
+            search,
+        } = resumed;
         let was_kept = head.command.iter().any(|word| word == "--keep");
         if !request.keeps_data && !was_kept {
             remove_left_data(dir);
@@ -78,8 +122,19 @@ impl OpenRun {
             run_id: plan.run_id.clone(),
             seed: plan.seed,
             number,
-            earlier: Some(EarlierAttempt { plan, done, head }),
+            earlier: Some(EarlierAttempt {
+                searches: complete_loads(search, &done),
+                plan,
+                done,
+                head,
+            }),
         })
+    }
+
+    /// What the searches of an interrupted run had found; nothing in a new run.
+    pub(crate) fn searches(&self) -> SearchRecord {
+        let earlier = self.earlier.as_ref();
+        earlier.map_or_else(SearchRecord::default, |earlier| earlier.searches.clone())
     }
 
     /// Removes a new folder: without a plan it helps nobody. That of an interrupted run is left as it was found.

@@ -194,6 +194,9 @@ fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
     }
     let plan = Plan::from_json(&read_file(path)?)
         .map_err(|error| RunError::input(format!("{}: {error}", path.display())))?;
+    let mut plan = plan;
+    // A search finds its loads again.
+    plan.trials.retain(|trial| trial.load.is_none());
     let name = match (&plan.study, plan.trials.first()) {
         (Some(study), _) => study.name.clone(),
         (None, Some(trial)) => trial.scenario.clone(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use kgauge_results::run::EventKind;
-use kgauge_scenario::{Plan, RepeatStep, Trial};
+use kgauge_scenario::{Plan, Trial};
 use kgauge_target::TargetSpec;
 
 use crate::announce::planned_time;
@@ -19,6 +19,7 @@ use crate::repeat_end::RepeatEnd;
 use crate::request::RunRequest;
 use crate::session::Session;
 use crate::start::{PreparedRun, prepare};
+use crate::steps::{NextStep, StepSource};
 use crate::trial::run_step;
 
 /// A run that began: its folder, and how it ended.
@@ -40,10 +41,11 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
         target: request.target.text.clone(),
         is_existing: matches!(request.target.spec, TargetSpec::Existing(_)),
     }));
+    let searches = opened.searches();
     let prepared = prepare(request, &mut opened, observer);
     let PreparedRun {
         mut session,
-        plan,
+        mut plan,
         steps,
     } = match prepared {
         Ok(prepared) => prepared,
@@ -59,7 +61,8 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
             is_resumed: session.clusters.attempt > 0,
             planned: planned_time(&plan, &steps),
         }));
-    let ended = run_all(&mut session, &plan, &steps);
+    let mut source = StepSource::new(steps, searches);
+    let ended = run_all(&mut session, &mut plan, &mut source);
     let error = ended.as_ref().err();
     session.observer.observe(&RunEvent::Closing { error });
     let is_alive = session.death().is_none();
@@ -79,62 +82,81 @@ const FAILURES_MAX: usize = 3;
 /// Runs every step. A trial that fails is given up; the others go on.
 fn run_all(
     session: &mut Session<'_>,
-    plan: &Plan,
-    steps: &[RepeatStep],
+    plan: &mut Plan,
+    steps: &mut StepSource,
 ) -> Result<RepeatEnd, RunError> {
     let mut topic: Option<PreparedTopic> = None;
-    let mut failed: Vec<(u32, RunError)> = Vec::new();
+    let mut failed: Vec<RunError> = Vec::new();
     let mut in_a_row = 0;
-    for (index, step) in steps.iter().enumerate() {
+    loop {
+        // Choosing the next load may take a while: the one before has to settle.
+        let next = match session.stopping.is_wanted() {
+            true => None,
+            false => steps.next(session, plan)?,
+        };
         if session.stopping.is_wanted() {
             return Ok(RepeatEnd::Interrupted);
         }
-        if failed.iter().any(|(trial, _)| *trial == step.trial) {
-            continue;
-        }
-        let Some(trial) = plan.trials.get(step.trial as usize) else {
+        let Some(next) = next else {
+            return ended(failed, plan);
+        };
+        let NextStep {
+            step,
+            index,
+            count,
+            is_last,
+        } = next;
+        let planned: &Plan = plan;
+        let Some(trial) = planned.trials.get(step.trial as usize) else {
             continue;
         };
         session.observer.observe(&RunEvent::StepBegins(RunStep {
             trial,
-            step: *step,
+            step,
             index,
-            count: steps.len(),
+            count,
         }));
-        let next = steps.get(index + 1);
-        let is_last = next.is_none_or(|next| next.trial != step.trial);
-        let ended = fit_to(session, trial).and_then(|is_new| {
+        let result = fit_to(session, trial).and_then(|is_new| {
             if is_new {
                 topic = None;
             }
-            run_step(session, plan, *step, &mut topic, is_last)
+            run_step(session, planned, step, &mut topic, is_last)
         });
-        match ended {
+        match result {
             Ok(RepeatEnd::Interrupted) => return Ok(RepeatEnd::Interrupted),
-            Ok(RepeatEnd::Complete) => in_a_row = 0,
+            Ok(RepeatEnd::Complete) => {
+                in_a_row = 0;
+                steps.complete(session, plan, step)?;
+            }
             Err(error) if session.stopping.is_wanted() => return Err(error),
             Err(error) => {
                 topic = None;
                 in_a_row += 1;
-                let is_of_target = error.is_of_target();
                 let is_noted = note_failure(session, trial, &error);
-                failed.push((step.trial, error));
-                if !is_noted || in_a_row >= FAILURES_MAX {
-                    break;
+                let is_gone = error.is_of_target() && outages::is_cluster_gone(session);
+                if is_gone {
+                    note_left_out(session, steps.left());
                 }
-                if is_of_target && outages::is_cluster_gone(session) {
-                    note_left_out(session, steps.len() - index - 1);
-                    break;
+                let is_over = !is_noted || in_a_row >= FAILURES_MAX || is_gone;
+                // A search measures the load again.
+                let is_final = !steps.give_up(session, step, &error)? || is_over;
+                failed.extend(is_final.then_some(error));
+                if is_over {
+                    return ended(failed, plan);
                 }
                 session.stopping.let_next_begin();
             }
         }
     }
+}
+
+/// How a run ended whose trials failed, if any did.
+fn ended(failed: Vec<RunError>, plan: &Plan) -> Result<RepeatEnd, RunError> {
     let count = failed.len();
     match failed.into_iter().next() {
         None => Ok(RepeatEnd::Complete),
-        Some((_, error)) if plan.trials.len() == 1 => Err(error),
-        Some((_, error)) => Err(RunError::Trials {
+        Some(error) if count == 1 && (plan.trials.len() == 1 || plan.has_search()) => Err(error),
+        Some(error) => Err(RunError::Trials {
             failed: count,
             planned: plan.trials.len(),
             first: Box::new(error),

@@ -6,13 +6,14 @@ use kgauge_client::{ClientConfig, Cluster};
 use kgauge_load::DriverProgram;
 use kgauge_observe::WatchedProcess;
 use kgauge_results::RunFolder;
-use kgauge_results::run::{EventKind, RepeatKey};
+use kgauge_results::run::{EventKind, RepeatKey, SearchRecord};
 use kgauge_scenario::{Driver, TargetKind};
 use kgauge_target::TopicGuard;
 
 use crate::ceilings::Ceilings;
 use crate::clusters::Clusters;
 use crate::disk_space::DiskGuard;
+use crate::error::{OrRunError, RunError};
 use crate::events::event;
 use crate::metrics::MetricsAddress;
 use crate::mirror::Mirror;
@@ -85,6 +86,11 @@ impl Session<'_> {
     /// Keeps an event. A folder that takes no more events ends the run through its slices.
     pub(crate) fn event(&self, at: Option<(RepeatKey, u64)>, kind: EventKind) {
         let _ = self.folder.events().write(&event(at, kind));
+    }
+
+    /// Keeps what the searches have found so far.
+    pub(crate) fn write_search(&self, record: &SearchRecord) -> Result<(), RunError> {
+        self.folder.write_search(record).or_unwritable()
     }
 
     /// A label for what the run makes on the cluster: an earlier attempt may have left its own.

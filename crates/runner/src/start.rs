@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kgauge_results::run::{DiskBaseline, Environment, EventKind, RepeatKey};
+use kgauge_results::run::{DiskBaseline, Environment, EventKind};
 use kgauge_scenario::{Plan, RepeatStep};
 use kgauge_target::{Target, TargetFacts, TargetSpec};
 
@@ -31,7 +31,7 @@ use crate::shared::SharedTarget;
 pub(crate) struct PreparedRun<'a> {
     pub(crate) session: Session<'a>,
     pub(crate) plan: Plan,
-    /// What is left to do, in order.
+    /// What is left to do, in order; searches add to it.
     pub(crate) steps: Vec<RepeatStep>,
 }
 
@@ -141,12 +141,8 @@ fn left_to_do(
     let question = request.question;
     let left_out = left_out(question, request.target, observer);
     let is_done = |step: &RepeatStep| {
-        let key = RepeatKey {
-            trial: step.trial,
-            repeat: step.repeat,
-        };
         let earlier = opened.earlier.as_ref();
-        earlier.is_some_and(|earlier| earlier.done.contains(&key))
+        earlier.is_some_and(|earlier| earlier.is_done(step))
     };
     let is_left_out = |step: &RepeatStep| left_out.iter().any(|(trial, _)| *trial == step.trial);
     let mut steps = question.order(opened.seed);
@@ -217,11 +213,17 @@ fn several_clusters(plan: &Plan) -> Option<String> {
     })
 }
 
-/// The plan without what will not run.
+/// The plan without what will not run. A search whose rate is limited is as long as its longest load; of others, the
+/// bound for full speed says more than most targets do.
 fn to_run(plan: &Plan, steps: &[RepeatStep]) -> Plan {
     let mut to_run = plan.clone();
     to_run
         .trials
         .retain(|trial| steps.iter().any(|step| step.trial == trial.index));
+    for trial in &mut to_run.trials {
+        if let Some(search) = trial.search.as_ref().filter(|one| one.rate_max.is_some()) {
+            trial.stages.hold_ns = Some(search.window_ns * u64::from(search.windows));
+        }
+    }
     to_run
 }

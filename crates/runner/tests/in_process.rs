@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use kgauge_results::run::{EventKind, RunStatus};
+use kgauge_results::run::{EventKind, RunStatus, SearchEnd};
 use kgauge_runner::{
     ErrorSubject, FolderChoice, HostSetup, Observer, Question, RepeatEnd, RunError, RunEvent,
     RunRequest, RunTaps, RunTarget, ScenarioChanges, StopRequests, run, write_results,
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         let log = std::io::stderr();
         return ExitCode::from(embedded_main(std::io::stdin(), std::io::stdout(), log));
     }
-    let tests: [(&str, Test); 5] = [
+    let tests: [(&str, Test); 6] = [
         (
             "a_run_leaves_a_folder_and_tells_its_observer",
             a_run_leaves_a_folder,
@@ -59,6 +59,10 @@ fn main() -> ExitCode {
         (
             "an_interrupted_run_goes_on_with_what_is_left",
             an_interrupted_run_goes_on,
+        ),
+        (
+            "a_search_finds_a_hidden_capacity_and_goes_on_after_a_stop",
+            a_search_finds_a_capacity,
         ),
         (
             "what_cannot_be_run_is_refused_before_anything_starts",
@@ -133,6 +137,7 @@ impl Observer for Recorder {
             }
             RunEvent::Outage(message) => format!("outage {message}"),
             RunEvent::RepeatEnds(key) => format!("repeat {} ends", key.repeat),
+            RunEvent::LoadJudged(judgement) => format!("load {}", judgement.load.rate),
             RunEvent::TrialFailed { name, why } => format!("{name} failed: {why}"),
             RunEvent::Closing { error } => format!("closing {error:?}"),
             RunEvent::Closed => "closed".to_owned(),
@@ -253,6 +258,64 @@ fn an_interrupted_run_goes_on(dir: &Path) {
     assert_eq!(observer.seen[1], "announced 1");
     let (read, _) = write_results(&out).unwrap();
     assert_eq!((read.status, read.repeats.len()), (RunStatus::Complete, 2));
+}
+
+/// The node serves 1,000 records per second. Nothing of that is in the search.
+const LIMITED: &str = "\
+kgauge: 1
+name: limited
+question: How much can it take?
+topic: {partitions: 1}
+flows:
+  - {name: writers, kind: produce, shape: max, record: {size: 100 B}, settings: {batch.size: 4 KiB, buffer.memory: 256 KiB}}
+stages: {warm-up: 1 s, drain: 10 s}
+faults:
+  - {at: start, node: all, api: produce, capacity: 1k/s}
+search: {goals: [p99 <= 40 ms], window: 1 s, duration: 2 s, width: 10 %}
+";
+
+fn a_search_finds_a_capacity(dir: &Path) {
+    let question = Question::of_text("limited", LIMITED, &ScenarioChanges::default()).unwrap();
+    let target = RunTarget::parse(RunTarget::DEFAULT, &question).unwrap();
+    let out = dir.join("out");
+    let request = RunRequest {
+        folder: FolderChoice::New(out.clone()),
+        seed: Some(7),
+        ..RunRequest::new(&question, &target, host(dir))
+    };
+    let mut observer = Recorder::new();
+    observer.stop_in = Some((3, request.stop.clone()));
+    let finished = run(&request, &mut observer).unwrap();
+    assert_eq!(finished.ended.unwrap(), RepeatEnd::Interrupted);
+    let (read, summary) = write_results(&out).unwrap();
+    let before = read.search.unwrap().searches;
+    assert_eq!((before.len(), before[0].loads.len()), (1, 1));
+    assert_eq!((&before[0].end, summary.exit_status), (&None, 130));
+
+    let question = Question::resumed(&out).unwrap();
+    let request = RunRequest {
+        folder: FolderChoice::Resume(out.clone()),
+        ..RunRequest::new(&question, &target, host(dir))
+    };
+    let finished = run(&request, &mut Recorder::new()).unwrap();
+    assert_eq!(finished.ended.unwrap(), RepeatEnd::Complete);
+    let (read, summary) = write_results(&out).unwrap();
+    let searches = read.search.unwrap().searches;
+    if let Some(SearchEnd::Void { cause }) = &searches[0].end {
+        // Other tests may take the processors of this machine.
+        return println!("inconclusive: {cause:?}");
+    }
+    assert_eq!(
+        (searches.len(), &searches[0].end),
+        (1, &Some(SearchEnd::Found))
+    );
+    assert_eq!(searches[0].loads[0], before[0].loads[0]);
+    let search = &summary.capacities[0].searches[0];
+    let (lower, upper) = (search.strict.lower.unwrap(), search.strict.upper.unwrap());
+    // A backlog that grows for two seconds before it takes 40 ms is 2 % of the rate.
+    assert!(lower < 1_030.0 && upper > 900.0, "{search:#?}");
+    assert!(lower > 500.0, "{search:#?}");
+    assert!(search.is_narrow && summary.exit_status == 0, "{search:#?}");
 }
 
 fn what_cannot_be_run(dir: &Path) {

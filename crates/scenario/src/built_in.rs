@@ -47,6 +47,17 @@ pub struct BuiltInOptions {
     pub duration: Option<String>,
     /// Goals, such as `writers.latency.p99 <= 20 ms`.
     pub goals: Vec<String>,
+    /// A search for the highest rate, in place of a fixed one.
+    pub search: Option<SearchOptions>,
+}
+
+/// The search of a built-in scenario, as the user typed it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchOptions {
+    /// Goals, such as `p99 <= 20 ms`.
+    pub goals: Vec<String>,
+    /// Other keys of `search` and their values.
+    pub settings: Vec<(&'static str, String)>,
 }
 
 /// A built-in scenario that cannot be made.
@@ -126,6 +137,10 @@ impl BuiltIn {
             self.question(size, rate, options),
         );
         self.write_flows(&mut text, options, size, rate);
+        if let Some(search) = &options.search {
+            write_search(&mut text, search);
+            return Ok(text);
+        }
         let hold = options.duration.as_deref().unwrap_or("30 s");
         let _ = writeln!(text, "stages: {{warm-up: 3 s, hold: {hold}}}\nrepeats: 3");
         if !options.goals.is_empty() {
@@ -148,6 +163,12 @@ impl BuiltIn {
     }
 
     fn question(self, size: &str, rate: &str, options: &BuiltInOptions) -> String {
+        if let Some(search) = &options.search {
+            return format!(
+                "What is the highest rate with {}?",
+                search.goals.join(" and ")
+            );
+        }
         match self {
             BuiltIn::Throughput => {
                 let producers = options.producers.unwrap_or(1);
@@ -232,6 +253,28 @@ impl BuiltIn {
     }
 }
 
+/// The stages and the search.
+fn write_search(text: &mut String, search: &SearchOptions) {
+    text.push_str("stages: {warm-up: 3 s}\nrepeats: 1\nsearch:\n  goals:\n");
+    for goal in &search.goals {
+        let _ = writeln!(text, "    - {goal}");
+    }
+    for (key, value) in &search.settings {
+        let _ = writeln!(text, "  {key}: {value}");
+    }
+    let quick = [("window", "2 s"), ("duration", "8 s"), ("width", "4 %")];
+    let quick = quick.into_iter().filter(|(key, _)| {
+        let mut settings = search.settings.iter();
+        !settings.any(|(set, _)| set == key)
+    });
+    let quick: Vec<String> = quick
+        .map(|(key, value)| format!("search.{key}: {value}"))
+        .collect();
+    if !quick.is_empty() {
+        let _ = writeln!(text, "sizes:\n  quick: {{{}}}", quick.join(", "));
+    }
+}
+
 fn settings(options: &BuiltInOptions) -> String {
     let acks = options.acks.as_deref().unwrap_or("all");
     let mut settings = vec![format!("acks: {acks}")];
@@ -295,6 +338,7 @@ mod tests {
                 replication: Some(3),
                 duration: Some("10 s".to_owned()),
                 goals: Vec::new(),
+                search: None,
             };
             for options in [BuiltInOptions::default(), all] {
                 let text = built_in.text(&options).unwrap();
@@ -326,6 +370,33 @@ mod tests {
             error,
             "--rate does not apply to `throughput`; use `latency` for a fixed rate"
         );
+    }
+
+    #[test]
+    fn a_search_takes_the_place_of_the_rate() {
+        let options = BuiltInOptions {
+            search: Some(SearchOptions {
+                goals: vec!["p99 <= 20 ms".to_owned()],
+                settings: vec![("width", "5 %".to_owned())],
+            }),
+            ..BuiltInOptions::default()
+        };
+        for built_in in BuiltIn::ALL {
+            let text = built_in.text(&options).unwrap();
+            let read = Scenario::parse(built_in.name(), &text);
+            let scenario = read.unwrap_or_else(|problems| panic!("{text}\n{problems}"));
+            let trials = [Size::Default, Size::Quick].map(|size| scenario.trials(size).remove(0));
+            let searches = trials.map(|trial| (trial.repeats, trial.search.unwrap()));
+            let [(1, default), (1, quick)] = searches else {
+                panic!("{text}");
+            };
+            assert_eq!((default.windows, quick.windows), (6, 4));
+            assert_eq!((default.width, quick.width), (0.05, 0.05));
+            assert_eq!(
+                scenario.question(),
+                "What is the highest rate with p99 <= 20 ms?"
+            );
+        }
     }
 
     #[test]

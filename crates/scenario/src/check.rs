@@ -333,7 +333,9 @@ fn alone_in_group(
 /// Goals and published figures must refer to existing flows that have such a figure.
 fn figures(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
     for goal in &written.goals {
-        let fault = fault(written, &goal.item.figure).or_else(|| closed_loop(written, &goal.item));
+        // A search gives its flows a rate.
+        let of_loop = || closed_loop(written, &goal.item).filter(|_| written.search.is_none());
+        let fault = fault(written, &goal.item.figure).or_else(of_loop);
         figure(reader, "goals", goal, fault);
     }
     for published in &written.published {
@@ -343,7 +345,7 @@ fn figures(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
 }
 
 /// What is wrong, and the fix.
-type Contradiction = (String, String);
+pub(crate) type Contradiction = (String, String);
 
 fn figure<T>(
     reader: &mut ValueReader<'_>,
@@ -357,7 +359,7 @@ fn figure<T>(
 }
 
 /// Returns the reason if a scenario does not have this figure.
-fn fault(written: &WrittenScenario, figure: &FigureName) -> Option<Contradiction> {
+pub(crate) fn fault(written: &WrittenScenario, figure: &FigureName) -> Option<Contradiction> {
     let metric = figure.metric;
     match written.flows.iter().find(|flow| flow.name() == figure.flow) {
         None => {
@@ -380,7 +382,7 @@ fn fault(written: &WrittenScenario, figure: &FigureName) -> Option<Contradiction
 }
 
 /// A goal cannot limit the latency of a closed loop, which does not measure the broker.
-fn closed_loop(written: &WrittenScenario, goal: &Goal) -> Option<Contradiction> {
+pub(crate) fn closed_loop(written: &WrittenScenario, goal: &Goal) -> Option<Contradiction> {
     let metric = goal.figure.metric;
     let flow = written
         .flows
@@ -402,7 +404,7 @@ fn closed_loop(written: &WrittenScenario, goal: &Goal) -> Option<Contradiction> 
 }
 
 /// Notes a contradiction at a path of the scenario.
-fn note(
+pub(crate) fn note(
     reader: &mut ValueReader<'_>,
     tree: &YamlNode,
     path: &str,

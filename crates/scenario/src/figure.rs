@@ -108,7 +108,7 @@ impl fmt::Display for FigureName {
 }
 
 impl Metric {
-    fn parse(text: &str) -> Result<Metric, String> {
+    pub(crate) fn parse(text: &str) -> Result<Metric, String> {
         let stat = |rest: &str| {
             Statistic::parse(rest).ok_or_else(|| {
                 format!("`{rest}` is not a statistic: write min, mean, max, p50, p99 or p99.9")
@@ -172,7 +172,7 @@ impl fmt::Display for Metric {
 }
 
 impl Statistic {
-    fn parse(text: &str) -> Option<Statistic> {
+    pub(crate) fn parse(text: &str) -> Option<Statistic> {
         match text {
             "min" => Some(Statistic::Min),
             "mean" => Some(Statistic::Mean),

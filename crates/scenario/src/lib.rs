@@ -34,6 +34,7 @@ mod key_definition;
 mod key_map;
 mod key_table;
 mod keys;
+mod load;
 mod numeric;
 mod order;
 mod path;
@@ -48,6 +49,7 @@ mod record_size;
 pub mod reference;
 mod scenario;
 mod schedule;
+mod search;
 mod settings;
 mod shape;
 mod share;
@@ -61,9 +63,10 @@ mod units;
 mod value_kind;
 mod vary;
 mod volume;
+mod written_search;
 
 pub use answer::{AnswerKind, Comparand};
-pub use built_in::{BuiltIn, BuiltInError, BuiltInOptions};
+pub use built_in::{BuiltIn, BuiltInError, BuiltInOptions, SearchOptions};
 pub use cluster_needs::{BrokerCount, ClusterNeeds};
 pub use driver::Driver;
 pub use driver_limits::DriverRefusal;
@@ -94,6 +97,7 @@ pub use random::{Random, derive_seed};
 pub use record::{Content, HeadersPlan, KeyChoice, KeyPlan, RecordFile, RecordPlan, file_digest};
 pub use scenario::Scenario;
 pub use schedule::{Pacing, Schedule, Stripe};
+pub use search::{SearchGoal, SearchPlan, SearchedFlow};
 pub use settings::{
     Acks, AssignmentStrategy, Compression, CompressionCodec, GroupProtocol, Partitioner,
 };

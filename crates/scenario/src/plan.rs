@@ -10,6 +10,7 @@ use crate::keys::flow::FlowPlan;
 use crate::keys::stages::Stages;
 use crate::keys::study::{PartitionFormula, StudySource};
 use crate::keys::topic::TopicPlan;
+use crate::search::SearchPlan;
 
 /// Everything that one run will do. Running a saved plan repeats the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -144,4 +145,18 @@ pub struct Trial {
     pub goals: Vec<Goal>,
     /// What others published for this very combination.
     pub published: Vec<PublishedValue>,
+    /// The search that this trial at full speed starts; absent for other trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchPlan>,
+    /// The load at which a search measures, in records per second of all searched flows; absent for other trials. Such
+    /// trials follow those of the scenarios.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
+}
+
+impl Plan {
+    /// Whether it has a search, so that trials are added while it runs.
+    pub fn has_search(&self) -> bool {
+        self.trials.iter().any(|trial| trial.search.is_some())
+    }
 }

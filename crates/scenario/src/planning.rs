@@ -6,6 +6,7 @@ use crate::flow_values::{ConsumeEnd, TransactionLength};
 use crate::keys::flow::{FlowPlan, ProduceFlow};
 use crate::plan::{ClusterFacts, Plan, Size, StudyRef, Trial};
 use crate::scenario::Scenario;
+use crate::search;
 use crate::settings::Partitioner;
 
 /// The parts of a plan, other than the scenarios.
@@ -193,6 +194,9 @@ fn sound(trial: &Trial) -> Result<(), String> {
         return Err(fault.to_owned());
     }
     demand(!trial.flows.is_empty(), "no flows")?;
+    if let Some(planned) = &trial.search {
+        search::sound(planned, &trial.flows)?;
+    }
     demand(trial.stages.hold_ns != Some(0), "a hold of zero length")?;
     let mut names = BTreeSet::new();
     for flow in &trial.flows {

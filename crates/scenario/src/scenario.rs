@@ -7,12 +7,14 @@ use crate::flow_values::ConsumeEnd;
 use crate::keys::flow::{EchoFlow, FlowPlan};
 use crate::keys::scenario::{SizesKeys, WrittenScenario};
 use crate::keys::stages::Stages;
+use crate::load::{at_full_speed, trial_name};
 use crate::path::{locate, of_setting, put};
 use crate::plan::{Size, Trial};
 use crate::problem::{Problems, SourceLocation, SourceTexts};
 use crate::reader::{KeyMap, ValueReader};
 use crate::tree::{self, Value, YamlNode};
 use crate::vary::{self, FactorGroup};
+use crate::written_search;
 
 /// The maximum number of trials of a scenario: more is a typo, and would take days.
 const TRIALS_MAX: usize = 500;
@@ -233,8 +235,12 @@ impl Scenario {
                     .factors
                     .push((factor.path.clone(), choice.name.clone()));
             }
-            if let Some(written) = WrittenScenario::read_map(&mut reader, &tree) {
+            if let Some(mut written) = WrittenScenario::read_map(&mut reader, &tree) {
+                if written.search.is_some() && tree.get("repeats").is_none() {
+                    written.repeats = 1;
+                }
                 check(&mut reader, &tree, &written);
+                written_search::check(&mut reader, &tree, &written);
                 trials.push(trial(written, chosen, trials.len()));
             }
         }
@@ -298,9 +304,10 @@ struct TrialChoice {
 }
 
 fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
+    let search = written_search::planned(&written);
     let published = written.published.into_iter().map(|one| one.item);
     let published = published.filter(|one| one.belongs_to(&chosen.factors));
-    Trial {
+    let mut trial = Trial {
         stages: adapted(written.stages, &written.flows, written.faults.is_empty()),
         index: u32::try_from(index).unwrap_or(u32::MAX),
         scenario: written.name,
@@ -326,18 +333,11 @@ fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
         goals: written.goals.into_iter().map(|goal| goal.item).collect(),
         published: published.map(|one| one.published).collect(),
         factors: chosen.factors,
-    }
-}
-
-fn trial_name(factors: &[(String, String)]) -> String {
-    let parts: Vec<String> = factors
-        .iter()
-        .map(|(path, value)| match path.as_str() {
-            vary::ONE_AT_A_TIME | vary::LISTED => value.clone(),
-            path => format!("{path}={value}"),
-        })
-        .collect();
-    parts.join(", ")
+        search,
+        load: None,
+    };
+    at_full_speed(&mut trial);
+    trial
 }
 
 /// Puts a value at a path, or notes why that cannot be.

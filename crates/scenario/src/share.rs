@@ -68,6 +68,8 @@ impl Share {
             repeats: 1,
             goals: Vec::new(),
             published: Vec::new(),
+            search: None,
+            load: None,
         };
         Share::of_trial(trial, seed)
     }

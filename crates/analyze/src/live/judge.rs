@@ -58,6 +58,7 @@ impl LiveRepeat {
             scenarios: Vec::new(),
             plan: frame.plan.clone(),
             environment: frame.environment.clone(),
+            search: None,
             events: self.outages.clone(),
             evidence,
             repeats: vec![repeat],

@@ -1,5 +1,5 @@
 //! The search for the highest rate that keeps its goals: which load to measure next, and what the loads measured so far
-//! say. Pure: rates and windows in, the next step out; the runner makes the load.
+//! say. Pure: rates and windows in, the next step out; the runner makes the load. `windows.rs` judges the windows.
 //!
 //! The search follows MLRsearch (RFC 9971): it classifies loads by whole windows, reads them in two ways at once
 //! ([`ReadingKind`]), starts from what the target did at full speed, and narrows the bracket level by level, each with
@@ -9,11 +9,13 @@ mod band;
 mod classify;
 mod loads;
 mod next;
+mod windows;
 
 pub use band::typical_band;
 pub use classify::{GoalWindow, LoadClass, Reading};
 pub use loads::{Load, Loads, SearchBounds};
-pub use next::{LoadPurpose, Search, SearchSettings, SearchStep};
+pub use next::{LoadPurpose, Search, SearchSettings, SearchStep, round_rate};
+pub use windows::WindowSums;
 
 /// The two readings of the same windows. How far they are apart is the noise of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -84,9 +84,14 @@ impl Search {
         &self.loads
     }
 
-    /// What a reading says at the final width and duration.
+    /// A reading at the final duration.
+    pub fn final_reading(&self, kind: ReadingKind) -> Reading {
+        self.reading(kind, LEVELS - 1)
+    }
+
+    /// What a reading says at the final duration.
     pub fn bounds(&self, kind: ReadingKind) -> SearchBounds {
-        self.loads.bounds(&self.reading(kind, LEVELS - 1))
+        self.loads.bounds(&self.final_reading(kind))
     }
 
     /// Takes the windows of a step. Void windows must not be among them.
@@ -94,7 +99,19 @@ impl Search {
         let SearchStep::Measure { rate, purpose, .. } = step else {
             return;
         };
-        if purpose == LoadPurpose::Confirm && !windows.is_empty() {
+        let is_confirmation = purpose == LoadPurpose::Confirm;
+        self.replay(rate, is_confirmation, windows, achieved);
+    }
+
+    /// As [`Search::record`], of a recorded load.
+    pub fn replay(
+        &mut self,
+        rate: f64,
+        is_confirmation: bool,
+        windows: &[GoalWindow],
+        achieved: f64,
+    ) {
+        if is_confirmation && !windows.is_empty() {
             self.confirmed.push(rate);
         }
         self.loads.add(rate, windows, achieved);
@@ -236,15 +253,12 @@ impl Search {
         before.map_or(least, |factor| (factor * factor).clamp(least, STEP_MAX))
     }
 
-    /// Within the limits, and with four digits: nobody offers 411,873.4 records per second.
+    /// Within the limits, and rounded.
     fn limited(&self, rate: f64) -> f64 {
         let SearchSettings {
             rate_min, rate_max, ..
         } = self.settings;
-        let rate = rate.max(f64::MIN_POSITIVE);
-        let unit = 10f64.powf(rate.log10().floor() - 3.0);
-        let rounded = (rate / unit).round() * unit;
-        rounded.clamp(rate_min, rate_max.max(rate_min))
+        round_rate(rate).clamp(rate_min, rate_max.max(rate_min))
     }
 
     /// The end of the strict bracket that is still to be confirmed.
@@ -273,6 +287,13 @@ impl Search {
             purpose: LoadPurpose::Confirm,
         })
     }
+}
+
+/// A rate with four digits: nobody offers 411,873.4 records per second.
+pub fn round_rate(rate: f64) -> f64 {
+    let rate = rate.max(f64::MIN_POSITIVE);
+    let unit = 10f64.powf(rate.log10().floor() - 3.0);
+    (rate / unit).round() * unit
 }
 
 fn nearest(rates: &[f64], to: f64) -> Option<f64> {

@@ -3,6 +3,7 @@
 
 pub mod blame;
 mod build;
+pub mod capacity;
 pub mod driver;
 pub mod flow;
 pub mod generator;
@@ -25,7 +26,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use blame::{ClientWait, LatenessCause};
-pub use build::is_warm;
+pub use build::{followers_behind, is_warm, recorded_search, void_cause};
+pub use capacity::{
+    CapacityBounds, CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary,
+    CapacityWindow, LoadVerdict,
+};
 pub use driver::{DriverComparison, DriverRow, DriverSummary};
 pub use flow::{
     AckMeaning, Batching, ConsumerLag, ErrorSummary, FlowKind, FlowShape, FlowSummary, FlushPolicy,
@@ -78,6 +83,9 @@ pub struct Summary {
     pub warnings: Vec<Warning>,
     /// The trials, in the order of the plan. Trials that never started have no figures.
     pub trials: Vec<TrialSummary>,
+    /// The capacities that searches found; absent without a search.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capacities: Vec<CapacitySummary>,
     /// Trials that differ only in a flow's client; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drivers: Vec<DriverComparison>,

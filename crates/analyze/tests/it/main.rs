@@ -6,6 +6,7 @@ mod answer;
 mod answer_counts;
 mod audit;
 mod blame;
+mod capacity;
 mod compare;
 mod damage;
 mod drivers;

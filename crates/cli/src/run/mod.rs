@@ -23,20 +23,24 @@ use crate::print;
 use crate::progress::TerminalObserver;
 use crate::style::DetailArgs;
 
-pub(crate) use resolve::{changes_of, question_of, settings_of};
+pub(crate) use resolve::{changes_of, question, question_of, settings_of};
 
 /// Runs what the arguments name on every target, keeps everything in run folders, and reports.
 pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {
-    if let Some(name) = &arguments.name {
+    run_question(arguments, &question(arguments)?)
+}
+
+/// Runs a question that has been read from the arguments.
+pub(crate) fn run_question(arguments: &RunArgs, question: &Question) -> anyhow::Result<ExitStatus> {
+    if let Some(name) = &arguments.conduct.name {
         name_slug(name)?;
     }
-    let question = resolve::question(arguments)?;
-    let targets = resolve::targets(arguments, &question)?;
+    let targets = resolve::targets(arguments, question)?;
     let stopping = interrupt::listen("stopping: deleting topics, then writing the report")?;
     let server = serve(arguments, &stopping)?;
     let job = RunJob {
         arguments,
-        question: &question,
+        question,
         observed: match &server {
             Some(server) => Some(Arc::clone(&server.state)),
             None => {
@@ -69,13 +73,17 @@ struct RunJob<'a> {
 impl RunJob<'_> {
     /// Runs on one target, and prints its report.
     fn run_single(&self, target: &RunTarget) -> anyhow::Result<ExitStatus> {
-        let folder = match (&self.arguments.resume, &self.arguments.out) {
+        let folder = match (&self.arguments.resume, &self.arguments.conduct.out) {
             (Some(dir), _) => FolderChoice::Resume(dir.clone()),
             (None, Some(dir)) => FolderChoice::New(dir.clone()),
             (None, None) => FolderChoice::Default,
         };
-        let finished = self.measure(target, None, folder, self.arguments.seed)?;
-        let reported = report(&finished.dir, self.arguments.json, self.arguments.detail);
+        let finished = self.measure(target, None, folder, self.arguments.conduct.seed)?;
+        let reported = report(
+            &finished.dir,
+            self.arguments.conduct.json,
+            self.arguments.conduct.detail,
+        );
         self.publish(&target.text, &finished.dir);
         // The first error is the one to print; the report has been written in any case.
         match finished.ended? {
@@ -102,7 +110,7 @@ impl RunJob<'_> {
         {
             command.extend(["--target".to_owned(), target]);
         }
-        let name = arguments.name.as_ref();
+        let name = arguments.conduct.name.as_ref();
         let request = RunRequest {
             folder,
             name: name.map(|name| match number {
@@ -111,17 +119,18 @@ impl RunJob<'_> {
             }),
             seed,
             command,
-            keeps_data: arguments.keep,
-            existing_topic: arguments.allow_existing.clone(),
-            polls_brokers: !arguments.no_wire_evidence,
-            consent: match arguments.yes {
+            keeps_data: arguments.conduct.keep,
+            existing_topic: arguments.conduct.allow_existing.clone(),
+            polls_brokers: !arguments.conduct.no_wire_evidence,
+            consent: match arguments.conduct.yes {
                 true => Consent::Given,
                 false => Consent::Ask(&may_begin),
             },
             stop: self.stopping.clone(),
             ..RunRequest::new(self.question, target, host_setup()?)
         };
-        let mut observer = TerminalObserver::new(self.observed.clone(), arguments.detail.quiet);
+        let mut observer =
+            TerminalObserver::new(self.observed.clone(), arguments.conduct.detail.quiet);
         Ok(run_one(&request, &mut observer)?)
     }
 
@@ -145,7 +154,7 @@ fn may_begin() -> ConsentAnswer {
 
 /// Serves the live page, if the user wants it, and says where.
 fn serve(arguments: &RunArgs, stopping: &StopRequests) -> anyhow::Result<Option<LiveServer>> {
-    let Some(text) = &arguments.serve else {
+    let Some(text) = &arguments.conduct.serve else {
         return Ok(None);
     };
     let server = LiveServer::start(text, stopping).or_bad_input()?;

@@ -17,7 +17,7 @@ impl RunJob<'_> {
     pub(super) fn run_all(&self, targets: &[RunTarget]) -> anyhow::Result<ExitStatus> {
         let number = fresh_number();
         let parent = self.parent_dir(number)?;
-        let seed = self.arguments.seed.unwrap_or(number);
+        let seed = self.arguments.conduct.seed.unwrap_or(number);
         let mut compared: Vec<ComparisonSide> = Vec::new();
         let mut statuses = Vec::new();
         for (index, target) in targets.iter().enumerate() {
@@ -92,11 +92,11 @@ impl RunJob<'_> {
                 print::message(
                     "kgauge: only one target was measured, so there is nothing to compare",
                 );
-                let (json, detail) = (self.arguments.json, self.arguments.detail);
+                let (json, detail) = (self.arguments.conduct.json, self.arguments.conduct.detail);
                 show(&one.read, &one.summary, json, detail)?;
             }
             _ => {
-                let (json, detail) = (self.arguments.json, self.arguments.detail);
+                let (json, detail) = (self.arguments.conduct.json, self.arguments.conduct.detail);
                 compare(compared, 1, parent, json, detail)?;
             }
         }
@@ -105,11 +105,11 @@ impl RunJob<'_> {
 
     fn parent_dir(&self, number: u64) -> anyhow::Result<PathBuf> {
         let id = run_id(unix_ms(), number);
-        let name = match &self.arguments.name {
+        let name = match &self.arguments.conduct.name {
             Some(name) => name_slug(name)?,
             None => self.question.name.clone(),
         };
-        let dir = run_dir(self.arguments.out.as_deref(), &name, &id)?;
+        let dir = run_dir(self.arguments.conduct.out.as_deref(), &name, &id)?;
         let entries = dir.read_dir();
         match entries.is_ok_and(|mut entries| entries.next().is_some()) {
             true => {

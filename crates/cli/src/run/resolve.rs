@@ -17,7 +17,7 @@ use crate::host::env_target;
 use crate::print;
 
 /// What is to be run.
-pub(super) fn question(arguments: &RunArgs) -> anyhow::Result<Question> {
+pub(crate) fn question(arguments: &RunArgs) -> anyhow::Result<Question> {
     if let Some(dir) = &arguments.resume {
         return Ok(Question::resumed(dir)?);
     }
@@ -92,8 +92,8 @@ pub(super) fn targets(arguments: &RunArgs, question: &Question) -> anyhow::Resul
         ));
     }
     let destination = destination(arguments, question, earlier.as_ref())?;
-    let metrics = read_addresses(&arguments.metrics)?;
-    let speeds = read_speeds(&arguments.network_speeds, earlier.as_ref())?;
+    let metrics = read_addresses(&arguments.conduct.metrics)?;
+    let speeds = read_speeds(&arguments.conduct.network_speeds, earlier.as_ref())?;
     let mut targets = Vec::new();
     for (index, text) in texts.iter().enumerate() {
         let mut target = RunTarget::parse(text, question)?;
@@ -115,7 +115,7 @@ pub(super) fn targets(arguments: &RunArgs, question: &Question) -> anyhow::Resul
         target.speeds.clone_from(&speeds);
         targets.push(target);
     }
-    if let Some(home) = &arguments.kafka_home {
+    if let Some(home) = &arguments.conduct.kafka_home {
         set_kafka_home(home, &mut targets)?;
     }
     for target in &targets {
@@ -154,7 +154,7 @@ fn check_existing_topic(
         let mut trials = question.trials.iter();
         trials.any(|trial| trial.cluster.mirror.is_some())
     };
-    match arguments.allow_existing {
+    match arguments.conduct.allow_existing {
         Some(_) if !target.is_existing() => Err(refused(format!(
             "--allow-existing: {} starts empty, so it has no such topic",
             target.text

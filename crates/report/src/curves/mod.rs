@@ -1,5 +1,6 @@
 //! Which charts a trial gets, and what each of them shows.
 
+mod capacity;
 mod cpu;
 mod heat;
 mod latency;
@@ -8,6 +9,7 @@ mod percentile;
 mod sweep;
 mod throughput;
 
+use kgauge_analyze::summary::{CapacitySearch, CapacitySummary};
 use kgauge_results::metrics::PanelSection;
 
 use kgauge_results::{SECOND_NS, Stage};
@@ -72,6 +74,11 @@ pub(crate) fn heat_of_trial(trial: &TrialView, scope: LatencyScope) -> Vec<Heat>
 /// The charts of a scenario that varies one number.
 pub(crate) fn of_sweep(sweep: &Sweep, id: &str) -> Vec<Chart> {
     sweep::charts(sweep, id)
+}
+
+/// The charts of a search.
+pub(crate) fn of_search(capacity: &CapacitySummary, search: &CapacitySearch) -> Vec<Chart> {
+    capacity::charts(capacity, search)
 }
 
 /// A moment of a repeat on the time axis.

@@ -2,7 +2,7 @@
 
 use kgauge_results::metrics::PanelSection;
 
-use super::diagnostics;
+use super::{capacity, diagnostics};
 use crate::chart::heat::{Heat, data::HeatData};
 use crate::chart::{Chart, data::ChartData, text_bytes};
 use crate::curves::{self, LatencyScope};
@@ -230,6 +230,8 @@ impl ByteBudget {
 
 /// The charts of a whole report, made once: the page draws them and the script reads their numbers.
 pub(super) struct PageCharts {
+    /// Per search: its curve, then the search over time.
+    pub(super) searches: Vec<Vec<Chart>>,
     /// Per scenario: those that show its answer.
     pub(super) pictures: Vec<Vec<Chart>>,
     /// Per scenario and trial.
@@ -246,7 +248,9 @@ impl PageCharts {
             .map(|(index, scenario)| pictures(scenario, index, is_only))
             .collect();
         let ids: Vec<&str> = pictures.iter().flatten().map(|chart| &*chart.id).collect();
-        let bytes: usize = pictures.iter().flatten().map(Chart::bytes_about).sum();
+        let searches = capacity::charts(view);
+        let first = searches.iter().chain(&pictures).flatten();
+        let bytes: usize = first.map(Chart::bytes_about).sum();
         let empty = |scenario: &ScenarioView| -> Vec<TrialCharts> {
             let trials = scenario.trials.iter();
             trials.map(|_| TrialCharts::default()).collect()
@@ -272,12 +276,21 @@ impl PageCharts {
             trials: filling.trials,
             omitted: series::omitted(&omitted),
             pictures,
+            searches,
+        }
+    }
+
+    /// The curve that the first screen shows: that of the only search.
+    pub(super) fn search_picture(&self, view: &ReportView) -> Option<&Chart> {
+        match (view.scenarios.as_slice(), self.searches.as_slice()) {
+            ([_], [only]) => only.first(),
+            _ => None,
         }
     }
 
     /// The numbers of all charts.
     pub(super) fn numbers(&self) -> Vec<Numbers<'_>> {
-        let pictures = self.pictures.iter().flatten();
+        let pictures = self.searches.iter().chain(&self.pictures).flatten();
         let mut numbers: Vec<Numbers<'_>> = pictures.map(Numbers::of_chart).collect();
         for trial in self.trials.iter().flatten() {
             numbers.extend(trial.numbers());

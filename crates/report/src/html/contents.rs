@@ -25,6 +25,9 @@ impl Contents {
     pub(super) fn of_report(view: &ReportView) -> Self {
         let mut contents = Self::empty();
         contents.add("answer", "Answer");
+        if !view.capacities.is_empty() {
+            contents.add("capacity", "Capacity");
+        }
         contents.add("figures", "Figures");
         if super::latency::is_shown(view) {
             contents.add("latency", "Latency");

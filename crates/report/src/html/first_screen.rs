@@ -25,7 +25,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
         match view.scenarios.as_slice() {
             [only] => {
                 page.prose("p", &[("class", "answer")], &only.answer);
-                write_picture(page, only, charts);
+                write_picture(page, view, only, charts);
                 if let Some(sentence) = &view.partitions {
                     page.leaf("p", &[("class", "small")], PARTITIONS);
                     page.prose("p", &[], sentence);
@@ -88,8 +88,15 @@ fn holds(view: &ReportView) -> Option<String> {
         .then(|| format!("{repeats} × {span}"))
 }
 
-fn write_picture(page: &mut Markup, scenario: &ScenarioView, charts: &PageCharts) {
-    if opens_with_chart(scenario) {
+fn write_picture(
+    page: &mut Markup,
+    view: &ReportView,
+    scenario: &ScenarioView,
+    charts: &PageCharts,
+) {
+    if let Some(chart) = charts.search_picture(view) {
+        chart::write_figure(page, chart);
+    } else if opens_with_chart(scenario) {
         let mut pictures = charts.pictures.iter().flatten();
         if let Some(chart) = pictures.next() {
             chart::write_figure(page, chart);

@@ -2,6 +2,7 @@
 
 mod audit;
 mod bars;
+mod capacity;
 mod charts;
 pub(crate) mod compare;
 mod contents;
@@ -59,6 +60,7 @@ fn write_body(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
         page.element("div", &[("class", "column")], |page| {
             page.element("main", &[], |page| {
                 first_screen::write(page, view, charts);
+                capacity::write(page, view, charts);
                 figures::write(page, view);
                 latency::write(page, view);
                 drivers::write(page, view);

@@ -24,6 +24,11 @@ pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
     for (tree, trial) in root.items("trials").zip(&summary.trials) {
         put_trial(tree, trial, summary);
     }
+    for (tree, capacity) in root.items("capacities").zip(&summary.capacities) {
+        for (tree, search) in tree.items("searches").zip(&capacity.searches) {
+            tree.put("answer", text::capacity::answer(capacity, search));
+        }
+    }
     for (tree, compared) in root.items("drivers").zip(&summary.drivers) {
         tree.put("sentences", text::driver::sentences(compared));
     }
@@ -89,7 +94,7 @@ fn put_trial(tree: &mut JsonTree, trial: &TrialSummary, summary: &Summary) {
 }
 
 /// The texts of `summary.json`: the type that each is beside, its name, and what it is.
-const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 19] = [
+const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 20] = [
     (
         "AckMeaning",
         "flush",
@@ -101,6 +106,12 @@ const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 19] = [
         "sentence",
         TextForm::One,
         "All of this as a sentence.",
+    ),
+    (
+        "CapacitySearch",
+        "answer",
+        TextForm::One,
+        "The answer as a sentence.",
     ),
     (
         "CountCheck",

@@ -75,7 +75,7 @@ fn kept_up(limit: &LimitVerdict, trial: &TrialSummary) -> String {
 }
 
 /// What a candidate is called.
-fn name(word: Bottleneck) -> &'static str {
+pub(crate) fn name(word: Bottleneck) -> &'static str {
     match word {
         Bottleneck::Load => "the offered load",
         Bottleneck::Generator => "load generator",

@@ -5,6 +5,7 @@
 pub mod answer;
 pub mod bottleneck;
 pub(crate) mod bottlenecks;
+pub mod capacity;
 pub mod comparison;
 pub(crate) mod conditions;
 pub mod count_check;

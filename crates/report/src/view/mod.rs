@@ -11,7 +11,7 @@ mod machine;
 mod picture;
 mod time;
 
-use kgauge_analyze::summary::{GoalStatus, RunSummary, TrialSummary};
+use kgauge_analyze::summary::{CapacitySummary, GoalStatus, RunSummary, TrialSummary};
 use kgauge_scenario::StudyRef;
 
 pub(crate) use flow::{Flow, Latency, SHOWN_PERCENTILES};
@@ -49,6 +49,8 @@ pub(crate) struct ReportView<'a> {
     pub(crate) count_check: Option<CountCheckView>,
     /// The scenarios, in the order of the plan.
     pub(crate) scenarios: Vec<ScenarioView<'a>>,
+    /// The capacities that searches found, one for each setting.
+    pub(crate) capacities: &'a [CapacitySummary],
     /// How many partitions rates need, where the study asks it.
     pub(crate) partitions: Option<String>,
     /// Flows that several clients sent, side by side.

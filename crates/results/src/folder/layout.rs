@@ -12,6 +12,8 @@ pub const ENVIRONMENT: &str = "environment.json";
 pub const EVENTS: &str = "events.jsonl";
 /// Samples, one [`crate::run::Evidence`] per line.
 pub const EVIDENCE: &str = "evidence.jsonl";
+/// The searches for the highest rate, load by load ([`crate::run::SearchRecord`]); only of runs with a search.
+pub const SEARCH: &str = "search.json";
 /// Folder of the repeats: `<trial>-<repeat>/`.
 pub const REPEATS: &str = "repeats";
 /// In a repeat's folder: [`crate::run::RepeatRecord`].

@@ -11,8 +11,11 @@ use super::error::{Defect, FolderError};
 use super::file::{open_regular, read_json, read_text};
 use super::layout;
 use super::lines::{LineContent, each_line};
-use super::slices::{FlowRead, read_flows};
-use crate::run::{Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus};
+use super::slices::{FlowRead, each_slice, read_flows};
+use crate::run::{
+    Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus, SearchRecord,
+};
+use crate::slice::Slice;
 
 /// More defects are only counted: a junk file would produce millions.
 const DEFECTS_MAX: usize = 100;
@@ -32,6 +35,8 @@ pub struct RunRead {
     pub plan: Option<Plan>,
     /// Machine, build and target.
     pub environment: Option<Environment>,
+    /// `search.json`; only runs with a search have it.
+    pub search: Option<SearchRecord>,
     /// Events, in the order of writing.
     pub events: Vec<Event>,
     /// Samples, in the order of writing.
@@ -79,6 +84,7 @@ impl RunRead {
             scenarios: read_scenarios(dir, &mut defects),
             plan: whole(dir, layout::PLAN, &mut defects),
             environment: whole(dir, layout::ENVIRONMENT, &mut defects),
+            search: optional(dir, layout::SEARCH, &mut defects),
             events: lines(dir, layout::EVENTS, &mut defects),
             evidence: lines(dir, layout::EVIDENCE, &mut defects),
             repeats: read_repeats(dir, &mut defects)?,
@@ -109,6 +115,7 @@ impl RunRead {
             scenarios: read_scenarios(dir, &mut defects),
             plan: whole(dir, layout::PLAN, &mut defects),
             environment: whole(dir, layout::ENVIRONMENT, &mut defects),
+            search: None,
             events: Vec::new(),
             evidence: Vec::new(),
             repeats: Vec::new(),
@@ -132,6 +139,21 @@ impl RunRead {
     /// Reads one repeat of a folder.
     pub fn repeat(dir: &Path, key: RepeatKey) -> Result<RepeatRead, FolderError> {
         read_repeat(dir, &key.folder_name(), key, &mut Vec::new())
+    }
+
+    /// Calls `take` with each second of each flow of a repeat, ascending, with everything that was recorded in it.
+    pub fn each_second(
+        dir: &Path,
+        key: RepeatKey,
+        take: impl FnMut(&Slice),
+    ) -> Result<(), FolderError> {
+        let name = key.folder_name();
+        each_slice(
+            &dir.join(layout::REPEATS).join(&name),
+            &name,
+            &mut Vec::new(),
+            take,
+        )
     }
 
     /// The repeats of a trial, in order.
@@ -250,6 +272,14 @@ fn whole<T: DeserializeOwned>(dir: &Path, name: &str, defects: &mut Vec<Defect>)
             None
         }
     }
+}
+
+/// As [`whole`], of a file that not every run has.
+fn optional<T: DeserializeOwned>(dir: &Path, name: &str, defects: &mut Vec<Defect>) -> Option<T> {
+    read_json(&dir.join(name)).unwrap_or_else(|error| {
+        defects.push(defect(name.to_owned(), error));
+        None
+    })
 }
 
 fn lines<T: DeserializeOwned>(dir: &Path, name: &str, defects: &mut Vec<Defect>) -> Vec<T> {

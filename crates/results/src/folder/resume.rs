@@ -13,7 +13,7 @@ use super::layout;
 use super::lines::LineLog;
 use super::read::RunRead;
 use super::write::RunFolder;
-use crate::run::{EventKind, RepeatKey, RepeatOutcome, RunStatus};
+use crate::run::{EventKind, RepeatKey, RepeatOutcome, RunStatus, SearchRecord};
 
 /// A resumed run.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub struct ResumedRun {
     pub plan: Plan,
     /// The completed repeats.
     pub done: BTreeSet<RepeatKey>,
+    /// Its searches, if it has any.
+    pub search: Option<SearchRecord>,
 }
 
 /// Why a run cannot be resumed.
@@ -65,7 +67,12 @@ impl RunFolder {
             .map(|record| record.key)
             .collect();
         let planned = plan.trials.iter().map(|trial| trial.repeats as usize);
-        if done.len() >= planned.sum() {
+        // A search adds its trials one after another, so its plan does not show how many there will be.
+        let is_complete = match plan.has_search() {
+            true => read.status == RunStatus::Complete,
+            false => done.len() >= planned.sum(),
+        };
+        if is_complete {
             return Err(ResumeError::Complete);
         }
         let stays = |key: Option<RepeatKey>| key.is_none_or(|key| done.contains(&key));
@@ -90,7 +97,12 @@ impl RunFolder {
         let events = LineLog::append(&dir.join(layout::EVENTS))?;
         let evidence = LineLog::append(&dir.join(layout::EVIDENCE))?;
         let folder = RunFolder::opened(dir, head, events, evidence)?;
-        Ok(ResumedRun { folder, plan, done })
+        Ok(ResumedRun {
+            folder,
+            plan,
+            done,
+            search: read.search,
+        })
     }
 }
 

@@ -12,7 +12,9 @@ use super::file::{overwrite_json, write_json, write_whole};
 use super::layout;
 use super::lines::{LineLog, LineTap};
 use crate::recorder::{SliceSink, SliceTap, SliceWriter, SlicesWritten, WriteError};
-use crate::run::{Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus};
+use crate::run::{
+    Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus, SearchRecord,
+};
 
 /// A run folder being written. One process has it open at a time.
 #[derive(Debug)]
@@ -76,7 +78,7 @@ impl RunFolder {
         write_whole(&path, text.as_bytes())
     }
 
-    /// Stores the plan.
+    /// Stores the plan. Called again when a search adds a trial.
     pub fn write_plan(&self, plan: &Plan) -> Result<(), FolderError> {
         write_json(&self.dir.join(layout::PLAN), plan)
     }
@@ -84,6 +86,11 @@ impl RunFolder {
     /// Stores facts about machine and target. May be called again when more is known.
     pub fn write_environment(&self, environment: &Environment) -> Result<(), FolderError> {
         write_json(&self.dir.join(layout::ENVIRONMENT), environment)
+    }
+
+    /// Stores what the searches of the run have found so far.
+    pub fn write_search(&self, record: &SearchRecord) -> Result<(), FolderError> {
+        write_json(&self.dir.join(layout::SEARCH), record)
     }
 
     /// The log of events, for any thread.

@@ -10,6 +10,7 @@ mod head;
 pub mod host;
 pub mod mirror;
 pub mod repeat;
+pub mod search;
 mod stored_metrics;
 pub mod wire;
 
@@ -34,5 +35,9 @@ pub use repeat::{
     ConnectionRecord, CpuRecord, DriverRecord, FlowCeiling, FlowRecord, PartitionOffsets,
     RepeatKey, RepeatOutcome, RepeatRecord, Replication, StageSpan, TopicRecord,
     TransactionProtocol,
+};
+pub use search::{
+    GoalReading, JudgedWindow, LoadReason, MeasuredLoad, SearchEnd, SearchRecord, SearchRun,
+    SearchStart, VoidCause,
 };
 pub use wire::{GroupSample, PartitionChange, ReplicaChanges, TopicReplicasSample, TopicSample};

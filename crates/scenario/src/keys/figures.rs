@@ -89,23 +89,14 @@ pub(super) fn goal_text() -> ValueKind<Goal> {
 }
 
 fn goal(reader: &mut ValueReader<'_>, place: SourceLocation, text: String) -> Option<Goal> {
-    let signs = [
-        ("<=", GoalComparison::LessOrEqual),
-        (">=", GoalComparison::GreaterOrEqual),
-        ("<", GoalComparison::Less),
-        (">", GoalComparison::Greater),
-    ];
-    let found = signs
-        .into_iter()
-        .find_map(|(sign, comparison)| Some((text.split_once(sign)?, comparison)));
-    let Some(((name, bound), comparison)) = found else {
+    let Some((name, comparison, bound)) = split_goal(&text) else {
         let what = format!("`{}` is not a goal", shorten(&text));
         let cure = "write a figure, one of < <= >= >, and a value: \
                     `writers.latency.p99 <= 20 ms`";
         return reader.refuse(place, what, cure);
     };
-    let figure = figure(reader, place, name.trim())?;
-    let value = value(reader, place, &figure, bound.trim())?;
+    let figure = figure(reader, place, name)?;
+    let value = value(reader, place, &figure, bound)?;
     Some(Goal {
         figure,
         comparison,
@@ -114,7 +105,25 @@ fn goal(reader: &mut ValueReader<'_>, place: SourceLocation, text: String) -> Op
     })
 }
 
-fn figure(reader: &mut ValueReader<'_>, place: SourceLocation, name: &str) -> Option<FigureName> {
+/// The figure, the comparison and the value of a goal, as text.
+pub(super) fn split_goal(text: &str) -> Option<(&str, GoalComparison, &str)> {
+    let signs = [
+        ("<=", GoalComparison::LessOrEqual),
+        (">=", GoalComparison::GreaterOrEqual),
+        ("<", GoalComparison::Less),
+        (">", GoalComparison::Greater),
+    ];
+    signs.into_iter().find_map(|(sign, comparison)| {
+        let (name, bound) = text.split_once(sign)?;
+        Some((name.trim(), comparison, bound.trim()))
+    })
+}
+
+pub(super) fn figure(
+    reader: &mut ValueReader<'_>,
+    place: SourceLocation,
+    name: &str,
+) -> Option<FigureName> {
     match FigureName::parse(name) {
         Ok(figure) => Some(figure),
         Err(error) => {
@@ -125,7 +134,7 @@ fn figure(reader: &mut ValueReader<'_>, place: SourceLocation, name: &str) -> Op
 }
 
 /// The value in the unit of the figure's metric.
-fn value(
+pub(super) fn value(
     reader: &mut ValueReader<'_>,
     place: SourceLocation,
     figure: &FigureName,

@@ -9,6 +9,7 @@ pub(crate) mod kafka_names;
 pub(crate) mod producer;
 pub(crate) mod record;
 pub(crate) mod scenario;
+pub(crate) mod search;
 pub(crate) mod shape;
 pub(crate) mod stages;
 pub(crate) mod study;

@@ -3,6 +3,7 @@
 use super::faults::FaultKeys;
 use super::figures::{PublishedForTrial, PublishedKeys, goal_text};
 use super::flow::{FlowPlan, flows};
+use super::search::WrittenSearch;
 use super::stages::Stages;
 use super::target::TargetNeeds;
 use super::topic::TopicPlan;
@@ -22,7 +23,7 @@ key_map! {
     /// The contents of a scenario after its overrides have been applied.
     #[derive(Clone, Debug)]
     pub(crate) struct WrittenScenario, RootKeys, "Scenario",
-    refuses [refuse(&["hosts", "search", "include", "topics", "servers"], "not supported yet")]
+    refuses [refuse(&["hosts", "include", "topics", "servers"], "not supported yet")]
     {
         /// Version of this file format. Required, so that no later format can be misread.
         let _version: () = "kgauge" [required], version();
@@ -45,7 +46,8 @@ key_map! {
         /// Factors: paths with lists of values; every combination is a trial. Or
         /// [one change at a time, or listed combinations](#vary).
         let _vary: Option<()> = "vary" [optional "one trial"], applied_before(ValueForm::Vary);
-        /// The number of runs of each trial. 3 is the smallest number with a useful spread.
+        /// The number of runs of each trial. 3 is the smallest number with a useful spread. With `search`, the number
+        /// of searches; 1 if it is absent.
         pub repeats: u32 = "repeats" ["3"], count(1..=REPEATS_MAX);
         /// The kind of [answer](#answers) that the question asks for.
         pub asks: Option<AnswerKind> = "asks" [optional "depends on the trials"],
@@ -57,6 +59,9 @@ key_map! {
         /// Conditions, such as `writers.latency.p99 <= 20 ms`. A missed goal gives exit status 1.
         pub goals: Vec<ListItem<Goal>> = "goals" [absent "no goals", |_| Vec::new()],
             placed_list(goal_text());
+        /// A search for the highest rate that keeps its goals, as `kgauge capacity` makes it. See
+        /// [the guide of capacities](capacity.md).
+        pub search: Option<WrittenSearch> = "search" [optional "no search"], map::<WrittenSearch>();
         /// Changes for `--quick` and `--full`.
         let _sizes: Option<()> = "sizes" [optional "all sizes are the same"],
             applied_before(ValueForm::Map(SizesKeys::KEYS));

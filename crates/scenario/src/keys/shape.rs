@@ -144,7 +144,7 @@ fn not_one_trace(reader: &mut ValueReader<'_>, fields: &Fields<'_>) {
     reader.problem(fields.map_place, what, cure);
 }
 
-fn rate() -> ValueKind<f64> {
+pub(super) fn rate() -> ValueKind<f64> {
     limited_rate(false)
 }
 

@@ -25,17 +25,21 @@ pub(super) fn ack_meaning(
         record.and_then(|record| record.replication)
     });
     Some(AckMeaning {
-        acks: match flow.settings.acks {
-            Acks::None => "0",
-            Acks::Leader => "1",
-            Acks::All => "all",
-        }
-        .to_owned(),
+        acks: acks_value(flow.settings.acks).to_owned(),
         replication_factor: topic.map(|topic| topic.replication_factor).or(planned),
         min_insync_replicas: topic.and_then(|topic| setting(topic, "min.insync.replicas")),
         flush: flush_policy(topic),
         followers: followers.collect(),
     })
+}
+
+/// Kafka's value of `acks`.
+pub(super) fn acks_value(acks: Acks) -> &'static str {
+    match acks {
+        Acks::None => "0",
+        Acks::Leader => "1",
+        Acks::All => "all",
+    }
 }
 
 fn setting(topic: &TopicFacts, name: &str) -> Option<u32> {

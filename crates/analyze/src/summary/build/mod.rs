@@ -2,6 +2,7 @@
 
 mod ack;
 mod blame;
+mod capacity;
 mod drivers;
 mod flow;
 mod generator;
@@ -25,21 +26,29 @@ mod verdict;
 mod warnings;
 mod work;
 
+pub use capacity::{followers_behind, recorded_search, void_cause};
 pub use steadiness::is_warm;
 
 pub(super) use repeats::flow_repeats;
 
 use super::{
-    DefectSummary, GoalStatus, RunSummary, Status, StudySummary, Summary, TargetSummary,
-    TrialSummary,
+    CapacitySummary, DefectSummary, GoalStatus, RunSummary, Status, StudySummary, Summary,
+    TargetSummary, TrialSummary, Warning, WarningKind,
 };
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{BuildRecord, RepeatOutcome, RunStatus, TargetRecord};
 
 pub(super) fn summary(run: &RunRead) -> Summary {
     let target = target_summary(run);
-    let trials = trial::trials(run);
-    let status = status_of(run, &trials);
+    let mut trials = trial::trials(run);
+    for trial in &mut trials {
+        // What a search demands of its loads, it judges itself.
+        if is_of_search(run, trial) {
+            trial.warnings.retain(is_about_loss);
+        }
+    }
+    let capacities = capacity::capacities(run, &trials);
+    let status = status_of(run, &trials, &capacities);
     let defects = run.defects.iter().map(|defect| DefectSummary {
         file: defect.file.clone(),
         line: defect.line,
@@ -59,6 +68,7 @@ pub(super) fn summary(run: &RunRead) -> Summary {
         drivers: drivers::comparisons(run.plan.as_ref(), &trials),
         partitions_needed: partitions::needed(run, &trials),
         trials,
+        capacities,
         defects: defects.collect(),
     }
 }
@@ -114,7 +124,7 @@ fn target_summary(run: &RunRead) -> TargetSummary {
     }
 }
 
-fn status_of(run: &RunRead, trials: &[TrialSummary]) -> Status {
+fn status_of(run: &RunRead, trials: &[TrialSummary], capacities: &[CapacitySummary]) -> Status {
     match run.status {
         RunStatus::Running => return Status::Running,
         RunStatus::Failed => return Status::Failed,
@@ -122,6 +132,8 @@ fn status_of(run: &RunRead, trials: &[TrialSummary]) -> Status {
         RunStatus::CutShort => return Status::CutShort,
         RunStatus::Complete => {}
     }
+    let (searched, trials): (Vec<&TrialSummary>, Vec<&TrialSummary>) =
+        trials.iter().partition(|trial| is_of_search(run, trial));
     let repeat_failed = trials.iter().any(|trial| {
         let missing = trial.repeats_measured < trial.repeats_planned;
         let failed =
@@ -130,11 +142,16 @@ fn status_of(run: &RunRead, trials: &[TrialSummary]) -> Status {
     });
     if repeat_failed {
         Status::Failed
-    } else if trials.iter().any(records_went_wrong) {
+    } else if trials.iter().any(|trial| records_went_wrong(trial))
+        || searched.iter().any(|trial| records_are_missing(trial))
+    {
         Status::SendsFailed
-    } else if trials.iter().any(goal_missed) {
+    } else if trials.iter().any(|trial| goal_missed(trial)) || capacities.iter().any(no_rate_holds)
+    {
         Status::GoalMissed
-    } else if trials.iter().any(goal_undecided) {
+    } else if trials.iter().any(|trial| goal_undecided(trial))
+        || capacities.iter().any(no_rate_is_known)
+    {
         Status::GoalUndecided
     } else {
         Status::Good
@@ -154,11 +171,43 @@ fn records_went_wrong(trial: &TrialSummary) -> bool {
                 .as_ref()
                 .is_some_and(|mirror| mirror.missing > 0)
     });
-    flows
-        || trial
-            .counted
-            .iter()
-            .any(|counted| counted.agrees == Some(false))
+    flows || records_are_missing(trial)
+}
+
+/// The brokers do not have what was acked.
+fn records_are_missing(trial: &TrialSummary) -> bool {
+    let mut counted = trial.counted.iter();
+    counted.any(|counted| counted.agrees == Some(false))
+}
+
+/// Whether a trial belongs to a search: it is meant to be overloaded, and judged by the search alone.
+fn is_of_search(run: &RunRead, trial: &TrialSummary) -> bool {
+    let plan = run.plan.as_ref();
+    let trial = plan.and_then(|plan| plan.trials.get(trial.index as usize));
+    trial.is_some_and(|trial| trial.search.is_some() || trial.load.is_some())
+}
+
+/// Whether a warning is about records that are not as they should be, or brokers that were away.
+fn is_about_loss(warning: &Warning) -> bool {
+    matches!(
+        warning.kind(),
+        WarningKind::CountsDisagree
+            | WarningKind::CorruptRecords
+            | WarningKind::CopyIncomplete
+            | WarningKind::BrokerOutage
+    )
+}
+
+/// A search found no rate that keeps the goals, and one that breaks them.
+fn no_rate_holds(capacity: &CapacitySummary) -> bool {
+    let mut bounds = capacity.searches.iter().map(|one| one.strict);
+    bounds.any(|one| one.lower.is_none() && one.upper.is_some())
+}
+
+/// A search ended without any bound.
+fn no_rate_is_known(capacity: &CapacitySummary) -> bool {
+    let mut bounds = capacity.searches.iter().map(|one| one.strict);
+    bounds.any(|one| one.lower.is_none() && one.upper.is_none())
 }
 
 /// A goal without a figure is no success.

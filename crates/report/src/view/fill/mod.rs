@@ -44,6 +44,7 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
             text: text::count_check::sentence(&check, summary),
         }),
         scenarios: scenarios(run, summary),
+        capacities: &summary.capacities,
         partitions: summary
             .partitions_needed
             .as_ref()
@@ -178,7 +179,8 @@ fn yes_no(value: bool) -> String {
 
 /// The scenarios with their answers, in the order in which the plan first names them.
 fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
-    let scenario = |(summaries, answer): (Vec<&'a TrialSummary>, ScenarioAnswer)| {
+    let scenario = |(mut summaries, answer): (Vec<&'a TrialSummary>, ScenarioAnswer)| {
+        summaries.retain(|trial| is_shown(summary, trial.index));
         let trials: Vec<TrialView<'a>> = summaries
             .iter()
             .map(|one| trial(run, summary, one))
@@ -188,7 +190,8 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
             name: answer.scenario.clone(),
             factor: FactorValues::path_of(&summaries).map(str::to_owned),
             question: first.map_or_else(String::new, |one| one.question.clone()),
-            answer: text::answer::sentence(&answer, summary),
+            answer: words::capacity(summary, &answer.scenario)
+                .unwrap_or_else(|| text::answer::sentence(&answer, summary)),
             picture: picture::of(&answer, summary),
             sweep: factor::sweep(&summaries, &trials),
             trials,
@@ -196,6 +199,20 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
     };
     let answers = summary.scenarios().into_iter().zip(summary.answers());
     answers.map(scenario).collect()
+}
+
+/// Whether a trial has a place of its own in the report. Of the loads of a search, those at its bounds have; its curve
+/// shows the others.
+fn is_shown(summary: &Summary, trial: u32) -> bool {
+    let mut searches = summary.capacities.iter().flat_map(|one| &one.searches);
+    let is_hidden = searches.any(|search| {
+        let bounds = [search.strict.lower, search.strict.upper];
+        let mut at_bounds = bounds.into_iter().flatten();
+        let mut steps = search.steps.iter();
+        let is_bound = |rate: f64| search.load_at(rate).is_some_and(|load| load.trial == trial);
+        steps.any(|step| step.trial == trial) && !at_bounds.any(is_bound)
+    });
+    !is_hidden
 }
 
 /// One trial with its curves.

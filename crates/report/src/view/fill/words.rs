@@ -5,6 +5,24 @@ use kgauge_analyze::summary::{FlowSummary, Summary, TrialSummary};
 use crate::text;
 use crate::text::trial::name as trial_name;
 
+/// The answers of a scenario's searches, if it has any.
+pub(super) fn capacity(summary: &Summary, scenario: &str) -> Option<String> {
+    let capacities = summary.capacities.iter();
+    let capacities = capacities.filter(|capacity| capacity.scenario == scenario);
+    let answers = capacities.flat_map(|capacity| {
+        let searches = capacity.searches.iter();
+        searches.map(move |search| {
+            let answer = text::capacity::answer(capacity, search);
+            match capacity.name.as_str() {
+                "" => answer,
+                name => format!("{name}: {answer}"),
+            }
+        })
+    });
+    let answers: Vec<String> = answers.collect();
+    (!answers.is_empty()).then(|| answers.join(" "))
+}
+
 /// The sentence of the trial that used most of what the machine can generate.
 pub(super) fn headroom(summary: &Summary) -> String {
     let known = summary.trials.iter().filter_map(|trial| {

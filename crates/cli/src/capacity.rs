@@ -1,0 +1,128 @@
+//! `kgauge capacity`: a run whose scenario gets a search for the highest rate that keeps its goals.
+
+use kgauge_scenario::{BuiltIn, SearchOptions};
+
+use crate::args::{CapacityArgs, RunArgs, ScenarioArgs};
+use crate::exit::{ExitStatus, stop};
+use crate::run;
+
+/// Searches, keeps everything in a run folder, and reports.
+pub(crate) fn capacity(arguments: &CapacityArgs) -> anyhow::Result<ExitStatus> {
+    let arguments = run_arguments(arguments)?;
+    let question = run::question(&arguments)?;
+    match question.trials.iter().any(|trial| trial.search.is_some()) {
+        true => run::run_question(&arguments, &question),
+        false => Err(without_goal()),
+    }
+}
+
+fn without_goal() -> anyhow::Error {
+    let words = "the search has no goal\n  add one, such as --goal 'p99 <= 20 ms'";
+    stop(ExitStatus::BadInput, words)
+}
+
+/// The run that the arguments mean: a built-in scenario is written with a search, others get settings of a search.
+fn run_arguments(arguments: &CapacityArgs) -> anyhow::Result<RunArgs> {
+    let mut built_in = arguments.built_in.clone();
+    let mut search = built_in.take_search()?;
+    let settings = [
+        ("window", &arguments.window),
+        ("width", &arguments.width),
+        ("budget", &arguments.budget),
+        ("max-rate", &arguments.max_rate),
+    ];
+    let settings = settings.into_iter();
+    let given = settings.filter_map(|(key, value)| Some((key, value.clone()?)));
+    search.settings.extend(given);
+    let mut set = Vec::new();
+    let what = match (&arguments.what, &arguments.resume) {
+        (None, None) => Some(BuiltIn::Latency.name().to_owned()),
+        (what, _) => what.clone(),
+    };
+    if what.as_deref().and_then(BuiltIn::named).is_some() {
+        if search.goals.is_empty() {
+            return Err(without_goal());
+        }
+        built_in.search = Some(search);
+    } else {
+        set.extend(settings_of(&search));
+        // A scenario's `repeats` may be meant for its trials. A search takes minutes, and is repeated only on request.
+        if arguments.repeat.is_none() {
+            set.push("repeats=1".to_owned());
+        }
+    }
+    set.extend(arguments.set.iter().cloned());
+    Ok(RunArgs {
+        what,
+        targets: arguments.target.iter().cloned().collect(),
+        changes: ScenarioArgs {
+            quick: arguments.quick,
+            set,
+            repeat: arguments.repeat,
+            ..ScenarioArgs::default()
+        },
+        resume: arguments.resume.clone(),
+        conduct: arguments.conduct.clone(),
+        built_in,
+        ..RunArgs::default()
+    })
+}
+
+/// Paths and values, as for `--set`.
+fn settings_of(search: &SearchOptions) -> Vec<String> {
+    let quoted: Vec<String> = search
+        .goals
+        .iter()
+        .map(|goal| format!("{goal:?}"))
+        .collect();
+    let goals = (!quoted.is_empty()).then(|| format!("search.goals=[{}]", quoted.join(", ")));
+    let settings = search.settings.iter();
+    let settings = settings.map(|(key, value)| format!("search.{key}={value}"));
+    goals.into_iter().chain(settings).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Arguments, Command};
+
+    fn parsed(words: &[&str]) -> anyhow::Result<RunArgs> {
+        let words = ["kgauge", "capacity"].iter().chain(words);
+        match Arguments::try_parse_from(words).unwrap().command {
+            Command::Capacity(arguments) => run_arguments(&arguments),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn flags_become_the_search_of_a_built_in_scenario() {
+        let run = parsed(&["--goal", "p99 <= 20 ms", "--budget", "15 min", "--quick"]).unwrap();
+        assert_eq!(run.what.as_deref(), Some("latency"));
+        let question = run::question(&run).unwrap();
+        let search = question.trials[0].search.as_ref().unwrap();
+        assert_eq!((search.windows, question.trials[0].repeats), (4, 1));
+        assert_eq!(search.budget_ns, Some(900_000_000_000));
+        let error = parsed(&["--budget", "15 min"]).unwrap_err();
+        assert!(error.to_string().contains("has no goal"), "{error}");
+    }
+
+    #[test]
+    fn flags_become_settings_of_a_scenario_file() {
+        let run = parsed(&["my.yaml", "--goal", "p99 <= 20 ms", "--width", "5 %"]).unwrap();
+        let expected = [
+            "search.goals=[\"p99 <= 20 ms\"]",
+            "search.width=5 %",
+            "repeats=1",
+        ];
+        assert_eq!(run.changes.set, expected);
+    }
+
+    #[test]
+    fn a_rate_is_refused_because_it_is_what_the_search_finds() {
+        let error = parsed(&["--goal", "p99 <= 20 ms", "--rate", "5k/s"]).unwrap_err();
+        assert!(error.to_string().contains("--max-rate"), "{error}");
+    }
+}

@@ -1,0 +1,122 @@
+//! What a run does next: the repeats of its plan, and behind each trial at full speed that starts a search, the loads
+//! that the search asks for.
+
+use std::collections::VecDeque;
+
+use kgauge_results::run::SearchRecord;
+use kgauge_scenario::{Plan, RepeatStep};
+
+use crate::error::RunError;
+use crate::search::ActiveSearch;
+use crate::session::Session;
+
+/// A repeat that is about to run.
+#[derive(Clone, Copy)]
+pub(crate) struct NextStep {
+    pub(crate) step: RepeatStep,
+    /// Its position in the run, from 0.
+    pub(crate) index: usize,
+    /// The number of steps of the run, as far as they are known.
+    pub(crate) count: usize,
+    /// Whether another trial follows.
+    pub(crate) is_last: bool,
+}
+
+/// The repeats that are left to do. A search adds a trial to the plan for each load.
+pub(crate) struct StepSource {
+    planned: VecDeque<RepeatStep>,
+    /// The number of steps that have begun.
+    started: usize,
+    /// Trials that failed: their other repeats do not run.
+    failed: Vec<u32>,
+    search: Option<ActiveSearch>,
+    record: SearchRecord,
+}
+
+impl StepSource {
+    /// The planned steps in their order, and what earlier searches of the run have found.
+    pub(crate) fn new(planned: Vec<RepeatStep>, record: SearchRecord) -> StepSource {
+        StepSource {
+            planned: planned.into(),
+            started: 0,
+            failed: Vec::new(),
+            search: None,
+            record,
+        }
+    }
+
+    /// The next step; `None` if nothing is left to do, or the user stops the run.
+    pub(crate) fn next(
+        &mut self,
+        session: &mut Session<'_>,
+        plan: &mut Plan,
+    ) -> Result<Option<NextStep>, RunError> {
+        loop {
+            if let Some(search) = &mut self.search {
+                match search.next_step(session, plan, &mut self.record)? {
+                    Some(step) => return Ok(Some(self.begin(step))),
+                    None if session.stopping.is_wanted() => return Ok(None),
+                    None => self.search = None,
+                }
+            }
+            let Some(step) = self.planned.pop_front() else {
+                return Ok(None);
+            };
+            let trial = plan.trials.get(step.trial as usize);
+            if trial.is_some_and(|trial| trial.search.is_some()) {
+                self.search = ActiveSearch::begin(step, plan, &mut self.record);
+            } else if !self.failed.contains(&step.trial) {
+                return Ok(Some(self.begin(step)));
+            }
+        }
+    }
+
+    fn begin(&mut self, step: RepeatStep) -> NextStep {
+        let index = self.started;
+        self.started += 1;
+        let next = self.planned.front();
+        NextStep {
+            step,
+            index,
+            count: self.started + self.left(),
+            is_last: next.is_none_or(|next| next.trial != step.trial),
+        }
+    }
+
+    /// The number of planned steps that have not begun.
+    pub(crate) fn left(&self) -> usize {
+        self.planned.len()
+    }
+
+    /// A step is complete, and its results are written.
+    pub(crate) fn complete(
+        &mut self,
+        session: &mut Session<'_>,
+        plan: &Plan,
+        step: RepeatStep,
+    ) -> Result<(), RunError> {
+        match &mut self.search {
+            Some(search) => search.complete(session, plan, step, &mut self.record),
+            None => Ok(()),
+        }
+    }
+
+    /// A step failed. True if it is not lost: a search measures its load again.
+    pub(crate) fn give_up(
+        &mut self,
+        session: &Session<'_>,
+        step: RepeatStep,
+        error: &RunError,
+    ) -> Result<bool, RunError> {
+        let Some(search) = &mut self.search else {
+            self.failed.push(step.trial);
+            return Ok(false);
+        };
+        let is_repeated = search.fail(step, error, &mut self.record);
+        if !is_repeated {
+            self.search = None;
+        }
+        session.write_search(&self.record)?;
+        Ok(is_repeated)
+    }
+}
