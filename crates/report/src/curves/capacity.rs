@@ -20,7 +20,7 @@ pub(super) fn charts(capacity: &CapacitySummary, search: &CapacitySearch) -> Vec
 
 /// The figure of each window against the offered rate.
 fn curve(capacity: &CapacitySummary, search: &CapacitySearch, id: &str) -> Option<Chart> {
-    let name = text::capacity::figure_name(capacity)?;
+    let name = text::capacity::figure_name(capacity).filter(|_| !search.loads.is_empty())?;
     let windows = |kept: bool| {
         let windows = search.loads.iter().flat_map(move |load| {
             let is_kept = move |window: &&CapacityWindow| window.kept == kept;
