@@ -120,7 +120,11 @@ impl Observer for Recorder {
         let name = match event {
             RunEvent::Remark(message) => format!("remark {message}"),
             RunEvent::Announced(run) => format!("announced {}", run.steps.len()),
-            RunEvent::StepBegins(step) => format!("step {} of {:?}", step.index + 1, step.count),
+            RunEvent::StepBegins(step) => format!(
+                "step {} of {}",
+                step.index + 1,
+                step.count.unwrap_or_default()
+            ),
             RunEvent::Activity(activity) => activity.to_string(),
             RunEvent::RepeatBegins(key) => {
                 self.repeats += 1;
@@ -171,7 +175,7 @@ fn a_run_leaves_a_folder(dir: &Path) {
         [
             "starting embedded",
             "announced 2",
-            "step 1 of Some(2)",
+            "step 1 of 2",
             "measuring this machine's ceiling",
             "repeat 0 begins",
             "load",
