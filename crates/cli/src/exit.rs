@@ -129,7 +129,11 @@ pub(crate) fn report(ended: anyhow::Result<ExitStatus>) -> ExitStatus {
     let status = status_of(&error);
     let mut words = error.to_string();
     for cause in error.chain().skip(1) {
-        words.push_str(&format!("\n  because: {cause}"));
+        let cause = cause.to_string();
+        // Some messages already end with their cause.
+        if !words.contains(&cause) {
+            words.push_str(&format!("\n  because: {cause}"));
+        }
     }
     let name = if status == ExitStatus::Interrupted {
         "kgauge"

@@ -190,7 +190,9 @@ pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Wri
             "add a produce or echo flow",
         );
     }
-    if search.goals.is_empty() && written.goals.is_empty() {
+    let goals = |node: Option<&YamlNode>| node.and_then(|node| node.get("goals")).is_some();
+    // A goal that was refused has its own message.
+    if !goals(tree.get("search")) && !goals(Some(tree)) {
         let what = "the search has no goal";
         let cure = "add one: `goals: [p99 <= 20 ms]`, or --goal 'p99 <= 20 ms'";
         note(reader, tree, "search.goals", what, cure);
@@ -390,6 +392,11 @@ mod tests {
             let text = scenario(flows, search);
             let problems = Scenario::parse("s.yaml", &text).unwrap_err().to_string();
             assert!(problems.contains(message), "{search}: {problems}");
+            let has_goals = search.contains("goals");
+            assert!(
+                !has_goals || !problems.contains("has no goal"),
+                "{problems}"
+            );
         }
     }
 

@@ -3,14 +3,14 @@
 use kgauge_analyze::Summary;
 use kgauge_analyze::answer::{AnswerFacts, RecordMismatch, UncountedCause, UncountedTrial};
 use kgauge_analyze::summary::{CountedOnBroker, RepeatOutage, TrialSummary};
+use kgauge_results::Recorder;
 use kgauge_results::run::{
     Event, EventKind, Evidence, EvidenceKind, PartitionChange, RepeatKey, Subject,
 };
-use kgauge_results::{AnsweredRequest, Recorder};
 use kgauge_scenario::AnswerKind;
 
 use crate::answer::{FAST, only, summary, trial};
-use crate::made::{MS_NS, Made, PACED, SECOND_NS};
+use crate::made::{MS_NS, Made, PACED, SECOND_NS, record_one};
 
 fn counted(acked: u64, on_broker: Option<u64>, agrees: Option<bool>) -> CountedOnBroker {
     CountedOnBroker {
@@ -102,23 +102,7 @@ fn killed(recorder: &mut Recorder) {
             true => 30 * SECOND_NS,
             false => intended_ns,
         };
-        let acked_ns = awake_ns + MS_NS;
-        recorder.scheduled(intended_ns, 1);
-        recorder.sent(intended_ns, 1);
-        recorder.acked(intended_ns, intended_ns, acked_ns, 1, 100);
-        recorder.in_flight(intended_ns, acked_ns, acked_ns - intended_ns);
-        recorder.request(
-            acked_ns,
-            AnsweredRequest {
-                wire_bytes: 200,
-                batches: 1,
-                records: 1,
-                round_trip_ns: Some(acked_ns - intended_ns),
-            },
-        );
-        if index % 1_000 == 999 {
-            recorder.tick();
-        }
+        record_one(recorder, index, intended_ns, intended_ns, awake_ns + MS_NS);
     }
 }
 

@@ -293,23 +293,33 @@ pub(crate) fn stalled(recorder: &mut Recorder) {
         } else {
             sent_ns
         };
-        let acked_ns = awake_ns + MS_NS;
-        recorder.scheduled(intended_ns, 1);
-        recorder.sent(sent_ns, 1);
-        recorder.acked(intended_ns, sent_ns, acked_ns, 1, 100);
-        recorder.in_flight(sent_ns, acked_ns, acked_ns - sent_ns);
-        recorder.request(
-            acked_ns,
-            AnsweredRequest {
-                wire_bytes: 200,
-                batches: 1,
-                records: 1,
-                round_trip_ns: Some(acked_ns - sent_ns),
-            },
-        );
-        if index % 1_000 == 999 {
-            recorder.tick();
-        }
+        record_one(recorder, index, intended_ns, sent_ns, awake_ns + MS_NS);
+    }
+}
+
+/// A record of 100 bytes in a request of its own; the recorder ticks after every thousand.
+pub(crate) fn record_one(
+    recorder: &mut Recorder,
+    index: u64,
+    intended_ns: u64,
+    sent_ns: u64,
+    acked_ns: u64,
+) {
+    recorder.scheduled(intended_ns, 1);
+    recorder.sent(sent_ns, 1);
+    recorder.acked(intended_ns, sent_ns, acked_ns, 1, 100);
+    recorder.in_flight(sent_ns, acked_ns, acked_ns - sent_ns);
+    recorder.request(
+        acked_ns,
+        AnsweredRequest {
+            wire_bytes: 200,
+            batches: 1,
+            records: 1,
+            round_trip_ns: Some(acked_ns - sent_ns),
+        },
+    );
+    if index % 1_000 == 999 {
+        recorder.tick();
     }
 }
 
