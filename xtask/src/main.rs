@@ -18,6 +18,7 @@ mod picture;
 mod processes;
 mod published;
 mod say;
+mod search_check;
 mod stop;
 mod truth_repeat;
 
@@ -60,6 +61,9 @@ enum Command {
     /// kgauge truth again and again, alone or beside a program that takes processors: how often its figures passed,
     /// failed and were inconclusive
     TruthRepeat(truth_repeat::RepeatOptions),
+    /// Searches of `kgauge capacity` where the capacity is known. With --only simulated or classification in seconds, all
+    /// parts in some four hours
+    SearchCheck(search_check::SearchOptions),
     /// Reports, comparisons and the live page in Debian's Chromium: values under pointer and keys, zoom, phones, dark
     /// mode, paper, no script, no request
     Browser(browser::BrowserOptions),
@@ -100,6 +104,7 @@ fn run(command: Command) -> Result<bool> {
         Command::Interop(options) => return interop::run(&options),
         Command::OutsideSuites(options) => return outside_suites::run(&options),
         Command::Published(options) => return published::run(&options),
+        Command::SearchCheck(options) => return search_check::run(&options),
         Command::TruthRepeat(options) => return truth_repeat::run(&options),
     }
     Ok(true)
