@@ -61,9 +61,9 @@ enum Command {
     /// kgauge truth again and again, alone or beside a program that takes processors: how often its figures passed,
     /// failed and were inconclusive
     TruthRepeat(truth_repeat::RepeatOptions),
-    /// Searches of `kgauge capacity` where the capacity is known. With --only simulated or classification in seconds, all
-    /// parts in some four hours
-    SearchCheck(search_check::SearchOptions),
+    /// Searches of kgauge capacity where the capacity is known. With --only simulated or classification in seconds,
+    /// all parts in some four hours
+    SearchCheck(search_check::CheckedSearches),
     /// Reports, comparisons and the live page in Debian's Chromium: values under pointer and keys, zoom, phones, dark
     /// mode, paper, no script, no request
     Browser(browser::BrowserOptions),

@@ -1,9 +1,9 @@
 //! Hidden capacities: token buckets in nodes of the embedded cluster, which the search does not know. The capacity is
-//! steady: of one that varies from second to second, a backlog makes less than its mean. [`super::simulated`] has noise.
+//! steady: of one that varies from second to second, a backlog makes less than its mean. `simulated.rs` has noise.
 
 use anyhow::Result;
 
-use super::SearchOptions;
+use super::CheckedSearches;
 use super::runs::{SearchJob, search_all};
 use super::simulated::Draws;
 use crate::say::print_line;
@@ -12,7 +12,7 @@ use crate::say::print_line;
 const LEAST_OF_100: u32 = 95;
 
 /// Runs the part. True if enough brackets contain the capacity.
-pub(super) fn check(options: &SearchOptions) -> Result<bool> {
+pub(super) fn check(options: &CheckedSearches) -> Result<bool> {
     let binary = options.program.kgauge()?;
     let seeds = options.seeds;
     let capacities: Vec<f64> = (1..=seeds).map(capacity).collect();

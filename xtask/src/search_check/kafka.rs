@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use super::SearchOptions;
+use super::CheckedSearches;
 use super::runs::{FoundCapacity, SearchJob, search_all};
 use crate::say::print_line;
 
@@ -14,7 +14,7 @@ const WIDTH: f64 = 0.05;
 const TWICE: std::ops::Range<f64> = 1.6..2.5;
 
 /// Runs the part. True if the searches agree, a whole core takes about twice as much, and the CPU limit is named.
-pub(super) fn check(options: &SearchOptions) -> Result<bool> {
+pub(super) fn check(options: &CheckedSearches) -> Result<bool> {
     let binary = options.program.kgauge()?;
     let half = (1..=SEARCHES).map(|number| job(&format!("half-{number}"), "0.5"));
     let jobs: Vec<SearchJob> = half.chain([job("whole", "1")]).collect();

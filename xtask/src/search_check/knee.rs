@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 
-use super::SearchOptions;
+use super::CheckedSearches;
 use super::runs::{SearchJob, search_all};
 use crate::say::print_line;
 
@@ -15,7 +15,7 @@ const P99_MAX_S: f64 = 0.015;
 const LEAST_OF_20: u32 = 18;
 
 /// Runs the part. True if enough brackets contain the rate of the theory.
-pub(super) fn check(options: &SearchOptions) -> Result<bool> {
+pub(super) fn check(options: &CheckedSearches) -> Result<bool> {
     let binary = options.program.kgauge()?;
     let knee = rate_at(CAPACITY, 0.99, P99_MAX_S);
     let jobs: Vec<SearchJob> = (1..=options.knees).map(job).collect();

@@ -18,7 +18,7 @@ use crate::stop;
 
 /// What is checked.
 #[derive(Debug, clap::Args)]
-pub(crate) struct SearchOptions {
+pub(crate) struct CheckedSearches {
     /// Only this part
     #[arg(long, value_enum)]
     only: Option<SearchPart>,
@@ -61,7 +61,7 @@ impl SearchPart {
 }
 
 /// Runs the command. Returns false when a part failed.
-pub(crate) fn run(options: &SearchOptions) -> Result<bool> {
+pub(crate) fn run(options: &CheckedSearches) -> Result<bool> {
     stop::listen()?;
     let mut is_good = true;
     for part in SearchPart::ALL {

@@ -43,7 +43,7 @@ struct Capacity {
 pub(super) struct FoundCapacity {
     pub(super) strict: Bracket,
     pub(super) typical: Bracket,
-    pub(super) typical_band: Option<Band>,
+    pub(super) typical_band: Option<CredibleBand>,
     pub(super) bottleneck: Option<serde_json::Value>,
     pub(super) steps: Vec<serde_json::Value>,
     pub(super) took_s: f64,
@@ -58,7 +58,7 @@ pub(super) struct Bracket {
 
 /// The credible interval of the typical capacity.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub(super) struct Band {
+pub(super) struct CredibleBand {
     pub(super) low: f64,
     pub(super) high: f64,
 }
@@ -78,7 +78,7 @@ impl Bracket {
 impl FoundCapacity {
     /// Whether the typical bracket or the band has the rate.
     pub(super) fn encloses(&self, rate: f64) -> bool {
-        let is_in_band = |band: Band| band.low <= rate && rate <= band.high;
+        let is_in_band = |band: CredibleBand| band.low <= rate && rate <= band.high;
         self.typical.contains(rate) || self.typical_band.is_some_and(is_in_band)
     }
 
