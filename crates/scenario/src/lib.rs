@@ -17,6 +17,7 @@
 //! the times of records. `keys/` declares every key, one table for each map: its name, form,
 //! default, documentation and the field that it sets. The head of `key_map.rs` explains the rows.
 
+mod ab;
 mod answer;
 mod built_in;
 mod check;
@@ -65,6 +66,7 @@ mod vary;
 mod volume;
 mod written_search;
 
+pub use ab::{AbError, AbKind, AbMetric, AbOptions, AbPlan, AbSide, AbSidePlan};
 pub use answer::{AnswerKind, Comparand};
 pub use built_in::{BuiltIn, BuiltInError, BuiltInOptions, SearchOptions};
 pub use cluster_needs::{BrokerCount, ClusterNeeds};
