@@ -119,10 +119,9 @@ impl AbMetric {
     /// Whether a higher value is better.
     pub fn more_is_better(&self) -> bool {
         match self {
-            AbMetric::OfFlow(figure) => matches!(
-                figure.metric,
-                Metric::Throughput | Metric::ThroughputBytes
-            ),
+            AbMetric::OfFlow(figure) => {
+                matches!(figure.metric, Metric::Throughput | Metric::ThroughputBytes)
+            }
             AbMetric::TargetCpu | AbMetric::GeneratorCpu => false,
         }
     }
@@ -228,7 +227,9 @@ impl AbPlan {
             reason: format!("{}; {}", error.what, error.cure),
         };
         let width = options.width.as_deref().map(units::part).transpose();
-        let width = width.map_err(|error| value("width", error))?.unwrap_or(WIDTH);
+        let width = width
+            .map_err(|error| value("width", error))?
+            .unwrap_or(WIDTH);
         if !WIDTHS.contains(&width) {
             return Err(AbError::Value {
                 option: "width",
@@ -346,15 +347,15 @@ fn check_metric(metric: &AbMetric, trial: &Trial) -> Result<(), AbError> {
     let is_closed = sends.is_some_and(|flow| flow.shape == Shape::Max);
     let is_echo = matches!(flow, FlowPlan::Echo(_));
     match figure.metric {
-        Metric::Failed | Metric::Skipped => reject(
-            "a number of records has no ratio; use throughput or p99".to_owned(),
-        ),
-        Metric::Throughput | Metric::ThroughputBytes if sends.is_some() && !is_closed => reject(
-            format!(
+        Metric::Failed | Metric::Skipped => {
+            reject("a number of records has no ratio; use throughput or p99".to_owned())
+        }
+        Metric::Throughput | Metric::ThroughputBytes if sends.is_some() && !is_closed => {
+            reject(format!(
                 "the scenario sets the rate of `{0}`; use p99, or --set {0}.shape=max",
                 figure.flow
-            ),
-        ),
+            ))
+        }
         metric if metric.needs_produce() && sends.is_none() => {
             reject(format!("`{}` does not send; use throughput", figure.flow))
         }
@@ -404,7 +405,12 @@ mod tests {
 
     #[test]
     fn the_figure_is_what_the_scenario_is_about() {
-        let of = |built_in| plan(built_in, &AbOptions::default()).unwrap().metric.to_string();
+        let of = |built_in| {
+            plan(built_in, &AbOptions::default())
+                .unwrap()
+                .metric
+                .to_string()
+        };
         assert_eq!(of(BuiltIn::Throughput), "writers.throughput");
         assert_eq!(of(BuiltIn::Latency), "writers.latency.p99");
         assert_eq!(of(BuiltIn::EndToEnd), "echo.end-to-end.p99");
@@ -427,7 +433,11 @@ mod tests {
             (BuiltIn::Latency, "throughput", "sets the rate"),
             (BuiltIn::Throughput, "p99", "own buffer"),
             (BuiltIn::Latency, "failed", "no ratio"),
-            (BuiltIn::Latency, "readers.throughput", "the flows are writers"),
+            (
+                BuiltIn::Latency,
+                "readers.throughput",
+                "the flows are writers",
+            ),
             (BuiltIn::Latency, "end-to-end.p99", "not an echo flow"),
             (BuiltIn::FanOut, "readers.latency.p99", "does not send"),
             (BuiltIn::Latency, "speed", "write throughput"),
@@ -457,7 +467,10 @@ mod tests {
     fn a_plan_reads_back() {
         let plan = with_metric(BuiltIn::Latency, "p99").unwrap();
         let text = serde_json::to_string(&plan).unwrap();
-        assert!(text.contains("\"metric\":\"writers.latency.p99\""), "{text}");
+        assert!(
+            text.contains("\"metric\":\"writers.latency.p99\""),
+            "{text}"
+        );
         assert_eq!(serde_json::from_str::<AbPlan>(&text).unwrap(), plan);
         assert_eq!(plan.own_sides(), [(AbSide::A, 0), (AbSide::B, 1)]);
         assert!(plan.sound(2).is_ok() && plan.sound(1).is_err());

@@ -78,7 +78,10 @@ mod tests {
             let now = SignCount { above, below }.evidence();
             assert!(((next[0] + next[1]) / 2.0 / now - 1.0).abs() < 1e-9);
         }
-        let many = SignCount { above: 5_000, below: 0 };
+        let many = SignCount {
+            above: 5_000,
+            below: 0,
+        };
         assert!(many.evidence().is_finite());
     }
 

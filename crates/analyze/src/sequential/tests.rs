@@ -117,7 +117,10 @@ fn pairs_of_equal_sides_show_false_alarms_and_what_a_difference_needs() {
     assert!(equal.different <= 50, "{equal:?}");
     let planted = resample(&pairs, 0.05_f64.ln_1p(), WIDTH, 80, 1).unwrap();
     assert!(planted.different >= 950, "{planted:?}");
-    assert!(planted.pairs_median.is_some_and(|pairs| pairs < 30), "{planted:?}");
+    assert!(
+        planted.pairs_median.is_some_and(|pairs| pairs < 30),
+        "{planted:?}"
+    );
     assert_eq!(resample(&pairs, 0.0, WIDTH, 80, 1), Some(equal));
     assert_eq!(resample(&pairs[..1], 0.0, WIDTH, 80, 1), None);
 }

@@ -1,5 +1,6 @@
 //! Makes the summary of a run folder.
 
+mod ab;
 mod ack;
 mod blame;
 mod capacity;
@@ -26,17 +27,19 @@ mod verdict;
 mod warnings;
 mod work;
 
+pub use ab::{moved_leaders, of_record as ab_of_record, repeat_figure};
 pub use capacity::{followers_behind, recorded_search, void_cause};
 pub use steadiness::is_warm;
 
 pub(super) use repeats::flow_repeats;
 
 use super::{
-    CapacitySummary, DefectSummary, GoalStatus, RunSummary, Status, StudySummary, Summary,
-    TargetSummary, TrialSummary, Warning, WarningKind,
+    AbSummary, AbVerdict, CapacitySummary, DefectSummary, GoalStatus, RunSummary, Status,
+    StudySummary, Summary, TargetSummary, TrialSummary, Warning, WarningKind,
 };
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{BuildRecord, RepeatOutcome, RunStatus, TargetRecord};
+use kgauge_scenario::AbKind;
 
 pub(super) fn summary(run: &RunRead) -> Summary {
     let target = target_summary(run);
@@ -48,7 +51,8 @@ pub(super) fn summary(run: &RunRead) -> Summary {
         }
     }
     let capacities = capacity::capacities(run, &trials);
-    let status = status_of(run, &trials, &capacities);
+    let ab = ab::test(run);
+    let status = status_of(run, &trials, &capacities, ab.as_ref());
     let defects = run.defects.iter().map(|defect| DefectSummary {
         file: defect.file.clone(),
         line: defect.line,
@@ -69,6 +73,7 @@ pub(super) fn summary(run: &RunRead) -> Summary {
         partitions_needed: partitions::needed(run, &trials),
         trials,
         capacities,
+        ab,
         defects: defects.collect(),
     }
 }
@@ -124,7 +129,12 @@ fn target_summary(run: &RunRead) -> TargetSummary {
     }
 }
 
-fn status_of(run: &RunRead, trials: &[TrialSummary], capacities: &[CapacitySummary]) -> Status {
+fn status_of(
+    run: &RunRead,
+    trials: &[TrialSummary],
+    capacities: &[CapacitySummary],
+    ab: Option<&AbSummary>,
+) -> Status {
     match run.status {
         RunStatus::Running => return Status::Running,
         RunStatus::Failed => return Status::Failed,
@@ -140,7 +150,8 @@ fn status_of(run: &RunRead, trials: &[TrialSummary], capacities: &[CapacitySumma
             |outcome: &Option<RepeatOutcome>| matches!(outcome, Some(RepeatOutcome::Failed { .. }));
         missing || trial.repeats.iter().any(|repeat| failed(&repeat.outcome))
     });
-    if repeat_failed {
+    // A block whose repeat failed is void, and the test goes on.
+    if repeat_failed && ab.is_none() {
         Status::Failed
     } else if trials.iter().any(|trial| records_went_wrong(trial))
         || searched.iter().any(|trial| records_are_missing(trial))
@@ -151,6 +162,7 @@ fn status_of(run: &RunRead, trials: &[TrialSummary], capacities: &[CapacitySumma
         Status::GoalMissed
     } else if trials.iter().any(|trial| goal_undecided(trial))
         || capacities.iter().any(no_rate_is_known)
+        || ab.is_some_and(has_no_answer)
     {
         Status::GoalUndecided
     } else {
@@ -208,6 +220,11 @@ fn no_rate_holds(capacity: &CapacitySummary) -> bool {
 fn no_rate_is_known(capacity: &CapacitySummary) -> bool {
     let mut bounds = capacity.searches.iter().map(|one| one.strict);
     bounds.any(|one| one.lower.is_none() && one.upper.is_none())
+}
+
+/// An A/B test ended without an answer. One of equal sides only measures noise.
+fn has_no_answer(test: &AbSummary) -> bool {
+    test.kind != AbKind::Same && test.verdict == AbVerdict::Inconclusive
 }
 
 /// A goal without a figure is no success.
