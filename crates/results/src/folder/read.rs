@@ -108,6 +108,14 @@ impl RunRead {
         Ok(read)
     }
 
+    /// Reads one repeat of a folder with the evidence of the run, without events and other repeats.
+    pub fn of_repeat(dir: &Path, key: RepeatKey) -> Result<RunRead, FolderError> {
+        let mut read = RunRead::frame(dir)?;
+        read.evidence = lines(dir, layout::EVIDENCE, &mut read.defects);
+        read.repeats = vec![RunRead::repeat(dir, key)?];
+        Ok(read)
+    }
+
     /// Reads a folder without the parts that grow during a run: events, evidence and repeats.
     pub fn frame(dir: &Path) -> Result<RunRead, FolderError> {
         let head = read_head(dir)?;
