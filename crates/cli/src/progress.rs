@@ -138,6 +138,7 @@ impl TerminalObserver {
                     line.show_load(view, seen.unwrap_or_default());
                 }
             }
+            RunEvent::PairMeasured(test) => remark(&text::ab::measured(test)),
             RunEvent::LoadJudged(judgement) => {
                 let bounds = CapacityBounds::from(judgement.strict);
                 remark(&text::capacity::judged(judgement.load, bounds));

@@ -33,8 +33,10 @@ pub fn two_sides(a: Question, b: &Question, request: &AbRequest) -> Result<Quest
     let [of_a, of_b] = &trials;
     let plan = AbPlan::new(&request.options, request.kind, sides, [of_a, of_b]);
     let plan = plan.or_bad_input()?;
+    let words = words(&plan);
     for ((trial, side), index) in trials.iter_mut().zip(AbSide::BOTH).zip(0..) {
         trial.index = index;
+        trial.question.clone_from(&words);
         trial.name = match request.kind {
             AbKind::Same => side.to_string(),
             AbKind::Settings | AbKind::Scenarios | AbKind::Targets => {
@@ -67,17 +69,36 @@ pub fn one_side(
     folders: &[String; 2],
     request: &AbRequest,
 ) -> Result<Question, RunError> {
-    let trial = only_trial(&question, request)?;
+    let mut trial = only_trial(&question, request)?;
     let sides = AbSide::BOTH.map(|side| AbSidePlan {
         name: request.names[side.index()].clone(),
         trial: (side == own).then_some(0),
         folder: Some(folders[side.index()].clone()),
     });
     let plan = AbPlan::new(&request.options, request.kind, sides, [&trial, &trial]);
-    question.ab = Some(plan.or_bad_input()?);
+    let plan = plan.or_bad_input()?;
+    trial.question = words(&plan);
+    question.ab = Some(plan);
     question.study = None;
     question.trials = vec![trial];
     Ok(question)
+}
+
+/// The question that the test answers.
+fn words(plan: &AbPlan) -> String {
+    let [a, b] = &plan.sides;
+    match plan.kind {
+        AbKind::Same => {
+            "How often does a test on this machine find a difference where there is none?"
+                .to_owned()
+        }
+        AbKind::Settings | AbKind::Scenarios | AbKind::Targets => {
+            format!(
+                "Does {} differ between {} and {}?",
+                plan.metric, a.name, b.name
+            )
+        }
+    }
 }
 
 /// The only trial of a side, as the test runs it: it judges the figure alone.

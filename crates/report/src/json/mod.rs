@@ -29,6 +29,9 @@ pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
             tree.put("answer", text::capacity::answer(capacity, search));
         }
     }
+    if let (Some(tree), Some(test)) = (root.get("ab"), &summary.ab) {
+        tree.put("answer", text::ab::answer(test));
+    }
     for (tree, compared) in root.items("drivers").zip(&summary.drivers) {
         tree.put("sentences", text::driver::sentences(compared));
     }
@@ -94,7 +97,13 @@ fn put_trial(tree: &mut JsonTree, trial: &TrialSummary, summary: &Summary) {
 }
 
 /// The texts of `summary.json`: the type that each is beside, its name, and what it is.
-const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 20] = [
+const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 21] = [
+    (
+        "AbSummary",
+        "answer",
+        TextForm::One,
+        "The answer as a sentence.",
+    ),
     (
         "AckMeaning",
         "flush",

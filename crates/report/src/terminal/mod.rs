@@ -1,6 +1,7 @@
 //! The report in a terminal: the answers and one table at a glance, caveats in a line each, and where to find the
 //! rest. `evidence` writes all the rest on demand.
 
+mod ab;
 mod capacity;
 pub(crate) mod compare;
 mod drivers;
@@ -30,6 +31,11 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     }
     write_caveats(&mut writer, &view.notices);
     match view.scenarios.as_slice() {
+        _ if view.ab.is_some() => {
+            if let Some(test) = view.ab {
+                ab::write(&mut writer, test);
+            }
+        }
         _ if !view.capacities.is_empty() => capacity::write(&mut writer, view.capacities),
         [alone] => {
             write_alone(&mut writer, view, alone);

@@ -45,6 +45,7 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
         }),
         scenarios: scenarios(run, summary),
         capacities: &summary.capacities,
+        ab: summary.ab.as_ref(),
         partitions: summary
             .partitions_needed
             .as_ref()
@@ -191,6 +192,7 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
             factor: FactorValues::path_of(&summaries).map(str::to_owned),
             question: first.map_or_else(String::new, |one| one.question.clone()),
             answer: words::capacity(summary, &answer.scenario)
+                .or_else(|| summary.ab.as_ref().map(text::ab::answer))
                 .unwrap_or_else(|| text::answer::sentence(&answer, summary)),
             picture: picture::of(&answer, summary),
             sweep: factor::sweep(&summaries, &trials),
