@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::ConductArgs;
 use crate::built_in_args::BuiltInArgs;
+use crate::conduct_args::ConductArgs;
 use crate::help;
 
 /// Compare two settings, scenarios or targets in pairs until the answer is clear

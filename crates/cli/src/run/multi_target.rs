@@ -8,8 +8,8 @@ use kgauge_runner::{
 };
 
 use super::{RunJob, show, status};
-use crate::args::ConductArgs;
 use crate::compare::{COMPARISON, ComparisonSide, compare};
+use crate::conduct_args::ConductArgs;
 use crate::exit::{self, ExitStatus, stop};
 use crate::print;
 

@@ -3,8 +3,7 @@
 use kgauge_analyze::summary::{AbStep, AbSummary};
 use kgauge_scenario::AbSide;
 
-use crate::chart::{Chart, write_figure};
-use crate::curves;
+use crate::chart::write_figure;
 use crate::format;
 use crate::markup::Markup;
 use crate::text::ab as words;
@@ -17,11 +16,6 @@ use super::section::write_section;
 
 /// The columns of the table of blocks.
 const COLUMNS: [&str; 6] = ["Pair", "First", "A", "B", "B / A", "All pairs so far"];
-
-/// The charts of the test, in the order of the page.
-pub(super) fn charts(view: &ReportView) -> Vec<Chart> {
-    view.ab.map_or_else(Vec::new, curves::of_ab)
-}
 
 /// The section; nothing without a test.
 pub(super) fn write(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
