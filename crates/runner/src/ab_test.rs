@@ -35,7 +35,8 @@ struct TestState {
     blocks_max: usize,
     /// Sides that are ready for their first turn.
     ready: [bool; 2],
-    began: Instant,
+    /// When the first block began.
+    began: Option<Instant>,
     took_before_ns: u64,
     block_time_max: Duration,
     voids_in_a_row: usize,
@@ -80,7 +81,7 @@ impl AbTest {
             block: None,
             next_repeat,
             ready: [false; 2],
-            began: Instant::now(),
+            began: None,
             block_time_max: Duration::ZERO,
             voids_in_a_row: 0,
         };
@@ -167,18 +168,19 @@ impl AbTest {
 
     /// Opens the next block, or ends the test.
     fn open_block(&self, state: &mut TestState) {
-        let end_ns = state.began.elapsed() + state.block_time_max;
+        let end = state.elapsed() + state.block_time_max;
         let budget = self.0.plan.budget_ns.map(Duration::from_nanos);
         let is_first = state.block_time_max.is_zero();
         if state.record.blocks.len() >= state.blocks_max {
             state.record.end = Some(AbEnd::Blocks);
-        } else if !is_first && budget.is_some_and(|budget| end_ns > budget) {
+        } else if !is_first && budget.is_some_and(|budget| end > budget) {
             state.record.end = Some(AbEnd::Budget);
         }
         if state.record.end.is_some() {
             self.0.changed.notify_all();
             return;
         }
+        state.began.get_or_insert_with(Instant::now);
         let repeat = state.next_repeat;
         state.next_repeat += 1;
         let coin = derive_seed(self.0.seed, &format!("ab block {repeat}")) & 1;
@@ -241,8 +243,13 @@ impl AbTest {
 }
 
 impl TestState {
+    /// The time since the first block began.
+    fn elapsed(&self) -> Duration {
+        self.began.map_or(Duration::ZERO, |began| began.elapsed())
+    }
+
     fn took_ns(&self) -> u64 {
-        let now_ns = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let now_ns = u64::try_from(self.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.took_before_ns.saturating_add(now_ns)
     }
 }

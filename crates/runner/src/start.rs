@@ -56,7 +56,6 @@ pub(crate) fn prepare<'a>(
     let facts = target.facts(&mut cluster)?;
     request.target.check_existing(&mut cluster, &needs)?;
     let mut plan = plan_for(request, opened, &facts)?;
-    let ab = ActiveAb::of(&plan, request, opened.earlier.as_ref())?;
     let mut notes = drop_unsupported(&mut plan, &facts, &mut cluster)?;
     let to_run = to_run(&plan, &steps);
     let topic = request.existing_topic.as_deref();
@@ -111,10 +110,10 @@ pub(crate) fn prepare<'a>(
         health: ClusterHealth::Sound,
     };
     Ok(PreparedRun {
+        ab: ActiveAb::of(&plan, request, opened.earlier.as_ref())?,
         session,
         plan,
         steps,
-        ab,
     })
 }
 

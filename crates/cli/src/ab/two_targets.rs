@@ -15,6 +15,7 @@ use kgauge_runner::{
 use kgauge_scenario::{AbPlan, AbSide};
 
 use super::{AbArgs, refused, run_arguments};
+use crate::args::RunArgs;
 use crate::exit::{self, ExitStatus, OrStop};
 use crate::host::{command_line, host_setup};
 use crate::interrupt;
@@ -92,12 +93,7 @@ pub(super) fn resume(arguments: &AbArgs, parent: &Path) -> anyhow::Result<ExitSt
         let ended = read.repeats.iter().map(|repeat| repeat.key.repeat + 1);
         next_repeat = ended.fold(next_repeat, u32::max);
         seed = question.seed.unwrap_or(seed);
-        let text = match arguments.targets.get(side.index()) {
-            Some(text) => text.clone(),
-            None => read.head.target.ok_or_else(not_a_test)?,
-        };
-        let target = RunTarget::parse(&text, &question)?;
-        target.check(&question)?;
+        let target = resumed_target(arguments, side, &dir, &question)?;
         jobs.push(SideJob {
             side,
             question,
@@ -112,6 +108,25 @@ pub(super) fn resume(arguments: &AbArgs, parent: &Path) -> anyhow::Result<ExitSt
         [AbSide::A, AbSide::B] => run_both(arguments, &jobs, seed, (record, next_repeat)),
         _ => Err(not_a_test()),
     }
+}
+
+/// The target of a resumed side: the one that the user names again, or that of its run.
+fn resumed_target(
+    arguments: &AbArgs,
+    side: AbSide,
+    dir: &Path,
+    question: &Question,
+) -> anyhow::Result<RunTarget> {
+    let target = arguments.targets.get(side.index());
+    let of_side = RunArgs {
+        resume: Some(dir.to_owned()),
+        targets: target.cloned().into_iter().collect(),
+        ..run_arguments(arguments)
+    };
+    let mut targets = run::targets(&of_side, question)?;
+    targets
+        .pop()
+        .ok_or_else(|| refused("the run has no target"))
 }
 
 /// The live page shows one run at a time.
@@ -168,14 +183,7 @@ fn run_side(
 ) -> anyhow::Result<FinishedRun> {
     let conduct = &arguments.conduct;
     let name = conduct.name.as_ref();
-    let leave = || test.leave(job.side, job.stop.is_wanted());
-    let host = match host_setup() {
-        Ok(host) => host,
-        Err(error) => {
-            leave();
-            return Err(error);
-        }
-    };
+    let _leaving = Leaving { test, job };
     let request = RunRequest {
         folder: job.folder.clone(),
         name: name.map(|name| format!("{name} on {}", job.target.text)),
@@ -190,7 +198,7 @@ fn run_side(
         },
         stop: job.stop.clone(),
         ab: Some(test.clone()),
-        ..RunRequest::new(&job.question, &job.target, host)
+        ..RunRequest::new(&job.question, &job.target, host_setup()?)
     };
     let mut observer = SideObserver {
         side: job.side,
@@ -198,9 +206,19 @@ fn run_side(
         is_quiet: conduct.detail.quiet,
         line: None,
     };
-    let ended = run_one(&request, &mut observer);
-    leave();
-    Ok(ended?)
+    Ok(run_one(&request, &mut observer)?)
+}
+
+/// Lets the other side know when this one measures no more, however it ends.
+struct Leaving<'a> {
+    test: &'a AbTest,
+    job: &'a SideJob,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.test.leave(self.job.side, self.job.stop.is_wanted());
+    }
 }
 
 /// Prints what a side reports. A line at the bottom of the terminal belongs to the side that starts last.

@@ -2,6 +2,7 @@
 
 use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{AbSummary, MetricUnit};
+use kgauge_scenario::AbSide;
 
 use crate::chart::{
     Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyle, Marker, Mean, Point, Scale,
@@ -52,32 +53,35 @@ fn grouped(lines: Vec<NamedLine>) -> (Vec<LegendEntry>, Vec<ChartLine>) {
     pairs.unzip()
 }
 
-/// The percentage that B is above A, pair by pair, and where the mean lies after each.
-fn ratios(test: &AbSummary) -> Option<Chart> {
-    let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+/// The percentage that a ratio is above 1.
+fn percent(ratio: f64) -> f64 {
+    100.0 * (ratio - 1.0)
+}
+
+/// The pairs, their mean so far, and both ends of its interval.
+fn ratio_lines(test: &AbSummary) -> Vec<NamedLine> {
+    let block = |index: usize| test.blocks.get(index);
     let of_pair = |index: usize| {
-        let block = test.blocks.get(index)?;
-        let counts = block.void.is_none();
-        let (a, b) = block.a.zip(block.b).filter(|_| counts)?;
-        Some(percent(b / a))
+        let counted = block(index).filter(|block| block.void.is_none())?;
+        Some(percent(counted.b? / counted.a?))
     };
     let pairs = points(test, of_pair);
-    let width = percent(1.0 + test.width);
-    let low = -100.0 * test.width / (1.0 + test.width);
     // The first intervals are so wide that they would hide the pairs.
-    let shown = pairs.iter().filter_map(|point| point.y);
-    let shown = shown.fold(width, |most, value| most.max(value.abs())) * 2.0;
+    let values = pairs.iter().filter_map(|point| point.y);
+    let most = values.fold(percent(1.0 + test.width), |most, value| {
+        most.max(value.abs())
+    });
     let end = |index: usize, end: fn(Interval) -> f64| {
-        let interval = test.blocks.get(index)?.interval?;
-        Some(percent(end(interval))).filter(|value| value.abs() <= shown)
+        let value = percent(end(block(index)?.interval?));
+        (value.abs() <= 2.0 * most).then_some(value)
     };
     let bounds = LineStyle::line(2, Dash::Dashed);
-    let lines = vec![
+    vec![
         ("pair".to_owned(), dots(0, Marker::Disc), pairs),
         (
             "all pairs so far".to_owned(),
             LineStyle::line(2, Dash::Solid),
-            points(test, |index| test.blocks.get(index)?.ratio.map(percent)),
+            points(test, |index| block(index)?.ratio.map(percent)),
         ),
         (
             "95 % interval, upper end".to_owned(),
@@ -89,45 +93,48 @@ fn ratios(test: &AbSummary) -> Option<Chart> {
             bounds,
             points(test, |index| end(index, |interval| interval.low)),
         ),
-    ];
-    let (mut groups, lines) = grouped(lines);
-    let values = || {
-        let points = lines.iter().flat_map(|line| &line.points);
-        points.filter_map(|point| point.y).chain([low, width])
-    };
-    let (from, to) = (
-        values().fold(f64::INFINITY, f64::min),
-        values().fold(f64::NEG_INFINITY, f64::max),
-    );
+    ]
+}
+
+/// The percentage that B is above A, pair by pair, and where the mean lies after each.
+fn ratios(test: &AbSummary) -> Option<Chart> {
     if test.pairs == 0 {
         return None;
     }
+    let (mut groups, lines) = grouped(ratio_lines(test));
+    let equal = Interval {
+        low: percent(1.0 / (1.0 + test.width)),
+        high: percent(1.0 + test.width),
+    };
+    let points = lines.iter().flat_map(|line| &line.points);
+    let values = points.filter_map(|point| point.y);
+    let (low, high) = values.fold((equal.low, equal.high), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
     groups.push(LegendEntry {
-        name: format!("no difference: within {}", format::percent(test.width)),
+        name: format!("less than {}", format::percent(test.width)),
         look: LineStyle::line(3, Dash::Dotted),
     });
-    let equal = Mean {
+    let zone = Mean {
         group: groups.len() - 1,
         value: 0.0,
-        interval: Some(Interval { low, high: width }),
+        interval: Some(equal),
     };
     let scale = Scale::Linear {
-        low: from.floor(),
-        high: to.ceil(),
+        low: low.floor(),
+        high: high.ceil(),
     };
+    let name = format::capital(&words::metric_name(test));
     Some(Chart {
         id: "ab-ratios".to_owned(),
-        title: format!(
-            "{} of B compared with A",
-            format::capital(&words::metric_name(test))
-        ),
+        title: format!("{name} of B compared with A"),
         subtitle: "each pair, and the 95 % interval of the mean after each".to_owned(),
         x: Axis::new("pair", block_scale(test), AxisUnit::Plain),
         y: Axis::new("difference", scale, AxisUnit::Percent),
         bands: Vec::new(),
         marks: Vec::new(),
         groups,
-        means: vec![equal],
+        means: vec![zone],
         lines,
         end_labels: false,
         notes: Vec::new(),
@@ -138,12 +145,12 @@ fn ratios(test: &AbSummary) -> Option<Chart> {
 fn values(test: &AbSummary) -> Option<Chart> {
     let lines = vec![
         (
-            words::side(test, kgauge_scenario::AbSide::A),
+            words::side(test, AbSide::A),
             dots(0, Marker::Disc),
             points(test, |index| test.blocks.get(index)?.a),
         ),
         (
-            words::side(test, kgauge_scenario::AbSide::B),
+            words::side(test, AbSide::B),
             dots(1, Marker::Diamond),
             points(test, |index| test.blocks.get(index)?.b),
         ),

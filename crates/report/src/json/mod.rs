@@ -16,7 +16,12 @@ pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
     let file = SummaryFile::of(summary);
     let mut root = JsonTree::of(&file)?;
     for (tree, answer) in root.items("answers").zip(file.answers()) {
-        tree.put("text", text::answer::sentence(answer, summary));
+        // The ordinary intervals of its trials do not hold for a test that stops when they are clear.
+        let sentence = match &summary.ab {
+            Some(test) => text::ab::answer(test),
+            None => text::answer::sentence(answer, summary),
+        };
+        tree.put("text", sentence);
         put_count(tree.get("counts"), answer.facts.counts(), summary);
     }
     put_count(root.get("count_check"), file.count_check(), summary);

@@ -14,7 +14,7 @@ pub fn answer(test: &AbSummary) -> String {
         return false_alarms(test, alarms);
     }
     let name = metric_name(test);
-    let width = format::percent(test.width);
+    let width = width(test);
     let Some(ratio) = test.ratio else {
         return "Inconclusive: no pair of repeats was measured.".to_owned();
     };
@@ -84,7 +84,7 @@ pub fn details(test: &AbSummary) -> Vec<String> {
 
 /// What a difference of the width needs on this machine.
 fn found_and_needed(test: &AbSummary, alarms: &AbFalseAlarms) -> String {
-    let width = format::percent(test.width);
+    let width = width(test);
     let share = |count: u32| format::percent(f64::from(count) / f64::from(alarms.tests.max(1)));
     let pairs = |pairs: Option<u32>| match pairs {
         Some(pairs) => format!("half of them need {pairs} pairs"),
@@ -134,7 +134,7 @@ fn order(test: &AbSummary) -> Option<String> {
 
 /// What is compared: `writers.throughput, 3 % counts as no difference.`
 pub fn setup(test: &AbSummary) -> String {
-    let width = format::percent(test.width);
+    let width = width(test);
     let turns = match test.duet {
         true => "both sides at the same time",
         false => "one repeat of each side per pair, in random order",
@@ -191,6 +191,11 @@ pub fn side(test: &AbSummary, side: AbSide) -> String {
             format!("{side}: {}", test.side(side).name)
         }
     }
+}
+
+/// `3 %`: a smaller difference counts as none.
+fn width(test: &AbSummary) -> String {
+    format::without_zeros(&format::percent(test.width))
 }
 
 /// What a value of the figure is called: `throughput`, `p99`, `broker CPU per record`.
@@ -344,7 +349,7 @@ pub(crate) mod tests {
         let test = test_of(AbKind::Settings, "writers.throughput", &ratios);
         let text = answer(&test);
         assert!(
-            text.starts_with("No difference above 3.0 %: throughput"),
+            text.starts_with("No difference above 3 %: throughput"),
             "{text}"
         );
         let mut test = test_of(AbKind::Settings, "writers.throughput", &[1.1, 0.95]);
@@ -370,7 +375,7 @@ pub(crate) mod tests {
         let test = test_of(AbKind::Same, "writers.throughput", &ratios);
         let text = answer(&test);
         assert!(text.starts_with("False alarms on this machine: "), "{text}");
-        assert!(details(&test)[0].starts_with("A difference of 3.0 % is found in "));
+        assert!(details(&test)[0].starts_with("A difference of 3 % is found in "));
         assert_eq!(side(&test, AbSide::A), "A");
     }
 
