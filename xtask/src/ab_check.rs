@@ -20,7 +20,7 @@ const PLANTED: f64 = 0.05;
 
 /// What is checked.
 #[derive(Debug, clap::Args)]
-pub(crate) struct AbOptions {
+pub(crate) struct AbCheckOptions {
     /// Tests of each kind
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     tests: u32,
@@ -76,7 +76,7 @@ struct TestAnswer {
 }
 
 /// Runs the command. Returns false when too many tests were wrong.
-pub(crate) fn run(options: &AbOptions) -> Result<bool> {
+pub(crate) fn run(options: &AbCheckOptions) -> Result<bool> {
     stop::listen()?;
     let binary = options.program.kgauge()?;
     let folder = tempfile::tempdir()?;

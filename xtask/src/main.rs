@@ -53,7 +53,7 @@ enum Command {
     CompareCheck(compare_check::CompareOptions),
     /// A/B tests with and without a difference: does kgauge ab find the one, and nothing in the other? Some 30 minutes on
     /// an otherwise idle machine
-    AbCheck(ab_check::AbOptions),
+    AbCheck(ab_check::AbCheckOptions),
     /// Nodes of the embedded cluster crash while producers write: what became of every acknowledged record
     Crashes(crashes::CrashOptions),
     /// The embedded cluster with 10,000 partitions on three nodes: longest waits, elections and the time to stop
