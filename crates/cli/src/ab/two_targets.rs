@@ -70,8 +70,9 @@ pub(super) fn resume(arguments: &AbArgs, parent: &Path) -> anyhow::Result<ExitSt
             parent.display()
         ))
     };
+    let unreadable = |error| refused(format!("cannot read {}: {error}", parent.display()));
     let mut dirs: Vec<PathBuf> = std::fs::read_dir(parent)
-        .or_bad_input()?
+        .map_err(unreadable)?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.join(kgauge_results::folder::layout::RUN).is_file())
         .collect();

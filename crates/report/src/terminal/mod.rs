@@ -30,18 +30,16 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
         write_top(&mut writer, view);
     }
     write_caveats(&mut writer, &view.notices);
-    match view.scenarios.as_slice() {
-        _ if view.ab.is_some() => {
-            if let Some(test) = view.ab {
-                ab::write(&mut writer, test);
-            }
+    match (view.ab, view.scenarios.as_slice()) {
+        (Some(test), _) => ab::write(&mut writer, test),
+        (None, _) if !view.capacities.is_empty() => {
+            capacity::write(&mut writer, view.capacities);
         }
-        _ if !view.capacities.is_empty() => capacity::write(&mut writer, view.capacities),
-        [alone] => {
+        (None, [alone]) => {
             write_alone(&mut writer, alone);
             glance::write(&mut writer, view);
         }
-        several => {
+        (None, several) => {
             glance::write(&mut writer, view);
             write_answers(&mut writer, several);
         }
