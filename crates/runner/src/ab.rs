@@ -70,12 +70,12 @@ impl ActiveAb {
         session: &mut Session<'_>,
         plan: &mut Plan,
     ) -> Result<Option<RepeatStep>, RunError> {
-        self.dirty.settle(session);
         let mine: Vec<AbSide> = self.sides.iter().map(|(side, _)| *side).collect();
         let stopping = session.stopping.clone();
         let Some(turn) = self.test.next(&mine, &|| stopping.is_wanted()) else {
             return Ok(None);
         };
+        self.dirty.settle(session);
         let mut sides = self.sides.iter();
         let trial = sides.find(|(side, _)| *side == turn.side);
         let trial = trial.map_or(0, |(_, trial)| *trial);

@@ -38,7 +38,7 @@ use super::{
     StudySummary, Summary, TargetSummary, TrialSummary, Warning, WarningKind,
 };
 use kgauge_results::folder::RunRead;
-use kgauge_results::run::{BuildRecord, RepeatOutcome, RunStatus, TargetRecord};
+use kgauge_results::run::{AbEnd, BuildRecord, RepeatOutcome, RunStatus, TargetRecord, VoidCause};
 use kgauge_scenario::AbKind;
 
 pub(super) fn summary(run: &RunRead) -> Summary {
@@ -151,7 +151,7 @@ fn status_of(
         missing || trial.repeats.iter().any(|repeat| failed(&repeat.outcome))
     });
     // A block whose repeat failed is void, and the test goes on.
-    if repeat_failed && ab.is_none() {
+    if repeat_failed && ab.is_none() || ab.is_some_and(has_given_up) {
         Status::Failed
     } else if trials.iter().any(|trial| records_went_wrong(trial))
         || searched.iter().any(|trial| records_are_missing(trial))
@@ -220,6 +220,16 @@ fn no_rate_holds(capacity: &CapacitySummary) -> bool {
 fn no_rate_is_known(capacity: &CapacitySummary) -> bool {
     let mut bounds = capacity.searches.iter().map(|one| one.strict);
     bounds.any(|one| one.lower.is_none() && one.upper.is_none())
+}
+
+/// An A/B test ended because a side could not be measured.
+fn has_given_up(test: &AbSummary) -> bool {
+    let is_failed = |cause: &VoidCause| matches!(cause, VoidCause::Failed { .. });
+    match &test.end {
+        Some(AbEnd::Void { cause }) => is_failed(cause),
+        Some(AbEnd::SideLost { .. }) => true,
+        Some(AbEnd::Decided | AbEnd::Budget | AbEnd::Blocks) | None => false,
+    }
 }
 
 /// An A/B test ended without an answer. One of equal sides only measures noise.
