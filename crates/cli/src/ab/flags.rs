@@ -54,7 +54,7 @@ pub(crate) struct AbArgs {
     pub(crate) budget: Option<String>,
 
     /// Stop after this number of pairs [default: 200, with --aa 40]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) pairs: Option<u32>,
 
     /// Use the short version of the scenario
