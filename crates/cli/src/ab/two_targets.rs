@@ -58,7 +58,10 @@ pub(super) fn start(
             stop: StopRequests::idle(),
         });
     }
-    run_both(arguments, &jobs, seed, (AbRecord::default(), 0))
+    let ended = run_both(arguments, &jobs, seed, (AbRecord::default(), 0));
+    // It stays unless no run began.
+    let _ = std::fs::remove_dir(&parent);
+    ended
 }
 
 /// Goes on with the runs of both sides in their folders.
