@@ -1,5 +1,6 @@
 //! The answer of an A/B test, and its progress.
 
+use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{AbFalseAlarms, AbSideSummary, AbSummary, AbVerdict, MetricUnit};
 use kgauge_results::run::AbEnd;
 use kgauge_scenario::{AbKind, AbSide};
@@ -8,44 +9,45 @@ use super::answer::{change, change_between};
 use super::capacity::void_cause;
 use crate::format;
 
-/// `B is better: its throughput is +4.8 %, +2.1 to +7.6 % of that of A, higher in 14 of 15 pairs.`
+/// `B is better: throughput of B is +4.8 % (95 % interval +2.1 to +7.6 %) compared with A, higher in 14 of 15 pairs.`
 pub fn answer(test: &AbSummary) -> String {
     if let Some(alarms) = &test.false_alarms {
         return false_alarms(test, alarms);
     }
-    let name = metric_name(test);
-    let width = width(test);
     let Some(ratio) = test.ratio else {
         return "Inconclusive: no pair of repeats was measured.".to_owned();
     };
-    let known = change_between(ratio, test.interval);
+    let name = metric_name(test);
+    let known = known(ratio, test.interval);
+    let pairs = format::counted(test.pairs.into(), "pair");
     match (test.verdict, test.better()) {
         (AbVerdict::Different, Some(better)) => {
-            let (above, how) = match ratio > 1.0 {
+            let (count, how) = match ratio > 1.0 {
                 true => (test.above, "higher"),
                 false => (test.below, "lower"),
             };
             format!(
-                "{better} is better: {name} of B compared with A is {known} (95 % interval), {how} in \
-                 {above} of {} pairs.",
-                test.pairs
+                "{better} is better: {name} of B is {known} compared with A, {how} in {count} of \
+                 {pairs}."
             )
         }
         (AbVerdict::NoDifference, _) => format!(
-            "No difference above {width}: {name} of B compared with A is {known} (95 % interval) \
-             after {} pairs.",
-            test.pairs
+            "No difference above {}: {name} of B is {known} compared with A after {pairs}.",
+            width(test)
         ),
         (AbVerdict::Different | AbVerdict::Inconclusive, _) => {
-            let pairs = format::counted(test.pairs.into(), "pair");
-            let interval = match test.interval {
-                Some(_) => "95 % interval",
-                None => "too few pairs for an interval",
-            };
-            format!(
-                "Inconclusive after {pairs}: {name} of B compared with A is {known} ({interval})."
-            )
+            format!("Inconclusive after {pairs}: {name} of B is {known} compared with A.")
         }
+    }
+}
+
+/// `+4.8 % (95 % interval +2.1 to +7.6 %)`.
+fn known(ratio: f64, interval: Option<Interval>) -> String {
+    let both = change_between(ratio, interval);
+    match both.split_once(", ") {
+        Some((value, ends)) => format!("{value} (95 % interval {ends})"),
+        None if interval.is_some() => format!("{both} (the 95 % interval is too wide to show)"),
+        None => format!("{both} (too few pairs for an interval)"),
     }
 }
 
@@ -127,8 +129,9 @@ fn order(test: &AbSummary) -> Option<String> {
         .order_effect
         .filter(|effect| !effect.interval.contains(1.0))?;
     Some(format!(
-        "The second repeat of a pair is {} of the first. The random order keeps this out of the answer.",
-        change_between(effect.ratio, Some(effect.interval))
+        "The second repeat of a pair is {} compared with the first. The random order keeps this out \
+         of the answer.",
+        known(effect.ratio, Some(effect.interval))
     ))
 }
 
@@ -318,7 +321,7 @@ pub(crate) mod tests {
         let test = different();
         assert_eq!(
             answer(&test),
-            "B is better: throughput of B compared with A is +5.0 %, +3.9 to +6.1 % (95 % interval), \
+            "B is better: throughput of B is +5.0 % (95 % interval +3.9 to +6.1 %) compared with A, \
              higher in 7 of 7 pairs."
         );
         assert_eq!(
@@ -336,7 +339,7 @@ pub(crate) mod tests {
         let test = test_of(AbKind::Settings, "writers.latency.p99", &ratios);
         let text = answer(&test);
         assert!(
-            text.starts_with("B is better: p99 of B compared with A is −5.0 %"),
+            text.starts_with("B is better: p99 of B is −5.0 % (95 % interval −"),
             "{text}"
         );
         assert!(text.ends_with("lower in 7 of 7 pairs."), "{text}");
