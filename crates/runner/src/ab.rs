@@ -24,6 +24,17 @@ pub(crate) struct ActiveAb {
     dirty: DirtyPages,
 }
 
+/// In a duet, waits until the load of the other side's run can start too.
+pub(crate) fn await_other_side(session: &Session<'_>) {
+    let request = session.request;
+    let (Some(test), Some(plan)) = (&request.ab, &request.question.ab) else {
+        return;
+    };
+    for (side, _) in plan.own_sides() {
+        test.await_load(side, &|| session.stopping.is_wanted());
+    }
+}
+
 /// The test of a run that has both sides; of a resumed run, behind the blocks that are complete.
 fn own_test(ab: &AbPlan, seed: u64, earlier: Option<&EarlierAttempt>) -> AbTest {
     let record = earlier.map_or_else(AbRecord::default, |earlier| earlier.ab.clone());

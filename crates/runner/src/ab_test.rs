@@ -48,6 +48,8 @@ struct OpenBlock {
     first: AbSide,
     began: Instant,
     started: [bool; 2],
+    /// Sides whose load can start.
+    is_ready: [bool; 2],
     results: [Option<AbResult>; 2],
 }
 
@@ -142,6 +144,29 @@ impl AbTest {
         }
     }
 
+    /// In a duet, waits until the other side's load can start too, so that both are in their hold at the same time.
+    /// Returns at once if there is nothing to wait for any more.
+    pub(crate) fn await_load(&self, side: AbSide, is_stopping: &dyn Fn() -> bool) {
+        if !self.0.plan.is_duet {
+            return;
+        }
+        let other = side.other().index();
+        let mut state = self.lock();
+        loop {
+            let is_over = is_stopping() || state.record.end.is_some();
+            let Some(block) = state.block.as_mut().filter(|_| !is_over) else {
+                return;
+            };
+            block.is_ready[side.index()] = true;
+            self.0.changed.notify_all();
+            if block.is_ready[other] || block.results[other].is_some() {
+                return;
+            }
+            let waited = self.0.changed.wait_timeout(state, WAIT);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
     /// Takes what a side measured in its turn. True if that completes the block.
     pub(crate) fn complete(&self, side: AbSide, result: AbResult) -> bool {
         let mut state = self.lock();
@@ -189,6 +214,7 @@ impl AbTest {
             first: AbSide::BOTH[coin as usize],
             began: Instant::now(),
             started: [false; 2],
+            is_ready: [false; 2],
             results: [None, None],
         });
     }
@@ -386,6 +412,24 @@ mod tests {
         assert_ne!(first.side, second.side);
         assert!(!test.complete(first.side, AbResult::default()));
         assert!(test.complete(second.side, AbResult::default()));
+    }
+
+    #[test]
+    fn loads_of_a_duet_wait_for_each_other_but_not_for_a_side_that_failed() {
+        let test = test(AbKind::Targets, true);
+        let turns =
+            [AbSide::A, AbSide::B].map(|side| test.next(&AbSide::BOTH, &|| false).map(|_| side));
+        assert!(turns.iter().all(Option::is_some));
+        let other = test.clone();
+        let waiting = std::thread::spawn(move || other.await_load(AbSide::A, &|| false));
+        test.await_load(AbSide::B, &|| false);
+        waiting.join().unwrap();
+        test.complete(AbSide::A, AbResult::default());
+        test.complete(AbSide::B, AbResult::default());
+        let _ = [AbSide::A, AbSide::B].map(|_| test.next(&AbSide::BOTH, &|| false));
+        test.complete(AbSide::B, AbResult::default());
+        test.await_load(AbSide::A, &|| false);
+        test.await_load(AbSide::A, &|| true);
     }
 
     #[test]
