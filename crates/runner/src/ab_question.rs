@@ -36,7 +36,10 @@ pub fn two_sides(a: Question, b: &Question, request: &AbRequest) -> Result<Quest
     let words = words(&plan);
     for ((trial, side), index) in trials.iter_mut().zip(AbSide::BOTH).zip(0..) {
         trial.index = index;
-        trial.question.clone_from(&words);
+        // Two scenarios keep their own questions.
+        if request.kind != AbKind::Scenarios {
+            trial.question.clone_from(&words);
+        }
         trial.name = match request.kind {
             AbKind::Same => side.to_string(),
             AbKind::Settings | AbKind::Scenarios | AbKind::Targets => {

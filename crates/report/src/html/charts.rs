@@ -287,7 +287,7 @@ impl PageCharts {
     /// The chart that the first screen shows: the pairs of an A/B test, or the curve of the only search.
     pub(super) fn search_picture(&self, view: &ReportView) -> Option<&Chart> {
         match (view.scenarios.as_slice(), self.searches.as_slice()) {
-            ([_], _) if !self.ab.is_empty() => self.ab.first(),
+            _ if !self.ab.is_empty() => self.ab.first(),
             ([_], [only]) => only.first(),
             _ => None,
         }

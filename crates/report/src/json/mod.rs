@@ -17,10 +17,8 @@ pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
     let mut root = JsonTree::of(&file)?;
     for (tree, answer) in root.items("answers").zip(file.answers()) {
         // The ordinary intervals of its trials do not hold for a test that stops when they are clear.
-        let sentence = match &summary.ab {
-            Some(test) => text::ab::answer(test),
-            None => text::answer::sentence(answer, summary),
-        };
+        let of_test = text::ab::answer_of_scenario(summary);
+        let sentence = of_test.unwrap_or_else(|| text::answer::sentence(answer, summary));
         tree.put("text", sentence);
         put_count(tree.get("counts"), answer.facts.counts(), summary);
     }

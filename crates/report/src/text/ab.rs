@@ -1,5 +1,6 @@
 //! The answer of an A/B test, and its progress.
 
+use kgauge_analyze::Summary;
 use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{AbFalseAlarms, AbSideSummary, AbSummary, AbVerdict, MetricUnit};
 use kgauge_results::run::AbEnd;
@@ -39,6 +40,13 @@ pub fn answer(test: &AbSummary) -> String {
             format!("Inconclusive after {pairs}: {name} of B is {known} compared with A.")
         }
     }
+}
+
+/// The answer to the question of the only scenario. Two scenarios have their own questions.
+pub fn answer_of_scenario(summary: &Summary) -> Option<String> {
+    let test = summary.ab.as_ref();
+    test.filter(|test| test.kind != AbKind::Scenarios)
+        .map(answer)
 }
 
 /// `+4.8 % (95 % interval +2.1 to +7.6 %)`.

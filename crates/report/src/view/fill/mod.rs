@@ -192,7 +192,7 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
             factor: FactorValues::path_of(&summaries).map(str::to_owned),
             question: first.map_or_else(String::new, |one| one.question.clone()),
             answer: words::capacity(summary, &answer.scenario)
-                .or_else(|| summary.ab.as_ref().map(text::ab::answer))
+                .or_else(|| text::ab::answer_of_scenario(summary))
                 .unwrap_or_else(|| text::answer::sentence(&answer, summary)),
             picture: picture::of(&answer, summary),
             sweep: factor::sweep(&summaries, &trials),
