@@ -136,8 +136,8 @@ fn answer(ab: &Value) -> Option<TestAnswer> {
     })
 }
 
-/// Blocks of a t test that finds the planted difference in 95 % of tests, if this noise is known in advance: the squared
-/// ratio of the sum of both normal quantiles to the difference, and two for the unknown variance.
+/// Blocks of a t test that finds the planted difference in 95 % of tests, if this noise is known in advance: the
+/// squared ratio of the sum of both normal quantiles to the difference, and two for the unknown variance.
 fn fixed_blocks(noise: f64) -> f64 {
     let needed = (1.96 + 1.645) * noise / PLANTED.ln_1p();
     (needed * needed).ceil() + 2.0

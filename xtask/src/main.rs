@@ -51,8 +51,8 @@ enum Command {
     /// Pairs of runs with and without a difference: does kgauge compare find the one, and nothing in the other? Also
     /// how much equal runs differ. Some 20 minutes on an otherwise idle machine
     CompareCheck(compare_check::CompareOptions),
-    /// A/B tests with and without a difference: does kgauge ab find the one, and nothing in the other? Some 30 minutes on
-    /// an otherwise idle machine
+    /// A/B tests with and without a difference: does kgauge ab find the one, and nothing in the other? Some 30 minutes
+    /// on an otherwise idle machine
     AbCheck(ab_check::AbCheckOptions),
     /// Nodes of the embedded cluster crash while producers write: what became of every acknowledged record
     Crashes(crashes::CrashOptions),

@@ -18,6 +18,7 @@
 //! default, documentation and the field that it sets. The head of `key_map.rs` explains the rows.
 
 mod ab;
+mod ab_planning;
 mod answer;
 mod built_in;
 mod check;
@@ -66,7 +67,8 @@ mod vary;
 mod volume;
 mod written_search;
 
-pub use ab::{AbError, AbKind, AbMetric, AbOptions, AbPlan, AbSide, AbSidePlan};
+pub use ab::{AbKind, AbMetric, AbPlan, AbSide, AbSidePlan};
+pub use ab_planning::{AbError, AbOptions};
 pub use answer::{AnswerKind, Comparand};
 pub use built_in::{BuiltIn, BuiltInError, BuiltInOptions, SearchOptions};
 pub use cluster_needs::{BrokerCount, ClusterNeeds};
