@@ -1,4 +1,5 @@
-//! The section of an A/B test: the answer, the pairs with the confidence sequence, and all blocks.
+//! The section of an A/B test, whose answer and pairs are on the first screen: both sides, what the answer rests on, and
+//! all blocks.
 
 use kgauge_analyze::summary::{AbStep, AbSummary};
 use kgauge_scenario::AbSide;
@@ -25,7 +26,6 @@ pub(super) fn write(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
     let on_first_screen = charts.search_picture(view).map(|chart| &*chart.id);
     write_section(page, "ab", "", "A/B test", |page| {
         page.prose("p", &[("class", "small")], &words::setup(test));
-        page.prose("p", &[("class", "lead")], &words::answer(test));
         write_sides(page, test);
         for sentence in words::details(test) {
             page.prose("p", &[], &sentence);

@@ -12,6 +12,7 @@ use crate::text::ab as words;
 
 /// The test in about fifteen lines.
 pub(super) fn write(writer: &mut Writer, test: &AbSummary) {
+    writer.gap();
     writer.sentence(Some(Ink::Soft), &words::setup(test), "", "  ");
     writer.gap();
     writer.sentence(Some(Ink::Strong), &words::answer(test), "", "  ");

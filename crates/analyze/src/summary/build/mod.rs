@@ -51,6 +51,10 @@ pub(super) fn summary(run: &RunRead) -> Summary {
         if is_of_search(run, trial) {
             trial.warnings.retain(is_about_loss);
         }
+        // An A/B test decides itself how many repeats it needs.
+        if run.ab.is_some() {
+            trial.warnings.retain(|warning| !is_about_repeats(warning));
+        }
     }
     let capacities = capacity::capacities(run, &trials);
     let ab = ab::test(run);
@@ -209,6 +213,14 @@ fn is_about_loss(warning: &Warning) -> bool {
             | WarningKind::CorruptRecords
             | WarningKind::CopyIncomplete
             | WarningKind::BrokerOutage
+    )
+}
+
+/// Whether a warning is about too few repeats.
+fn is_about_repeats(warning: &Warning) -> bool {
+    matches!(
+        warning.kind(),
+        WarningKind::SingleRepeat | WarningKind::RepeatsMissing | WarningKind::WideInterval
     )
 }
 
