@@ -65,7 +65,7 @@ const KINDS: [TestKind; 3] = [
     },
 ];
 
-/// What one test said.
+/// The answer of one test.
 #[derive(Debug)]
 struct TestAnswer {
     is_different: bool,

@@ -30,10 +30,10 @@ pub fn decide(log_ratios: &[f64], width: f64) -> PairDecision {
         return PairDecision::Open;
     };
     let margin = width.ln_1p();
-    if !interval.contains(0.0) && SignCount::of(log_ratios).evidence() >= EVIDENCE_MIN {
-        PairDecision::Different
-    } else if -margin <= interval.low && interval.high <= margin {
+    if -margin <= interval.low && interval.high <= margin {
         PairDecision::Equal
+    } else if !interval.contains(0.0) && SignCount::of(log_ratios).evidence() >= EVIDENCE_MIN {
+        PairDecision::Different
     } else {
         PairDecision::Open
     }

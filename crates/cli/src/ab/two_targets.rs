@@ -228,7 +228,7 @@ impl Drop for Leaving<'_> {
 /// Prints what a side reports. A line at the bottom of the terminal belongs to the side that starts last.
 struct SideObserver {
     side: AbSide,
-    /// Told once the cluster serves.
+    /// Gets a message once the cluster serves.
     ready: Option<Sender<()>>,
     is_quiet: bool,
     line: Option<StatusLine>,

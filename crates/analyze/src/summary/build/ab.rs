@@ -21,7 +21,7 @@ const DRAWN_PAIRS_MAX: u32 = 100;
 /// More blocks are not read: no test has as many, and each is judged with all before it.
 const BLOCKS_MAX: usize = 10_000;
 
-/// The test, if the run is one and has begun.
+/// The test, if the run is one and has blocks or an end.
 pub(super) fn test(run: &RunRead) -> Option<AbSummary> {
     let plan = run.plan.as_ref()?;
     let mut record = run.ab.clone()?;
