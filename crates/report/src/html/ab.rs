@@ -1,5 +1,5 @@
-//! The section of an A/B test, whose answer and pairs are on the first screen: both sides, what the answer rests on, and
-//! all blocks.
+//! The section of an A/B test, whose answer and pairs are on the first screen: both sides, the reasons for the answer,
+//! and all blocks.
 
 use kgauge_analyze::summary::{AbStep, AbSummary};
 use kgauge_scenario::AbSide;
