@@ -63,22 +63,19 @@ impl AbPlan {
         sides: [AbSidePlan; 2],
         trials: [&Trial; 2],
     ) -> Result<AbPlan, AbError> {
-        let value = |option: &'static str, error: UnitError| AbError::Value {
-            option,
-            reason: format!("{}; {}", error.what, error.cure),
+        let value = |option: &'static str, reason: String| AbError::Value { option, reason };
+        let width = match options.width.as_deref() {
+            None => WIDTH,
+            Some(text) => {
+                let width = units::part(text).ok();
+                let width = width.filter(|width| WIDTHS.contains(width));
+                let reason = format!("`{text}` is not a percentage from 0.1 % to 100 %; write 3 %");
+                width.ok_or_else(|| value("width", reason))?
+            }
         };
-        let width = options.width.as_deref().map(units::part).transpose();
-        let width = width
-            .map_err(|error| value("width", error))?
-            .unwrap_or(WIDTH);
-        if !WIDTHS.contains(&width) {
-            return Err(AbError::Value {
-                option: "width",
-                reason: "out of range; write 0.1 % to 100 %".to_owned(),
-            });
-        }
         let budget = options.budget.as_deref().map(units::time_ns).transpose();
-        let budget_ns = budget.map_err(|error| value("budget", error))?;
+        let budget_ns = budget
+            .map_err(|UnitError { what, cure }| value("budget", format!("{what}; {cure}")))?;
         let metric = metric(options.metric.as_deref(), trials[0])?;
         for trial in trials {
             check_metric(&metric, trial)?;

@@ -13,7 +13,7 @@ use super::layout;
 use super::lines::LineLog;
 use super::read::RunRead;
 use super::write::RunFolder;
-use crate::run::{AbEnd, AbRecord, EventKind, RepeatKey, RepeatOutcome, RunStatus, SearchRecord};
+use crate::run::{AbRecord, EventKind, RepeatKey, RepeatOutcome, RunStatus, SearchRecord};
 
 /// A resumed run.
 #[derive(Debug)]
@@ -71,7 +71,10 @@ impl RunFolder {
         let planned = plan.trials.iter().map(|trial| trial.repeats as usize);
         // A plan that grows does not show how many there will be.
         let is_complete = match plan.is_open_ended() {
-            true => read.status == RunStatus::Complete && !may_continue(read.ab.as_ref()),
+            true => {
+                read.status == RunStatus::Complete
+                    && !read.ab.as_ref().is_some_and(AbRecord::may_continue)
+            }
             false => done.len() >= planned.sum(),
         };
         if is_complete {
@@ -107,11 +110,6 @@ impl RunFolder {
             ab: read.ab,
         })
     }
-}
-
-/// Whether an A/B test ended without an answer, so that more blocks may find one.
-fn may_continue(test: Option<&AbRecord>) -> bool {
-    test.is_some_and(|test| test.end.as_ref().is_some_and(|end| *end != AbEnd::Decided))
 }
 
 /// Keeps only complete lines: a torn last line would corrupt the next one.

@@ -51,6 +51,11 @@ impl AbRecord {
     pub fn log_ratios(&self) -> Vec<f64> {
         self.blocks.iter().filter_map(AbBlock::log_ratio).collect()
     }
+
+    /// Whether the test ended without an answer, so that more blocks may find one.
+    pub fn may_continue(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| *end != AbEnd::Decided)
+    }
 }
 
 /// How an A/B test ended.
