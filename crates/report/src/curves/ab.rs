@@ -112,7 +112,7 @@ fn ratios(test: &AbSummary) -> Option<Chart> {
         (low.min(value), high.max(value))
     });
     groups.push(LegendEntry {
-        name: format!("less than {}", format::percent(test.width)),
+        name: format!("less than {}", words::width(test)),
         look: LineStyle::line(3, Dash::Dotted),
     });
     let zone = Mean {

@@ -205,7 +205,7 @@ pub fn side(test: &AbSummary, side: AbSide) -> String {
 }
 
 /// `3 %`: a smaller difference counts as none.
-fn width(test: &AbSummary) -> String {
+pub fn width(test: &AbSummary) -> String {
     format::without_zeros(&format::percent(test.width))
 }
 
