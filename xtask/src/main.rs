@@ -1,5 +1,6 @@
 //! Project scripts: `cargo xtask <command>`. One module per command.
 
+mod ab_check;
 mod bench;
 mod browser;
 mod built;
@@ -51,6 +52,9 @@ enum Command {
     /// Pairs of runs with and without a difference: does kgauge compare find the one, and nothing in the other? Also
     /// how much equal runs differ. Some 20 minutes on an otherwise idle machine
     CompareCheck(compare_check::CompareOptions),
+    /// A/B tests with and without a difference: does kgauge ab find the one, and nothing in the other? Some 30 minutes
+    /// on an otherwise idle machine
+    AbCheck(ab_check::AbCheckOptions),
     /// Nodes of the embedded cluster crash while producers write: what became of every acknowledged record
     Crashes(crashes::CrashOptions),
     /// The embedded cluster with 10,000 partitions on three nodes: longest waits, elections and the time to stop
@@ -98,6 +102,7 @@ fn run(command: Command) -> Result<bool> {
         Command::Picture(program) => picture::run(&program)?,
         Command::Browser(options) => return browser::run(&options),
         Command::CompareCheck(options) => return compare_check::run(&options),
+        Command::AbCheck(options) => return ab_check::run(&options),
         Command::Crashes(options) => return crashes::run(&options),
         Command::ManyPartitions(options) => return many_partitions::run(&options),
         Command::Matrix(options) => return matrix::run(&options),

@@ -13,6 +13,7 @@ pub mod answer;
 pub mod compare;
 pub mod live;
 pub mod search;
+pub mod sequential;
 pub mod series;
 pub mod statistics;
 pub mod summary;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, ColorChoice, Parser, Subcommand};
 use kgauge_analyze::compare::GateChoice;
 
+use crate::ab::AbArgs;
 use crate::built_in_args::BuiltInArgs;
 use crate::capacity_args::CapacityArgs;
 use crate::compare_with::With;
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Find the highest rate that keeps its goals
     Capacity(Box<CapacityArgs>),
+    /// Compare two settings, scenarios or targets in pairs until the answer is clear
+    Ab(Box<AbArgs>),
     /// List the built-in studies and the question that each answers
     Studies(StudiesArgs),
     /// Start and stop test clusters: embedded, or any release of Apache Kafka

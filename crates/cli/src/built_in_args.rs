@@ -74,6 +74,19 @@ pub(crate) struct BuiltInArgs {
 }
 
 impl BuiltInArgs {
+    /// Sets how long the load is measured, unless the user did.
+    pub(crate) fn default_duration(&mut self, duration: &str) {
+        self.duration.get_or_insert_with(|| duration.to_owned());
+    }
+
+    /// The same flags for another scenario; the first one is the one that is written to a file.
+    pub(crate) fn again(&self) -> BuiltInArgs {
+        BuiltInArgs {
+            write_scenario: None,
+            ..self.clone()
+        }
+    }
+
     /// Takes out what a search decides: its goals, and how long a load at a bound is measured.
     pub(crate) fn take_search(&mut self) -> anyhow::Result<SearchOptions> {
         if self.rate.is_some() {

@@ -13,6 +13,7 @@ Examples:
   kgauge run my-scenario.yaml --repeat 5         # your own scenario
   kgauge runs                                    # earlier runs
   kgauge capacity --goal 'p99 <= 20 ms'          # the highest such rate
+  kgauge ab --a linger.ms=0 --b linger.ms=5      # which is better?
   kgauge report kgauge-runs/RUN                  # report an earlier run
   kgauge truth                                   # test kgauge itself
   kgauge audit run.log                           # check another tool's results
@@ -103,6 +104,23 @@ Goals: p50 to p99.99, mean and max (response of producers, end to end of echo fl
 `failed <= N`, `skipped <= N`, `consumers keep up`, `followers keep up`. Several --goal must all be kept.
 
 Ctrl-C prints the bounds so far. The exit status is 1 if no rate keeps the goals, and 2 if no bound was found.";
+
+pub(crate) const AB: &str = "\
+Examples:
+  kgauge ab --a linger.ms=0 --b linger.ms=5      # throughput at full speed
+  kgauge ab latency --b acks=1 --rate 20k/s      # p99, against acks=all
+  kgauge ab my-scenario.yaml --a batch.size=16KiB --b batch.size=64KiB
+  kgauge ab before.yaml after.yaml --metric target-cpu --width '2 %'
+  kgauge ab --target kafka:4.2.0 --target kafka:4.3.1 --budget '1 h'
+  kgauge ab latency --target x:9092 --target y:9092 --duet
+  kgauge ab --aa --target b1:9092                # what can be seen here?
+  kgauge ab --resume kgauge-runs/RUN             # more pairs
+
+Each pair is one repeat of both sides, in random order. The test ends as soon as the sides differ, as soon as they \
+differ by less than the width, or when the budget is spent. It may be watched and stopped at any time without raising \
+the rate of false answers, which is at most 5 %.
+
+Ctrl-C prints what is known so far. The exit status is 0 if the answer is clear, whichever it is, and 2 if it is not.";
 
 pub(crate) const REPORT: &str = "\
 Examples:

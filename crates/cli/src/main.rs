@@ -1,5 +1,6 @@
 //! The `kgauge` program: arguments in, one call each, an exit status out.
 
+mod ab;
 mod args;
 mod ask;
 mod audit;
@@ -70,6 +71,7 @@ fn command(command: &Command) -> anyhow::Result<ExitStatus> {
         Command::Init(arguments) => init::init(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Runs(arguments) => runs::runs(arguments),
+        Command::Ab(arguments) => ab::ab(arguments),
         Command::Capacity(arguments) => capacity::capacity(arguments),
         Command::Studies(studies) => studies::list(studies),
         Command::Cluster(cluster) => cluster::cluster(cluster),

@@ -79,6 +79,8 @@ struct ProgressLine {
     hold: HoldRates,
     /// The line is drawn although nothing is reported.
     is_ticking: bool,
+    /// Repeats are reported in pairs.
+    is_paired: bool,
 }
 
 impl TerminalObserver {
@@ -95,7 +97,9 @@ impl TerminalObserver {
     fn announce(&mut self, run: &Announcement<'_>) {
         // Each takes its line with it.
         (self.waiting, self.line) = (None, None);
-        self.line = Some(ProgressLine::start(run.planned));
+        let mut line = ProgressLine::start(run.planned);
+        line.is_paired = run.plan.ab.is_some();
+        self.line = Some(line);
         remark(&run.to_string());
         for fault in run.faults() {
             remark(&format!("fault {fault}"));
@@ -138,6 +142,7 @@ impl TerminalObserver {
                     line.show_load(view, seen.unwrap_or_default());
                 }
             }
+            RunEvent::PairMeasured(test) => remark(&text::ab::measured(test)),
             RunEvent::LoadJudged(judgement) => {
                 let bounds = CapacityBounds::from(judgement.strict);
                 let judged = text::capacity::judged(judgement.load, bounds);
@@ -145,7 +150,8 @@ impl TerminalObserver {
                 remark(format!("{count} {judged}").trim_start());
             }
             RunEvent::RepeatEnds(_) => {
-                if let Some(result) = self.line.as_ref().and_then(ProgressLine::result) {
+                let line = self.line.as_ref().filter(|line| !line.is_paired);
+                if let Some(result) = line.and_then(ProgressLine::result) {
                     remark(&result);
                 }
             }
@@ -209,6 +215,7 @@ impl ProgressLine {
             rate: RecordRate::default(),
             hold: HoldRates::default(),
             is_ticking: false,
+            is_paired: false,
         }
     }
 

@@ -5,7 +5,9 @@ use std::fmt;
 use std::time::Duration;
 
 use kgauge_scenario::format::seconds;
-use kgauge_scenario::{ClusterNeeds, FlowPlan, Plan, RepeatStep, SearchPlan, TargetKind, Trial};
+use kgauge_scenario::{
+    AbKind, AbPlan, ClusterNeeds, FlowPlan, Plan, RepeatStep, SearchPlan, TargetKind, Trial,
+};
 
 use crate::observer::Announcement;
 
@@ -46,6 +48,27 @@ fn clusters_ns(plan: &Plan, steps: &[RepeatStep]) -> u64 {
 /// What the stages take together, and starting clusters between them; a flow that ends by count is taken to need its
 /// whole hold, if there is one.
 pub(crate) fn planned_time(plan: &Plan, steps: &[RepeatStep]) -> Duration {
+    let once = time_of_steps(plan, steps);
+    plan.ab.as_ref().map_or(once, |test| test_time(test, once))
+}
+
+/// What an A/B test takes in most cases, if a block takes `block`.
+fn test_time(test: &AbPlan, block: Duration) -> Duration {
+    /// Blocks until a difference of two standard deviations is found, or none is.
+    const BLOCKS: u32 = 12;
+    let blocks = match test.kind {
+        AbKind::Same => test.blocks_max,
+        AbKind::Settings | AbKind::Scenarios | AbKind::Targets => BLOCKS.min(test.blocks_max),
+    };
+    // The other side is measured in turn by another run.
+    let is_in_turn = test.own_sides().len() == 1 && !test.is_duet;
+    let block = if is_in_turn { block * 2 } else { block };
+    let budget = test.budget_ns.map(Duration::from_nanos);
+    let time = block * blocks;
+    budget.map_or(time, |budget| time.min(budget))
+}
+
+fn time_of_steps(plan: &Plan, steps: &[RepeatStep]) -> Duration {
     /// Creating and deleting a topic, connecting, the last answers.
     const BETWEEN_NS: u64 = 300_000_000;
     let of_step = |(index, step): (usize, &RepeatStep)| {
@@ -117,6 +140,30 @@ impl Announcement<'_> {
         }
         faults
     }
+
+    /// `throughput, A/B test of linger.ms=0 and linger.ms=5 by writers.throughput, about 5 min, at most 30 min; ...`.
+    fn fmt_test(&self, f: &mut fmt::Formatter<'_>, what: &str, test: &AbPlan) -> fmt::Result {
+        let [a, b] = &test.sides;
+        let sides = match test.kind {
+            AbKind::Same => "of equal sides".to_owned(),
+            AbKind::Settings | AbKind::Scenarios | AbKind::Targets => {
+                format!("of {} and {}", a.name, b.name)
+            }
+        };
+        let again = if self.is_resumed { " resumed" } else { "" };
+        let budget = test.budget_ns.map(Duration::from_nanos);
+        let budget = budget.map_or_else(String::new, |budget| {
+            format!(", at most {}", seconds(budget))
+        });
+        write!(
+            f,
+            "{what}, A/B test{again} {sides} by {}, about {}{budget}; seed {}; results in {}",
+            test.metric,
+            seconds(self.planned),
+            self.plan.seed,
+            self.dir.display()
+        )
+    }
 }
 
 impl fmt::Display for Announcement<'_> {
@@ -127,6 +174,9 @@ impl fmt::Display for Announcement<'_> {
             (None, Some(trial)) => trial.scenario.clone(),
             (None, None) => String::new(),
         };
+        if let Some(test) = &plan.ab {
+            return self.fmt_test(f, &what, test);
+        }
         let trials: BTreeSet<u32> = steps.iter().map(|step| step.trial).collect();
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         write!(

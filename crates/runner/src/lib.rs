@@ -25,6 +25,9 @@
 //! # }
 //! ```
 
+mod ab;
+mod ab_question;
+mod ab_test;
 mod announce;
 mod broker_sources;
 mod ceilings;
@@ -80,6 +83,8 @@ mod warm_up;
 mod warming;
 mod wire;
 
+pub use ab_question::{AbRequest, one_side, two_sides};
+pub use ab_test::AbTest;
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
 pub use host::{HostSetup, TargetContext};
 pub use ids::{RUNS, check_name, fresh_number, name_slug, run_dir, run_id, unix_ms};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kgauge_analyze::search::SearchBounds;
+use kgauge_analyze::summary::AbSummary;
 use kgauge_load::LoadProgress;
 use kgauge_results::Slice;
 use kgauge_results::folder::LineTap;
@@ -68,6 +69,8 @@ pub enum RunEvent<'a> {
     RepeatEnds(RepeatKey),
     /// A search has judged a load.
     LoadJudged(&'a LoadJudgement<'a>),
+    /// An A/B test has completed a block: what it says now.
+    PairMeasured(&'a AbSummary),
     /// A trial was given up; the others go on.
     TrialFailed {
         /// Scenario and trial.

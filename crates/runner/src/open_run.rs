@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kgauge_results::folder::ResumedRun;
-use kgauge_results::run::{RepeatKey, RunHead, RunStatus, SearchRecord, VoidCause};
+use kgauge_results::run::{AbRecord, RepeatKey, RunHead, RunStatus, SearchRecord, VoidCause};
 use kgauge_results::{RunFolder, RunRead};
 use kgauge_scenario::{Plan, RepeatStep};
 
@@ -31,6 +31,8 @@ pub(crate) struct EarlierAttempt {
     pub(crate) done: BTreeSet<RepeatKey>,
     /// What its searches had found, without the loads that were cut off.
     pub(crate) searches: SearchRecord,
+    /// The complete blocks of its A/B test.
+    pub(crate) ab: AbRecord,
     /// How it had ended.
     pub(crate) head: RunHead,
 }
@@ -112,6 +114,7 @@ impl OpenRun {
             plan,
             done,
             search,
+            ab,
         } = resumed;
         let was_kept = head.command.iter().any(|word| word == "--keep");
         if !request.keeps_data && !was_kept {
@@ -124,6 +127,7 @@ impl OpenRun {
             number,
             earlier: Some(EarlierAttempt {
                 searches: complete_loads(search, &done),
+                ab: ab.unwrap_or_default(),
                 plan,
                 done,
                 head,

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use kgauge_scenario::{
-    AuditFacts, BuiltIn, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep, Scenario,
-    Size, Studies, Study, StudyFile, StudyRef, Trial,
+    AbPlan, AuditFacts, BuiltIn, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep,
+    Scenario, Size, Studies, Study, StudyFile, StudyRef, Trial,
 };
 
 use crate::driver_choice;
@@ -30,9 +30,11 @@ pub struct Question {
     pub trials: Vec<Trial>,
     /// The seed of a saved plan.
     pub seed: Option<u64>,
-    study: Option<StudyRef>,
+    /// The A/B test that its trials are the sides of.
+    pub ab: Option<AbPlan>,
+    pub(crate) study: Option<StudyRef>,
     /// None for a saved plan.
-    scenarios: Vec<Scenario>,
+    pub(crate) scenarios: Vec<Scenario>,
 }
 
 /// What the user changes in scenarios.
@@ -115,7 +117,11 @@ impl Question {
             study: self.study.clone(),
             cluster,
         };
-        Plan::of_trials(request, self.trials.clone()).or_bad_input()
+        let plan = Plan::of_trials(request, self.trials.clone()).or_bad_input()?;
+        Ok(Plan {
+            ab: self.ab.clone(),
+            ..plan
+        })
     }
 
     /// The order of a run with this seed.
@@ -130,6 +136,7 @@ impl Question {
             size,
             trials,
             seed: None,
+            ab: None,
             study: None,
             scenarios,
         }
@@ -197,6 +204,10 @@ fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
     let mut plan = plan;
     // A search finds its loads again.
     plan.trials.retain(|trial| trial.load.is_none());
+    // An A/B test adds its repeats again.
+    for trial in plan.trials.iter_mut().filter(|_| plan.ab.is_some()) {
+        trial.repeats = 1;
+    }
     let name = match (&plan.study, plan.trials.first()) {
         (Some(study), _) => study.name.clone(),
         (None, Some(trial)) => trial.scenario.clone(),
@@ -207,6 +218,7 @@ fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
         size: plan.size,
         trials: plan.trials,
         seed: Some(plan.seed),
+        ab: plan.ab,
         study: plan.study,
         scenarios: Vec::new(),
     })

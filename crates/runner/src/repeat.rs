@@ -12,6 +12,7 @@ use kgauge_results::run::{
 use kgauge_results::{FolderError, RepeatFolder, Slice, SlicesWritten, Stage};
 use kgauge_scenario::{FlowPlan, Share, Trial};
 
+use crate::ab;
 use crate::broker_sources;
 use crate::counts::{count, ends};
 use crate::cpu::CpuTrack;
@@ -205,6 +206,7 @@ fn measure(
     let key = folder.key();
     // Their first answers may take long: that is no part of the load's time.
     let brokers = broker_sources::sources(session, key);
+    ab::await_other_side(session);
     let clock = Clock::start();
     session.event(Some((key, 0)), EventKind::RepeatStarted);
     let sampler = start_sampler(session, key, clock, brokers)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use kgauge_client::{ClientConfig, Cluster};
 
+use crate::ab_test::AbTest;
 use crate::error::RunError;
 use crate::host::HostSetup;
 use crate::question::Question;
@@ -40,6 +41,8 @@ pub struct RunRequest<'a> {
     pub host: HostSetup,
     /// Called when the target serves, before the first trial.
     pub on_target_ready: Option<&'a OnTargetReady<'a>>,
+    /// The A/B test whose other side another run measures.
+    pub ab: Option<AbTest>,
 }
 
 impl<'a> RunRequest<'a> {
@@ -59,6 +62,7 @@ impl<'a> RunRequest<'a> {
             stop: StopRequests::idle(),
             host,
             on_target_ready: None,
+            ab: None,
         }
     }
 }

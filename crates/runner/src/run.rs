@@ -47,6 +47,7 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
         mut session,
         mut plan,
         steps,
+        ab,
     } = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return Err(opened.give_up(error, request.stop.is_wanted())),
@@ -61,8 +62,10 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
             is_resumed: session.clusters.attempt > 0,
             planned: planned_time(&plan, &steps),
         }));
-    let mut source = StepSource::new(steps, searches);
+    let mut source = StepSource::new(steps, searches, ab);
     let ended = run_all(&mut session, &mut plan, &mut source);
+    let kept = source.end(&session);
+    let ended = ended.and_then(|ended| kept.map(|()| ended));
     let error = ended.as_ref().err();
     session.observer.observe(&RunEvent::Closing { error });
     let is_alive = session.death().is_none();
@@ -155,7 +158,7 @@ fn ended(failed: Vec<RunError>, plan: &Plan) -> Result<RepeatEnd, RunError> {
     let count = failed.len();
     match failed.into_iter().next() {
         None => Ok(RepeatEnd::Complete),
-        Some(error) if count == 1 && (plan.trials.len() == 1 || plan.has_search()) => Err(error),
+        Some(error) if count == 1 && (plan.trials.len() == 1 || plan.is_open_ended()) => Err(error),
         Some(error) => Err(RunError::Trials {
             failed: count,
             planned: plan.trials.len(),
@@ -174,9 +177,15 @@ fn note_failure(session: &mut Session<'_>, trial: &Trial, error: &RunError) -> b
         name: name.trim(),
         why: why.lines().next().unwrap_or_default(),
     });
-    let kind = EventKind::TrialFailed {
-        trial: trial.index,
-        why: in_one_line(&why),
+    let kind = match session.request.question.ab {
+        // The other repeats of the trial go on.
+        Some(_) => EventKind::Warning {
+            text: in_one_line(&why),
+        },
+        None => EventKind::TrialFailed {
+            trial: trial.index,
+            why: in_one_line(&why),
+        },
     };
     let written = session.folder.events().write(&event(None, kind));
     written.is_ok()

@@ -6,6 +6,7 @@ use kgauge_results::run::{DiskBaseline, Environment, EventKind};
 use kgauge_scenario::{Plan, RepeatStep};
 use kgauge_target::{Target, TargetFacts, TargetSpec};
 
+use crate::ab::ActiveAb;
 use crate::ceilings::Ceilings;
 use crate::clusters::{self, Clusters};
 use crate::consent;
@@ -33,6 +34,8 @@ pub(crate) struct PreparedRun<'a> {
     pub(crate) plan: Plan,
     /// What is left to do, in order; searches add to it.
     pub(crate) steps: Vec<RepeatStep>,
+    /// The A/B test that the run measures.
+    pub(crate) ab: Option<ActiveAb>,
 }
 
 /// Starts the target, checks that everything fits, and writes the plan. After an error no target is left.
@@ -107,6 +110,7 @@ pub(crate) fn prepare<'a>(
         health: ClusterHealth::Sound,
     };
     Ok(PreparedRun {
+        ab: ActiveAb::of(&plan, request, opened.earlier.as_ref())?,
         session,
         plan,
         steps,
@@ -140,6 +144,13 @@ fn left_to_do(
 ) -> Result<(Vec<RepeatStep>, LeftOut), RunError> {
     let question = request.question;
     let left_out = left_out(question, request.target, observer);
+    if question.ab.is_some() {
+        return match left_out.into_iter().next() {
+            // The test adds all repeats behind these.
+            None => Ok((question.order(opened.seed), LeftOut::new())),
+            Some((_, why)) => Err(RunError::input(why)),
+        };
+    }
     let is_done = |step: &RepeatStep| {
         let earlier = opened.earlier.as_ref();
         earlier.is_some_and(|earlier| earlier.is_done(step))
@@ -221,6 +232,9 @@ fn to_run(plan: &Plan, steps: &[RepeatStep]) -> Plan {
         .trials
         .retain(|trial| steps.iter().any(|step| step.trial == trial.index));
     for trial in &mut to_run.trials {
+        if let Some(ab) = &plan.ab {
+            trial.repeats = ab.blocks_max;
+        }
         if let Some(search) = trial.search.as_ref().filter(|one| one.rate_max.is_some()) {
             trial.stages.hold_ns = Some(search.window_ns * u64::from(search.windows));
         }

@@ -1,11 +1,12 @@
 //! What a run does next: the repeats of its plan, and behind each trial at full speed that starts a search, the loads
-//! that the search asks for.
+//! that the search asks for. An A/B test chooses all of its repeats itself.
 
 use std::collections::VecDeque;
 
 use kgauge_results::run::SearchRecord;
 use kgauge_scenario::{Plan, RepeatStep};
 
+use crate::ab::ActiveAb;
 use crate::error::RunError;
 use crate::search::ActiveSearch;
 use crate::session::Session;
@@ -16,7 +17,7 @@ pub(crate) struct NextStep {
     pub(crate) step: RepeatStep,
     /// Its position in the run, from 0.
     pub(crate) index: usize,
-    /// The number of steps of the run; unknown while a search asks for more.
+    /// The number of steps of the run; unknown while a search or an A/B test asks for more.
     pub(crate) count: Option<usize>,
     /// Whether another trial follows.
     pub(crate) is_last: bool,
@@ -31,17 +32,26 @@ pub(crate) struct StepSource {
     failed: Vec<u32>,
     search: Option<ActiveSearch>,
     record: SearchRecord,
+    ab: Option<ActiveAb>,
 }
 
 impl StepSource {
     /// The planned steps in their order, and what earlier searches of the run have found.
-    pub(crate) fn new(planned: Vec<RepeatStep>, record: SearchRecord) -> StepSource {
+    pub(crate) fn new(
+        planned: Vec<RepeatStep>,
+        record: SearchRecord,
+        ab: Option<ActiveAb>,
+    ) -> StepSource {
         StepSource {
-            planned: planned.into(),
+            planned: match ab {
+                Some(_) => VecDeque::new(),
+                None => planned.into(),
+            },
             started: 0,
             failed: Vec::new(),
             search: None,
             record,
+            ab,
         }
     }
 
@@ -51,6 +61,10 @@ impl StepSource {
         session: &mut Session<'_>,
         plan: &mut Plan,
     ) -> Result<Option<NextStep>, RunError> {
+        if let Some(ab) = &mut self.ab {
+            let step = ab.next_step(session, plan)?;
+            return Ok(step.map(|step| self.begin(step)));
+        }
         loop {
             if let Some(search) = &mut self.search {
                 match search.next_step(session, plan, &mut self.record)? {
@@ -78,7 +92,7 @@ impl StepSource {
         NextStep {
             step,
             index,
-            count: (self.search.is_none()).then(|| self.started + self.left()),
+            count: (self.search.is_none() && self.ab.is_none()).then(|| self.started + self.left()),
             is_last: next.is_none_or(|next| next.trial != step.trial),
         }
     }
@@ -95,19 +109,24 @@ impl StepSource {
         plan: &Plan,
         step: RepeatStep,
     ) -> Result<(), RunError> {
-        match &mut self.search {
-            Some(search) => search.complete(session, plan, step, &mut self.record),
-            None => Ok(()),
+        match (&mut self.ab, &mut self.search) {
+            (Some(ab), _) => ab.complete(session, plan, step),
+            (None, Some(search)) => search.complete(session, plan, step, &mut self.record),
+            (None, None) => Ok(()),
         }
     }
 
-    /// A step failed. True if it is not lost: a search measures its load again.
+    /// A step failed. True if it is not lost: a search measures its load again, and an A/B test another pair.
     pub(crate) fn give_up(
         &mut self,
-        session: &Session<'_>,
+        session: &mut Session<'_>,
         step: RepeatStep,
         error: &RunError,
     ) -> Result<bool, RunError> {
+        if let Some(ab) = &mut self.ab {
+            ab.fail(session, error)?;
+            return Ok(true);
+        }
         let Some(search) = &mut self.search else {
             self.failed.push(step.trial);
             return Ok(false);
@@ -118,5 +137,10 @@ impl StepSource {
         }
         session.write_search(&self.record)?;
         Ok(is_repeated)
+    }
+
+    /// No more steps: what they have found is kept.
+    pub(crate) fn end(self, session: &Session<'_>) -> Result<(), RunError> {
+        self.ab.map_or(Ok(()), |ab| ab.end(session))
     }
 }

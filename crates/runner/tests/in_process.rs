@@ -10,11 +10,14 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use kgauge_results::run::{EventKind, RunStatus, SearchEnd};
+use kgauge_analyze::summary::AbVerdict;
+use kgauge_results::run::{AbEnd, EventKind, RunStatus, SearchEnd};
 use kgauge_runner::{
-    ErrorSubject, FolderChoice, HostSetup, Observer, Question, RepeatEnd, RunError, RunEvent,
-    RunRequest, RunTaps, RunTarget, ScenarioChanges, StopRequests, run, write_results,
+    AbRequest, ErrorSubject, FolderChoice, HostSetup, Observer, Question, RepeatEnd, RunError,
+    RunEvent, RunRequest, RunTaps, RunTarget, ScenarioChanges, StopRequests, run, two_sides,
+    write_results,
 };
+use kgauge_scenario::{AbKind, AbOptions, AbSide};
 use kgauge_target::{EmbeddedCommand, embedded_main};
 
 const CHILD: &str = "embedded-cluster";
@@ -43,7 +46,7 @@ fn main() -> ExitCode {
         let log = std::io::stderr();
         return ExitCode::from(embedded_main(std::io::stdin(), std::io::stdout(), log));
     }
-    let tests: [(&str, Test); 6] = [
+    let tests: [(&str, Test); 7] = [
         (
             "a_run_leaves_a_folder_and_tells_its_observer",
             a_run_leaves_a_folder,
@@ -63,6 +66,10 @@ fn main() -> ExitCode {
         (
             "a_search_finds_a_hidden_capacity_and_goes_on_after_a_stop",
             a_search_finds_a_capacity,
+        ),
+        (
+            "an_ab_test_finds_a_hidden_difference_and_goes_on_after_a_stop",
+            an_ab_test_finds_a_difference,
         ),
         (
             "what_cannot_be_run_is_refused_before_anything_starts",
@@ -142,6 +149,7 @@ impl Observer for Recorder {
             RunEvent::Outage(message) => format!("outage {message}"),
             RunEvent::RepeatEnds(key) => format!("repeat {} ends", key.repeat),
             RunEvent::LoadJudged(judgement) => format!("load {}", judgement.load.rate),
+            RunEvent::PairMeasured(test) => format!("pair {}", test.pairs),
             RunEvent::TrialFailed { name, why } => format!("{name} failed: {why}"),
             RunEvent::Closing { error } => format!("closing {error:?}"),
             RunEvent::Closed => "closed".to_owned(),
@@ -320,6 +328,67 @@ fn a_search_finds_a_capacity(dir: &Path) {
     assert!(lower < 1_030.0 && upper > 900.0, "{search:#?}");
     assert!(lower > 500.0, "{search:#?}");
     assert!(search.is_narrow && summary.exit_status == 0, "{search:#?}");
+}
+
+fn an_ab_test_finds_a_difference(dir: &Path) {
+    // Side B may write 30 % more. Nothing of that is in the test.
+    let side = |capacity: &str| {
+        let text = format!(
+            "kgauge: 1\nname: limited\nquestion: Which is faster?\ntopic: {{partitions: 1}}\nflows:\n  \
+             - {{name: writers, kind: produce, shape: max, record: {{size: 100 B}}, settings: \
+             {{batch.size: 4 KiB, buffer.memory: 256 KiB}}}}\nstages: {{warm-up: 500 ms, hold: 1 s, \
+             drain: 10 s}}\nfaults:\n  - {{at: start, node: all, api: produce, capacity: {capacity}}}\n"
+        );
+        Question::of_text("limited", &text, &ScenarioChanges::default()).unwrap()
+    };
+    let wish = AbRequest {
+        kind: AbKind::Settings,
+        names: ["1k/s".to_owned(), "1.3k/s".to_owned()],
+        options: AbOptions::default(),
+    };
+    let question = two_sides(side("1k/s"), &side("1300/s"), &wish).unwrap();
+    let target = RunTarget::parse(RunTarget::DEFAULT, &question).unwrap();
+    let out = dir.join("out");
+    let request = RunRequest {
+        folder: FolderChoice::New(out.clone()),
+        seed: Some(7),
+        ..RunRequest::new(&question, &target, host(dir))
+    };
+    let mut observer = Recorder::new();
+    observer.stop_in = Some((3, request.stop.clone()));
+    let finished = run(&request, &mut observer).unwrap();
+    assert_eq!(finished.ended.unwrap(), RepeatEnd::Interrupted);
+    let (read, summary) = write_results(&out).unwrap();
+    let before = read.ab.unwrap();
+    assert_eq!((before.blocks.len(), &before.end), (1, &None));
+    assert_eq!(summary.exit_status, 130);
+
+    let question = Question::resumed(&out).unwrap();
+    let request = RunRequest {
+        folder: FolderChoice::Resume(out.clone()),
+        ..RunRequest::new(&question, &target, host(dir))
+    };
+    let mut observer = Recorder::new();
+    let finished = run(&request, &mut observer).unwrap();
+    assert_eq!(finished.ended.unwrap(), RepeatEnd::Complete);
+    assert!(observer.seen.iter().any(|seen| seen == "pair 2"));
+    let (read, summary) = write_results(&out).unwrap();
+    let record = read.ab.unwrap();
+    assert_eq!(record.blocks[0], before.blocks[0]);
+    let test = summary.ab.unwrap();
+    assert_eq!(
+        (test.verdict, test.better()),
+        (AbVerdict::Different, Some(AbSide::B))
+    );
+    assert_eq!((record.end, summary.exit_status), (Some(AbEnd::Decided), 0));
+    let ratio = test.ratio.unwrap();
+    assert!((1.1..1.5).contains(&ratio), "{test:#?}");
+    let trials = summary.trials.iter();
+    assert!(
+        trials
+            .map(|trial| trial.repeats_measured)
+            .all(|count| count >= 7)
+    );
 }
 
 fn what_cannot_be_run(dir: &Path) {

@@ -17,6 +17,8 @@
 //! the times of records. `keys/` declares every key, one table for each map: its name, form,
 //! default, documentation and the field that it sets. The head of `key_map.rs` explains the rows.
 
+mod ab;
+mod ab_planning;
 mod answer;
 mod built_in;
 mod check;
@@ -65,6 +67,8 @@ mod vary;
 mod volume;
 mod written_search;
 
+pub use ab::{AbKind, AbMetric, AbPlan, AbSide, AbSidePlan};
+pub use ab_planning::{AbError, AbOptions};
 pub use answer::{AnswerKind, Comparand};
 pub use built_in::{BuiltIn, BuiltInError, BuiltInOptions, SearchOptions};
 pub use cluster_needs::{BrokerCount, ClusterNeeds};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ab::AbPlan;
 use crate::answer::{AnswerKind, Comparand};
 use crate::cluster_needs::ClusterNeeds;
 use crate::faults::FaultPlan;
@@ -30,6 +31,9 @@ pub struct Plan {
     pub cluster: ClusterFacts,
     /// The trials, in the order of the scenarios. [`Plan::order`] is the order in which they run.
     pub trials: Vec<Trial>,
+    /// The A/B test that the trials belong to; absent for other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ab: Option<AbPlan>,
 }
 
 impl Plan {
@@ -155,6 +159,11 @@ pub struct Trial {
 }
 
 impl Plan {
+    /// Whether trials or repeats are added while it runs, so that it does not show how many there will be.
+    pub fn is_open_ended(&self) -> bool {
+        self.has_search() || self.ab.is_some()
+    }
+
     /// Whether it has a search, so that trials are added while it runs.
     pub fn has_search(&self) -> bool {
         self.trials.iter().any(|trial| trial.search.is_some())

@@ -114,6 +114,7 @@ impl Plan {
             study,
             cluster,
             trials,
+            ab: None,
         })
     }
 
@@ -162,6 +163,10 @@ impl Plan {
                 false => Err(format!("its index is {}", trial.index)),
             });
             sound.map_err(|why| PlanReadError::Trial { trial: index, why })?;
+        }
+        if let Some(ab) = &plan.ab {
+            let sound = ab.sound(plan.trials.len());
+            sound.map_err(|why| PlanReadError::Trial { trial: 0, why })?;
         }
         Ok(plan)
     }

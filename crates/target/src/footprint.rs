@@ -247,6 +247,7 @@ mod tests {
             study: None,
             cluster: facts.for_plan(),
             trials,
+            ab: None,
         };
         Footprint::of(&plan, &facts)
     }

@@ -1,6 +1,7 @@
 //! The summary: what a run folder says, as figures with their spread. A pure function of the
 //! folder, so that it is the same byte for byte each time.
 
+pub mod ab;
 pub mod blame;
 mod build;
 pub mod capacity;
@@ -25,8 +26,12 @@ pub mod warning;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use ab::{AbFalseAlarms, AbRatio, AbSideSummary, AbStep, AbSummary, AbVerdict};
 pub use blame::{ClientWait, LatenessCause};
-pub use build::{followers_behind, is_warm, recorded_search, void_cause};
+pub use build::{
+    ab_of_record, followers_behind, is_warm, moved_leaders, recorded_search, repeat_figure,
+    void_cause,
+};
 pub use capacity::{
     CapacityBounds, CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary,
     CapacityWindow, LoadVerdict,
@@ -86,6 +91,9 @@ pub struct Summary {
     /// The capacities that searches found; absent without a search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capacities: Vec<CapacitySummary>,
+    /// The A/B test; absent for other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ab: Option<AbSummary>,
     /// Trials that differ only in a flow's client; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drivers: Vec<DriverComparison>,

@@ -23,7 +23,8 @@ use crate::print;
 use crate::progress::TerminalObserver;
 use crate::style::DetailArgs;
 
-pub(crate) use resolve::{changes_of, question, question_of, settings_of};
+pub(crate) use multi_target::parent_dir;
+pub(crate) use resolve::{changes_of, question, question_of, settings_of, targets};
 
 /// Runs what the arguments name on every target, keeps everything in run folders, and reports.
 pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {
@@ -148,7 +149,7 @@ impl RunJob<'_> {
 }
 
 /// Asks whether a run may use an existing cluster.
-fn may_begin() -> ConsentAnswer {
+pub(crate) fn may_begin() -> ConsentAnswer {
     ask::consent("Begin?")
 }
 
@@ -178,7 +179,12 @@ pub(crate) fn report(dir: &Path, json: bool, detail: DetailArgs) -> anyhow::Resu
     Ok(status(&summary))
 }
 
-fn show(read: &RunRead, summary: &Summary, json: bool, detail: DetailArgs) -> anyhow::Result<()> {
+pub(crate) fn show(
+    read: &RunRead,
+    summary: &Summary,
+    json: bool,
+    detail: DetailArgs,
+) -> anyhow::Result<()> {
     match json {
         true => print::json(&kgauge_report::summary_json(summary)?),
         false => {

@@ -9,6 +9,7 @@ use kgauge_runner::{
 
 use super::{RunJob, show, status};
 use crate::compare::{COMPARISON, ComparisonSide, compare};
+use crate::conduct_args::ConductArgs;
 use crate::exit::{self, ExitStatus, stop};
 use crate::print;
 
@@ -16,7 +17,7 @@ impl RunJob<'_> {
     /// Runs on each target with the same seed. A target that fails does not end the others.
     pub(super) fn run_all(&self, targets: &[RunTarget]) -> anyhow::Result<ExitStatus> {
         let number = fresh_number();
-        let parent = self.parent_dir(number)?;
+        let parent = parent_dir(&self.arguments.conduct, &self.question.name, number)?;
         let seed = self.arguments.conduct.seed.unwrap_or(number);
         let mut compared: Vec<ComparisonSide> = Vec::new();
         let mut statuses = Vec::new();
@@ -102,21 +103,26 @@ impl RunJob<'_> {
         }
         Ok(ExitStatus::gravest(statuses))
     }
+}
 
-    fn parent_dir(&self, number: u64) -> anyhow::Result<PathBuf> {
-        let id = run_id(unix_ms(), number);
-        let name = match &self.arguments.conduct.name {
-            Some(name) => name_slug(name)?,
-            None => self.question.name.clone(),
-        };
-        let dir = run_dir(self.arguments.conduct.out.as_deref(), &name, &id)?;
-        let entries = dir.read_dir();
-        match entries.is_ok_and(|mut entries| entries.next().is_some()) {
-            true => {
-                let words = format!("{} is not empty; name another folder", dir.display());
-                Err(stop(ExitStatus::BadInput, words))
-            }
-            false => Ok(dir),
+/// The folder of a command with several runs; it is empty or does not exist.
+pub(crate) fn parent_dir(
+    conduct: &ConductArgs,
+    question: &str,
+    number: u64,
+) -> anyhow::Result<PathBuf> {
+    let id = run_id(unix_ms(), number);
+    let name = match &conduct.name {
+        Some(name) => name_slug(name)?,
+        None => question.to_owned(),
+    };
+    let dir = run_dir(conduct.out.as_deref(), &name, &id)?;
+    let entries = dir.read_dir();
+    match entries.is_ok_and(|mut entries| entries.next().is_some()) {
+        true => {
+            let words = format!("{} is not empty; name another folder", dir.display());
+            Err(stop(ExitStatus::BadInput, words))
         }
+        false => Ok(dir),
     }
 }

@@ -71,7 +71,7 @@ fn refused(words: impl std::fmt::Display) -> anyhow::Error {
 }
 
 /// Reads all targets, so that a mistake in the last one is found before the first one starts.
-pub(super) fn targets(arguments: &RunArgs, question: &Question) -> anyhow::Result<Vec<RunTarget>> {
+pub(crate) fn targets(arguments: &RunArgs, question: &Question) -> anyhow::Result<Vec<RunTarget>> {
     let earlier = arguments.resume.as_deref().map(RunRead::head);
     let earlier = earlier.transpose().or_bad_input()?;
     let texts = match (&arguments.targets, &earlier) {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
 
+mod ab;
 mod auditing;
 mod built_in;
 mod checking;

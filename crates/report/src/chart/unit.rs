@@ -58,6 +58,7 @@ impl AxisUnit {
     pub(crate) fn value(self, value: f64) -> String {
         match self {
             Self::Seconds => seconds_text(value),
+            Self::Plain if value.fract() == 0.0 && value.abs() < 1e4 => value.to_string(),
             Self::RecordsPerSecond | Self::Plain => format::figure(value),
             Self::MegabytesPerSecond | Self::Cores => format::short(value),
             Self::Percent => format!("{} %", format::short(value)),
@@ -96,6 +97,8 @@ mod tests {
     fn ticks_are_short_and_values_are_exact() {
         assert_eq!(AxisUnit::Nanoseconds.tick(1e6), "1 ms");
         assert_eq!(AxisUnit::Nanoseconds.value(1e6), "1.00 ms");
+        assert_eq!(AxisUnit::Plain.value(7.0), "7");
+        assert_eq!(AxisUnit::Plain.value(0.5), "0.500");
         assert_eq!(AxisUnit::Seconds.tick(90.0), "90 s");
         assert_eq!(AxisUnit::Seconds.tick(120.0), "2:00");
         assert_eq!(AxisUnit::Seconds.tick(7500.0), "2:05:00");

@@ -1,5 +1,6 @@
 //! Which charts a trial gets, and what each of them shows.
 
+mod ab;
 mod capacity;
 mod cpu;
 mod heat;
@@ -9,7 +10,7 @@ mod percentile;
 mod sweep;
 mod throughput;
 
-use kgauge_analyze::summary::{CapacitySearch, CapacitySummary};
+use kgauge_analyze::summary::{AbSummary, CapacitySearch, CapacitySummary};
 use kgauge_results::metrics::PanelSection;
 
 use kgauge_results::{SECOND_NS, Stage};
@@ -79,6 +80,11 @@ pub(crate) fn of_sweep(sweep: &Sweep, id: &str) -> Vec<Chart> {
 /// The charts of a search.
 pub(crate) fn of_search(capacity: &CapacitySummary, search: &CapacitySearch) -> Vec<Chart> {
     capacity::charts(capacity, search)
+}
+
+/// The charts of an A/B test.
+pub(crate) fn of_ab(test: &AbSummary) -> Vec<Chart> {
+    ab::charts(test)
 }
 
 /// A moment of a repeat on the time axis.

@@ -230,6 +230,8 @@ impl ByteBudget {
 
 /// The charts of a whole report, made once: the page draws them and the script reads their numbers.
 pub(super) struct PageCharts {
+    /// Of an A/B test: its pairs, then the values of both sides.
+    pub(super) ab: Vec<Chart>,
     /// Per search: its curve, then the search over time.
     pub(super) searches: Vec<Vec<Chart>>,
     /// Per scenario: those that show its answer.
@@ -249,7 +251,8 @@ impl PageCharts {
             .collect();
         let ids: Vec<&str> = pictures.iter().flatten().map(|chart| &*chart.id).collect();
         let searches = searches(view);
-        let first = searches.iter().chain(&pictures).flatten();
+        let ab = view.ab.map_or_else(Vec::new, curves::of_ab);
+        let first = searches.iter().chain(&pictures).flatten().chain(&ab);
         let bytes: usize = first.map(Chart::bytes_about).sum();
         let empty = |scenario: &ScenarioView| -> Vec<TrialCharts> {
             let trials = scenario.trials.iter();
@@ -276,13 +279,15 @@ impl PageCharts {
             trials: filling.trials,
             omitted: series::omitted(&omitted),
             pictures,
+            ab,
             searches,
         }
     }
 
-    /// The curve that the first screen shows: that of the only search.
+    /// The chart that the first screen shows: the pairs of an A/B test, or the curve of the only search.
     pub(super) fn search_picture(&self, view: &ReportView) -> Option<&Chart> {
         match (view.scenarios.as_slice(), self.searches.as_slice()) {
+            _ if !self.ab.is_empty() => self.ab.first(),
             ([_], [only]) => only.first(),
             _ => None,
         }
@@ -291,7 +296,8 @@ impl PageCharts {
     /// The numbers of all charts.
     pub(super) fn numbers(&self) -> Vec<Numbers<'_>> {
         let pictures = self.searches.iter().chain(&self.pictures).flatten();
-        let mut numbers: Vec<Numbers<'_>> = pictures.map(Numbers::of_chart).collect();
+        let mut numbers: Vec<Numbers<'_>> =
+            pictures.chain(&self.ab).map(Numbers::of_chart).collect();
         for trial in self.trials.iter().flatten() {
             numbers.extend(trial.numbers());
         }

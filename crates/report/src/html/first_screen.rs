@@ -34,6 +34,12 @@ pub(super) fn write(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
                 write_caveats(page, view);
             }
             scenarios => {
+                if let Some(test) = view.ab {
+                    page.prose("p", &[("class", "answer")], &text::ab::answer(test));
+                }
+                if let Some(chart) = charts.ab.first() {
+                    chart::write_figure(page, chart);
+                }
                 write_verdicts(page, view);
                 write_caveats(page, view);
                 write_questions(page, view, scenarios);

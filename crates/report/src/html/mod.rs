@@ -1,5 +1,6 @@
 //! `report.html`: one file that needs no network, complete without script.
 
+mod ab;
 mod audit;
 mod bars;
 mod capacity;
@@ -60,6 +61,7 @@ fn write_body(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
         page.element("div", &[("class", "column")], |page| {
             page.element("main", &[], |page| {
                 first_screen::write(page, view, charts);
+                ab::write(page, view, charts);
                 capacity::write(page, view, charts);
                 figures::write(page, view);
                 latency::write(page, view);

@@ -16,7 +16,10 @@ pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
     let file = SummaryFile::of(summary);
     let mut root = JsonTree::of(&file)?;
     for (tree, answer) in root.items("answers").zip(file.answers()) {
-        tree.put("text", text::answer::sentence(answer, summary));
+        // The ordinary intervals of its trials do not hold for a test that stops when they are clear.
+        let of_test = text::ab::answer_of_scenario(summary);
+        let sentence = of_test.unwrap_or_else(|| text::answer::sentence(answer, summary));
+        tree.put("text", sentence);
         put_count(tree.get("counts"), answer.facts.counts(), summary);
     }
     put_count(root.get("count_check"), file.count_check(), summary);
@@ -28,6 +31,9 @@ pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
         for (tree, search) in tree.items("searches").zip(&capacity.searches) {
             tree.put("answer", text::capacity::answer(capacity, search));
         }
+    }
+    if let (Some(tree), Some(test)) = (root.get("ab"), &summary.ab) {
+        tree.put("answer", text::ab::answer(test));
     }
     for (tree, compared) in root.items("drivers").zip(&summary.drivers) {
         tree.put("sentences", text::driver::sentences(compared));
@@ -94,7 +100,13 @@ fn put_trial(tree: &mut JsonTree, trial: &TrialSummary, summary: &Summary) {
 }
 
 /// The texts of `summary.json`: the type that each is beside, its name, and what it is.
-const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 20] = [
+const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 21] = [
+    (
+        "AbSummary",
+        "answer",
+        TextForm::One,
+        "The answer as a sentence.",
+    ),
     (
         "AckMeaning",
         "flush",

@@ -1,6 +1,7 @@
 //! The report in a terminal: the answers and one table at a glance, caveats in a line each, and where to find the
 //! rest. `evidence` writes all the rest on demand.
 
+mod ab;
 mod capacity;
 pub(crate) mod compare;
 mod drivers;
@@ -29,13 +30,16 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
         write_top(&mut writer, view);
     }
     write_caveats(&mut writer, &view.notices);
-    match view.scenarios.as_slice() {
-        _ if !view.capacities.is_empty() => capacity::write(&mut writer, view.capacities),
-        [alone] => {
+    match (view.ab, view.scenarios.as_slice()) {
+        (Some(test), _) => ab::write(&mut writer, test),
+        (None, _) if !view.capacities.is_empty() => {
+            capacity::write(&mut writer, view.capacities);
+        }
+        (None, [alone]) => {
             write_alone(&mut writer, alone);
             glance::write(&mut writer, view);
         }
-        several => {
+        (None, several) => {
             glance::write(&mut writer, view);
             write_answers(&mut writer, several);
         }

@@ -153,7 +153,7 @@ const LINES: [(Kind, &str, &str); 30] = [
     (
         Kind::NotFinished,
         "this run did not finish",
-        "finish it with kgauge run --resume",
+        "finish it with --resume",
     ),
     (
         Kind::BrokerOutage,

@@ -11,7 +11,7 @@ mod machine;
 mod picture;
 mod time;
 
-use kgauge_analyze::summary::{CapacitySummary, GoalStatus, RunSummary, TrialSummary};
+use kgauge_analyze::summary::{AbSummary, CapacitySummary, GoalStatus, RunSummary, TrialSummary};
 use kgauge_scenario::StudyRef;
 
 pub(crate) use flow::{Flow, Latency, SHOWN_PERCENTILES};
@@ -51,6 +51,8 @@ pub(crate) struct ReportView<'a> {
     pub(crate) scenarios: Vec<ScenarioView<'a>>,
     /// The capacities that searches found, one for each setting.
     pub(crate) capacities: &'a [CapacitySummary],
+    /// The A/B test, if the run is one.
+    pub(crate) ab: Option<&'a AbSummary>,
     /// How many partitions rates need, where the study asks it.
     pub(crate) partitions: Option<String>,
     /// Flows that several clients sent, side by side.

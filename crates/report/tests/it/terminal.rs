@@ -182,7 +182,7 @@ fn colour_comes_only_when_asked_for_and_says_nothing_new() {
 fn a_killed_run_says_so_before_its_figures() {
     let text = text(FULL, killed());
     let notice = text
-        .find("IMPORTANT: this run did not finish: finish it with kgauge run --resume")
+        .find("IMPORTANT: this run did not finish: finish it with --resume")
         .expect("the notice");
     let figures = text.find("records/s").unwrap();
     let why = text.find("This run did not finish (").expect("and why");

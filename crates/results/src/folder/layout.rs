@@ -14,6 +14,8 @@ pub const EVENTS: &str = "events.jsonl";
 pub const EVIDENCE: &str = "evidence.jsonl";
 /// The searches for the highest rate, load by load ([`crate::run::SearchRecord`]); only of runs with a search.
 pub const SEARCH: &str = "search.json";
+/// The A/B test, block by block ([`crate::run::AbRecord`]); only of runs with an A/B test.
+pub const AB: &str = "ab.json";
 /// Folder of the repeats: `<trial>-<repeat>/`.
 pub const REPEATS: &str = "repeats";
 /// In a repeat's folder: [`crate::run::RepeatRecord`].

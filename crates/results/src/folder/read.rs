@@ -13,7 +13,8 @@ use super::layout;
 use super::lines::{LineContent, each_line};
 use super::slices::{FlowRead, each_slice, read_flows};
 use crate::run::{
-    Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus, SearchRecord,
+    AbRecord, Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus,
+    SearchRecord,
 };
 use crate::slice::Slice;
 
@@ -37,6 +38,8 @@ pub struct RunRead {
     pub environment: Option<Environment>,
     /// `search.json`; only runs with a search have it.
     pub search: Option<SearchRecord>,
+    /// `ab.json`; only runs with an A/B test have it.
+    pub ab: Option<AbRecord>,
     /// Events, in the order of writing.
     pub events: Vec<Event>,
     /// Samples, in the order of writing.
@@ -85,6 +88,7 @@ impl RunRead {
             plan: whole(dir, layout::PLAN, &mut defects),
             environment: whole(dir, layout::ENVIRONMENT, &mut defects),
             search: optional(dir, layout::SEARCH, &mut defects),
+            ab: optional(dir, layout::AB, &mut defects),
             events: lines(dir, layout::EVENTS, &mut defects),
             evidence: lines(dir, layout::EVIDENCE, &mut defects),
             repeats: read_repeats(dir, &mut defects)?,
@@ -104,6 +108,14 @@ impl RunRead {
         Ok(read)
     }
 
+    /// Reads one repeat of a folder with the evidence of the run, without events and other repeats.
+    pub fn of_repeat(dir: &Path, key: RepeatKey) -> Result<RunRead, FolderError> {
+        let mut read = RunRead::frame(dir)?;
+        read.evidence = lines(dir, layout::EVIDENCE, &mut read.defects);
+        read.repeats = vec![RunRead::repeat(dir, key)?];
+        Ok(read)
+    }
+
     /// Reads a folder without the parts that grow during a run: events, evidence and repeats.
     pub fn frame(dir: &Path) -> Result<RunRead, FolderError> {
         let head = read_head(dir)?;
@@ -116,6 +128,7 @@ impl RunRead {
             plan: whole(dir, layout::PLAN, &mut defects),
             environment: whole(dir, layout::ENVIRONMENT, &mut defects),
             search: None,
+            ab: None,
             events: Vec::new(),
             evidence: Vec::new(),
             repeats: Vec::new(),

@@ -13,7 +13,7 @@ use super::layout;
 use super::lines::LineLog;
 use super::read::RunRead;
 use super::write::RunFolder;
-use crate::run::{EventKind, RepeatKey, RepeatOutcome, RunStatus, SearchRecord};
+use crate::run::{AbRecord, EventKind, RepeatKey, RepeatOutcome, RunStatus, SearchRecord};
 
 /// A resumed run.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub struct ResumedRun {
     pub done: BTreeSet<RepeatKey>,
     /// Its searches, if it has any.
     pub search: Option<SearchRecord>,
+    /// Its A/B test, if it is one.
+    pub ab: Option<AbRecord>,
 }
 
 /// Why a run cannot be resumed.
@@ -67,9 +69,12 @@ impl RunFolder {
             .map(|record| record.key)
             .collect();
         let planned = plan.trials.iter().map(|trial| trial.repeats as usize);
-        // A search adds its trials one after another, so its plan does not show how many there will be.
-        let is_complete = match plan.has_search() {
-            true => read.status == RunStatus::Complete,
+        // A plan that grows does not show how many there will be.
+        let is_complete = match plan.is_open_ended() {
+            true => {
+                read.status == RunStatus::Complete
+                    && !read.ab.as_ref().is_some_and(AbRecord::may_continue)
+            }
             false => done.len() >= planned.sum(),
         };
         if is_complete {
@@ -102,6 +107,7 @@ impl RunFolder {
             plan,
             done,
             search: read.search,
+            ab: read.ab,
         })
     }
 }

@@ -13,7 +13,8 @@ use super::layout;
 use super::lines::{LineLog, LineTap};
 use crate::recorder::{SliceSink, SliceTap, SliceWriter, SlicesWritten, WriteError};
 use crate::run::{
-    Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus, SearchRecord,
+    AbRecord, Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus,
+    SearchRecord,
 };
 
 /// A run folder being written. One process has it open at a time.
@@ -78,7 +79,7 @@ impl RunFolder {
         write_whole(&path, text.as_bytes())
     }
 
-    /// Stores the plan. Called again when a search adds a trial.
+    /// Stores the plan. Called again when a search adds a trial, or an A/B test a repeat.
     pub fn write_plan(&self, plan: &Plan) -> Result<(), FolderError> {
         write_json(&self.dir.join(layout::PLAN), plan)
     }
@@ -91,6 +92,11 @@ impl RunFolder {
     /// Stores what the searches of the run have found so far.
     pub fn write_search(&self, record: &SearchRecord) -> Result<(), FolderError> {
         write_json(&self.dir.join(layout::SEARCH), record)
+    }
+
+    /// Stores what the A/B test of the run has measured so far.
+    pub fn write_ab(&self, record: &AbRecord) -> Result<(), FolderError> {
+        write_json(&self.dir.join(layout::AB), record)
     }
 
     /// The log of events, for any thread.

@@ -1,5 +1,6 @@
 //! The contents of a run folder's files: the run, its environment, events, and samples of hosts and processes.
 
+pub mod ab;
 pub mod broker_sample;
 pub mod client;
 pub mod environment;
@@ -14,6 +15,7 @@ pub mod search;
 mod stored_metrics;
 pub mod wire;
 
+pub use ab::{AbBlock, AbEnd, AbRecord};
 pub use broker_sample::{BrokerSample, ListenerSample, MetricsSource};
 pub use client::ClientSample;
 pub use environment::{

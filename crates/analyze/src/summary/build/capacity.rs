@@ -6,6 +6,7 @@ use kgauge_results::run::{
 };
 use kgauge_scenario::{FlowPlan, ProduceFlow, SearchGoal, SearchPlan, Trial};
 
+use super::ab::moved_leaders;
 use super::ack::acks_value;
 use crate::search::{GoalWindow, LoadClass, ReadingKind, Search, SearchSettings, typical_band};
 use crate::series::wire_hold;
@@ -289,10 +290,8 @@ pub fn void_cause(
     trial: &TrialSummary,
     windows: &[JudgedWindow],
 ) -> Option<VoidCause> {
-    let changes = wire_hold(run, key).map(|hold| hold.changes);
-    let moved = changes.map_or(0, |changes| changes.leaders_moved + changes.leaders_lost);
-    if moved > 0 {
-        return Some(VoidCause::LeadersMoved { partitions: moved });
+    if let Some(moved) = moved_leaders(run, key) {
+        return Some(moved);
     }
     // Goals that hold in spite of it hold without it too.
     if windows.iter().all(|window| window.kept) {

@@ -1,5 +1,6 @@
 //! Makes the summary of a run folder.
 
+mod ab;
 mod ack;
 mod blame;
 mod capacity;
@@ -26,17 +27,21 @@ mod verdict;
 mod warnings;
 mod work;
 
+pub use ab::{moved_leaders, of_record as ab_of_record, repeat_figure};
 pub use capacity::{followers_behind, recorded_search, void_cause};
 pub use steadiness::is_warm;
 
 pub(super) use repeats::flow_repeats;
 
 use super::{
-    CapacitySummary, DefectSummary, GoalStatus, RunSummary, Status, StudySummary, Summary,
-    TargetSummary, TrialSummary, Warning, WarningKind,
+    AbSummary, AbVerdict, CapacitySummary, DefectSummary, GoalStatus, RunSummary, Status,
+    StudySummary, Summary, TargetSummary, TrialSummary, Warning, WarningKind,
 };
 use kgauge_results::folder::RunRead;
-use kgauge_results::run::{BuildRecord, RepeatOutcome, RunStatus, SearchEnd, TargetRecord};
+use kgauge_results::run::{
+    AbEnd, BuildRecord, RepeatOutcome, RunStatus, SearchEnd, TargetRecord, VoidCause,
+};
+use kgauge_scenario::AbKind;
 
 pub(super) fn summary(run: &RunRead) -> Summary {
     let target = target_summary(run);
@@ -46,9 +51,14 @@ pub(super) fn summary(run: &RunRead) -> Summary {
         if is_of_search(run, trial) {
             trial.warnings.retain(is_about_loss);
         }
+        // An A/B test decides itself how many repeats it needs.
+        if run.ab.is_some() {
+            trial.warnings.retain(|warning| !is_about_repeats(warning));
+        }
     }
     let capacities = capacity::capacities(run, &trials);
-    let status = status_of(run, &trials, &capacities);
+    let ab = ab::test(run);
+    let status = status_of(run, &trials, &capacities, ab.as_ref());
     let defects = run.defects.iter().map(|defect| DefectSummary {
         file: defect.file.clone(),
         line: defect.line,
@@ -69,6 +79,7 @@ pub(super) fn summary(run: &RunRead) -> Summary {
         partitions_needed: partitions::needed(run, &trials),
         trials,
         capacities,
+        ab,
         defects: defects.collect(),
     }
 }
@@ -124,7 +135,12 @@ fn target_summary(run: &RunRead) -> TargetSummary {
     }
 }
 
-fn status_of(run: &RunRead, trials: &[TrialSummary], capacities: &[CapacitySummary]) -> Status {
+fn status_of(
+    run: &RunRead,
+    trials: &[TrialSummary],
+    capacities: &[CapacitySummary],
+    ab: Option<&AbSummary>,
+) -> Status {
     match run.status {
         RunStatus::Running => return Status::Running,
         RunStatus::Failed => return Status::Failed,
@@ -140,7 +156,8 @@ fn status_of(run: &RunRead, trials: &[TrialSummary], capacities: &[CapacitySumma
             |outcome: &Option<RepeatOutcome>| matches!(outcome, Some(RepeatOutcome::Failed { .. }));
         missing || trial.repeats.iter().any(|repeat| failed(&repeat.outcome))
     });
-    if repeat_failed {
+    // A block whose repeat failed is void, and the test goes on.
+    if repeat_failed && ab.is_none() || ab.is_some_and(has_given_up) {
         Status::Failed
     } else if trials.iter().any(|trial| records_went_wrong(trial))
         || searched.iter().any(|trial| records_are_missing(trial))
@@ -151,6 +168,7 @@ fn status_of(run: &RunRead, trials: &[TrialSummary], capacities: &[CapacitySumma
         Status::GoalMissed
     } else if trials.iter().any(|trial| goal_undecided(trial))
         || capacities.iter().any(no_rate_is_known)
+        || ab.is_some_and(has_no_answer)
     {
         Status::GoalUndecided
     } else {
@@ -198,6 +216,14 @@ fn is_about_loss(warning: &Warning) -> bool {
     )
 }
 
+/// Whether a warning is about too few repeats.
+fn is_about_repeats(warning: &Warning) -> bool {
+    matches!(
+        warning.kind(),
+        WarningKind::SingleRepeat | WarningKind::RepeatsMissing | WarningKind::WideInterval
+    )
+}
+
 /// A search came to its end, and no rate keeps the goals.
 fn no_rate_holds(capacity: &CapacitySummary) -> bool {
     capacity.searches.iter().any(|one| {
@@ -210,6 +236,21 @@ fn no_rate_holds(capacity: &CapacitySummary) -> bool {
 fn no_rate_is_known(capacity: &CapacitySummary) -> bool {
     let mut searches = capacity.searches.iter();
     searches.any(|one| one.strict.lower.is_none()) && !no_rate_holds(capacity)
+}
+
+/// An A/B test ended because a side could not be measured.
+fn has_given_up(test: &AbSummary) -> bool {
+    let is_failed = |cause: &VoidCause| matches!(cause, VoidCause::Failed { .. });
+    match &test.end {
+        Some(AbEnd::Void { cause }) => is_failed(cause),
+        Some(AbEnd::SideLost { .. }) => true,
+        Some(AbEnd::Decided | AbEnd::Budget | AbEnd::Blocks) | None => false,
+    }
+}
+
+/// An A/B test ended without an answer. One of equal sides only measures noise.
+fn has_no_answer(test: &AbSummary) -> bool {
+    test.kind != AbKind::Same && test.verdict == AbVerdict::Inconclusive
 }
 
 /// A goal without a figure is no success.

@@ -55,6 +55,11 @@ impl FigureSource<'_> {
         published.map(|published| self.compare(published)).collect()
     }
 
+    /// A figure; `None` if it was not measured.
+    pub(super) fn measured_value(&self, figure: &FigureName) -> Option<f64> {
+        self.value(figure).map(|value| value.value)
+    }
+
     fn flow(&self, figure: &FigureName) -> Option<&FlowSummary> {
         self.flows.iter().find(|flow| flow.name == figure.flow)
     }
@@ -281,7 +286,11 @@ fn repeats_needed(goal: &Goal, value: &Value) -> Option<u32> {
 }
 
 fn unit_of(metric: Metric) -> MetricUnit {
-    match metric.unit() {
+    unit_of_value(metric.unit())
+}
+
+pub(super) fn unit_of_value(unit: ValueUnit) -> MetricUnit {
+    match unit {
         ValueUnit::RecordsPerSecond => MetricUnit::RecordsPerSecond,
         ValueUnit::BytesPerSecond => MetricUnit::BytesPerSecond,
         ValueUnit::Nanoseconds => MetricUnit::Nanoseconds,

@@ -16,6 +16,8 @@ use super::{bottleneck, count_check, hot_broker, trial};
 use crate::format;
 use words::{AnswerNames, few, join_short};
 
+pub(crate) use words::{change, change_between};
+
 /// Trials that are named in a sentence about what cannot be used.
 const NAMED_MAX: usize = 3;
 

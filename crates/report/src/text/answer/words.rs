@@ -119,7 +119,7 @@ pub(super) fn range(figure: FigureKind, values: impl Iterator<Item = f64> + Clon
 }
 
 /// `7.2×`, `+35 %`, `−74 %`, `0.003×`.
-pub(super) fn change(ratio: f64) -> String {
+pub(crate) fn change(ratio: f64) -> String {
     match is_factor(ratio) {
         true => format!("{}×", format::short(ratio)),
         false => percent(ratio),
@@ -142,7 +142,7 @@ fn percent(ratio: f64) -> String {
 }
 
 /// A change with its interval: `−26 %, −44 to −3.1 %`, `3.5×, 2.1 to 5.7×`.
-pub(super) fn change_between(ratio: f64, interval: Option<Interval>) -> String {
+pub(crate) fn change_between(ratio: f64, interval: Option<Interval>) -> String {
     let known = interval.filter(|ends| ends.low > 0.0 && ends.high < INTERVAL_MAX * ends.low);
     let Some(Interval { low, high }) = known else {
         return change(ratio);

@@ -1,7 +1,10 @@
 //! Commands for the reader: they repeat the run or remake its report.
 
+use std::path::Path;
+
 use kgauge_results::RunRead;
-use kgauge_results::run::RunStatus;
+use kgauge_results::run::{AbRecord, RunStatus};
+use kgauge_scenario::AbKind;
 
 use crate::view::ReaderCommand;
 
@@ -9,8 +12,10 @@ use crate::view::ReaderCommand;
 pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     let folder = run.dir.display().to_string();
     let here = |path: &str| format!("{}/{path}", quoted(&folder));
+    let test = run.plan.as_ref().and_then(|plan| plan.ab.as_ref());
+    let is_side = test.is_some_and(|test| test.own_sides().len() == 1);
     let mut commands = Vec::new();
-    if run.plan.is_some() {
+    if run.plan.is_some() && !is_side {
         commands.push(ReaderCommand {
             short: "Rerun",
             purpose: "Rerun from the saved plan with the same seed:".to_owned(),
@@ -19,13 +24,10 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
         });
     }
     let is_whole = matches!(run.status, RunStatus::Complete | RunStatus::Running);
-    if run.plan.is_some() && !is_whole {
-        commands.push(ReaderCommand {
-            short: "Resume",
-            purpose: "Resume this run in the same folder:".to_owned(),
-            line: format!("kgauge run --resume {}", quoted(&folder)),
-            line_anywhere: "kgauge run --resume RUN-FOLDER".to_owned(),
-        });
+    let has_answer = test.is_none_or(|test| test.kind == AbKind::Same)
+        || !run.ab.as_ref().is_some_and(AbRecord::may_continue);
+    if run.plan.is_some() && !(is_whole && has_answer) {
+        commands.push(resume(&folder, test.is_some(), is_side));
     }
     if !run.head.command.is_empty() {
         let words: Vec<String> = run.head.command.iter().map(|word| quoted(word)).collect();
@@ -43,6 +45,23 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
         line_anywhere: "kgauge report RUN-FOLDER".to_owned(),
     });
     commands
+}
+
+/// Continues a run, or an A/B test, of which the run may be one side.
+fn resume(folder: &str, is_test: bool, is_side: bool) -> ReaderCommand {
+    let parent = Path::new(folder).parent();
+    let (folder, place) = match parent.and_then(Path::to_str).filter(|_| is_side) {
+        Some("") => (".", "FOLDER-OF-BOTH-RUNS"),
+        Some(parent) => (parent, "FOLDER-OF-BOTH-RUNS"),
+        None => (folder, "RUN-FOLDER"),
+    };
+    let command = if is_test { "ab" } else { "run" };
+    ReaderCommand {
+        short: "Resume",
+        purpose: "Resume this run in the same folder:".to_owned(),
+        line: format!("kgauge {command} --resume {}", quoted(folder)),
+        line_anywhere: format!("kgauge {command} --resume {place}"),
+    }
 }
 
 /// A word of a command line as a shell takes it.
@@ -63,5 +82,14 @@ mod tests {
         assert_eq!(quoted("linkedin-2014"), "linkedin-2014");
         assert_eq!(quoted("a b; rm -rf '~'"), "'a b; rm -rf '\\''~'\\'''");
         assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn a_side_of_an_ab_test_is_resumed_with_the_other_one() {
+        let line = |is_test, is_side| resume("out/1-x", is_test, is_side).line;
+        assert_eq!(line(false, false), "kgauge run --resume out/1-x");
+        assert_eq!(line(true, false), "kgauge ab --resume out/1-x");
+        assert_eq!(line(true, true), "kgauge ab --resume out");
+        assert_eq!(resume("1-x", true, true).line, "kgauge ab --resume .");
     }
 }

@@ -45,6 +45,7 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
         }),
         scenarios: scenarios(run, summary),
         capacities: &summary.capacities,
+        ab: summary.ab.as_ref(),
         partitions: summary
             .partitions_needed
             .as_ref()
@@ -188,9 +189,13 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
         let first = summaries.first();
         ScenarioView {
             name: answer.scenario.clone(),
-            factor: FactorValues::path_of(&summaries).map(str::to_owned),
+            // The sides of an A/B test have names.
+            factor: FactorValues::path_of(&summaries)
+                .filter(|_| summary.ab.is_none())
+                .map(str::to_owned),
             question: first.map_or_else(String::new, |one| one.question.clone()),
             answer: words::capacity(summary, &answer.scenario)
+                .or_else(|| text::ab::answer_of_scenario(summary))
                 .unwrap_or_else(|| text::answer::sentence(&answer, summary)),
             picture: picture::of(&answer, summary),
             sweep: factor::sweep(&summaries, &trials),

@@ -1,0 +1,305 @@
+//! `kgauge ab`: two sides, measured in pairs until the answer is clear.
+
+mod flags;
+mod two_targets;
+
+use std::path::Path;
+
+use kgauge_results::folder::layout::RUN;
+use kgauge_runner::{AbRequest, Question, ScenarioChanges, two_sides};
+use kgauge_scenario::{AbKind, AbOptions, BuiltIn, Size};
+
+use crate::args::{RunArgs, ScenarioArgs};
+use crate::built_in_args::BuiltInArgs;
+use crate::exit::{ExitStatus, stop};
+use crate::run;
+
+pub(crate) use flags::AbArgs;
+
+/// A repeat of a built-in scenario: many short pairs tell more than few long ones.
+const DURATION: &str = "10 s";
+
+/// Measures, keeps everything in run folders, and reports.
+pub(crate) fn ab(arguments: &AbArgs) -> anyhow::Result<ExitStatus> {
+    if let Some(dir) = &arguments.resume {
+        return resume(arguments, dir);
+    }
+    let request = request(arguments)?;
+    match request.kind {
+        AbKind::Targets => {
+            let question = side(arguments, 0, &[], &built_in(arguments))?;
+            two_targets::start(arguments, &question, &request)
+        }
+        AbKind::Settings | AbKind::Scenarios | AbKind::Same => {
+            let question = question(arguments, &request)?;
+            run::run_question(&run_arguments(arguments), &question)
+        }
+    }
+}
+
+fn refused(words: impl std::fmt::Display) -> anyhow::Error {
+    stop(ExitStatus::BadInput, words)
+}
+
+/// What the sides are, and their names.
+fn request(arguments: &AbArgs) -> anyhow::Result<AbRequest> {
+    let (kind, names) = sides(arguments)?;
+    if arguments.duet && kind != AbKind::Targets {
+        return Err(refused("--duet needs two targets: --target X --target Y"));
+    }
+    Ok(AbRequest {
+        kind,
+        names,
+        options: AbOptions {
+            metric: arguments.metric.clone(),
+            width: arguments.width.clone(),
+            budget: arguments.budget.clone(),
+            blocks_max: arguments.pairs,
+            is_duet: arguments.duet,
+        },
+    })
+}
+
+fn sides(arguments: &AbArgs) -> anyhow::Result<(AbKind, [String; 2])> {
+    let (a, b) = (settings_of(&arguments.a), settings_of(&arguments.b));
+    let has_settings = !a.is_empty() || !b.is_empty();
+    let kinds = [
+        (has_settings, AbKind::Settings),
+        (arguments.what.len() == 2, AbKind::Scenarios),
+        (arguments.targets.len() == 2, AbKind::Targets),
+        (arguments.aa, AbKind::Same),
+    ];
+    if arguments.targets.len() > 2 {
+        return Err(refused("an A/B test has two sides; give --target twice"));
+    }
+    let mut given = kinds.into_iter().filter(|(is_given, _)| *is_given);
+    let kind = match (given.next(), given.next()) {
+        (Some((_, kind)), None) => kind,
+        (None, _) => {
+            return Err(refused(
+                "there are no two sides to compare\n  add --a and --b PATH=VALUE, a second \
+                 scenario, a second --target, or --aa",
+            ));
+        }
+        (Some(_), Some(_)) => {
+            return Err(refused(
+                "the sides can differ in one way only: in settings (--a, --b), in the scenario, or \
+                 in the target",
+            ));
+        }
+    };
+    let names = match kind {
+        AbKind::Settings => [name(&a), name(&b)],
+        AbKind::Scenarios => [arguments.what[0].clone(), arguments.what[1].clone()],
+        AbKind::Targets => [arguments.targets[0].clone(), arguments.targets[1].clone()],
+        AbKind::Same => ["first".to_owned(), "second".to_owned()],
+    };
+    match kind != AbKind::Same && names[0] == names[1] {
+        true => Err(refused(format!(
+            "both sides are {}\n  use --aa to measure one setting against itself",
+            names[0]
+        ))),
+        false => Ok((kind, names)),
+    }
+}
+
+/// What a side is called.
+fn name(settings: &[String]) -> String {
+    match settings {
+        [] => "unchanged".to_owned(),
+        settings => settings.join(", "),
+    }
+}
+
+/// Paths and values; a comma separates them only where another path follows, because values may have commas too.
+fn settings_of(texts: &[String]) -> Vec<String> {
+    let mut settings: Vec<String> = Vec::new();
+    for text in texts {
+        let mut is_first = true;
+        for part in text.split(',') {
+            let begins = is_first || part.split_once('=').is_some_and(|(path, _)| is_path(path));
+            match settings.last_mut().filter(|_| !begins) {
+                Some(last) => {
+                    last.push(',');
+                    last.push_str(part);
+                }
+                None => settings.push(part.trim().to_owned()),
+            }
+            is_first = false;
+        }
+    }
+    settings
+}
+
+/// Whether a text looks like the path of a setting.
+fn is_path(text: &str) -> bool {
+    let text = text.trim();
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "._-[]".contains(letter);
+    !text.is_empty() && text.chars().all(is_part)
+}
+
+/// The question of a run that has both sides.
+fn question(arguments: &AbArgs, request: &AbRequest) -> anyhow::Result<Question> {
+    let built_in = built_in(arguments);
+    let a = side(arguments, 0, &settings_of(&arguments.a), &built_in)?;
+    let last = arguments.what.len().saturating_sub(1);
+    let b = side(
+        arguments,
+        last,
+        &settings_of(&arguments.b),
+        &built_in.again(),
+    )?;
+    Ok(two_sides(a, &b, request)?)
+}
+
+/// The flags of built-in scenarios, with a shorter repeat.
+fn built_in(arguments: &AbArgs) -> BuiltInArgs {
+    let mut built_in = arguments.built_in.clone();
+    let is_built_in = |what: &String| BuiltIn::named(what).is_some();
+    if arguments.what.iter().all(is_built_in) && !arguments.quick {
+        built_in.default_duration(DURATION);
+    }
+    built_in
+}
+
+/// The question of one side.
+fn side(
+    arguments: &AbArgs,
+    index: usize,
+    settings: &[String],
+    built_in: &BuiltInArgs,
+) -> anyhow::Result<Question> {
+    let mut set = run::settings_of(&arguments.set)?;
+    set.extend(run::settings_of(settings)?);
+    let changes = ScenarioChanges {
+        size: match arguments.quick {
+            true => Size::Quick,
+            false => Size::Default,
+        },
+        set,
+        ..ScenarioChanges::default()
+    };
+    let what = arguments.what.get(index).map(String::as_str);
+    run::question_of(
+        what.unwrap_or(BuiltIn::Throughput.name()),
+        built_in,
+        &changes,
+    )
+}
+
+/// The arguments of the run that measures both sides.
+fn run_arguments(arguments: &AbArgs) -> RunArgs {
+    RunArgs {
+        what: arguments.what.first().cloned(),
+        targets: arguments.targets.clone(),
+        changes: ScenarioArgs {
+            quick: arguments.quick,
+            ..ScenarioArgs::default()
+        },
+        resume: arguments.resume.clone(),
+        conduct: arguments.conduct.clone(),
+        ..RunArgs::default()
+    }
+}
+
+/// Goes on with a test: one run folder, or the folder with those of both sides.
+fn resume(arguments: &AbArgs, dir: &Path) -> anyhow::Result<ExitStatus> {
+    if !dir.join(RUN).is_file() {
+        return two_targets::resume(arguments, dir);
+    }
+    let question = Question::resumed(dir)?;
+    let Some(plan) = &question.ab else {
+        return Err(refused(format!(
+            "{} is not an A/B test\n  use kgauge run --resume",
+            dir.display()
+        )));
+    };
+    if plan.own_sides().len() == 1 {
+        return Err(refused(format!(
+            "{} is one side of an A/B test of two targets\n  resume the folder that has both sides",
+            dir.display()
+        )));
+    }
+    run::run_question(&run_arguments(arguments), &question)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Arguments, Command};
+
+    fn parsed(words: &[&str]) -> AbArgs {
+        let words = ["kgauge", "ab"].iter().chain(words);
+        match Arguments::try_parse_from(words).unwrap().command {
+            Command::Ab(arguments) => *arguments,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn refusal(words: &[&str]) -> String {
+        request(&parsed(words)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn commas_separate_settings_but_not_values() {
+        let of = |texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+            settings_of(&texts)
+        };
+        assert_eq!(
+            of(&["linger.ms=0,batch.size=64 KiB", "acks=1"]),
+            ["linger.ms=0", "batch.size=64 KiB", "acks=1"]
+        );
+        assert_eq!(
+            of(&["ssl.protocols=TLSv1.2,TLSv1.3"]),
+            ["ssl.protocols=TLSv1.2,TLSv1.3"]
+        );
+        assert_eq!(of(&["linger.ms=0, acks=1"]), ["linger.ms=0", "acks=1"]);
+        assert_eq!(of(&["linger.ms"]), ["linger.ms"]);
+    }
+
+    #[test]
+    fn settings_become_two_trials_of_one_scenario() {
+        let arguments = parsed(&["--a", "linger.ms=0", "--b", "linger.ms=5", "--quick"]);
+        let request = request(&arguments).unwrap();
+        assert_eq!(request.kind, AbKind::Settings);
+        let question = question(&arguments, &request).unwrap();
+        let plan = question.ab.unwrap();
+        assert_eq!(plan.metric.to_string(), "writers.throughput");
+        let linger = question.trials.iter().map(|trial| {
+            let flow = trial.flows[0].produces().unwrap();
+            flow.settings.linger_ns
+        });
+        assert_eq!(linger.collect::<Vec<_>>(), [0, 5_000_000]);
+    }
+
+    #[test]
+    fn one_side_may_be_the_scenario_as_it_is() {
+        let request = request(&parsed(&["latency", "--b", "acks=1"])).unwrap();
+        assert_eq!(request.names, ["unchanged", "acks=1"]);
+    }
+
+    #[test]
+    fn sides_differ_in_exactly_one_way() {
+        assert!(refusal(&[]).contains("no two sides"));
+        assert!(
+            refusal(&["--a", "acks=1", "--target", "x:1", "--target", "y:1"]).contains("one way")
+        );
+        assert!(refusal(&["--a", "acks=1", "--b", "acks=1"]).contains("--aa"));
+        assert!(refusal(&["--target", "x:1", "--target", "x:1"]).contains("both sides are x:1"));
+        assert!(refusal(&["--a", "acks=1", "--duet"]).contains("two targets"));
+        let error = refusal(&["--target", "x:1", "--target", "y:1", "--target", "z:1"]);
+        assert!(error.contains("twice"), "{error}");
+    }
+
+    #[test]
+    fn a_typo_in_a_setting_is_refused_before_anything_starts() {
+        let arguments = parsed(&["--a", "linger.ns=0"]);
+        let request = request(&arguments).unwrap();
+        let error = question(&arguments, &request).unwrap_err().to_string();
+        assert!(error.contains("linger.ns"), "{error}");
+    }
+}

@@ -1,0 +1,231 @@
+//! The charts of an A/B test: the pairs with the confidence sequence, and the values of both sides.
+
+use kgauge_analyze::statistics::Interval;
+use kgauge_analyze::summary::{AbSummary, MetricUnit};
+use kgauge_scenario::AbSide;
+
+use crate::chart::{
+    Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyle, Marker, Mean, Point, Scale,
+};
+use crate::format;
+use crate::text::ab as words;
+
+/// A name and the look of its points.
+type NamedLine = (String, LineStyle, Vec<Point>);
+
+/// The charts, as far as there are pairs for them.
+pub(super) fn charts(test: &AbSummary) -> Vec<Chart> {
+    let charts = [ratios(test), values(test)];
+    charts.into_iter().flatten().collect()
+}
+
+fn dots(colour: usize, marker: Marker) -> LineStyle {
+    LineStyle {
+        marker: Some(marker),
+        joined: false,
+        ..LineStyle::line(colour, Dash::Solid)
+    }
+}
+
+/// One point per block, from 1.
+fn points(test: &AbSummary, value: impl Fn(usize) -> Option<f64>) -> Vec<Point> {
+    let numbers = 0..test.blocks.len();
+    numbers
+        .map(|index| Point::new((index + 1) as f64, value(index)))
+        .collect()
+}
+
+/// A legend entry and a line for each that has points.
+fn grouped(lines: Vec<NamedLine>) -> (Vec<LegendEntry>, Vec<ChartLine>) {
+    let with_points = lines
+        .into_iter()
+        .filter(|(_, _, points)| points.iter().any(|point| point.y.is_some()));
+    let numbered = with_points.enumerate();
+    let pairs = numbered.map(|(group, (name, look, points))| {
+        let line = ChartLine {
+            group,
+            name: String::new(),
+            faint: false,
+            points,
+        };
+        (LegendEntry { name, look }, line)
+    });
+    pairs.unzip()
+}
+
+/// The percentage that a ratio is above 1.
+fn percent(ratio: f64) -> f64 {
+    100.0 * (ratio - 1.0)
+}
+
+/// The pairs, their mean so far, and both ends of its interval.
+fn ratio_lines(test: &AbSummary) -> Vec<NamedLine> {
+    let block = |index: usize| test.blocks.get(index);
+    let of_pair = |index: usize| {
+        let counted = block(index).filter(|block| block.void.is_none())?;
+        Some(percent(counted.b? / counted.a?))
+    };
+    let pairs = points(test, of_pair);
+    // The first intervals are so wide that they would hide the pairs.
+    let values = pairs.iter().filter_map(|point| point.y);
+    let most = values.fold(percent(1.0 + test.width), |most, value| {
+        most.max(value.abs())
+    });
+    let end = |index: usize, end: fn(Interval) -> f64| {
+        let value = percent(end(block(index)?.interval?));
+        (value.abs() <= 2.0 * most).then_some(value)
+    };
+    let bounds = LineStyle::line(2, Dash::Dashed);
+    vec![
+        ("pair".to_owned(), dots(0, Marker::Disc), pairs),
+        (
+            "all pairs so far".to_owned(),
+            LineStyle::line(2, Dash::Solid),
+            points(test, |index| block(index)?.ratio.map(percent)),
+        ),
+        (
+            "95 % interval, upper end".to_owned(),
+            bounds,
+            points(test, |index| end(index, |interval| interval.high)),
+        ),
+        (
+            "95 % interval, lower end".to_owned(),
+            bounds,
+            points(test, |index| end(index, |interval| interval.low)),
+        ),
+    ]
+}
+
+/// The percentage that B is above A, pair by pair, and where the mean lies after each.
+fn ratios(test: &AbSummary) -> Option<Chart> {
+    if test.pairs == 0 {
+        return None;
+    }
+    let (mut groups, lines) = grouped(ratio_lines(test));
+    let equal = Interval {
+        low: percent(1.0 / (1.0 + test.width)),
+        high: percent(1.0 + test.width),
+    };
+    let points = lines.iter().flat_map(|line| &line.points);
+    let values = points.filter_map(|point| point.y);
+    let (low, high) = values.fold((equal.low, equal.high), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    groups.push(LegendEntry {
+        name: format!("less than {}", words::width(test)),
+        look: LineStyle::line(3, Dash::Dotted),
+    });
+    let zone = Mean {
+        group: groups.len() - 1,
+        value: 0.0,
+        interval: Some(equal),
+    };
+    let scale = Scale::Linear {
+        low: low.floor(),
+        high: high.ceil(),
+    };
+    let name = format::capital(&words::metric_name(test));
+    Some(Chart {
+        id: "ab-ratios".to_owned(),
+        title: format!("{name} of B compared with A"),
+        subtitle: "each pair, and the 95 % interval of the mean after each".to_owned(),
+        x: Axis::new("pair", block_scale(test), AxisUnit::Plain),
+        y: Axis::new("difference", scale, AxisUnit::Percent),
+        bands: Vec::new(),
+        marks: Vec::new(),
+        groups,
+        means: vec![zone],
+        lines,
+        end_labels: false,
+        notes: Vec::new(),
+    })
+}
+
+/// The values of both sides.
+fn values(test: &AbSummary) -> Option<Chart> {
+    let lines = vec![
+        (
+            words::side(test, AbSide::A),
+            dots(0, Marker::Disc),
+            points(test, |index| test.blocks.get(index)?.a),
+        ),
+        (
+            words::side(test, AbSide::B),
+            dots(1, Marker::Diamond),
+            points(test, |index| test.blocks.get(index)?.b),
+        ),
+    ];
+    let (groups, lines) = grouped(lines);
+    let points = lines.iter().flat_map(|line| &line.points);
+    let high = points.filter_map(|point| point.y).reduce(f64::max)?;
+    let (name, unit, factor) = match test.unit {
+        MetricUnit::RecordsPerSecond => ("records per second", AxisUnit::RecordsPerSecond, 1.0),
+        MetricUnit::BytesPerSecond => ("MB/s", AxisUnit::MegabytesPerSecond, 1e-6),
+        MetricUnit::Nanoseconds => ("time", AxisUnit::Nanoseconds, 1.0),
+        MetricUnit::Records => ("records", AxisUnit::Plain, 1.0),
+    };
+    let scaled = |line: ChartLine| {
+        let points = line.points.iter();
+        let points = points.map(|point| Point::new(point.x, point.y.map(|value| value * factor)));
+        ChartLine {
+            points: points.collect(),
+            ..line
+        }
+    };
+    Some(Chart {
+        id: "ab-values".to_owned(),
+        title: format!(
+            "{} of both sides",
+            format::capital(&words::metric_name(test))
+        ),
+        subtitle: "one repeat of each side per pair".to_owned(),
+        x: Axis::new("pair", block_scale(test), AxisUnit::Plain),
+        y: Axis::new(name, Scale::from_zero(high * factor), unit),
+        bands: Vec::new(),
+        marks: Vec::new(),
+        groups,
+        means: Vec::new(),
+        lines: lines.into_iter().map(scaled).collect(),
+        end_labels: false,
+        notes: Vec::new(),
+    })
+}
+
+fn block_scale(test: &AbSummary) -> Scale {
+    Scale::Linear {
+        low: 0.0,
+        high: test.blocks.len() as f64 + 1.0,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::text::ab::tests::{different, test_of};
+
+    #[test]
+    fn pairs_are_dots_and_the_sequence_closes_in() {
+        let charts = charts(&different());
+        let [ratios, values] = charts.as_slice() else {
+            panic!("{} charts", charts.len());
+        };
+        let [pairs, mean, upper, lower] = ratios.lines.as_slice() else {
+            panic!("{} lines", ratios.lines.len());
+        };
+        assert_eq!((pairs.points.len(), mean.points.len()), (7, 7));
+        assert!(pairs.points[0].y.is_some_and(|y| (y - 5.0).abs() < 1e-9));
+        let width = |index: usize| Some(upper.points[index].y? - lower.points[index].y?);
+        // Three pairs have no interval that fits into the chart; later ones close in.
+        assert_eq!(width(1), None);
+        assert!(width(6).unwrap() < width(4).unwrap_or(f64::INFINITY));
+        assert_eq!(ratios.means[0].value, 0.0);
+        assert_eq!(values.lines.len(), 2);
+    }
+
+    #[test]
+    fn a_test_without_pairs_has_no_chart() {
+        let test = test_of(kgauge_scenario::AbKind::Settings, "writers.throughput", &[]);
+        assert!(charts(&test).is_empty());
+    }
+}

@@ -1,0 +1,204 @@
+//! The question of an A/B test: two sides of one trial each, or the side that one of two runs measures.
+
+use kgauge_scenario::{AbKind, AbOptions, AbPlan, AbSide, AbSidePlan, Trial};
+
+use crate::error::{OrRunError, RunError};
+use crate::question::Question;
+
+/// The factor that names the sides: combinations that are listed by name.
+const SIDES: &str = "listed";
+
+/// An A/B test as the user wants it.
+#[derive(Debug, Clone)]
+pub struct AbRequest {
+    /// What the sides are.
+    pub kind: AbKind,
+    /// Their names.
+    pub names: [String; 2],
+    /// What else the user typed.
+    pub options: AbOptions,
+}
+
+/// The question of a run that measures both sides on one target.
+///
+/// # Errors
+/// When a side has not exactly one trial, or the options do not fit.
+pub fn two_sides(a: Question, b: &Question, request: &AbRequest) -> Result<Question, RunError> {
+    let mut trials = [only_trial(&a, request)?, only_trial(b, request)?];
+    let sides = [0, 1].map(|index| AbSidePlan {
+        name: request.names[index].clone(),
+        trial: u32::try_from(index).ok(),
+        folder: None,
+    });
+    let [of_a, of_b] = &trials;
+    let plan = AbPlan::new(&request.options, request.kind, sides, [of_a, of_b]);
+    let plan = plan.or_bad_input()?;
+    let words = words(&plan);
+    for ((trial, side), index) in trials.iter_mut().zip(AbSide::BOTH).zip(0..) {
+        trial.index = index;
+        // Two scenarios keep their own questions.
+        if request.kind != AbKind::Scenarios {
+            trial.question.clone_from(&words);
+        }
+        trial.name = match request.kind {
+            AbKind::Same => side.to_string(),
+            AbKind::Settings | AbKind::Scenarios | AbKind::Targets => {
+                format!("{side} {}", request.names[side.index()])
+            }
+        };
+        let factor = (SIDES.to_owned(), trial.name.clone());
+        trial.factors.push(factor);
+    }
+    let mut question = a;
+    question.trials = trials.into();
+    question.ab = Some(plan);
+    question.study = None;
+    for scenario in &b.scenarios {
+        let mut known = question.scenarios.iter();
+        if known.all(|known| known.name() != scenario.name()) {
+            question.scenarios.push(scenario.clone());
+        }
+    }
+    Ok(question)
+}
+
+/// The question of a run that measures one side on its own target; `folders` are the names of both runs' folders.
+///
+/// # Errors
+/// As [`two_sides`].
+pub fn one_side(
+    mut question: Question,
+    own: AbSide,
+    folders: &[String; 2],
+    request: &AbRequest,
+) -> Result<Question, RunError> {
+    let mut trial = only_trial(&question, request)?;
+    let sides = AbSide::BOTH.map(|side| AbSidePlan {
+        name: request.names[side.index()].clone(),
+        trial: (side == own).then_some(0),
+        folder: Some(folders[side.index()].clone()),
+    });
+    let plan = AbPlan::new(&request.options, request.kind, sides, [&trial, &trial]);
+    let plan = plan.or_bad_input()?;
+    trial.question = words(&plan);
+    question.ab = Some(plan);
+    question.study = None;
+    question.trials = vec![trial];
+    Ok(question)
+}
+
+/// The question that the test answers.
+fn words(plan: &AbPlan) -> String {
+    let [a, b] = &plan.sides;
+    match plan.kind {
+        AbKind::Same => {
+            "How often does a test on this machine find a difference where there is none?"
+                .to_owned()
+        }
+        AbKind::Settings | AbKind::Scenarios | AbKind::Targets => {
+            format!(
+                "Does {} differ between {} and {}?",
+                plan.metric, a.name, b.name
+            )
+        }
+    }
+}
+
+/// The only trial of a side, as the test runs it: it judges the figure alone.
+fn only_trial(question: &Question, request: &AbRequest) -> Result<Trial, RunError> {
+    let [trial] = question.trials.as_slice() else {
+        let words = format!(
+            "{} has {} trials, and a side of an A/B test is one\n  fix what it varies with --set \
+             PATH=VALUE",
+            question.name,
+            question.trials.len()
+        );
+        return Err(RunError::input(words));
+    };
+    if trial.search.is_some() {
+        let words = format!(
+            "{} searches a rate, and an A/B test compares equal loads\n  remove `search` from the \
+             scenario",
+            question.name
+        );
+        return Err(RunError::input(words));
+    }
+    let mut trial = trial.clone();
+    trial.index = 0;
+    trial.repeats = 1;
+    trial.goals.clear();
+    trial.published.clear();
+    trial.asks = None;
+    trial.against = None;
+    if request.options.is_duet {
+        // Both sides have to be in their hold at the same time.
+        trial.stages.warm_up_ns_max = 0;
+    }
+    Ok(trial)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::question::ScenarioChanges;
+
+    fn question(flow: &str, more: &str) -> Question {
+        let text = format!(
+            "kgauge: 1\nname: s\nquestion: Q?\ntopic: {{partitions: 1}}\n\
+             flows: [{{name: w, kind: produce, {flow}, record: {{size: 100 B}}}}]\n\
+             goals: [w.failed <= 0]\n{more}"
+        );
+        Question::of_text("s.yaml", &text, &ScenarioChanges::default()).unwrap()
+    }
+
+    fn request(kind: AbKind) -> AbRequest {
+        AbRequest {
+            kind,
+            names: ["linger.ms=0".to_owned(), "linger.ms=5".to_owned()],
+            options: AbOptions::default(),
+        }
+    }
+
+    #[test]
+    fn sides_are_trials_with_one_repeat_and_without_goals() {
+        let (a, b) = (question("shape: max", ""), question("shape: max", ""));
+        let question = two_sides(a, &b, &request(AbKind::Settings)).unwrap();
+        let names: Vec<&str> = question
+            .trials
+            .iter()
+            .map(|one| one.name.as_str())
+            .collect();
+        assert_eq!(names, ["A linger.ms=0", "B linger.ms=5"]);
+        let indexes: Vec<u32> = question.trials.iter().map(|one| one.index).collect();
+        assert_eq!(indexes, [0, 1]);
+        let trials = &question.trials;
+        assert!(
+            trials
+                .iter()
+                .all(|one| one.repeats == 1 && one.goals.is_empty())
+        );
+        assert_eq!(question.texts().count(), 1);
+        let sides = question.ab.unwrap().sides.map(|side| side.trial);
+        assert_eq!(sides, [Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn a_run_of_one_side_knows_the_other() {
+        let folders = ["1-a".to_owned(), "2-b".to_owned()];
+        let of = |side| {
+            let question = question("shape: max", "");
+            one_side(question, side, &folders, &request(AbKind::Targets)).unwrap()
+        };
+        let plan = of(AbSide::B).ab.unwrap();
+        assert_eq!(plan.own_sides(), [(AbSide::B, 0)]);
+        assert_eq!(plan.sides[0].folder.as_deref(), Some("1-a"));
+    }
+
+    #[test]
+    fn a_side_with_several_trials_is_refused() {
+        let several = question("shape: max", "vary: {topic.partitions: [1, 2]}\n");
+        let error = two_sides(several.clone(), &several, &request(AbKind::Same)).unwrap_err();
+        assert!(error.to_string().contains("has 2 trials"), "{error}");
+    }
+}
