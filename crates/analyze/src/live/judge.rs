@@ -59,6 +59,7 @@ impl LiveRepeat {
             plan: frame.plan.clone(),
             environment: frame.environment.clone(),
             search: None,
+            checkup: None,
             events: self.outages.clone(),
             evidence,
             repeats: vec![repeat],

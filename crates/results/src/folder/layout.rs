@@ -14,6 +14,8 @@ pub const EVENTS: &str = "events.jsonl";
 pub const EVIDENCE: &str = "evidence.jsonl";
 /// The searches for the highest rate, load by load ([`crate::run::SearchRecord`]); only of runs with a search.
 pub const SEARCH: &str = "search.json";
+/// The facts and limits of a checkup ([`crate::run::CheckupRecord`]); only of checkups.
+pub const CHECKUP: &str = "checkup.json";
 /// Folder of the repeats: `<trial>-<repeat>/`.
 pub const REPEATS: &str = "repeats";
 /// In a repeat's folder: [`crate::run::RepeatRecord`].

@@ -13,7 +13,8 @@ use super::layout;
 use super::lines::{LineContent, each_line};
 use super::slices::{FlowRead, each_slice, read_flows};
 use crate::run::{
-    Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus, SearchRecord,
+    CheckupRecord, Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus,
+    SearchRecord,
 };
 use crate::slice::Slice;
 
@@ -37,6 +38,8 @@ pub struct RunRead {
     pub environment: Option<Environment>,
     /// `search.json`; only runs with a search have it.
     pub search: Option<SearchRecord>,
+    /// `checkup.json`; only checkups have it.
+    pub checkup: Option<CheckupRecord>,
     /// Events, in the order of writing.
     pub events: Vec<Event>,
     /// Samples, in the order of writing.
@@ -85,6 +88,7 @@ impl RunRead {
             plan: whole(dir, layout::PLAN, &mut defects),
             environment: whole(dir, layout::ENVIRONMENT, &mut defects),
             search: optional(dir, layout::SEARCH, &mut defects),
+            checkup: optional(dir, layout::CHECKUP, &mut defects),
             events: lines(dir, layout::EVENTS, &mut defects),
             evidence: lines(dir, layout::EVIDENCE, &mut defects),
             repeats: read_repeats(dir, &mut defects)?,
@@ -116,6 +120,7 @@ impl RunRead {
             plan: whole(dir, layout::PLAN, &mut defects),
             environment: whole(dir, layout::ENVIRONMENT, &mut defects),
             search: None,
+            checkup: None,
             events: Vec::new(),
             evidence: Vec::new(),
             repeats: Vec::new(),

@@ -13,7 +13,8 @@ use super::layout;
 use super::lines::{LineLog, LineTap};
 use crate::recorder::{SliceSink, SliceTap, SliceWriter, SlicesWritten, WriteError};
 use crate::run::{
-    Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus, SearchRecord,
+    CheckupRecord, Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus,
+    SearchRecord,
 };
 
 /// A run folder being written. One process has it open at a time.
@@ -91,6 +92,11 @@ impl RunFolder {
     /// Stores what the searches of the run have found so far.
     pub fn write_search(&self, record: &SearchRecord) -> Result<(), FolderError> {
         write_json(&self.dir.join(layout::SEARCH), record)
+    }
+
+    /// Stores what a checkup has found so far.
+    pub fn write_checkup(&self, record: &CheckupRecord) -> Result<(), FolderError> {
+        write_json(&self.dir.join(layout::CHECKUP), record)
     }
 
     /// The log of events, for any thread.

@@ -1,6 +1,7 @@
 //! The contents of a run folder's files: the run, its environment, events, and samples of hosts and processes.
 
 pub mod broker_sample;
+pub mod checkup;
 pub mod client;
 pub mod environment;
 pub mod event;
@@ -15,6 +16,11 @@ mod stored_metrics;
 pub mod wire;
 
 pub use broker_sample::{BrokerSample, ListenerSample, MetricsSource};
+pub use checkup::{
+    AppliedQuota, BrokerCensus, BrokerRoundTrips, CheckupLimits, CheckupPart, CheckupRecord,
+    ClusterCensus, HealthStop, LimitedLoad, LogDirCensus, PRACTICE_SETTINGS, QuotaLevel, RateLimit,
+    SkipCause, SkippedPart, UnreadFact,
+};
 pub use client::ClientSample;
 pub use environment::{
     BrokerRecord, BuildRecord, DiskBaseline, DiskWrites, Environment, KafkaStart, MachineRecord,
