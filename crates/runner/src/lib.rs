@@ -29,6 +29,7 @@ mod announce;
 mod broker_sources;
 mod ceilings;
 mod change_cluster;
+mod checkup;
 mod close;
 mod clusters;
 mod consent;
@@ -80,6 +81,7 @@ mod warm_up;
 mod warming;
 mod wire;
 
+pub use checkup::{CheckupPreview, CheckupRequest};
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
 pub use host::{HostSetup, TargetContext};
 pub use ids::{RUNS, check_name, fresh_number, name_slug, run_dir, run_id, unix_ms};

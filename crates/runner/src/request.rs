@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use kgauge_client::{ClientConfig, Cluster};
 
+use crate::checkup::CheckupRequest;
 use crate::error::RunError;
 use crate::host::HostSetup;
 use crate::question::Question;
@@ -38,6 +39,8 @@ pub struct RunRequest<'a> {
     pub stop: StopRequests,
     /// What this machine offers.
     pub host: HostSetup,
+    /// Makes the run a checkup: it reads the cluster, adds parts to its plan, and guards the cluster's health.
+    pub checkup: Option<&'a CheckupRequest>,
     /// Called when the target serves, before the first trial.
     pub on_target_ready: Option<&'a OnTargetReady<'a>>,
 }
@@ -58,6 +61,7 @@ impl<'a> RunRequest<'a> {
             consent: Consent::Given,
             stop: StopRequests::idle(),
             host,
+            checkup: None,
             on_target_ready: None,
         }
     }

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use kgauge_client::Cluster;
 use kgauge_results::run::{DiskBaseline, Environment, EventKind};
 use kgauge_scenario::{Plan, RepeatStep};
-use kgauge_target::{Target, TargetFacts, TargetSpec};
+use kgauge_target::{DiskSpace, Target, TargetFacts, TargetSpec};
 
 use crate::ceilings::Ceilings;
+use crate::checkup::{self, ActiveCheckup};
 use crate::clusters::{self, Clusters};
 use crate::consent;
 use crate::data_dirs;
@@ -43,7 +45,7 @@ pub(crate) fn prepare<'a>(
 ) -> Result<PreparedRun<'a>, RunError> {
     let (question, stopping) = (request.question, &request.stop);
     let drivers = drivers::programs(&question.trials, request)?;
-    let (steps, left_out) = left_to_do(request, opened, observer)?;
+    let (mut steps, left_out) = left_to_do(request, opened, observer)?;
     let first = steps.first();
     let first = first.and_then(|step| question.trials.get(step.trial as usize));
     let needs = first.map(|trial| trial.cluster.clone()).unwrap_or_default();
@@ -62,8 +64,18 @@ pub(crate) fn prepare<'a>(
     let dir = opened.folder.dir();
     let how = (request.keeps_data, !data_dirs.is_empty());
     let rooms = check_room(&target, &mut cluster, &to_run, dir, how)?;
-    if let Target::Existing(_) = target {
+    let checkup = checkup_of(request, &target, &mut cluster, (&facts, &rooms), observer)?;
+    if let (Target::Existing(_), None) = (&target, &checkup) {
         consent::ask(request, &to_run, &facts, &rooms, observer)?;
+    }
+    if let Some((checkup, may_load)) = &checkup {
+        opened
+            .folder
+            .write_checkup(checkup.record())
+            .or_unwritable()?;
+        if !may_load {
+            steps.clear();
+        }
     }
     if let Some(on_target_ready) = request.on_target_ready {
         on_target_ready(&mut cluster, target.config())?;
@@ -105,12 +117,36 @@ pub(crate) fn prepare<'a>(
         drivers,
         ceilings: Ceilings::default(),
         health: ClusterHealth::Sound,
+        checkup: checkup.map(|(checkup, _)| checkup),
     };
     Ok(PreparedRun {
         session,
         plan,
         steps,
     })
+}
+
+/// The checkup that the run makes, if it is one, and whether its loads may run. The user has agreed to them.
+fn checkup_of(
+    request: &RunRequest<'_>,
+    target: &Target,
+    cluster: &mut Cluster,
+    (facts, rooms): (&TargetFacts, &[DiskSpace]),
+    observer: &mut dyn Observer,
+) -> Result<Option<(ActiveCheckup, bool)>, RunError> {
+    let Some(checkup) = request.checkup else {
+        return Ok(None);
+    };
+    let is_existing = matches!(target, Target::Existing(_));
+    let free = rooms.iter().filter_map(|room| room.free_bytes).min();
+    let free = free.filter(|_| !is_existing);
+    let mut checkup = checkup::begin(checkup, cluster, facts, free)?;
+    observer.observe(&RunEvent::Remark(&checkup.announcement()));
+    if is_existing {
+        consent::answer(request)?;
+    }
+    let may_load = checkup.open(target.config())?;
+    Ok(Some((checkup, may_load)))
 }
 
 /// The plan of a new run, or that of an interrupted one.

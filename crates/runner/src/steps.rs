@@ -1,11 +1,12 @@
-//! What a run does next: the repeats of its plan, and behind each trial at full speed that starts a search, the loads
-//! that the search asks for.
+//! What a run does next: the repeats of its plan, behind each trial at full speed that starts a search the loads that
+//! the search asks for, and at the end the parts that a checkup adds.
 
 use std::collections::VecDeque;
 
 use kgauge_results::run::SearchRecord;
 use kgauge_scenario::{Plan, RepeatStep};
 
+use crate::checkup;
 use crate::error::RunError;
 use crate::search::ActiveSearch;
 use crate::session::Session;
@@ -60,7 +61,12 @@ impl StepSource {
                 }
             }
             let Some(step) = self.planned.pop_front() else {
-                return Ok(None);
+                let added = checkup::next_steps(session, plan, &self.record)?;
+                if added.is_empty() {
+                    return Ok(None);
+                }
+                self.planned.extend(added);
+                continue;
             };
             let trial = plan.trials.get(step.trial as usize);
             if trial.is_some_and(|trial| trial.search.is_some()) {
@@ -98,6 +104,19 @@ impl StepSource {
         match &mut self.search {
             Some(search) => search.complete(session, plan, step, &mut self.record),
             None => Ok(()),
+        }
+    }
+
+    /// A load was too much for a broker, and was ended. True if it is one of a search, which goes on below it.
+    pub(crate) fn limit(
+        &mut self,
+        session: &mut Session<'_>,
+        plan: &Plan,
+        step: RepeatStep,
+    ) -> Result<bool, RunError> {
+        match &mut self.search {
+            Some(search) => search.limit(session, plan, step, &mut self.record),
+            None => Ok(false),
         }
     }
 
