@@ -7,6 +7,7 @@ mod built_in_args;
 mod capacity;
 mod ceiling;
 mod check;
+mod checkup;
 mod cluster;
 mod compare;
 mod compare_with;
@@ -69,6 +70,7 @@ fn command(command: &Command) -> anyhow::Result<ExitStatus> {
         Command::Check(arguments) => check::check(arguments),
         Command::Runs(arguments) => runs::runs(arguments),
         Command::Capacity(arguments) => capacity::capacity(arguments),
+        Command::Checkup(arguments) => checkup::checkup(arguments),
         Command::Studies(studies) => studies::list(studies),
         Command::Cluster(cluster) => cluster::cluster(cluster),
         Command::Compare(arguments) => compare::folders(arguments),

@@ -25,6 +25,9 @@ impl Contents {
     pub(super) fn of_report(view: &ReportView) -> Self {
         let mut contents = Self::empty();
         contents.add("answer", "Answer");
+        if view.checkup.is_some() {
+            contents.add("checkup", "Checkup");
+        }
         if !view.capacities.is_empty() {
             contents.add("capacity", "Capacity");
         }

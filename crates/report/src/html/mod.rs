@@ -4,6 +4,7 @@ mod audit;
 mod bars;
 mod capacity;
 mod charts;
+mod checkup;
 pub(crate) mod compare;
 mod contents;
 mod diagnostics;
@@ -60,6 +61,7 @@ fn write_body(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
         page.element("div", &[("class", "column")], |page| {
             page.element("main", &[], |page| {
                 first_screen::write(page, view, charts);
+                checkup::write(page, view);
                 capacity::write(page, view, charts);
                 figures::write(page, view);
                 latency::write(page, view);

@@ -2,6 +2,7 @@
 //! rest. `evidence` writes all the rest on demand.
 
 mod capacity;
+mod checkup;
 pub(crate) mod compare;
 mod drivers;
 mod evidence;
@@ -30,6 +31,10 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     }
     write_caveats(&mut writer, &view.notices);
     match view.scenarios.as_slice() {
+        _ if let Some(summary) = view.checkup => {
+            writer.gap();
+            checkup::write(&mut writer, summary, view.capacities.first());
+        }
         _ if !view.capacities.is_empty() => capacity::write(&mut writer, view.capacities),
         [alone] => {
             write_alone(&mut writer, view, alone);
@@ -45,7 +50,8 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     }
     drivers::write(&mut writer, view);
     write_goals(&mut writer, view);
-    if !is_brief {
+    // A checkup's page has its findings; caveats of single loads are in the report.
+    if !is_brief && view.checkup.is_none() {
         if view.verdicts.is_empty() {
             writer.gap();
         }

@@ -11,6 +11,7 @@ mod machine;
 mod picture;
 mod time;
 
+use kgauge_analyze::checkup::CheckupSummary;
 use kgauge_analyze::summary::{CapacitySummary, GoalStatus, RunSummary, TrialSummary};
 use kgauge_scenario::StudyRef;
 
@@ -51,6 +52,8 @@ pub(crate) struct ReportView<'a> {
     pub(crate) scenarios: Vec<ScenarioView<'a>>,
     /// The capacities that searches found, one for each setting.
     pub(crate) capacities: &'a [CapacitySummary],
+    /// The checkup, if the run is one.
+    pub(crate) checkup: Option<&'a CheckupSummary>,
     /// How many partitions rates need, where the study asks it.
     pub(crate) partitions: Option<String>,
     /// Flows that several clients sent, side by side.

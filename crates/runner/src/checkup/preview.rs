@@ -1,6 +1,6 @@
 //! What a checkup would do, without load: the facts about an existing cluster, and the limits.
 
-use kgauge_client::{Cluster, Interrupt};
+use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_report::text::checkup as words;
 use kgauge_results::run::{CheckupLimits, ClusterCensus};
 use kgauge_target::{Target, TargetSpec};
@@ -37,7 +37,7 @@ impl CheckupRequest {
                  protect\n  leave --dry-run out, or name an existing cluster",
             ));
         };
-        let connected = Cluster::bootstrap_until(config.clone(), interrupt);
+        let connected = Cluster::bootstrap_until(ClientConfig::clone(config), interrupt);
         let mut cluster =
             connected.map_err(|error| RunError::cluster(format!("{error}\n  {}", error.fix())))?;
         let target = Target::Existing(config.clone());
