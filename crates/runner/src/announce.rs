@@ -127,6 +127,15 @@ impl fmt::Display for Announcement<'_> {
             (None, Some(trial)) => trial.scenario.clone(),
             (None, None) => String::new(),
         };
+        if self.is_checkup {
+            return write!(
+                f,
+                "checkup, at most {}; seed {}; results in {}",
+                seconds(self.planned),
+                plan.seed,
+                self.dir.display()
+            );
+        }
         let trials: BTreeSet<u32> = steps.iter().map(|step| step.trial).collect();
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         write!(

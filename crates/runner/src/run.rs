@@ -60,7 +60,11 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
             steps: &steps,
             dir: &dir,
             is_resumed: session.clusters.attempt > 0,
-            planned: planned_time(&plan, &steps),
+            planned: match request.checkup {
+                Some(checkup) => checkup.budget,
+                None => planned_time(&plan, &steps),
+            },
+            is_checkup: request.checkup.is_some(),
         }));
     let mut source = StepSource::new(steps, searches);
     let ended = run_all(&mut session, &mut plan, &mut source);

@@ -64,19 +64,9 @@ pub(crate) fn prepare<'a>(
     let dir = opened.folder.dir();
     let how = (request.keeps_data, !data_dirs.is_empty());
     let rooms = check_room(&target, &mut cluster, &to_run, dir, how)?;
-    let checkup = checkup_of(request, &target, &mut cluster, (&facts, &rooms), observer)?;
-    if let (Target::Existing(_), None) = (&target, &checkup) {
-        consent::ask(request, &to_run, &facts, &rooms, observer)?;
-    }
-    if let Some((checkup, may_load)) = &checkup {
-        opened
-            .folder
-            .write_checkup(checkup.record())
-            .or_unwritable()?;
-        if !may_load {
-            steps.clear();
-        }
-    }
+    let known = (&facts, &rooms[..], &to_run);
+    let checkup = checkup_of(request, (&target, &mut cluster), known, opened, observer)?;
+    steps.retain(|_| checkup.as_ref().is_none_or(ActiveCheckup::may_load));
     if let Some(on_target_ready) = request.on_target_ready {
         on_target_ready(&mut cluster, target.config())?;
     }
@@ -117,7 +107,7 @@ pub(crate) fn prepare<'a>(
         drivers,
         ceilings: Ceilings::default(),
         health: ClusterHealth::Sound,
-        checkup: checkup.map(|(checkup, _)| checkup),
+        checkup,
     };
     Ok(PreparedRun {
         session,
@@ -126,27 +116,30 @@ pub(crate) fn prepare<'a>(
     })
 }
 
-/// The checkup that the run makes, if it is one, and whether its loads may run. The user has agreed to them.
+/// Reports what the run will do to an existing cluster and asks for consent; a checkup reports it of every cluster.
+/// Returns the checkup that the run makes, if it is one.
 fn checkup_of(
     request: &RunRequest<'_>,
-    target: &Target,
-    cluster: &mut Cluster,
-    (facts, rooms): (&TargetFacts, &[DiskSpace]),
+    (target, cluster): (&Target, &mut Cluster),
+    (facts, rooms, to_run): (&TargetFacts, &[DiskSpace], &Plan),
+    opened: &OpenRun,
     observer: &mut dyn Observer,
-) -> Result<Option<(ActiveCheckup, bool)>, RunError> {
+) -> Result<Option<ActiveCheckup>, RunError> {
+    let is_existing = matches!(target, Target::Existing(_));
     let Some(checkup) = request.checkup else {
+        if is_existing {
+            consent::ask(request, to_run, facts, rooms, observer)?;
+        }
         return Ok(None);
     };
-    let is_existing = matches!(target, Target::Existing(_));
     let free = rooms.iter().filter_map(|room| room.free_bytes).min();
-    let free = free.filter(|_| !is_existing);
-    let mut checkup = checkup::begin(checkup, cluster, facts, free)?;
+    let mut checkup = checkup::begin(checkup, cluster, facts, free.filter(|_| !is_existing))?;
     observer.observe(&RunEvent::Remark(&checkup.announcement()));
     if is_existing {
         consent::answer(request)?;
     }
-    let may_load = checkup.open(target.config())?;
-    Ok(Some((checkup, may_load)))
+    checkup.open(target.config(), &opened.folder)?;
+    Ok(Some(checkup))
 }
 
 /// The plan of a new run, or that of an interrupted one.

@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 
 use kgauge_analyze::search::ReadingKind;
 use kgauge_analyze::summary::recorded_search;
-use kgauge_client::{Cluster, ClusterError};
+use kgauge_client::{ClientConfig, Cluster, ClusterError};
 use kgauge_observe::{ClusterWatch, HealthLimits, HealthTap, census};
 use kgauge_report::text::checkup as words;
+use kgauge_results::RunFolder;
 use kgauge_results::run::{
     CheckupPart, CheckupRecord, ClusterCensus, HealthStop, LimitedLoad, SearchRecord, SkipCause,
     SkippedPart,
@@ -113,8 +114,12 @@ fn check_deletion(census: &ClusterCensus) -> Result<(), RunError> {
 }
 
 impl ActiveCheckup {
-    /// Starts the guard, unless the cluster is not healthy: then no load runs. True if loads may run.
-    pub(crate) fn open(&mut self, client: &kgauge_client::ClientConfig) -> Result<bool, RunError> {
+    /// Starts the guard, unless the cluster is not healthy: then no load runs.
+    pub(crate) fn open(
+        &mut self,
+        client: &ClientConfig,
+        folder: &RunFolder,
+    ) -> Result<(), RunError> {
         if self.is_guarded
             && let Some(stop) = ill_before(&self.record.before)
         {
@@ -126,7 +131,7 @@ impl ActiveCheckup {
             });
             self.record.skipped = skipped.collect();
             self.parts.clear();
-            return Ok(false);
+            return folder.write_checkup(&self.record).or_unwritable();
         }
         let limits = self.is_guarded.then_some(HealthLimits::DEFAULT);
         let watch = ClusterWatch::start(client.clone(), limits, &self.record.before);
@@ -134,17 +139,17 @@ impl ActiveCheckup {
             RunError::system("cannot start the thread that watches the cluster", &error)
         })?;
         self.watch = Some(watch);
-        Ok(true)
+        folder.write_checkup(&self.record).or_unwritable()
+    }
+
+    /// Whether loads may run: the cluster was healthy before.
+    pub(crate) fn may_load(&self) -> bool {
+        self.watch.is_some()
     }
 
     /// What it will do, as shown before it begins.
     pub(crate) fn announcement(&self) -> String {
         words::announcement(&self.record.before, &self.record.limits, self.is_guarded)
-    }
-
-    /// What it has found so far, for the run folder.
-    pub(crate) fn record(&self) -> &CheckupRecord {
-        &self.record
     }
 
     /// A load of this trial begins, or has ended.
@@ -275,7 +280,7 @@ pub(crate) fn next_steps(
         return Ok(Vec::new());
     };
     let steps = add_part(&mut checkup, session, plan, record);
-    let written = session.folder.write_checkup(checkup.record());
+    let written = session.folder.write_checkup(&checkup.record);
     session.checkup = Some(checkup);
     written.or_unwritable()?;
     steps
@@ -323,7 +328,7 @@ pub(crate) fn finish(session: &mut Session<'_>) -> Result<(), RunError> {
     }
     session
         .folder
-        .write_checkup(checkup.record())
+        .write_checkup(&checkup.record)
         .or_unwritable()
 }
 
