@@ -3,6 +3,7 @@
 mod bench;
 mod browser;
 mod built;
+mod checkup_check;
 mod codegen;
 mod compare_check;
 mod crashes;
@@ -50,6 +51,9 @@ enum Command {
     /// Pairs of runs with and without a difference: does kgauge compare find the one, and nothing in the other? Also
     /// how much equal runs differ. Some 20 minutes on an otherwise idle machine
     CompareCheck(compare_check::CompareOptions),
+    /// kgauge checkup on Apache Kafka with a slow broker, a quota and a default replication of 1: each must be found. Then
+    /// Ctrl-C at random moments: nothing may be left. Some ten minutes
+    CheckupCheck(checkup_check::CheckupOptions),
     /// Nodes of the embedded cluster crash while producers write: what became of every acknowledged record
     Crashes(crashes::CrashOptions),
     /// The embedded cluster with 10,000 partitions on three nodes: longest waits, elections and the time to stop
@@ -93,6 +97,7 @@ fn run(command: Command) -> Result<bool> {
         Command::Bare { arguments } => bench::bare(&arguments)?,
         Command::Picture(program) => picture::run(&program)?,
         Command::Browser(options) => return browser::run(&options),
+        Command::CheckupCheck(options) => return checkup_check::run(&options),
         Command::CompareCheck(options) => return compare_check::run(&options),
         Command::Crashes(options) => return crashes::run(&options),
         Command::ManyPartitions(options) => return many_partitions::run(&options),

@@ -121,7 +121,7 @@ than 85 % full. With --metrics, also if request handlers are less than 10 % idle
 no load.
 
 The exit status is 1 if no rate keeps the goal, 2 if no bound was found, and 3 if the load was ended to protect the \
-cluster.";
+cluster, or the cluster was not healthy.";
 
 pub(crate) const REPORT: &str = "\
 Examples:

@@ -5,6 +5,7 @@
 mod auditing;
 mod built_in;
 mod checking;
+mod checkups;
 mod clusters;
 mod comparing;
 mod drop_in;

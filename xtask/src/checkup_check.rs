@@ -1,0 +1,228 @@
+//! `cargo xtask checkup-check`: `kgauge checkup` on Apache Kafka with three brokers and planted faults: a slow broker, a
+//! quota, a default replication of 1. Each must be found and named. Then Ctrl-C at random moments: nothing may be left.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use kgauge_client::Cluster;
+use kgauge_target::TargetRole;
+use kgauge_target::kafka::{KafkaSpec, KafkaTarget};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::built::ProgramOption;
+use crate::kafka::{KafkaScript, Tools, poll, setup, tools};
+use crate::kgauge::Kgauge;
+use crate::say::{print_line, remark};
+use crate::{kafka, stop};
+
+/// The broker that is slow.
+const SLOW: i32 = 2;
+/// It runs for a fifth of the time.
+const RUNS: Duration = Duration::from_millis(20);
+const RESTS: Duration = Duration::from_millis(80);
+/// The quota, in bytes per second and broker.
+const QUOTA: &str = "2000000";
+/// The settings of the cluster.
+const SETTINGS: &str = "brokers=3,default.replication.factor=1,offsets.topic.replication.factor=3";
+/// No checkup takes longer.
+const TIME_MAX: Duration = Duration::from_secs(1_200);
+/// After Ctrl-C, a checkup ends within this time.
+const END_MAX: Duration = Duration::from_secs(30);
+/// A stop comes at the latest after this time.
+const STOP_MAX_MS: u64 = 60_000;
+
+/// What is run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckupOptions {
+    /// Time of the checkup
+    #[arg(long, value_name = "TIME", default_value = "5 min")]
+    budget: String,
+    /// How many checkups are stopped
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    stops: u32,
+    /// Draws the moments of the stops
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    program: ProgramOption,
+}
+
+/// Runs the command. Returns false if a planted fault was not found, or something was left.
+pub(crate) fn run(options: &CheckupOptions) -> Result<bool> {
+    let binary = options.program.kgauge()?;
+    let folder = tempfile::tempdir()?;
+    let kgauge = Kgauge {
+        binary: &binary,
+        folder: folder.path(),
+    };
+    remark(&format!("Kafka {}: starting 3 brokers", kafka::RELEASE));
+    let spec = KafkaSpec::parse(&format!("{},{SETTINGS}", kafka::RELEASE));
+    let spec = spec.map_err(|why| anyhow::anyhow!("{why}"))?;
+    let target = KafkaTarget::start(&spec, &setup(folder.path()), &stop::interrupt())?;
+    let servers = target.config().servers();
+    set_quota(&servers)?;
+    let pid = target.processes().into_iter().find_map(|process| {
+        let is_slow = process.role == TargetRole::Broker(SLOW);
+        is_slow.then_some(process.pid)
+    });
+    let slow = SlowProcess::start(pid.context("the slow broker has no process")?)?;
+    let found = check_findings(&kgauge, &servers, &options.budget)?;
+    drop(slow);
+    let clean = check_stops(&kgauge, &target, options)?;
+    target.stop()?;
+    Ok(found && clean)
+}
+
+fn set_quota(servers: &str) -> Result<()> {
+    let release = tools(kafka::RELEASE)?;
+    let tools = Tools {
+        release: &release,
+        servers: servers.to_owned(),
+        alive: &|| Ok(()),
+    };
+    let quota = format!("producer_byte_rate={QUOTA}");
+    let arguments = [
+        "--alter",
+        "--add-config",
+        &quota,
+        "--entity-type",
+        "clients",
+        "--entity-default",
+    ];
+    let finished = tools.call(KafkaScript::CONFIGS, &arguments)?.run()?;
+    finished.success().map(drop)
+}
+
+/// The planted faults and what the findings have of them.
+fn check_findings(kgauge: &Kgauge<'_>, servers: &str, budget: &str) -> Result<bool> {
+    let mut job = kgauge.call(&[
+        "checkup", "--target", servers, "--yes", "--json", "--budget", budget, "--out", "found",
+    ]);
+    job.time_max = TIME_MAX;
+    let start = Instant::now();
+    let finished = job.run()?;
+    let took = start.elapsed().as_secs();
+    let summary: Value = serde_json::from_str(&finished.stdout)
+        .with_context(|| format!("no summary: {}", finished.stderr))?;
+    let findings = summary["checkup"]["findings"].as_array();
+    let findings = findings.context("the summary has no findings")?;
+    for (number, finding) in findings.iter().enumerate() {
+        let text = finding["text"].as_str().unwrap_or_default();
+        print_line(&format!("{}. {text}", number + 1));
+    }
+    let place = |holds: &dyn Fn(&Value) -> bool| findings.iter().position(|one| holds(one));
+    let planted = [
+        (
+            "default replication of 1",
+            place(&|one| one["setting"] == "default.replication.factor"),
+        ),
+        (
+            "slow broker",
+            place(&|one| one["kind"] == "slow-broker" && one["speed"]["broker"] == SLOW),
+        ),
+        (
+            "quota",
+            place(&|one| one["kind"] == "quota" && one["limits"] == true),
+        ),
+    ];
+    for (name, place) in &planted {
+        print_line(&match place {
+            Some(place) => format!("{name}: found, number {} of {}", place + 1, findings.len()),
+            None => format!("{name}: NOT FOUND"),
+        });
+    }
+    print_line(&format!("the checkup took {took} s"));
+    Ok(planted.iter().all(|(_, place)| place.is_some()))
+}
+
+/// Ctrl-C at random moments; what is on the cluster after each.
+fn check_stops(
+    kgauge: &Kgauge<'_>,
+    target: &KafkaTarget,
+    options: &CheckupOptions,
+) -> Result<bool> {
+    let servers = target.config().servers();
+    let mut random = options.seed;
+    let mut all_clean = true;
+    for number in 1..=options.stops {
+        // Constants of Knuth's MMIX generator; the high bits are the good ones.
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let after = Duration::from_millis((random >> 33) % STOP_MAX_MS);
+        let out = format!("stopped-{number}");
+        let arguments = [
+            "checkup", "--target", &servers, "--yes", "--budget", "3 min", "--out", &out,
+        ];
+        let running = kgauge.start(&out, &arguments)?;
+        let start = Instant::now();
+        poll(after, || {
+            ensure!(running.running.ended()?.is_none(), "{}", running.text());
+            Ok(None::<()>)
+        })?;
+        let stopped_after = start.elapsed();
+        running.running.signal(Signal::INT)?;
+        let Some(status) = running.running.wait(END_MAX)? else {
+            bail!("the checkup did not end within {END_MAX:?} after Ctrl-C");
+        };
+        let left = left_topics(target)?;
+        all_clean &= left.is_empty();
+        print_line(&format!(
+            "stop {number} after {:.1} s: {status}, {} topics left {}",
+            stopped_after.as_secs_f64(),
+            left.len(),
+            left.join(" ")
+        ));
+        // A stop before the run began leaves no folder.
+        let _ = fs::remove_dir_all(kgauge.folder.join(&out));
+    }
+    Ok(all_clean)
+}
+
+fn left_topics(target: &KafkaTarget) -> Result<Vec<String>> {
+    let mut cluster = Cluster::bootstrap(target.config().clone())?;
+    let topics = cluster.all_topics()?.topics.into_iter();
+    let names = topics.map(|topic| topic.name);
+    Ok(names.filter(|name| name.starts_with("kgauge-")).collect())
+}
+
+/// A process that is stopped for most of the time, as under a CPU limit. Dropping it lets the process run.
+struct SlowProcess {
+    ends: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl SlowProcess {
+    fn start(pid: u32) -> Result<SlowProcess> {
+        let pid = Pid::from_raw(i32::try_from(pid)?).context("no process id")?;
+        let ends = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&ends);
+        let thread = thread::Builder::new().spawn(move || {
+            while !seen.load(Ordering::Relaxed) {
+                // A process that has ended takes no signal, which the checkup reports.
+                let _ = kill_process(pid, Signal::STOP);
+                thread::sleep(RESTS);
+                let _ = kill_process(pid, Signal::CONT);
+                thread::sleep(RUNS);
+            }
+        })?;
+        Ok(SlowProcess {
+            ends,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for SlowProcess {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
