@@ -63,14 +63,14 @@ fn a_stopped_checkup_leaves_its_page_and_nothing_on_the_cluster() {
     let plan = site.path("out/plan.json");
     wait_until("a load of the capacity search", || {
         let has_part = fs::read_to_string(&plan).is_ok_and(|text| text.contains("\"capacity\""));
-        has_part && files(&site.path("out/repeats/1-0")).len() > 1
+        has_part && !files(&site.path("out/repeats/1-0")).is_empty()
     });
     kill_process(Pid::from_child(&checkup), Signal::INT).unwrap();
     assert_eq!(checkup.wait().unwrap().code(), Some(130));
     let output = checkup.wait_with_output().unwrap();
     let page = text(&output.stdout);
     assert!(page.contains("\nCluster    2 brokers"), "{page}");
-    assert!(page.contains("\nIdle       end to end p50"), "{page}");
+    assert!(page.contains("\nend to end p50"), "{page}");
     assert_eq!(topics(&site, &cluster.servers), "");
     let summary = json(&site.path("out/summary.json"));
     let checkup = &summary["checkup"];

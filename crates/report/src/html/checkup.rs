@@ -18,6 +18,8 @@ const COLUMNS: [&str; 4] = [
 ];
 /// The shares, by rising rate.
 const SHARES: [&str; 4] = ["10 %", "50 %", "75 %", "90 %"];
+/// The row of the cluster without other load of kgauge.
+const IDLE: &str = "idle";
 
 /// Writes it; nothing for other runs.
 pub(super) fn write(page: &mut Markup, view: &ReportView) {
@@ -34,9 +36,6 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
             &[("class", "lead")],
             &words::capacity_answer(summary, capacity),
         );
-        if let Some(limit) = words::bottleneck(capacity) {
-            page.prose("p", &[], &limit);
-        }
         write_shares(page, summary);
         write_list(page, &words::parts(summary));
     });
@@ -91,13 +90,14 @@ fn write_list(page: &mut Markup, facts: &[(&'static str, String)]) {
 }
 
 fn write_shares(page: &mut Markup, summary: &CheckupSummary) {
-    if summary.end_to_end.len() != SHARES.len() {
+    if summary.idle.is_none() && summary.end_to_end.is_empty() {
         return;
     }
     page.element("table", &[("class", "figures stack")], |page| {
         page.table_head(COLUMNS.map(str::to_owned));
         page.element("tbody", &[("class", "alone")], |page| {
-            for (share, point) in SHARES.iter().zip(&summary.end_to_end) {
+            let idle = summary.idle.iter().map(|point| (&IDLE, point));
+            for (share, point) in idle.chain(SHARES.iter().zip(&summary.end_to_end)) {
                 let time = |ns: Option<f64>| {
                     ns.map_or_else(|| format::NOTHING.to_owned(), format::nanoseconds)
                 };

@@ -9,6 +9,7 @@ use kgauge_analyze::summary::GoalStatus;
 
 use crate::terminal::figures::{explanations, latency, throughput};
 use crate::terminal::table::{Alignment, TableRow, TextTable};
+use crate::text::checkup::finding as finding_text;
 use crate::view::{DriverTable, PARTITIONS, ReportView, ScenarioView, Severity, WarningView};
 use escape::fenced;
 use lines::{Lines, first_that_fits};
@@ -96,6 +97,7 @@ impl Writer {
             self.out.quoted(Severity::Caution, &words);
         }
         self.write_count_check(view);
+        self.write_findings(view);
         self.write_answers(view);
         self.write_verdicts(view);
         self.write_table("Throughput", &throughput(view));
@@ -120,6 +122,19 @@ impl Writer {
             true => self.out.line(&text),
             false => self.out.quoted(Severity::Grave, &text),
         }
+        self.out.gap();
+    }
+
+    /// The findings of a checkup, the gravest first.
+    fn write_findings(&mut self, view: &ReportView) {
+        let findings = view.checkup.map_or(&[][..], |checkup| &checkup.findings);
+        let items = self.limits.items;
+        for (number, finding) in findings.iter().take(items).enumerate() {
+            let text = self.out.escaped(&finding_text(&finding.fact).line());
+            self.out.line(&format!("{}. {text}", number + 1));
+        }
+        self.out
+            .more(findings.len().saturating_sub(items), "findings");
         self.out.gap();
     }
 

@@ -27,9 +27,6 @@ pub(super) fn write(
     writer.gap();
     let answer = words::capacity_answer(summary, capacity);
     writer.sentence(Some(Ink::Strong), &answer, "", "  ");
-    if let Some(limit) = words::bottleneck(capacity) {
-        writer.sentence(None, &limit, "", "  ");
-    }
     write_shares(writer, summary, capacity);
     for (name, text) in words::parts(summary) {
         write_fact(writer, name, &text);
@@ -42,52 +39,46 @@ fn write_fact(writer: &mut Writer, name: &str, text: &str) {
     writer.sentence(None, text, &first, &" ".repeat(NAME_COLUMNS));
 }
 
-/// Latency at shares of the capacity: of producers from the search, end to end from its part.
+/// Latency without load and at shares of the capacity: of producers from the search, end to end from its part.
 fn write_shares(writer: &mut Writer, summary: &CheckupSummary, capacity: Option<&CapacitySummary>) {
-    let search = capacity.and_then(|capacity| capacity.searches.first());
-    let response = |(part, _): &(f64, &str)| {
-        let load = search.and_then(|search| near(search, *part))?;
-        load.value_ns
-    };
-    let figure = capacity.and_then(crate::text::capacity::figure_name);
-    let rates: Vec<Option<f64>> = summary
-        .end_to_end
-        .iter()
-        .map(|point| point.planned_per_s)
-        .collect();
-    if summary.end_to_end.len() != SHARES.len() {
+    let shares = SHARES.iter().zip(&summary.end_to_end);
+    let shares = shares.map(|((part, name), point)| (*name, Some(*part), point));
+    let idle = summary.idle.iter().map(|point| ("idle", None, point));
+    let columns: Vec<(&str, Option<f64>, &CheckupPoint)> = idle.chain(shares).collect();
+    if columns.is_empty() {
         return;
     }
-    let cells = |name: &str, values: Vec<String>| {
-        TableRow::Cells(std::iter::once(name.to_owned()).chain(values).collect())
-    };
+    let search = capacity.and_then(|capacity| capacity.searches.first());
+    let response = |part: Option<f64>| near(search?, part?)?.value_ns;
     let time = |ns: Option<f64>| ns.map_or_else(|| format::NOTHING.to_owned(), format::nanoseconds);
-    let of_points = |of: fn(&CheckupPoint) -> Option<f64>| {
-        summary
-            .end_to_end
-            .iter()
-            .map(|point| time(of(point)))
-            .collect::<Vec<String>>()
+    let row = |name: String, cell: &dyn Fn(Option<f64>, &CheckupPoint) -> String| {
+        let cells = columns.iter().map(|(_, part, point)| cell(*part, point));
+        TableRow::Cells(std::iter::once(name).chain(cells).collect())
     };
-    let rates = rates
-        .iter()
-        .map(|rate| rate.map_or_else(String::new, format::thousands));
-    let mut rows = vec![cells("records/s", rates.collect())];
-    if let Some(figure) = figure
-        && SHARES.iter().any(|share| response(share).is_some())
+    let rate = |point: &CheckupPoint| point.planned_per_s.unwrap_or(point.records_per_s);
+    let mut rows = vec![row("records/s".to_owned(), &|_, point| {
+        format::thousands(rate(point))
+    })];
+    if let Some(figure) = capacity.and_then(crate::text::capacity::figure_name)
+        && columns.iter().any(|(_, part, _)| response(*part).is_some())
     {
-        let values = SHARES.iter().map(|share| time(response(share)));
-        rows.push(cells(&format!("produce {figure}"), values.collect()));
+        let name = format!("produce {figure}");
+        rows.push(row(name, &|part, _| time(response(part))));
     }
-    rows.push(cells("end to end p50", of_points(|point| point.p50_ns)));
-    rows.push(cells("end to end p99", of_points(|point| point.p99_ns)));
-    let heads = std::iter::once("of capacity").chain(SHARES.iter().map(|(_, name)| *name));
-    let columns = heads.enumerate().map(|(index, head)| match index {
+    rows.push(row("end to end p50".to_owned(), &|_, point| {
+        time(point.p50_ns)
+    }));
+    rows.push(row("end to end p99".to_owned(), &|_, point| {
+        time(point.p99_ns)
+    }));
+    let heads = std::iter::once("of capacity").chain(columns.iter().map(|(name, ..)| *name));
+    let heads = heads.map(str::to_owned).enumerate();
+    let heads = heads.map(|(index, head)| match index {
         0 => Column::new(head, Alignment::Left, 0),
         _ => Column::new(head, Alignment::Right, 0),
     });
     let table = TextTable {
-        columns: columns.collect(),
+        columns: heads.collect(),
         rows,
     };
     write_table(writer, &table);
@@ -142,7 +133,7 @@ mod tests {
         let mut writer = Writer::new(TerminalStyle::default());
         write(&mut writer, &checkup(), Some(&capacity()));
         let text = writer.text();
-        assert!(text.lines().count() <= 36, "{text}");
+        assert!(text.lines().count() <= 32, "{text}");
         assert!(
             text.lines().all(|line| line.chars().count() <= 80),
             "{text}"
@@ -167,6 +158,7 @@ mod tests {
     fn a_checkup_without_load_has_its_facts_and_findings() {
         let mut summary = checkup();
         summary.end_to_end.clear();
+        summary.idle = None;
         summary.findings.clear();
         let mut writer = Writer::new(TerminalStyle::default());
         write(&mut writer, &summary, None);

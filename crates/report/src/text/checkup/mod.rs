@@ -201,7 +201,7 @@ fn unread(census: &ClusterCensus) -> Option<String> {
     (!facts.is_empty()).then(|| facts.join("; "))
 }
 
-/// The answer of the capacity search, or why there is none.
+/// The answer of the capacity search with its bottleneck, or why there is none.
 pub fn capacity_answer(summary: &CheckupSummary, capacity: Option<&CapacitySummary>) -> String {
     let search = capacity.and_then(|capacity| Some((capacity, capacity.searches.first()?)));
     let Some((capacity, search)) = search else {
@@ -212,7 +212,8 @@ pub fn capacity_answer(summary: &CheckupSummary, capacity: Option<&CapacitySumma
     };
     let answer = capacity::answer(capacity, search);
     let limited = limit_note(summary, search);
-    format!("{answer}{limited}")
+    let bottleneck = capacity::limit(search).map(|limit| format!(" {limit}"));
+    format!("{answer}{limited}{}", bottleneck.unwrap_or_default())
 }
 
 /// Why no higher rate was offered, where no rate broke the goal; or that a broker was too busy.
@@ -235,11 +236,6 @@ fn rate_limit(limits: &CheckupLimits) -> &'static str {
     }
 }
 
-/// What limited the cluster at the upper bound.
-pub fn bottleneck(capacity: Option<&CapacitySummary>) -> Option<String> {
-    capacity::limit(capacity?.searches.first()?)
-}
-
 /// Why a part did not run.
 fn skipped(summary: &CheckupSummary, part: CheckupPart) -> Option<&'static str> {
     let mut skipped = summary.skipped.iter();
@@ -253,40 +249,29 @@ fn skipped(summary: &CheckupSummary, part: CheckupPart) -> Option<&'static str> 
         })
 }
 
-/// The parts besides the capacity: a name and a text each.
+/// The parts besides the capacity and the times from producer to consumer: a name and a text each.
 pub fn parts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
-    let mut parts = Vec::new();
-    let mut add = |name: &'static str, part: CheckupPart, text: Option<String>| {
-        let text =
-            text.or_else(|| skipped(summary, part).map(|why| format!("not measured: {why}")));
-        parts.extend(text.map(|text| (name, text)));
-    };
-    let idle = summary
-        .idle
-        .as_ref()
-        .and_then(|idle| idle.p50_ns.zip(idle.p99_ns));
-    let idle = idle.map(|(p50, p99)| {
-        let (p50, p99) = (format::nanoseconds(p50), format::nanoseconds(p99));
-        format!("end to end p50 {p50}, p99 {p99} at 10 records/s")
-    });
-    add("Idle", CheckupPart::Idle, idle);
     let acks = costs(&summary.acks, |value| format!("acks={value}"));
-    add("Acks", CheckupPart::Acks, acks);
     let replicas = costs(&summary.replication, |value| match value {
         "1" => "1 replica".to_owned(),
         value => format!("{value} replicas"),
     });
-    add("Replicas", CheckupPart::Replication, replicas);
-    add("Tail", CheckupPart::Tail, summary.tail.as_ref().map(tail));
-    let from_start = summary.from_start.as_ref().map(from_start);
-    add("From start", CheckupPart::FromStart, from_start);
-    add(
-        "Brokers",
-        CheckupPart::Idle,
-        brokers(summary).or(Some(String::new())),
-    );
-    parts.retain(|(_, text)| !text.is_empty());
+    let or_skipped = |text: Option<String>, part: CheckupPart| {
+        text.or_else(|| skipped(summary, part).map(|why| format!("not measured: {why}")))
+    };
+    let parts = [
+        ("Acks", or_skipped(acks, CheckupPart::Acks)),
+        ("Replicas", or_skipped(replicas, CheckupPart::Replication)),
+        (
+            "Consumers",
+            or_skipped(consumers(summary), CheckupPart::Tail),
+        ),
+        ("Brokers", brokers(summary)),
+    ];
+    let parts = parts.into_iter();
     parts
+        .filter_map(|(name, text)| Some((name, text?)))
+        .collect()
 }
 
 /// `p99 2.10 ms with acks=1, 8.40 ms with acks=all at 206,000 records/s`.
@@ -310,23 +295,26 @@ fn costs(points: &[CheckupPoint], name: impl Fn(&str) -> String) -> Option<Strin
     ))
 }
 
+/// `at the tail 206,000 of 206,000 records/s, lag at most 2,000; from the start 1.20 GB/s (page cache)`.
+fn consumers(summary: &CheckupSummary) -> Option<String> {
+    let tail = summary.tail.as_ref().map(tail);
+    let from_start = summary.from_start.as_ref().map(|reads| {
+        let bytes = format::decimal_bytes(reads.bytes_per_s);
+        format!("from the start {bytes}/s (page cache)")
+    });
+    let both: Vec<String> = tail.into_iter().chain(from_start).collect();
+    (!both.is_empty()).then(|| both.join("; "))
+}
+
 fn tail(reads: &ReadPoint) -> String {
     let read = format::figure(reads.read_per_s);
     let written = reads.written_per_s.map_or_else(String::new, |written| {
         format!(" of {}", format::figure(written))
     });
     let lag = reads.lag_max.map_or_else(String::new, |lag| {
-        format!("; lag at most {} records", format::figure(lag))
+        format!(", lag at most {}", format::figure(lag))
     });
-    format!("consumers read {read}{written} records/s{lag}")
-}
-
-fn from_start(reads: &ReadPoint) -> String {
-    format!(
-        "consumers read {}/s ({} records/s) of records written seconds before: from the page cache",
-        format::decimal_bytes(reads.bytes_per_s),
-        format::figure(reads.read_per_s)
-    )
+    format!("at the tail {read}{written} records/s{lag}")
 }
 
 /// `round trip p99 per broker: 1: 2.10 ms, 2: 2.30 ms, 3: 90.0 ms`.

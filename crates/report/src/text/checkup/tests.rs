@@ -113,7 +113,7 @@ pub(crate) fn checkup() -> CheckupSummary {
         brokers: vec![speed(1, 2.1), speed(2, 2.3), slow],
         deviations: vec![deviation.clone()],
         skipped: vec![SkippedPart {
-            part: CheckupPart::FromStart,
+            part: CheckupPart::Replication,
             why: SkipCause::Budget,
         }],
         limited_loads: Vec::new(),
@@ -170,10 +170,10 @@ fn parts_have_their_figures_or_the_reason_for_none() {
         "p99 2.10 ms with acks=1, 8.40 ms with acks=all at 206,000 records/s"
     );
     assert_eq!(
-        of("Tail"),
-        "consumers read 206,000 of 206,000 records/s; lag at most 2,000 records"
+        of("Consumers"),
+        "at the tail 206,000 of 206,000 records/s, lag at most 2,000"
     );
-    assert_eq!(of("From start"), "not measured: the budget was spent");
+    assert_eq!(of("Replicas"), "not measured: the budget was spent");
     assert_eq!(
         of("Brokers"),
         "round trip p99 per broker: 1: 2.10 ms, 2: 2.30 ms, 3: 90.0 ms"
