@@ -1,5 +1,6 @@
-//! `cargo xtask checkup-check`: `kgauge checkup` on Apache Kafka with three brokers and planted faults: a slow broker, a
-//! quota, a default replication of 1. Each must be found and named. Then Ctrl-C at random moments: nothing may be left.
+//! `cargo xtask checkup-check`: `kgauge checkup` on Apache Kafka with three brokers and planted faults: a slow broker,
+//! a quota, a default replication of 1. Each must be found and named. Then Ctrl-C at random moments: nothing may be
+//! left.
 
 use std::fs;
 use std::sync::Arc;

@@ -51,8 +51,8 @@ enum Command {
     /// Pairs of runs with and without a difference: does kgauge compare find the one, and nothing in the other? Also
     /// how much equal runs differ. Some 20 minutes on an otherwise idle machine
     CompareCheck(compare_check::CompareOptions),
-    /// kgauge checkup on Apache Kafka with a slow broker, a quota and a default replication of 1: each must be found. Then
-    /// Ctrl-C at random moments: nothing may be left. Some ten minutes
+    /// kgauge checkup on Apache Kafka with a slow broker, a quota and a default replication of 1: each must be found.
+    /// Then Ctrl-C at random moments: nothing may be left. Some ten minutes
     CheckupCheck(checkup_check::CheckupOptions),
     /// Nodes of the embedded cluster crash while producers write: what became of every acknowledged record
     Crashes(crashes::CrashOptions),

@@ -8,7 +8,10 @@ use kgauge_analyze::compare::GateChoice;
 use kgauge_runner::CheckupRequest;
 
 use crate::built_in_args::BuiltInArgs;
+use crate::capacity_args::CapacityArgs;
+use crate::checkup_args::CheckupArgs;
 use crate::compare_with::With;
+use crate::conduct_args::ConductArgs;
 use crate::help;
 use crate::style::DetailArgs;
 use crate::value_parsers::{age, allowed, metric, percent};
@@ -113,65 +116,6 @@ pub(crate) struct RunArgs {
     pub(crate) checkup: Option<CheckupRequest>,
 }
 
-/// How a run is made, and what is shown of it.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct ConductArgs {
-    /// Broker metrics endpoints of an existing cluster (Jolokia or Prometheus), as `URL` or `ID=URL`,
-    /// separated by commas. Kafka brokers that kgauge starts are scraped automatically
-    #[arg(long, value_name = "[ID=]URL")]
-    pub(crate) metrics: Vec<String>,
-
-    /// Random seed [default: random, printed at start]
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-
-    /// Run folder; must be empty or not exist [default: a new one under `kgauge-runs`]
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-
-    /// Name of the run: title of its report, start of its folder's name, and its name in `compare`
-    #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
-
-    /// Keep the topics of the run and the data of an embedded cluster
-    #[arg(long)]
-    pub(crate) keep: bool,
-
-    /// Do not ask for confirmation before using an existing cluster
-    #[arg(long)]
-    pub(crate) yes: bool,
-
-    /// Use this topic of an existing cluster unchanged; kgauge does not delete it
-    #[arg(long, value_name = "TOPIC")]
-    pub(crate) allow_existing: Option<String>,
-
-    /// Do not poll the brokers during trials. By default kgauge polls the run's topic every second
-    /// over separate connections: leaders, ISR, follower lag, sizes and committed offsets
-    #[arg(long)]
-    pub(crate) no_wire_evidence: bool,
-
-    /// Speed of a network interface of this machine, such as `eth0=10Gbit`; may be repeated. Needed
-    /// when the driver reports none or a wrong one. Units: Kbit, Mbit or Gbit per second
-    #[arg(long = "network-speed", value_name = "IF=SPEED")]
-    pub(crate) network_speeds: Vec<String>,
-
-    /// Use an unpacked Kafka release instead of Maven for `kafka:` targets
-    #[arg(long, value_name = "DIR")]
-    pub(crate) kafka_home: Option<PathBuf>,
-
-    /// Print summary.json (comparison.json for several targets) instead of the table
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Serve a live page for browsers, and Prometheus metrics under /metrics. `HOST:PORT`, or a port
-    /// on the loopback interface; 0 picks a free port and prints it
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) serve: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) detail: DetailArgs,
-}
-
 /// Flags that change scenarios.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ScenarioArgs {
@@ -200,100 +144,6 @@ pub(crate) struct ScenarioArgs {
     /// Number of repeats per trial [default: `repeats` in the scenario]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: Option<u32>,
-}
-
-/// Find the highest rate that keeps its goals
-#[derive(Debug, Args)]
-#[command(after_help = help::CAPACITY)]
-pub(crate) struct CapacityArgs {
-    /// Built-in scenario or scenario file; a file may have a `search` of its own [default: latency]
-    #[arg(value_name = "SCENARIO|FILE")]
-    pub(crate) what: Option<String>,
-
-    /// Cluster to test, as in `kgauge run` [default: the environment variable KGAUGE_TARGET, or else
-    /// embedded]
-    #[arg(long = "target", value_name = "TARGET")]
-    pub(crate) target: Option<String>,
-
-    /// Distance of the two bounds at the end, such as `2 %` [default: 2 %]
-    #[arg(long, value_name = "PERCENT")]
-    pub(crate) width: Option<String>,
-
-    /// Length of a window; goals are judged window by window [default: 10 s]
-    #[arg(long, value_name = "TIME")]
-    pub(crate) window: Option<String>,
-
-    /// Stop in time with the best bounds found, such as `15 min` [default: until the bounds are found]
-    #[arg(long, value_name = "TIME")]
-    pub(crate) budget: Option<String>,
-
-    /// Highest rate to try, such as `500k/s` [default: no limit]
-    #[arg(long, value_name = "RATE")]
-    pub(crate) max_rate: Option<String>,
-
-    /// Look with shorter windows and a width of 4 %
-    #[arg(long)]
-    pub(crate) quick: bool,
-
-    /// Override one scenario value, as in `kgauge run`; may be repeated
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
-
-    /// Number of searches; several give a confidence interval [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(crate) repeat: Option<u32>,
-
-    /// Resume an interrupted search
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "out", "name", "seed", "quick", "set", "repeat", "width", "window", "budget", "max_rate"])]
-    pub(crate) resume: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) conduct: ConductArgs,
-
-    #[command(flatten)]
-    pub(crate) built_in: BuiltInArgs,
-}
-
-/// Check a cluster: facts, capacity, latency, and the three findings that matter most
-#[derive(Debug, Args)]
-#[command(after_help = help::CHECKUP)]
-pub(crate) struct CheckupArgs {
-    /// Cluster to check, as in `kgauge run` [default: the environment variable KGAUGE_TARGET, or else
-    /// embedded]
-    #[arg(long = "target", value_name = "TARGET")]
-    pub(crate) target: Option<String>,
-
-    /// Goal of the capacity search, as in `kgauge capacity`
-    #[arg(long, value_name = "GOAL", default_value = "p99 <= 20 ms")]
-    pub(crate) goal: String,
-
-    /// Time of the whole checkup; parts that do not fit are left out
-    #[arg(long, value_name = "TIME", default_value = "15 min")]
-    pub(crate) budget: String,
-
-    /// Highest rate to try, such as `50k/s` [default: what disks and quotas allow]
-    #[arg(long, value_name = "RATE")]
-    pub(crate) max_rate: Option<String>,
-
-    /// Bytes on the brokers' disks at most at any time, with all replicas [default: a fifth of the
-    /// free space, or 10 GB if brokers do not report it]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) max_disk: Option<String>,
-
-    /// Size of each record's value
-    #[arg(long, value_name = "SIZE", default_value = "1 kB")]
-    pub(crate) record_size: String,
-
-    /// Number of producers
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) producers: u32,
-
-    /// Read the facts of an existing cluster and show what the checkup would write, without load
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-
-    #[command(flatten)]
-    pub(crate) conduct: ConductArgs,
 }
 
 /// List the built-in studies and the question that each answers

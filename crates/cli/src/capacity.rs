@@ -2,7 +2,8 @@
 
 use kgauge_scenario::{BuiltIn, SearchOptions};
 
-use crate::args::{CapacityArgs, RunArgs, ScenarioArgs};
+use crate::args::{RunArgs, ScenarioArgs};
+use crate::capacity_args::CapacityArgs;
 use crate::exit::{ExitStatus, stop};
 use crate::run;
 

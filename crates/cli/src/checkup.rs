@@ -5,7 +5,8 @@ use std::time::Duration;
 use kgauge_runner::{CheckupRequest, RunTarget};
 use kgauge_scenario::{rate_value, size_value, time_value};
 
-use crate::args::{CheckupArgs, RunArgs};
+use crate::args::RunArgs;
+use crate::checkup_args::CheckupArgs;
 use crate::exit::{ExitStatus, stop};
 use crate::host::env_target;
 use crate::{interrupt, print, run};

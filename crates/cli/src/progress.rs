@@ -498,7 +498,7 @@ mod tests {
         hold.first = Some((1_000_000_000, vec![1_000, 0]));
         hold.last = Some((3_000_000_000, vec![41_020, 20]));
         hold.p99_ns = Some((2_100_000, 12_400_000));
-        let words = "writers 20,010/s, readers 10/s, p99 of each second 2.10 ms to 12.4 ms";
+        let words = "writers 20,010/s, readers 10.00/s, p99 of each second 2.10 ms to 12.4 ms";
         assert_eq!(hold.words().as_deref(), Some(words));
         assert_eq!(HoldRates::default().words(), None);
     }

@@ -17,7 +17,7 @@ fn a_run_on_several_targets_ends_with_one_table_of_them() {
     let output = site.run(&[&call[..], &targets].concat());
     let (stderr, table) = (text(&output.stderr), text(&output.stdout));
     assert_eq!(output.status.code(), Some(0), "{stderr}");
-    assert!(table.contains(" ratio "), "{table}");
+    assert!(table.contains(" ratio\n"), "{table}");
     assert!(table.contains("comparison.html"), "{table}");
     let folders = ["out/1-embedded", "out/2-embedded-2-num.partitions-3"];
     let seeds = folders.map(|folder| {

@@ -286,7 +286,7 @@ fn a_killed_run_leaves_nothing_running_and_a_report_can_be_made_of_it() {
     wait_until("the embedded cluster has ended", || !data.exists());
     let output = site.run(&["report", "out"]);
     assert!(
-        text(&output.stdout).contains("cut short"),
+        text(&output.stdout).contains("this run did not finish"),
         "{}",
         text(&output.stdout)
     );

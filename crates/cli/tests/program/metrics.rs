@@ -76,7 +76,7 @@ fn each_node_tells_what_it_has_counted_and_together_it_is_what_was_sent() {
     assert!(waited_ns > 0, "acks=all waits for followers");
     let page = std::fs::read_to_string(site.path("out/report.html")).unwrap();
     assert!(page.contains("embedded cluster&#39;s nodes"));
-    assert!(page.contains("broker 3 thread"));
+    assert!(page.contains("broker 3"));
 }
 
 #[test]

@@ -125,7 +125,8 @@ fn a_run_prints_what_is_asked_for_and_each_repeat_as_it_ends() {
         usual.contains("\nAll 800 acked records are on the brokers.\n"),
         "{usual}"
     );
-    assert!(usual.lines().count() <= 25, "{usual}");
+    // About 20, and what a busy machine adds.
+    assert!(usual.lines().count() <= 28, "{usual}");
 
     let output = site.run(&["run", "counted.yaml", "--out", "two", "-q"]);
     let (brief, stderr) = (text(&output.stdout), text(&output.stderr));

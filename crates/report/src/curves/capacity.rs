@@ -20,7 +20,7 @@ pub(super) fn charts(capacity: &CapacitySummary, search: &CapacitySearch) -> Vec
 
 /// The figure of each window against the offered rate.
 fn curve(capacity: &CapacitySummary, search: &CapacitySearch, id: &str) -> Option<Chart> {
-    let name = text::capacity::figure_name(capacity)?;
+    let name = text::capacity::figure_name(capacity).filter(|_| !search.loads.is_empty())?;
     let windows = |kept: bool| {
         let windows = search.loads.iter().flat_map(move |load| {
             let is_kept = move |window: &&CapacityWindow| window.kept == kept;
@@ -33,7 +33,7 @@ fn curve(capacity: &CapacitySummary, search: &CapacitySearch, id: &str) -> Optio
         .loads
         .iter()
         .map(|load| Point::new(load.rate, load.value_ns));
-    let (line, dots, diamonds) = looks();
+    let (line, dots, diamonds) = window_styles();
     let lines: Vec<(String, LineStyle, Vec<Point>)> = vec![
         (format!("median {name} of a load"), line, medians.collect()),
         ("window that kept the goals".to_owned(), dots, windows(true)),
@@ -108,7 +108,7 @@ fn progress(search: &CapacitySearch, id: &str) -> Option<Chart> {
             .map(|(at, step)| Point::new(at, Some(step.rate)))
             .collect::<Vec<Point>>()
     };
-    let (line, dots, diamonds) = looks();
+    let (line, dots, diamonds) = window_styles();
     let upper = LineStyle::line(3, Dash::Dashed);
     let void = LineStyle {
         marker: Some(Marker::Diamond),
@@ -163,7 +163,7 @@ fn progress(search: &CapacitySearch, id: &str) -> Option<Chart> {
 }
 
 /// A joined line, and single points of two kinds.
-fn looks() -> (LineStyle, LineStyle, LineStyle) {
+fn window_styles() -> (LineStyle, LineStyle, LineStyle) {
     let dots = LineStyle {
         marker: Some(Marker::Disc),
         joined: false,

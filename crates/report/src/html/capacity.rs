@@ -3,7 +3,6 @@
 use kgauge_analyze::summary::{CapacitySearch, CapacitySummary, LoadVerdict};
 
 use crate::chart::{Chart, write_figure};
-use crate::curves;
 use crate::format;
 use crate::markup::Markup;
 use crate::text::capacity as words;
@@ -14,15 +13,6 @@ use super::section::write_section;
 
 /// The columns of the table of loads.
 const COLUMNS: [&str; 4] = ["Load", "Windows kept", "Figure", "Verdict"];
-
-/// The charts of all searches, in the order of the page.
-pub(super) fn charts(view: &ReportView) -> Vec<Vec<Chart>> {
-    let searches = view.capacities.iter().flat_map(|capacity| {
-        let searches = capacity.searches.iter();
-        searches.map(move |search| curves::of_search(capacity, search))
-    });
-    searches.collect()
-}
 
 /// A part for each search; nothing without one.
 pub(super) fn write(page: &mut Markup, view: &ReportView, charts: &PageCharts) {

@@ -2,7 +2,7 @@
 
 use kgauge_results::metrics::PanelSection;
 
-use super::{capacity, diagnostics};
+use super::diagnostics;
 use crate::chart::heat::{Heat, data::HeatData};
 use crate::chart::{Chart, data::ChartData, text_bytes};
 use crate::curves::{self, LatencyScope};
@@ -248,7 +248,7 @@ impl PageCharts {
             .map(|(index, scenario)| pictures(scenario, index, is_only))
             .collect();
         let ids: Vec<&str> = pictures.iter().flatten().map(|chart| &*chart.id).collect();
-        let searches = capacity::charts(view);
+        let searches = searches(view);
         let first = searches.iter().chain(&pictures).flatten();
         let bytes: usize = first.map(Chart::bytes_about).sum();
         let empty = |scenario: &ScenarioView| -> Vec<TrialCharts> {
@@ -315,6 +315,15 @@ pub(super) fn opens_with_chart(scenario: &ScenarioView) -> bool {
 /// A bar that has nothing to be compared with.
 fn is_alone(bars: &[AnswerBar]) -> bool {
     matches!(bars, [bar] if bar.published.is_none())
+}
+
+/// The charts of all searches, in the order of the page.
+fn searches(view: &ReportView) -> Vec<Vec<Chart>> {
+    let searches = view.capacities.iter().flat_map(|capacity| {
+        let searches = capacity.searches.iter();
+        searches.map(move |search| curves::of_search(capacity, search))
+    });
+    searches.collect()
 }
 
 /// The charts that show a scenario's answer.

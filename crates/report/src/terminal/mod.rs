@@ -37,7 +37,7 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
         }
         _ if !view.capacities.is_empty() => capacity::write(&mut writer, view.capacities),
         [alone] => {
-            write_alone(&mut writer, view, alone);
+            write_alone(&mut writer, alone);
             glance::write(&mut writer, view);
         }
         several => {
@@ -140,14 +140,11 @@ fn write_top(writer: &mut Writer, view: &ReportView) {
     }
 }
 
-/// The only question with its answer, and what limited the only trial.
-fn write_alone(writer: &mut Writer, view: &ReportView, scenario: &ScenarioView) {
+/// The only question with its answer.
+fn write_alone(writer: &mut Writer, scenario: &ScenarioView) {
     writer.gap();
     writer.sentence(None, &scenario.question, "", "");
     writer.sentence(Some(Ink::Strong), &scenario.answer, "", "");
-    if let ([_], Some(limit)) = (scenario.trials.as_slice(), view.limits.first()) {
-        writer.sentence(None, limit, "", "");
-    }
 }
 
 fn write_answers(writer: &mut Writer, scenarios: &[ScenarioView]) {

@@ -26,9 +26,6 @@ pub fn sentence(limit: &LimitVerdict, trial: &TrialSummary) -> String {
             Some(flow) => {
                 format!("Bottleneck: undetermined; {flow} did nothing during the hold.")
             }
-            None if candidates.is_empty() => {
-                "Bottleneck: undetermined; no metric points to one.".to_owned()
-            }
             None => format!("Bottleneck: undetermined{candidates}."),
         },
         (Bottleneck::OtherPrograms, _) => {

@@ -44,12 +44,17 @@ pub fn answer(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
                 ),
             }
         }
-        (None, None) => match search.full_speed {
-            Some(rate) => format!(
+        (None, None) => match (search.full_speed, &search.end) {
+            (Some(rate), Some(SearchEnd::Void { cause })) => format!(
+                "No bound was found: no load counted ({}). At full speed, the target acked {} records/s.",
+                void_cause(cause),
+                format::figure(rate)
+            ),
+            (Some(rate), _) => format!(
                 "No bound was found. At full speed, the target acked {} records/s.",
                 format::figure(rate)
             ),
-            None => "The search ended before the first load.".to_owned(),
+            (None, _) => "The search ended before the first load.".to_owned(),
         },
     }
 }

@@ -128,7 +128,9 @@ fn name(path: &str) -> (String, Unit) {
     if let Some(key) = path.strip_prefix("topic.config.") {
         return (format!("topic.{key}"), Unit::Plain);
     }
-    let path = path.replace(".record.value_bytes", ".record.size");
+    let path = path
+        .replace(".record.value_bytes", ".record.size")
+        .replace("stages.warm_up_ns_max", "stages.warm_up_limit");
     let without_unit = ["_ns_max", "_ns", "_bytes", "_per_second"]
         .iter()
         .find_map(|unit| path.strip_suffix(unit));
@@ -145,7 +147,11 @@ fn milliseconds(value: &Value) -> String {
 
 fn plain(path: &str, value: &Value) -> String {
     let Some(number) = value.as_f64() else {
-        return brief(value);
+        return match value.as_str().filter(|_| path.ends_with("settings.acks")) {
+            Some("leader") => "1".to_owned(),
+            Some("none") => "0".to_owned(),
+            _ => brief(value),
+        };
     };
     if path.ends_with("_ns") || path.ends_with("_ns_max") {
         format::nanoseconds(number)
@@ -207,6 +213,18 @@ mod tests {
         assert_eq!(
             shown("stages.hold_ns", 2_000_000_000_u64.into(), Value::Null),
             ("stages.hold 2.00 s".to_owned(), false)
+        );
+        assert_eq!(
+            shown(
+                "stages.warm_up_ns_max",
+                2_000_000_000_u64.into(),
+                Value::Null
+            ),
+            ("stages.warm-up-limit 2.00 s".to_owned(), false)
+        );
+        assert_eq!(
+            shown("w.settings.acks", "leader".into(), "all".into()),
+            ("w.acks 1 (default all)".to_owned(), true)
         );
     }
 

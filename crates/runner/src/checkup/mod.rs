@@ -1,4 +1,5 @@
-//! A checkup in progress: the facts about its cluster, the parts that are left, and the guard over the cluster's health.
+//! A checkup in progress: the facts about its cluster, the parts that are left, and the guard over the cluster's
+//! health.
 
 mod lengths;
 mod limits;

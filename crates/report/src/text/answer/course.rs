@@ -137,7 +137,10 @@ fn direction_text(
 
 /// `, within twice the best up to 20k/s`; `, no gain found beyond 64 KiB`.
 fn knee(names: &AnswerNames, course: &FigureCourse) -> String {
-    let Some(knee) = course.knee.map(|knee| names.label(knee)) else {
+    // Where the first value is the best, nothing stays close to it.
+    let first = course.points.first().map(|point| point.trial);
+    let knee = course.knee.filter(|knee| Some(*knee) != first);
+    let Some(knee) = knee.map(|knee| names.label(knee)) else {
         return String::new();
     };
     match course.figure.is_latency() {
@@ -182,7 +185,7 @@ fn goals(names: &AnswerNames, answer: &ScenarioAnswer, course: &FigureCourse) ->
         .get(held)
         .map(|(trial, status)| format!("{} at {}", goal_status(*status), names.label(*trial)));
     Some(match (up_to, next) {
-        (Some((last, _)), None) => format!("goals held up to {}, the last", names.label(*last)),
+        (Some(_), None) => "goals held at each".to_owned(),
         (Some((last, _)), Some(next)) => {
             format!("goals held up to {}, {next}", names.label(*last))
         }

@@ -185,9 +185,10 @@ fn doubt_sentence(names: &AnswerNames, doubt: &AnswerDoubt) -> String {
             format!("Left out because the target was not steady: {which}.")
         }
         AnswerDoubtCause::OneRepeat => format!("One repeat (use --repeat 5): {which}."),
-        AnswerDoubtCause::OtherPrograms => {
-            format!("Other programs used CPU on this machine (stop them) in {which}.")
-        }
+        AnswerDoubtCause::OtherPrograms => match names.trials.len() {
+            1 => "Other programs used CPU on this machine (stop them).".to_owned(),
+            _ => format!("Other programs used CPU on this machine (stop them) in {which}."),
+        },
         AnswerDoubtCause::GeneratorLimited => match names.trials.len() {
             1 => "The generator was the bottleneck: the target can do more.".to_owned(),
             _ => format!("The generator was the bottleneck in {which}: the target can do more."),
