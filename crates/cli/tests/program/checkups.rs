@@ -63,7 +63,7 @@ fn a_stopped_checkup_leaves_its_page_and_nothing_on_the_cluster() {
     let plan = site.path("out/plan.json");
     wait_until("a load of the capacity search", || {
         let has_part = fs::read_to_string(&plan).is_ok_and(|text| text.contains("\"capacity\""));
-        has_part && !files(&site.path("out/repeats/1-0")).is_empty()
+        has_part && !files(&site.path("out/repeats/0001-00")).is_empty()
     });
     kill_process(Pid::from_child(&checkup), Signal::INT).unwrap();
     assert_eq!(checkup.wait().unwrap().code(), Some(130));
