@@ -11,14 +11,14 @@ use crate::cluster::{Cluster, ClusterError};
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientQuota {
     /// Whom they limit.
-    pub subject: QuotaSubject,
+    pub subject: QuotaHolder,
     /// Quota keys and their values, such as `producer_byte_rate` in bytes per second and broker.
     pub limits: Vec<(String, f64)>,
 }
 
 /// Whom a quota limits. A part that is absent does not matter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct QuotaSubject {
+pub struct QuotaHolder {
     /// Users.
     pub user: Option<QuotaName>,
     /// Client ids.
@@ -71,8 +71,8 @@ fn quota(entry: &EntryData<'_>) -> ClientQuota {
     }
 }
 
-fn subject(parts: &[EntityData<'_>]) -> QuotaSubject {
-    let mut subject = QuotaSubject::default();
+fn subject(parts: &[EntityData<'_>]) -> QuotaHolder {
+    let mut subject = QuotaHolder::default();
     for part in parts {
         let name = part
             .entity_name
@@ -102,7 +102,7 @@ mod tests {
         let parts = [part("user", None), part("client-id", Some("kgauge"))];
         assert_eq!(
             subject(&parts),
-            QuotaSubject {
+            QuotaHolder {
                 user: Some(QuotaName::Default),
                 client_id: Some(QuotaName::Exactly("kgauge".to_owned())),
                 has_other: false,

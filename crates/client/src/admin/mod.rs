@@ -16,7 +16,7 @@ mod round_trip;
 mod scram_users;
 mod topic_wait;
 
-pub use client_quotas::{ClientQuota, QuotaName, QuotaSubject};
+pub use client_quotas::{ClientQuota, QuotaHolder, QuotaName};
 pub use configs::{AdminConfigResource, ConfigEdit, ConfigEntry, ConfigSource, ConfigsError};
 pub(crate) use coordinator::CoordinatorOf;
 pub use create_topics::{CreateTopicError, TopicSpec};

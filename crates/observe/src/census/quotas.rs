@@ -1,7 +1,7 @@
 //! Which of a cluster's quotas apply to kgauge's clients.
 
 use kgauge_client::ClientConfig;
-use kgauge_client::admin::{ClientQuota, QuotaName, QuotaSubject};
+use kgauge_client::admin::{ClientQuota, QuotaHolder, QuotaName};
 use kgauge_client::security::{SaslSettings, SecurityProtocol};
 use kgauge_results::run::{AppliedQuota, QuotaLevel, UnreadFact};
 
@@ -62,7 +62,7 @@ fn user(config: &ClientConfig) -> Option<String> {
 }
 
 /// The level of a quota, if its subject covers this user and client id.
-fn level(subject: &QuotaSubject, user: Option<&str>, client_id: &str) -> Option<QuotaLevel> {
+fn level(subject: &QuotaHolder, user: Option<&str>, client_id: &str) -> Option<QuotaLevel> {
     if subject.has_other {
         return None;
     }
@@ -99,7 +99,7 @@ mod tests {
 
     fn quota(user: Option<QuotaName>, client_id: Option<QuotaName>, value: f64) -> ClientQuota {
         ClientQuota {
-            subject: QuotaSubject {
+            subject: QuotaHolder {
                 user,
                 client_id,
                 has_other: false,
