@@ -60,6 +60,9 @@ pub struct CheckupSummary {
 pub struct CheckupPoint {
     /// The varied value: `all` for acks, `3` for replicas; empty if nothing varies.
     pub value: String,
+    /// The share of the capacity; absent if that is the same for all loads of the part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
     /// The offered rate in records per second.
     pub planned_per_s: Option<f64>,
     /// Acked records per second.

@@ -1,6 +1,6 @@
 //! The figures of a checkup's parts, from the trials of its run.
 
-use kgauge_results::run::CheckupPart;
+use kgauge_results::run::{CAPACITY_SHARES, CheckupPart};
 use kgauge_results::{Quantile, TimeKind};
 
 use super::{CheckupPoint, CheckupSummary, ReadPoint};
@@ -16,18 +16,25 @@ pub(super) fn fill(summary: &mut CheckupSummary, trials: &[TrialSummary]) {
     };
     let points = |part| of(part).filter_map(point).collect::<Vec<CheckupPoint>>();
     summary.idle = points(CheckupPart::Idle).into_iter().next();
-    summary.end_to_end = points(CheckupPart::EndToEnd);
-    summary
-        .end_to_end
-        .sort_by(|one, other| rate(one).total_cmp(&rate(other)));
+    summary.end_to_end = end_to_end(trials);
     summary.acks = points(CheckupPart::Acks);
     summary.replication = points(CheckupPart::Replication);
     summary.tail = of(CheckupPart::Tail).find_map(reads);
     summary.from_start = of(CheckupPart::FromStart).find_map(reads);
 }
 
-fn rate(point: &CheckupPoint) -> f64 {
-    point.planned_per_s.unwrap_or(point.records_per_s)
+/// The trials follow each other by rising share; one that was not measured leaves a gap.
+fn end_to_end(trials: &[TrialSummary]) -> Vec<CheckupPoint> {
+    let scenario = CheckupPart::EndToEnd.scenario();
+    let trials = trials.iter().filter(|trial| trial.scenario == scenario);
+    let of_share = |(trial, share): (&TrialSummary, f64)| {
+        let measured = (trial.repeats_measured > 0).then_some(trial);
+        Some(CheckupPoint {
+            share: Some(share),
+            ..point(measured?)?
+        })
+    };
+    trials.zip(CAPACITY_SHARES).filter_map(of_share).collect()
 }
 
 /// The flow that writes, with its times.
@@ -43,6 +50,7 @@ fn point(trial: &TrialSummary) -> Option<CheckupPoint> {
     let value = trial.factors.first();
     Some(CheckupPoint {
         value: value.map_or_else(String::new, |factor| factor.value.clone()),
+        share: None,
         planned_per_s: flow.planned_per_s(),
         records_per_s: flow.throughput.as_ref()?.records_per_s.mean,
         kept_rate: flow.has_kept_rate(),

@@ -81,6 +81,9 @@ impl CheckupPart {
     }
 }
 
+/// The shares of the capacity at which [`CheckupPart::EndToEnd`] measures: its trials, in order.
+pub const CAPACITY_SHARES: [f64; 4] = [0.10, 0.50, 0.75, 0.90];
+
 /// What a checkup may do to the cluster, decided before any load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckupLimits {

@@ -17,9 +17,9 @@ pub mod wire;
 
 pub use broker_sample::{BrokerSample, ListenerSample, MetricsSource};
 pub use checkup::{
-    AppliedQuota, BrokerCensus, BrokerRoundTrips, CheckupLimits, CheckupPart, CheckupRecord,
-    ClusterCensus, HealthStop, LimitedLoad, LogDirCensus, PRACTICE_SETTINGS, QuotaLevel, RateLimit,
-    SkipCause, SkippedPart, UnreadFact,
+    AppliedQuota, BrokerCensus, BrokerRoundTrips, CAPACITY_SHARES, CheckupLimits, CheckupPart,
+    CheckupRecord, ClusterCensus, HealthStop, LimitedLoad, LogDirCensus, PRACTICE_SETTINGS,
+    QuotaLevel, RateLimit, SkipCause, SkippedPart, UnreadFact,
 };
 pub use client::ClientSample;
 pub use environment::{

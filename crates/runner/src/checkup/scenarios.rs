@@ -1,6 +1,6 @@
 //! The parts of a checkup as texts of scenarios, which are read like every other scenario.
 
-use kgauge_results::run::{CheckupLimits, CheckupPart};
+use kgauge_results::run::{CAPACITY_SHARES, CheckupLimits, CheckupPart};
 
 use super::lengths::PartLengths;
 
@@ -122,7 +122,7 @@ fn capacity(basis: &ScenarioBasis<'_>) -> String {
 
 fn end_to_end(basis: &ScenarioBasis<'_>) -> String {
     let question = "How long do records take from producer to consumer at shares of the capacity?";
-    let rates = [0.10, 0.50, 0.75, 0.90].map(|part| basis.rate(part));
+    let rates = CAPACITY_SHARES.map(|part| basis.rate(part));
     format!(
         "{}  - name: echo\n    kind: echo\n    producers: {}\n    consumers: {}\n    \
          shape: {{constant: {}}}\n    record: {{size: {} B}}\n    \
