@@ -135,7 +135,7 @@ fn checkup_of(
     let free = rooms.iter().filter_map(|room| room.free_bytes).min();
     let mut checkup = checkup::begin(checkup, cluster, facts, free.filter(|_| !is_existing))?;
     observer.observe(&RunEvent::Remark(&checkup.announcement()));
-    if is_existing {
+    if is_existing && checkup.may_load() {
         consent::answer(request)?;
     }
     checkup.open(target.config(), &opened.folder)?;

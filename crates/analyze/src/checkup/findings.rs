@@ -86,6 +86,7 @@ mod tests {
     fn point(value: &str, rate: f64, p99_ms: f64) -> CheckupPoint {
         CheckupPoint {
             value: value.to_owned(),
+            share: None,
             planned_per_s: Some(rate),
             records_per_s: rate,
             kept_rate: true,
@@ -188,8 +189,11 @@ mod tests {
     #[test]
     fn steep_latency_and_slow_consumers_are_found() {
         let mut summary = checkup();
-        let rates = [(1e4, 2.0), (5e4, 4.0), (7.5e4, 9.0), (9e4, 20.0)];
-        summary.end_to_end = rates.map(|(rate, p99)| point("", rate, p99)).to_vec();
+        let at = |share: f64, p99: f64| CheckupPoint {
+            share: Some(share),
+            ..point("", share * 1e5, p99)
+        };
+        summary.end_to_end = vec![at(0.1, 2.0), at(0.5, 4.0), at(0.75, 9.0), at(0.9, 20.0)];
         let reads = |read_per_s: f64| ReadPoint {
             read_per_s,
             bytes_per_s: 1e3 * read_per_s,
@@ -202,15 +206,12 @@ mod tests {
             panic!("{found:#?}");
         };
         assert!(matches!(behind, CheckupFact::ConsumersBehind { .. }));
-        assert!(matches!(
-            steep,
-            CheckupFact::SteepLatency {
-                near_per_s: 9e4,
-                ..
-            }
-        ));
+        assert!(matches!(steep, CheckupFact::SteepLatency { .. }));
         summary.tail = Some(reads(4.9e4));
-        summary.end_to_end[3] = point("", 9e4, 19.0);
+        summary.end_to_end[3] = at(0.9, 19.0);
+        assert_eq!(facts(&summary), []);
+        // Without the load at half of the capacity there is nothing to compare with.
+        summary.end_to_end = vec![at(0.1, 1.0), at(0.75, 9.0), at(0.9, 90.0)];
         assert_eq!(facts(&summary), []);
     }
 

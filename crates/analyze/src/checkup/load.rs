@@ -1,6 +1,6 @@
 //! Findings that follow from the loads of a checkup.
 
-use kgauge_results::run::RateLimit;
+use kgauge_results::run::{CAPACITY_SHARES, RateLimit};
 
 use super::findings::push;
 use super::{CheckupFact, CheckupFinding, CheckupPoint, CheckupSummary};
@@ -14,6 +14,9 @@ const COST_NS: f64 = 1e6;
 const KEPT_UP_PART: f64 = 0.95;
 /// Latency is steep if p99 near the capacity is this many times that at half of it.
 const STEEP_RATIO: f64 = 5.0;
+/// Both, as shares of the capacity.
+const HALF: f64 = CAPACITY_SHARES[1];
+const NEAR: f64 = CAPACITY_SHARES[3];
 /// Without load, a record should not take longer.
 const IDLE_P50_NS: f64 = 20e6;
 
@@ -125,8 +128,11 @@ fn consumers(findings: &mut Vec<CheckupFinding>, summary: &CheckupSummary) {
 }
 
 fn latency(findings: &mut Vec<CheckupFinding>, summary: &CheckupSummary) {
-    // Sorted by rate: a tenth, half, three quarters and nine tenths of the capacity.
-    if let [_, half, .., near] = summary.end_to_end.as_slice()
+    let at = |share: f64| {
+        let mut points = summary.end_to_end.iter();
+        points.find(|point| point.share == Some(share))
+    };
+    if let Some((half, near)) = at(HALF).zip(at(NEAR))
         && let Some((half_p99_ns, near_p99_ns)) = half.p99_ns.zip(near.p99_ns)
         && near_p99_ns >= STEEP_RATIO * half_p99_ns
     {

@@ -16,10 +16,6 @@ const COLUMNS: [&str; 4] = [
     "End to end p50",
     "End to end p99",
 ];
-/// The shares, by rising rate.
-const SHARES: [&str; 4] = ["10 %", "50 %", "75 %", "90 %"];
-/// The row of the cluster without other load of kgauge.
-const IDLE: &str = "idle";
 
 /// Writes it; nothing for other runs.
 pub(super) fn write(page: &mut Markup, view: &ReportView) {
@@ -90,21 +86,20 @@ fn write_list(page: &mut Markup, facts: &[(&'static str, String)]) {
 }
 
 fn write_shares(page: &mut Markup, summary: &CheckupSummary) {
-    if summary.idle.is_none() && summary.end_to_end.is_empty() {
+    if words::times(summary).next().is_none() {
         return;
     }
     page.element("table", &[("class", "figures stack")], |page| {
         page.table_head(COLUMNS.map(str::to_owned));
         page.element("tbody", &[("class", "alone")], |page| {
-            let idle = summary.idle.iter().map(|point| (&IDLE, point));
-            for (share, point) in idle.chain(SHARES.iter().zip(&summary.end_to_end)) {
+            for point in words::times(summary) {
                 let time = |ns: Option<f64>| {
                     ns.map_or_else(|| format::NOTHING.to_owned(), format::nanoseconds)
                 };
                 let rate = point.planned_per_s.unwrap_or(point.records_per_s);
                 let cells = [format::figure(rate), time(point.p50_ns), time(point.p99_ns)];
                 page.element("tr", &[], |page| {
-                    page.leaf("th", &[("scope", "row")], share);
+                    page.leaf("th", &[("scope", "row")], &words::share(point));
                     for (cell, column) in cells.iter().zip(COLUMNS.iter().skip(1)) {
                         super::figures::cell(page, column, |page| page.text(cell));
                     }

@@ -10,8 +10,6 @@ use super::table::{Alignment, Column, TableRow, TextTable};
 use crate::format;
 use crate::text::checkup as words;
 
-/// Shares of the capacity in the table.
-const SHARES: [(f64, &str); 4] = [(0.1, "10 %"), (0.5, "50 %"), (0.75, "75 %"), (0.9, "90 %")];
 /// The width of the names before facts.
 const NAME_COLUMNS: usize = 11;
 
@@ -41,39 +39,35 @@ fn write_fact(writer: &mut Writer, name: &str, text: &str) {
 
 /// Latency without load and at shares of the capacity: of producers from the search, end to end from its part.
 fn write_shares(writer: &mut Writer, summary: &CheckupSummary, capacity: Option<&CapacitySummary>) {
-    let shares = SHARES.iter().zip(&summary.end_to_end);
-    let shares = shares.map(|((part, name), point)| (*name, Some(*part), point));
-    let idle = summary.idle.iter().map(|point| ("idle", None, point));
-    let columns: Vec<(&str, Option<f64>, &CheckupPoint)> = idle.chain(shares).collect();
-    if columns.is_empty() {
+    let points: Vec<&CheckupPoint> = words::times(summary).collect();
+    if points.is_empty() {
         return;
     }
     let search = capacity.and_then(|capacity| capacity.searches.first());
-    let response = |part: Option<f64>| near(search?, part?)?.value_ns;
+    let response = |point: &CheckupPoint| near(search?, point.share?)?.value_ns;
     let time = |ns: Option<f64>| ns.map_or_else(|| format::NOTHING.to_owned(), format::nanoseconds);
-    let row = |name: String, cell: &dyn Fn(Option<f64>, &CheckupPoint) -> String| {
-        let cells = columns.iter().map(|(_, part, point)| cell(*part, point));
+    let row = |name: String, cell: &dyn Fn(&CheckupPoint) -> String| {
+        let cells = points.iter().map(|point| cell(point));
         TableRow::Cells(std::iter::once(name).chain(cells).collect())
     };
-    let rate = |point: &CheckupPoint| point.planned_per_s.unwrap_or(point.records_per_s);
-    let mut rows = vec![row("records/s".to_owned(), &|_, point| {
-        format::thousands(rate(point))
+    let mut rows = vec![row("records/s".to_owned(), &|point| {
+        format::thousands(point.planned_per_s.unwrap_or(point.records_per_s))
     })];
     if let Some(figure) = capacity.and_then(crate::text::capacity::figure_name)
-        && columns.iter().any(|(_, part, _)| response(*part).is_some())
+        && points.iter().any(|point| response(point).is_some())
     {
         let name = format!("produce {figure}");
-        rows.push(row(name, &|part, _| time(response(part))));
+        rows.push(row(name, &|point| time(response(point))));
     }
-    rows.push(row("end to end p50".to_owned(), &|_, point| {
+    rows.push(row("end to end p50".to_owned(), &|point| {
         time(point.p50_ns)
     }));
-    rows.push(row("end to end p99".to_owned(), &|_, point| {
+    rows.push(row("end to end p99".to_owned(), &|point| {
         time(point.p99_ns)
     }));
-    let heads = std::iter::once("of capacity").chain(columns.iter().map(|(name, ..)| *name));
-    let heads = heads.map(str::to_owned).enumerate();
-    let heads = heads.map(|(index, head)| match index {
+    let names = points.iter().map(|point| words::share(point));
+    let heads = std::iter::once("of capacity".to_owned()).chain(names);
+    let heads = heads.enumerate().map(|(index, head)| match index {
         0 => Column::new(head, Alignment::Left, 0),
         _ => Column::new(head, Alignment::Right, 0),
     });

@@ -23,7 +23,7 @@ const QUOTA_PART: f64 = 0.9;
 /// Kafka's default of `log.segment.delete.delay.ms`.
 const DELETE_DELAY_MS: u64 = 60_000;
 /// A smaller rate measures nothing.
-const RATE_MIN: f64 = 100.0;
+pub(crate) const RATE_MIN: f64 = 100.0;
 /// More partitions per broker do not change what the cluster can take.
 const PARTITIONS_PER_BROKER: u32 = 2;
 const PARTITIONS_MIN: u32 = 6;

@@ -29,7 +29,7 @@ use crate::question::{Question, ScenarioChanges};
 use crate::session::Session;
 
 use lengths::PartLengths;
-use limits::{LimitBasis, setting};
+use limits::{LimitBasis, RATE_MIN, setting};
 use scenarios::ScenarioBasis;
 
 pub use preview::CheckupPreview;
@@ -75,7 +75,7 @@ pub(crate) fn begin(
         },
     )?;
     let parts = CheckupPart::ALL.into_iter();
-    Ok(ActiveCheckup {
+    let mut checkup = ActiveCheckup {
         request: request.clone(),
         facts: facts.clone(),
         record: CheckupRecord {
@@ -92,7 +92,11 @@ pub(crate) fn begin(
         started: Instant::now(),
         watch: None,
         is_guarded: facts.kind == TargetKind::Existing,
-    })
+    };
+    if checkup.is_guarded {
+        checkup.leave_out_loads();
+    }
+    Ok(checkup)
 }
 
 fn unreadable(error: &ClusterError) -> RunError {
@@ -115,24 +119,35 @@ fn check_deletion(census: &ClusterCensus) -> Result<(), RunError> {
 }
 
 impl ActiveCheckup {
-    /// Starts the guard, unless the cluster is not healthy: then no load runs.
+    /// Leaves all parts out if the cluster is not healthy before any load.
+    fn leave_out_loads(&mut self) {
+        self.record.stop = ill_before(&self.record.before);
+        if self.may_load() {
+            return;
+        }
+        let parts = CheckupPart::ALL.into_iter();
+        let skipped = parts.map(|part| SkippedPart {
+            part,
+            why: SkipCause::Unhealthy,
+        });
+        self.record.skipped = skipped.collect();
+        self.parts.clear();
+    }
+
+    /// Whether loads may run: nothing is wrong with the cluster.
+    pub(crate) fn may_load(&self) -> bool {
+        self.record.stop.is_none()
+    }
+
+    /// Writes down what is known, and starts the guard if loads may run.
     pub(crate) fn open(
         &mut self,
         client: &ClientConfig,
         folder: &RunFolder,
     ) -> Result<(), RunError> {
-        if self.is_guarded
-            && let Some(stop) = ill_before(&self.record.before)
-        {
-            self.record.stop = Some(stop);
-            let parts = CheckupPart::ALL.into_iter();
-            let skipped = parts.map(|part| SkippedPart {
-                part,
-                why: SkipCause::Unhealthy,
-            });
-            self.record.skipped = skipped.collect();
-            self.parts.clear();
-            return folder.write_checkup(&self.record).or_unwritable();
+        folder.write_checkup(&self.record).or_unwritable()?;
+        if !self.may_load() {
+            return Ok(());
         }
         let limits = self.is_guarded.then_some(HealthLimits::DEFAULT);
         let watch = ClusterWatch::start(client.clone(), limits, &self.record.before);
@@ -140,17 +155,15 @@ impl ActiveCheckup {
             RunError::system("cannot start the thread that watches the cluster", &error)
         })?;
         self.watch = Some(watch);
-        folder.write_checkup(&self.record).or_unwritable()
-    }
-
-    /// Whether loads may run: the cluster was healthy before.
-    pub(crate) fn may_load(&self) -> bool {
-        self.watch.is_some()
+        Ok(())
     }
 
     /// What it will do, as shown before it begins.
     pub(crate) fn announcement(&self) -> String {
-        words::announcement(&self.record.before, &self.record.limits, self.is_guarded)
+        match &self.record.stop {
+            Some(stop) => words::no_load(stop),
+            None => words::announcement(&self.record.before, &self.record.limits, self.is_guarded),
+        }
     }
 
     /// A load of this trial begins, or has ended.
@@ -262,13 +275,15 @@ fn ill_before(census: &ClusterCensus) -> Option<HealthStop> {
     HealthLimits::DEFAULT.full_disk(census)
 }
 
-/// The rate that keeps the goal, or what is taken for it; `None` if nothing was acked.
+/// The rate that keeps the goal, or what is taken for it; `None` if that is too small for shares of it.
 fn capacity(plan: &Plan, record: &SearchRecord) -> Option<f64> {
     let run = record.searches.first()?;
     let search = plan.trials.get(run.trial as usize)?.search.as_ref()?;
     let found = recorded_search(run, search);
     let lower = found.and_then(|found| found.bounds(ReadingKind::Strict).lower);
-    lower.or_else(|| run.start.map(|start| start.full_speed * FALLBACK_PART))
+    let rate = lower.or_else(|| run.start.map(|start| start.full_speed * FALLBACK_PART));
+    // Shares of less would be the same rate.
+    rate.filter(|rate| *rate >= RATE_MIN)
 }
 
 /// Adds the trials of the next part to the plan; none if all parts are done, or if this run is no checkup.

@@ -24,6 +24,14 @@ pub fn announcement(census: &ClusterCensus, limits: &CheckupLimits, is_guarded: 
     text
 }
 
+/// Why no load runs, before anything begins.
+pub fn no_load(stop: &HealthStop) -> String {
+    format!(
+        "the cluster is not healthy, so no load runs: {}\n  facts and findings follow",
+        stop_clause(stop)
+    )
+}
+
 /// The facts and limits without load.
 pub fn preview(census: &ClusterCensus, limits: &CheckupLimits) -> String {
     let health = match (census.offline, census.under_replicated) {

@@ -6,7 +6,7 @@ mod guard;
 mod practice;
 
 pub use findings::{FindingText, finding};
-pub use guard::{announcement, preview, stop_message};
+pub use guard::{announcement, no_load, preview, stop_message};
 
 use kgauge_analyze::checkup::{CheckupPoint, CheckupSummary, ReadPoint};
 use kgauge_analyze::summary::{CapacitySearch, CapacitySummary};
@@ -272,6 +272,17 @@ pub fn parts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
     parts
         .filter_map(|(name, text)| Some((name, text?)))
         .collect()
+}
+
+/// The loads with times from producer to consumer, by rising rate.
+pub(crate) fn times(summary: &CheckupSummary) -> impl Iterator<Item = &CheckupPoint> {
+    summary.idle.iter().chain(&summary.end_to_end)
+}
+
+/// `50 %`, or `idle` without load.
+pub(crate) fn share(point: &CheckupPoint) -> String {
+    let share = point.share.map(format::percent);
+    share.unwrap_or_else(|| "idle".to_owned())
 }
 
 /// `p99 2.10 ms with acks=1, 8.40 ms with acks=all at 206,000 records/s`.

@@ -3,7 +3,7 @@
 use kgauge_analyze::checkup::{
     BrokerSpeed, CheckupFact, CheckupFinding, Practice, SettingDeviation,
 };
-use kgauge_results::run::{LogDirCensus, SkippedPart, UnreadFact};
+use kgauge_results::run::{CAPACITY_SHARES, LogDirCensus, SkippedPart, UnreadFact};
 
 use super::*;
 
@@ -59,6 +59,7 @@ fn census() -> ClusterCensus {
 pub(crate) fn checkup() -> CheckupSummary {
     let point = |value: &str, p99_ms: f64| CheckupPoint {
         value: value.to_owned(),
+        share: None,
         planned_per_s: Some(206_000.0),
         records_per_s: 206_000.0,
         kept_rate: true,
@@ -95,9 +96,10 @@ pub(crate) fn checkup() -> CheckupSummary {
         before: census(),
         after: None,
         idle: Some(point("", 3.4)),
-        end_to_end: [41_200.0, 206_000.0, 309_000.0, 370_800.0]
-            .map(|rate| CheckupPoint {
-                planned_per_s: Some(rate),
+        end_to_end: CAPACITY_SHARES
+            .map(|share| CheckupPoint {
+                share: Some(share),
+                planned_per_s: Some(412_000.0 * share),
                 ..point("", 8.0)
             })
             .to_vec(),
