@@ -1,6 +1,6 @@
 //! `cargo xtask checkup-check`: `kgauge checkup` on Apache Kafka with three brokers and planted faults: a slow broker,
-//! a quota, a default replication of 1. Each must be found and named. Then Ctrl-C at random moments: nothing may be
-//! left.
+//! a quota, a default replication of 1. Each must be found and named. A broker that stops during the load must end the
+//! load. Then Ctrl-C at random moments: nothing may be left.
 
 use std::fs;
 use std::sync::Arc;
@@ -34,6 +34,12 @@ const SETTINGS: &str = "brokers=3,default.replication.factor=1,offsets.topic.rep
 const TIME_MAX: Duration = Duration::from_secs(1_200);
 /// After Ctrl-C, a checkup ends within this time.
 const END_MAX: Duration = Duration::from_secs(30);
+/// The broker that stops.
+const STOPPED: u16 = 3;
+/// It stops when the load has run for this number of seconds.
+const LOAD_S: usize = 8;
+/// The checkup ends within this time then.
+const GUARD_MAX: Duration = Duration::from_secs(120);
 /// A stop comes at the latest after this time.
 const STOP_MAX_MS: u64 = 60_000;
 
@@ -64,7 +70,7 @@ pub(crate) fn run(options: &CheckupOptions) -> Result<bool> {
     remark(&format!("Kafka {}: starting 3 brokers", kafka::RELEASE));
     let spec = KafkaSpec::parse(&format!("{},{SETTINGS}", kafka::RELEASE));
     let spec = spec.map_err(|why| anyhow::anyhow!("{why}"))?;
-    let target = KafkaTarget::start(&spec, &setup(folder.path()), &stop::interrupt())?;
+    let mut target = KafkaTarget::start(&spec, &setup(folder.path()), &stop::interrupt())?;
     let servers = target.config().servers();
     set_quota(&servers)?;
     let pid = target.processes().into_iter().find_map(|process| {
@@ -74,9 +80,10 @@ pub(crate) fn run(options: &CheckupOptions) -> Result<bool> {
     let slow = SlowProcess::start(pid.context("the slow broker has no process")?)?;
     let found = check_findings(&kgauge, &servers, &options.budget)?;
     drop(slow);
+    let guarded = check_guard(&kgauge, &mut target)?;
     let clean = check_stops(&kgauge, &target, options)?;
     target.stop()?;
-    Ok(found && clean)
+    Ok(found && guarded && clean)
 }
 
 fn set_quota(servers: &str) -> Result<()> {
@@ -139,6 +146,59 @@ fn check_findings(kgauge: &Kgauge<'_>, servers: &str, budget: &str) -> Result<bo
     }
     print_line(&format!("the checkup took {took} s"));
     Ok(planted.iter().all(|(_, place)| place.is_some()))
+}
+
+/// A broker with replicas of somebody's topic stops during the load.
+fn check_guard(kgauge: &Kgauge<'_>, target: &mut KafkaTarget) -> Result<bool> {
+    let servers = target.config().servers();
+    create_orders(&servers)?;
+    let arguments = [
+        "checkup", "--target", &servers, "--yes", "--budget", "3 min", "--out", "guarded",
+    ];
+    let running = kgauge.start("guarded", &arguments)?;
+    running.reaches(&kgauge.folder.join("guarded"), LOAD_S)?;
+    target.pause_broker(STOPPED)?;
+    let start = Instant::now();
+    let ended = running.running.wait(GUARD_MAX);
+    target.resume_broker(STOPPED)?;
+    let status = ended?.context("the checkup did not end although a broker had stopped")?;
+    let text = running.text();
+    let is_guarded = status.code() == Some(3) && text.contains("to protect the cluster");
+    let left = left_topics(target)?;
+    print_line(&format!(
+        "broker {STOPPED} stopped: {status} after {} s, {}, {} topics left",
+        start.elapsed().as_secs(),
+        match is_guarded {
+            true => "to protect the cluster",
+            false => "FOR ANOTHER REASON",
+        },
+        left.len()
+    ));
+    if !is_guarded {
+        remark(&text);
+    }
+    Ok(is_guarded && left.is_empty())
+}
+
+/// Somebody's topic, with replicas on all brokers.
+fn create_orders(servers: &str) -> Result<()> {
+    let release = tools(kafka::RELEASE)?;
+    let tools = Tools {
+        release: &release,
+        servers: servers.to_owned(),
+        alive: &|| Ok(()),
+    };
+    let arguments = [
+        "--create",
+        "--topic",
+        "orders",
+        "--partitions",
+        "6",
+        "--replication-factor",
+        "3",
+    ];
+    let finished = tools.call(KafkaScript::TOPICS, &arguments)?.run()?;
+    finished.success().map(drop)
 }
 
 /// Ctrl-C at random moments; what is on the cluster after each.
