@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kgauge_client::admin::OffsetsError;
 use kgauge_load::{LoadOutcome, LoadProgress, Outage, OutageChange, OutageKind};
-use kgauge_results::run::{EventKind, OutageCause, RepeatKey};
+use kgauge_results::run::{EventKind, OutageCause, RepeatKey, TopicFacts};
 use kgauge_scenario::format::seconds;
 use kgauge_scenario::{FlowPlan, TargetKind, Trial};
 
@@ -47,6 +47,35 @@ pub(crate) fn report_outages(
             }
         };
         session.event(Some((key, at_ns)), kind);
+        session.observer.observe(&RunEvent::Outage(&words));
+    }
+}
+
+/// Says which brokers answer again although the load ended before they did: those that still lead partitions of the
+/// topic have answered the questions after it.
+pub(crate) fn report_answers_after(
+    session: &mut Session<'_>,
+    facts: &TopicFacts,
+    key: RepeatKey,
+    load: &LoadOutcome,
+) {
+    for outage in &load.outages {
+        let mut partitions = 0..i32::try_from(facts.partitions).unwrap_or(i32::MAX);
+        let cluster = &mut session.cluster;
+        let leads = |partition: i32| {
+            let leader = cluster.leader(&facts.name, partition);
+            leader.is_ok_and(|leader| leader.broker_id == outage.broker)
+        };
+        if !partitions.any(leads) {
+            continue;
+        }
+        let kind = EventKind::BrokerBack {
+            broker: outage.broker,
+            address: outage.address.clone(),
+            since_ns: outage.since_ns,
+        };
+        session.event(Some((key, load.end_ns)), kind);
+        let words = format!("{} answers again, after the load.", name(outage));
         session.observer.observe(&RunEvent::Outage(&words));
     }
 }

@@ -56,6 +56,9 @@ pub(crate) fn repeat(
     let may_follow = ended == RepeatEnd::Complete;
     let (topic, unknown) = count(&mut session.cluster, facts, &before, outcome, may_follow);
     let unknown = unknown.map(|error| outages::offsets_unknown(&error));
+    if may_follow && unknown.is_none() {
+        outages::report_answers_after(session, facts, key, outcome);
+    }
     let end = measured.end(ended, unknown.as_ref());
     let mut flows = flow_records(session, trial, outcome, &measured.cpu.drivers);
     let hold = (outcome.hold_start_ns, outcome.hold_end_ns);

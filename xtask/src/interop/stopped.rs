@@ -91,8 +91,8 @@ fn check_report(log: &mut Transcript, kgauge: &Kgauge<'_>, folder: &Path) -> Res
         .run_any(kgauge.call(&["report", dir]))?
         .ended_with(CUT_SHORT)?;
     ensure!(
-        text.stdout.contains("cut short"),
-        "the table does not say cut short"
+        text.stdout.contains("this run did not finish"),
+        "the table does not say that the run did not finish"
     );
     let page = fs::read_to_string(folder.join("report.html"))?;
     ensure!(
