@@ -140,7 +140,9 @@ impl TerminalObserver {
             }
             RunEvent::LoadJudged(judgement) => {
                 let bounds = CapacityBounds::from(judgement.strict);
-                remark(&text::capacity::judged(judgement.load, bounds));
+                let judged = text::capacity::judged(judgement.load, bounds);
+                let count = self.line.as_ref().map_or("", |line| &line.step.count);
+                remark(format!("{count} {judged}").trim_start());
             }
             RunEvent::RepeatEnds(_) => {
                 if let Some(result) = self.line.as_ref().and_then(ProgressLine::result) {
@@ -247,7 +249,8 @@ impl ProgressLine {
         let name = [step.count.as_str(), &step.scenario, &step.value];
         let name: Vec<&str> = name.into_iter().filter(|part| !part.is_empty()).collect();
         let (name, rates) = (name.join(" "), self.hold.words()?);
-        Some(format!("{name}, {}: {rates}", step.repeat))
+        // The load of a search is shown with its verdict.
+        (!step.repeat.is_empty()).then(|| format!("{name}, {}: {rates}", step.repeat))
     }
 }
 
@@ -399,11 +402,20 @@ impl StepLabel {
     fn of(step: &RunStep<'_>) -> Self {
         let trial = step.trial;
         let values = trial.factors.iter().map(|(_, value)| value.as_str());
+        let index = step.index + 1;
+        let (count, repeat) = match step.count {
+            Some(count) => (
+                format!("[{index}/{count}]"),
+                format!("repeat {} of {}", step.step.repeat + 1, trial.repeats),
+            ),
+            None if trial.search.is_some() => (format!("[{index}]"), "full speed".to_owned()),
+            None => (format!("[{index}]"), String::new()),
+        };
         Self {
-            count: format!("[{}/{}]", step.index + 1, step.count),
+            count,
             scenario: trial.scenario.clone(),
             value: values.collect::<Vec<_>>().join(", "),
-            repeat: format!("repeat {} of {}", step.step.repeat + 1, trial.repeats),
+            repeat,
         }
     }
 

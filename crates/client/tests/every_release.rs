@@ -191,6 +191,8 @@ fn offsets(given: &Given, cluster: &mut Cluster, topic: &str) {
         starts.iter().zip(&ends).all(|(start, end)| start <= end),
         "{version}: {starts:?} {ends:?}"
     );
+    // A single replica has no followers to wait for.
+    assert_eq!(cluster.log_end_offsets(topic).unwrap(), ends, "{version}");
     let missing = cluster.end_offsets("kgauge-no-such-topic").unwrap_err();
     assert!(
         missing.to_string().contains("UNKNOWN_TOPIC_OR_PARTITION"),

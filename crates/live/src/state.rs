@@ -198,7 +198,7 @@ impl LiveRunState {
             of: run.frame.plan.as_ref().map_or(1, |plan| plan.trials.len()),
             repeat: place.step.repeat + 1,
             repeats: trial.repeats,
-            step: (place.index + 1, place.count),
+            step: (place.index + 1, place.count.unwrap_or(place.index + 1)),
         };
         run.at = Some(at.clone());
         state.now.trial = Some(at);

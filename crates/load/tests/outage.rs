@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use kgauge_broker::cluster::Endpoint;
 use kgauge_broker::fault::{InjectedFault, RequestFault};
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster as Broker};
@@ -32,6 +33,10 @@ struct Bench {
 
 impl Bench {
     fn new(nodes: u16) -> Self {
+        Self::with_replicas(nodes, 1)
+    }
+
+    fn with_replicas(nodes: u16, replicas: i16) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let nodes = Broker::start(ClusterConfig::new(dir.path()).with_nodes(nodes)).unwrap();
         let client = ClientConfig::from_servers(&nodes.bootstrap_servers()).unwrap();
@@ -39,7 +44,7 @@ impl Bench {
         let topic = TopicSpec {
             name: "outage".to_owned(),
             partitions: PARTITIONS as i32,
-            replication_factor: 1,
+            replication_factor: replicas,
             configs: Vec::new(),
         };
         cluster.create_topic(&topic).unwrap();
@@ -234,4 +239,26 @@ fn an_interrupt_ends_a_load_on_a_dead_cluster_at_once() {
     let waited = raised_at.unwrap().elapsed();
     assert!(waited < Duration::from_secs(10), "{waited:?}");
     every_record_has_a_fate(&outcome);
+}
+
+#[test]
+fn what_a_leader_has_acked_is_in_its_log_although_no_follower_has_it() {
+    let mut bench = Bench::with_replicas(2, 2);
+    let [one, other] = [1, 2].map(|node| Endpoint::Node(NodeId(node)));
+    bench.nodes.cut(one, other);
+    bench.nodes.cut(other, one);
+    let FlowPlan::Produce(mut flow) = writers() else {
+        unreachable!("it produces");
+    };
+    flow.settings.acks = Acks::Leader;
+    let (outcome, ..) = bench.run(vec![FlowPlan::Produce(flow)], 1, |_, _, _| {});
+    let mut cluster = Cluster::bootstrap(bench.client.clone()).unwrap();
+    let sum = |ends: Vec<i64>| u64::try_from(ends.iter().sum::<i64>()).unwrap();
+    let acked = outcome.flows[0].totals.acked;
+    assert!(acked > 100, "{acked}");
+    assert_eq!(sum(cluster.log_end_offsets("outage").unwrap()), acked);
+    assert!(
+        sum(cluster.end_offsets("outage").unwrap()) < acked,
+        "followers are behind"
+    );
 }

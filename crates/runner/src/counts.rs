@@ -21,9 +21,8 @@ pub(crate) fn count(
     let totals = || load.flows.iter().map(|flow| flow.totals);
     let markers: u64 = totals().map(|totals| totals.markers).sum();
     let acked = markers + totals().map(|totals| totals.acked).sum::<u64>();
-    let trails = facts.replication_factor > 1 || markers > 0;
-    let patience = match trails && may_follow && load.outages.is_empty() {
-        true => FOLLOW_MAX,
+    let patience = match markers > 0 && may_follow && load.outages.is_empty() {
+        true => MARKERS_MAX,
         false => Duration::ZERO,
     };
     if !load.outages.is_empty() {
@@ -31,18 +30,18 @@ pub(crate) fn count(
         // words.
         let _ = cluster.refresh(&[&facts.name]);
     }
-    let after = ends_once_followed(cluster, &facts.name, before, acked, patience);
+    let after = ends_with_acked(cluster, &facts.name, before, acked, patience);
     let topic = topic_record(cluster, facts, before, after.as_deref().ok());
     (topic, after.err())
 }
 
-/// How long followers may take to have what was acked, before the brokers' counts are taken as they are.
-const FOLLOW_MAX: Duration = Duration::from_secs(10);
+/// How long the markers of transactions may take to be written, before the brokers' counts are taken as they are.
+const MARKERS_MAX: Duration = Duration::from_secs(10);
 
-/// A topic's end offsets, once they hold what was acked. Brokers tell the high watermark, which with acks=1
-/// trails the acks until the followers have the records; and the markers of a transaction are written
-/// after its coordinator has answered.
-fn ends_once_followed(
+/// A topic's end offsets, once they hold what was acked. The ends of the leaders' logs count: with acks=1, the high
+/// watermark trails the acks until the followers have the records. The markers of a transaction are written after its
+/// coordinator has answered.
+fn ends_with_acked(
     cluster: &mut Cluster,
     topic: &str,
     before: &[i64],
@@ -51,17 +50,29 @@ fn ends_once_followed(
 ) -> Result<Vec<i64>, OffsetsError> {
     let deadline = Instant::now() + patience;
     loop {
-        let after = cluster.end_offsets(topic)?;
-        let written: i64 = after
-            .iter()
-            .zip(before)
-            .map(|(end, begin)| end - begin)
-            .sum();
-        if u64::try_from(written).unwrap_or(0) >= acked || Instant::now() >= deadline {
+        let after = ends(cluster, topic)?;
+        if written(&after, before) >= acked || Instant::now() >= deadline {
             return Ok(after);
         }
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// The ends of the leaders' logs; of brokers that keep them to themselves, the high watermarks.
+pub(crate) fn ends(cluster: &mut Cluster, topic: &str) -> Result<Vec<i64>, OffsetsError> {
+    let readable = cluster.end_offsets(topic)?;
+    let of_logs = cluster.log_end_offsets(topic).unwrap_or_default();
+    let end = |(index, readable): (usize, i64)| match of_logs.get(index) {
+        Some(of_log) => readable.max(*of_log),
+        None => readable,
+    };
+    Ok(readable.into_iter().enumerate().map(end).collect())
+}
+
+fn written(after: &[i64], before: &[i64]) -> u64 {
+    let partitions = after.iter().zip(before);
+    let written: i64 = partitions.map(|(end, begin)| end - begin).sum();
+    u64::try_from(written).unwrap_or(0)
 }
 
 fn topic_record(

@@ -110,8 +110,8 @@ pub struct RunStep<'a> {
     pub step: RepeatStep,
     /// Its position among what is left to do, from 0.
     pub index: usize,
-    /// How many are left to do.
-    pub count: usize,
+    /// How many are left to do; unknown in a search.
+    pub count: Option<usize>,
 }
 
 /// Where the load of a repeat is.

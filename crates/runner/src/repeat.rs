@@ -14,7 +14,7 @@ use kgauge_scenario::{FlowPlan, Share, Trial};
 
 use crate::broker_sources;
 use crate::checkup::ActiveCheckup;
-use crate::counts::count;
+use crate::counts::{count, ends};
 use crate::cpu::CpuTrack;
 use crate::drivers::{self, DriverTrack};
 use crate::error::{OrRunError, RunError, in_one_line};
@@ -45,7 +45,7 @@ pub(crate) fn repeat(
         trial: trial.index,
         repeat: share.repeat,
     };
-    let before = session.cluster.end_offsets(&facts.name);
+    let before = ends(&mut session.cluster, &facts.name);
     let before = before.map_err(|error| outages::offsets_unknown(&error))?;
     let folder = begin(session, key)?;
     let started_unix_ms = unix_ms();

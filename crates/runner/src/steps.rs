@@ -17,8 +17,8 @@ pub(crate) struct NextStep {
     pub(crate) step: RepeatStep,
     /// Its position in the run, from 0.
     pub(crate) index: usize,
-    /// The number of steps of the run, as far as they are known.
-    pub(crate) count: usize,
+    /// The number of steps of the run; unknown while a search asks for more.
+    pub(crate) count: Option<usize>,
     /// Whether another trial follows.
     pub(crate) is_last: bool,
 }
@@ -84,7 +84,7 @@ impl StepSource {
         NextStep {
             step,
             index,
-            count: self.started + self.left(),
+            count: (self.search.is_none()).then(|| self.started + self.left()),
             is_last: next.is_none_or(|next| next.trial != step.trial),
         }
     }

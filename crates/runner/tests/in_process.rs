@@ -120,7 +120,11 @@ impl Observer for Recorder {
         let name = match event {
             RunEvent::Remark(message) => format!("remark {message}"),
             RunEvent::Announced(run) => format!("announced {}", run.steps.len()),
-            RunEvent::StepBegins(step) => format!("step {} of {}", step.index + 1, step.count),
+            RunEvent::StepBegins(step) => format!(
+                "step {} of {}",
+                step.index + 1,
+                step.count.unwrap_or_default()
+            ),
             RunEvent::Activity(activity) => activity.to_string(),
             RunEvent::RepeatBegins(key) => {
                 self.repeats += 1;

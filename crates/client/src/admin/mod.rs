@@ -23,6 +23,6 @@ pub use create_topics::{CreateTopicError, TopicSpec};
 pub use delete_groups::DeleteGroupError;
 pub use delete_topics::DeleteTopicError;
 pub use log_dirs::{LogDir, LogDirPartition, LogDirsError};
-pub use offsets::{OffsetAt, OffsetsError};
+pub use offsets::{EndOf, OffsetAt, OffsetsError};
 pub use producer_id::{ProducerId, ProducerIdError};
-pub use replica_ends::{EndOf, ReplicaEnd};
+pub use replica_ends::ReplicaEnd;

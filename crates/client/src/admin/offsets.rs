@@ -18,6 +18,8 @@ pub enum OffsetAt {
     Earliest,
     /// One after the last readable record: the high watermark.
     Latest,
+    /// One after the last record in the leader's log, whether followers have it or not.
+    LogEnd,
     /// The first record at or after a time in milliseconds since 1970. Brokers before 0.10.1 do not know records'
     /// times: they return the start of the last segment that was written before that time.
     TimestampMs(i64),
@@ -27,9 +29,37 @@ impl OffsetAt {
     /// Kafka encodes the ends of a log as negative times.
     fn timestamp(self) -> i64 {
         match self {
-            OffsetAt::Latest => -1,
+            OffsetAt::Latest | OffsetAt::LogEnd => -1,
             OffsetAt::Earliest => -2,
             OffsetAt::TimestampMs(ms) => ms,
+        }
+    }
+
+    /// What of the leader's log counts.
+    fn end_of(self) -> EndOf {
+        match self {
+            OffsetAt::LogEnd => EndOf::Log,
+            OffsetAt::Earliest | OffsetAt::Latest | OffsetAt::TimestampMs(_) => EndOf::Readable,
+        }
+    }
+}
+
+/// The kind of end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndOf {
+    /// The high watermark, up to which consumers may read. Only a partition's leader returns it.
+    Readable,
+    /// The end of the broker's own log. A follower's is behind its leader's by the records that it has not fetched yet.
+    Log,
+}
+
+impl EndOf {
+    /// Consumers send replica id -1. To -2, a debugging consumer, each replica returns the end of its own log, in every
+    /// release since 0.8: Kafka's tool that compares replicas does the same.
+    pub(super) fn replica_id(self) -> i32 {
+        match self {
+            EndOf::Readable => -1,
+            EndOf::Log => -2,
         }
     }
 }
@@ -95,6 +125,12 @@ impl Cluster {
         self.offsets(topic, OffsetAt::Latest)
     }
 
+    /// The end of every leader's log, by partition index: with acks=1 it is ahead of [`Cluster::end_offsets`] until the
+    /// followers have caught up.
+    pub fn log_end_offsets(&mut self, topic: &str) -> Result<Vec<i64>, OffsetsError> {
+        self.offsets(topic, OffsetAt::LogEnd)
+    }
+
     /// The start of every partition of a topic, by partition index.
     pub fn earliest_offsets(&mut self, topic: &str) -> Result<Vec<i64>, OffsetsError> {
         self.offsets(topic, OffsetAt::Earliest)
@@ -148,8 +184,7 @@ impl Cluster {
                 ..ListOffsetsPartition::default()
             };
             let request = ListOffsetsRequest {
-                // -1: not a replica.
-                replica_id: -1,
+                replica_id: at.end_of().replica_id(),
                 topics: vec![ListOffsetsTopic {
                     name: topic.into(),
                     partitions: partitions.iter().map(query).collect(),

@@ -6,28 +6,8 @@ use kgauge_wire::messages::list_offsets::{
     ListOffsetsPartition, ListOffsetsPartitionResponse, ListOffsetsTopic,
 };
 
-use super::offsets::response_offset;
+use super::offsets::{EndOf, response_offset};
 use crate::cluster::{Cluster, ClusterError};
-
-/// The kind of end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EndOf {
-    /// The high watermark, up to which consumers may read. Only a partition's leader returns it.
-    Readable,
-    /// The end of the broker's own log. A follower's is behind its leader's by the records that it has not fetched yet.
-    Log,
-}
-
-impl EndOf {
-    /// Consumers send replica id -1. To -2, a debugging consumer, each replica returns the end of its own log, in every
-    /// release since 0.8: Kafka's tool that compares replicas does the same.
-    fn replica_id(self) -> i32 {
-        match self {
-            EndOf::Readable => -1,
-            EndOf::Log => -2,
-        }
-    }
-}
 
 /// The end of one partition on the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -177,7 +177,7 @@ fn list(names: &AnswerNames, answer: &ScenarioAnswer, trials: &[&TrialSummary]) 
     let mut doubts = answer.doubts.iter();
     let not_steady = doubts.any(|doubt| doubt.cause == AnswerDoubtCause::NotSteady);
     let doubt = match not_steady {
-        true => "Inconclusive, the target was not steady (use a longer warm-up limit and hold): ",
+        true => "Inconclusive, the target was not steady (warm up and hold longer): ",
         false => "",
     };
     let measured = trials.iter().filter(|trial| trial.repeats_measured > 0);

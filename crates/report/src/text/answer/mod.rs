@@ -206,7 +206,7 @@ fn doubt(answer: &ScenarioAnswer, trial: &TrialSummary) -> Option<String> {
         let mut flows = trial.flows.iter();
         let what = flows.find_map(super::warning::steadiness);
         return Some(format!(
-            "the target {} (use a longer warm-up limit and hold)",
+            "the target {} (warm up and hold longer)",
             what.unwrap_or("was not steady")
         ));
     }
