@@ -42,6 +42,10 @@ fn load(rate: f64, reason: LoadReason, values_ms: &[f64]) -> MeasuredLoad {
 }
 
 fn summary(loads: Vec<MeasuredLoad>) -> Summary {
+    summary_of(loads, SearchEnd::Found)
+}
+
+fn summary_of(loads: Vec<MeasuredLoad>, end: SearchEnd) -> Summary {
     let mut made = Made::begin(SEARCHED);
     let run = SearchRun {
         trial: 0,
@@ -51,7 +55,7 @@ fn summary(loads: Vec<MeasuredLoad>) -> Summary {
             confirms_lower_first: true,
         }),
         loads,
-        end: Some(SearchEnd::Found),
+        end: Some(end),
         took_ns: 90_000_000_000,
     };
     let record = SearchRecord {
@@ -98,6 +102,8 @@ fn bounds_follow_from_the_windows_that_count() {
 fn a_goal_that_no_rate_keeps_is_missed_and_a_search_without_bounds_is_inconclusive() {
     let status = |loads| summary(loads).status;
     let broken = load(1_000.0, LoadReason::Bracket, &[30.0]);
-    assert_eq!(status(vec![broken]), Status::GoalMissed);
+    assert_eq!(status(vec![broken.clone()]), Status::GoalMissed);
+    let early = summary_of(vec![broken], SearchEnd::Budget);
+    assert_eq!(early.status, Status::GoalUndecided, "a lower rate may hold");
     assert_eq!(status(Vec::new()), Status::GoalUndecided);
 }

@@ -10,7 +10,7 @@ use crate::text::series::{self, SeriesText};
 use crate::view::{AnswerBar, AnswerPicture, ReportView, ScenarioView, TrialView};
 
 /// Bytes that charts may take, so that a page can be sent by mail.
-const CHART_BYTES_MAX: usize = 750_000;
+const CHART_BYTES_MAX: usize = 700_000;
 /// Further bytes for notes and for what is said instead of charts.
 const NOTES_BYTES_MAX: usize = 100_000;
 

@@ -36,7 +36,7 @@ use super::{
     TargetSummary, TrialSummary, Warning, WarningKind,
 };
 use kgauge_results::folder::RunRead;
-use kgauge_results::run::{BuildRecord, RepeatOutcome, RunStatus, TargetRecord};
+use kgauge_results::run::{BuildRecord, RepeatOutcome, RunStatus, SearchEnd, TargetRecord};
 
 pub(super) fn summary(run: &RunRead) -> Summary {
     let target = target_summary(run);
@@ -199,16 +199,18 @@ fn is_about_loss(warning: &Warning) -> bool {
     )
 }
 
-/// A search found no rate that keeps the goals, and one that breaks them.
+/// A search came to its end, and no rate keeps the goals.
 fn no_rate_holds(capacity: &CapacitySummary) -> bool {
-    let mut bounds = capacity.searches.iter().map(|one| one.strict);
-    bounds.any(|one| one.lower.is_none() && one.upper.is_some())
+    capacity.searches.iter().any(|one| {
+        let is_found = one.end == Some(SearchEnd::Found);
+        is_found && one.strict.lower.is_none() && one.strict.upper.is_some()
+    })
 }
 
-/// A search ended without any bound.
+/// A search ended before it found a rate that keeps the goals.
 fn no_rate_is_known(capacity: &CapacitySummary) -> bool {
-    let mut bounds = capacity.searches.iter().map(|one| one.strict);
-    bounds.any(|one| one.lower.is_none() && one.upper.is_none())
+    let mut searches = capacity.searches.iter();
+    searches.any(|one| one.strict.lower.is_none()) && !no_rate_holds(capacity)
 }
 
 /// A goal without a figure is no success.

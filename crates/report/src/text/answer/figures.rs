@@ -180,6 +180,12 @@ fn list(names: &AnswerNames, answer: &ScenarioAnswer, trials: &[&TrialSummary]) 
         true => "Inconclusive, the target was not steady (warm up and hold longer): ",
         false => "",
     };
+    // Figures that answer nothing are in the table.
+    let listed_max = if not_steady {
+        LISTED_MAX / 2
+    } else {
+        LISTED_MAX
+    };
     let measured = trials.iter().filter(|trial| trial.repeats_measured > 0);
     let text = |with_interval: bool| {
         let items = measured.clone().filter_map(|trial| {
@@ -187,8 +193,8 @@ fn list(names: &AnswerNames, answer: &ScenarioAnswer, trials: &[&TrialSummary]) 
             Some(format!("{}: {figure}", names.label(trial.index)))
         });
         let mut items: Vec<String> = items.collect();
-        let more = items.len().saturating_sub(LISTED_MAX);
-        items.truncate(LISTED_MAX);
+        let more = items.len().saturating_sub(listed_max);
+        items.truncate(listed_max);
         items.extend((more > 0).then(|| format!("and {more} more")));
         format!("{doubt}{}.", items.join("; "))
     };
