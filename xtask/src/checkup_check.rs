@@ -9,7 +9,6 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use kgauge_client::Cluster;
 use kgauge_target::TargetRole;
 use kgauge_target::kafka::{KafkaSpec, KafkaTarget};
 use rustix::process::{Pid, Signal, kill_process};
@@ -17,7 +16,7 @@ use serde_json::Value;
 
 use crate::built::ProgramOption;
 use crate::kafka::{KafkaScript, Tools, poll, setup, tools};
-use crate::kgauge::Kgauge;
+use crate::kgauge::{Background, Kgauge};
 use crate::say::{print_line, remark};
 use crate::{kafka, stop};
 
@@ -28,6 +27,11 @@ const RUNS: Duration = Duration::from_millis(20);
 const RESTS: Duration = Duration::from_millis(80);
 /// The quota, in bytes per second and broker.
 const QUOTA: &str = "2000000";
+const QUOTA_KEY: &str = "producer_byte_rate";
+/// Somebody's topic.
+const ORDERS: &str = "orders";
+/// The exit status after Ctrl-C.
+const INTERRUPTED: i32 = 130;
 /// The settings of the cluster.
 const SETTINGS: &str = "brokers=3,default.replication.factor=1,offsets.topic.replication.factor=3";
 /// No checkup takes longer.
@@ -71,29 +75,54 @@ pub(crate) fn run(options: &CheckupOptions) -> Result<bool> {
     let spec = KafkaSpec::parse(&format!("{},{SETTINGS}", kafka::RELEASE));
     let spec = spec.map_err(|why| anyhow::anyhow!("{why}"))?;
     let mut target = KafkaTarget::start(&spec, &setup(folder.path()), &stop::interrupt())?;
-    let servers = target.config().servers();
-    set_quota(&servers)?;
+    let release = tools(kafka::RELEASE)?;
+    let tools = Tools {
+        release: &release,
+        servers: target.config().servers(),
+        alive: &|| Ok(()),
+    };
+    set_quota(&tools)?;
     let pid = target.processes().into_iter().find_map(|process| {
         let is_slow = process.role == TargetRole::Broker(SLOW);
         is_slow.then_some(process.pid)
     });
     let slow = SlowProcess::start(pid.context("the slow broker has no process")?)?;
-    let found = check_findings(&kgauge, &servers, &options.budget)?;
+    let found = check_findings(&kgauge, &tools.servers, &options.budget)?;
     drop(slow);
-    let guarded = check_guard(&kgauge, &mut target)?;
-    let clean = check_stops(&kgauge, &target, options)?;
+    let guarded = check_guard(&kgauge, &mut target, &tools)?;
+    let clean = check_stops(&kgauge, &tools, options)?;
     target.stop()?;
     Ok(found && guarded && clean)
 }
 
-fn set_quota(servers: &str) -> Result<()> {
-    let release = tools(kafka::RELEASE)?;
-    let tools = Tools {
-        release: &release,
-        servers: servers.to_owned(),
-        alive: &|| Ok(()),
-    };
-    let quota = format!("producer_byte_rate={QUOTA}");
+/// What a tool of Kafka prints: the check sees the cluster without kgauge's client.
+fn printed(tools: &Tools<'_>, script: KafkaScript, arguments: &[&str]) -> Result<String> {
+    let finished = tools.call(script, arguments)?.run()?;
+    Ok(finished.success()?.stdout)
+}
+
+/// What is on the cluster that this check did not put there: topics, groups, quotas.
+fn leftovers(tools: &Tools<'_>) -> Result<Vec<String>> {
+    let mut left = Vec::new();
+    for (kind, script) in [
+        ("topic", KafkaScript::TOPICS),
+        ("group", KafkaScript::GROUPS),
+    ] {
+        let names = printed(tools, script, &["--list"])?;
+        let names = names.lines().map(str::trim);
+        let others = names.filter(|name| !name.is_empty() && *name != ORDERS);
+        left.extend(others.map(|name| format!("{kind} {name}")));
+    }
+    let quotas = ["--describe", "--entity-type", "clients"];
+    let quotas = printed(tools, KafkaScript::CONFIGS, &quotas)?;
+    let quotas = quotas.lines().map(str::trim);
+    let others = quotas.filter(|line| !line.is_empty() && !line.contains(QUOTA_KEY));
+    left.extend(others.map(|line| format!("quota {line}")));
+    Ok(left)
+}
+
+fn set_quota(tools: &Tools<'_>) -> Result<()> {
+    let quota = format!("{QUOTA_KEY}={QUOTA}");
     let arguments = [
         "--alter",
         "--add-config",
@@ -102,8 +131,7 @@ fn set_quota(servers: &str) -> Result<()> {
         "clients",
         "--entity-default",
     ];
-    let finished = tools.call(KafkaScript::CONFIGS, &arguments)?.run()?;
-    finished.success().map(drop)
+    printed(tools, KafkaScript::CONFIGS, &arguments).map(drop)
 }
 
 /// The planted faults and what the findings have of them.
@@ -149,13 +177,9 @@ fn check_findings(kgauge: &Kgauge<'_>, servers: &str, budget: &str) -> Result<bo
 }
 
 /// A broker with replicas of somebody's topic stops during the load.
-fn check_guard(kgauge: &Kgauge<'_>, target: &mut KafkaTarget) -> Result<bool> {
-    let servers = target.config().servers();
-    create_orders(&servers)?;
-    let arguments = [
-        "checkup", "--target", &servers, "--yes", "--budget", "3 min", "--out", "guarded",
-    ];
-    let running = kgauge.start("guarded", &arguments)?;
+fn check_guard(kgauge: &Kgauge<'_>, target: &mut KafkaTarget, tools: &Tools<'_>) -> Result<bool> {
+    create_orders(tools)?;
+    let running = start_checkup(kgauge, tools, "guarded")?;
     running.reaches(&kgauge.folder.join("guarded"), LOAD_S)?;
     target.pause_broker(STOPPED)?;
     let start = Instant::now();
@@ -164,15 +188,15 @@ fn check_guard(kgauge: &Kgauge<'_>, target: &mut KafkaTarget) -> Result<bool> {
     let status = ended?.context("the checkup did not end although a broker had stopped")?;
     let text = running.text();
     let is_guarded = status.code() == Some(3) && text.contains("to protect the cluster");
-    let left = left_topics(target)?;
+    let left = leftovers(tools)?;
     print_line(&format!(
-        "broker {STOPPED} stopped: {status} after {} s, {}, {} topics left",
+        "broker {STOPPED} stopped: {status} after {} s, {}, left: {}",
         start.elapsed().as_secs(),
         match is_guarded {
             true => "to protect the cluster",
             false => "FOR ANOTHER REASON",
         },
-        left.len()
+        left_text(&left)
     ));
     if !is_guarded {
         remark(&text);
@@ -180,34 +204,43 @@ fn check_guard(kgauge: &Kgauge<'_>, target: &mut KafkaTarget) -> Result<bool> {
     Ok(is_guarded && left.is_empty())
 }
 
+fn start_checkup(kgauge: &Kgauge<'_>, tools: &Tools<'_>, out: &str) -> Result<Background> {
+    let arguments = [
+        "checkup",
+        "--target",
+        &tools.servers,
+        "--yes",
+        "--budget",
+        "3 min",
+        "--out",
+        out,
+    ];
+    kgauge.start(out, &arguments)
+}
+
+fn left_text(left: &[String]) -> String {
+    match left {
+        [] => "nothing".to_owned(),
+        some => some.join(", "),
+    }
+}
+
 /// Somebody's topic, with replicas on all brokers.
-fn create_orders(servers: &str) -> Result<()> {
-    let release = tools(kafka::RELEASE)?;
-    let tools = Tools {
-        release: &release,
-        servers: servers.to_owned(),
-        alive: &|| Ok(()),
-    };
+fn create_orders(tools: &Tools<'_>) -> Result<()> {
     let arguments = [
         "--create",
         "--topic",
-        "orders",
+        ORDERS,
         "--partitions",
         "6",
         "--replication-factor",
         "3",
     ];
-    let finished = tools.call(KafkaScript::TOPICS, &arguments)?.run()?;
-    finished.success().map(drop)
+    printed(tools, KafkaScript::TOPICS, &arguments).map(drop)
 }
 
 /// Ctrl-C at random moments; what is on the cluster after each.
-fn check_stops(
-    kgauge: &Kgauge<'_>,
-    target: &KafkaTarget,
-    options: &CheckupOptions,
-) -> Result<bool> {
-    let servers = target.config().servers();
+fn check_stops(kgauge: &Kgauge<'_>, tools: &Tools<'_>, options: &CheckupOptions) -> Result<bool> {
     let mut random = options.seed;
     let mut all_clean = true;
     for number in 1..=options.stops {
@@ -217,10 +250,7 @@ fn check_stops(
             .wrapping_add(1_442_695_040_888_963_407);
         let after = Duration::from_millis((random >> 33) % STOP_MAX_MS);
         let out = format!("stopped-{number}");
-        let arguments = [
-            "checkup", "--target", &servers, "--yes", "--budget", "3 min", "--out", &out,
-        ];
-        let running = kgauge.start(&out, &arguments)?;
+        let running = start_checkup(kgauge, tools, &out)?;
         let start = Instant::now();
         poll(after, || {
             ensure!(running.running.ended()?.is_none(), "{}", running.text());
@@ -231,25 +261,17 @@ fn check_stops(
         let Some(status) = running.running.wait(END_MAX)? else {
             bail!("the checkup did not end within {END_MAX:?} after Ctrl-C");
         };
-        let left = left_topics(target)?;
-        all_clean &= left.is_empty();
+        let left = leftovers(tools)?;
+        all_clean &= left.is_empty() && status.code() == Some(INTERRUPTED);
         print_line(&format!(
-            "stop {number} after {:.1} s: {status}, {} topics left {}",
+            "stop {number} after {:.1} s: {status}, left: {}",
             stopped_after.as_secs_f64(),
-            left.len(),
-            left.join(" ")
+            left_text(&left)
         ));
         // A stop before the run began leaves no folder.
         let _ = fs::remove_dir_all(kgauge.folder.join(&out));
     }
     Ok(all_clean)
-}
-
-fn left_topics(target: &KafkaTarget) -> Result<Vec<String>> {
-    let mut cluster = Cluster::bootstrap(target.config().clone())?;
-    let topics = cluster.all_topics()?.topics.into_iter();
-    let names = topics.map(|topic| topic.name);
-    Ok(names.filter(|name| name.starts_with("kgauge-")).collect())
 }
 
 /// A process that is stopped for most of the time, as under a CPU limit. Dropping it lets the process run.

@@ -33,7 +33,7 @@ pub struct CheckupSummary {
     pub idle: Option<CheckupPoint>,
     /// From producer to consumer at shares of the capacity, by rising rate.
     pub end_to_end: Vec<CheckupPoint>,
-    /// Values of `acks` at half of the capacity.
+    /// Values of `acks` at a quarter of the capacity, on replicated topics.
     pub acks: Vec<CheckupPoint>,
     /// Numbers of replicas at a quarter of the capacity.
     pub replication: Vec<CheckupPoint>,

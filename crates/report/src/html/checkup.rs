@@ -1,4 +1,4 @@
-//! The section of a checkup: the findings, the facts, and the figures of its parts.
+//! A checkup: its findings on the first screen, and a section with the facts and the figures of its parts.
 
 use kgauge_analyze::checkup::CheckupSummary;
 
@@ -17,13 +17,12 @@ const COLUMNS: [&str; 4] = [
     "End to end p99",
 ];
 
-/// Writes it; nothing for other runs.
+/// Writes the section; nothing for other runs.
 pub(super) fn write(page: &mut Markup, view: &ReportView) {
     let Some(summary) = view.checkup else {
         return;
     };
     write_section(page, "checkup", "", "Checkup", |page| {
-        write_findings(page, summary);
         let facts = words::facts(summary);
         write_list(page, &facts);
         let capacity = view.capacities.first();
@@ -37,7 +36,8 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
     });
 }
 
-fn write_findings(page: &mut Markup, summary: &CheckupSummary) {
+/// The three that matter most; the others are folded.
+pub(super) fn write_findings(page: &mut Markup, summary: &CheckupSummary) {
     if summary.findings.is_empty() {
         page.prose("p", &[("class", "lead")], "Nothing needs attention.");
         return;

@@ -11,7 +11,7 @@ use crate::format;
 use crate::text::checkup as words;
 
 /// The width of the names before facts.
-const NAME_COLUMNS: usize = 11;
+const NAME_COLUMNS: usize = 13;
 
 /// Writes the page.
 pub(super) fn write(
@@ -127,7 +127,7 @@ mod tests {
         let mut writer = Writer::new(TerminalStyle::default());
         write(&mut writer, &checkup(), Some(&capacity()));
         let text = writer.text();
-        assert!(text.lines().count() <= 32, "{text}");
+        assert!(text.lines().count() <= 34, "{text}");
         assert!(
             text.lines().all(|line| line.chars().count() <= 80),
             "{text}"

@@ -45,7 +45,7 @@ pub enum CheckupPart {
     Capacity,
     /// The time from producer to consumer at shares of the capacity.
     EndToEnd,
-    /// `acks` at half of the capacity.
+    /// `acks` at a quarter of the capacity, on replicated topics.
     Acks,
     /// Numbers of replicas at a quarter of the capacity.
     Replication,

@@ -225,7 +225,7 @@ impl ActiveCheckup {
             let brokers = self.facts.brokers.len();
             let why = if part != CheckupPart::Capacity && capacity.is_none() {
                 SkipCause::NoRate
-            } else if part == CheckupPart::Replication && brokers < 2 {
+            } else if matches!(part, CheckupPart::Acks | CheckupPart::Replication) && brokers < 2 {
                 SkipCause::OneBroker
             } else if self.started.elapsed() + needed > self.request.budget {
                 SkipCause::Budget

@@ -4,6 +4,9 @@ use kgauge_results::run::{CAPACITY_SHARES, CheckupLimits, CheckupPart};
 
 use super::lengths::PartLengths;
 
+/// The share of the capacity at which topics with other numbers of replicas are measured: three replicas instead of one
+/// then write less than the capacity.
+const REPLICATED_SHARE: f64 = 0.25;
 /// Bytes that are written to be read from the start, replicas not counted.
 const FROM_START_BYTES_MAX: f64 = 2e9;
 
@@ -141,18 +144,27 @@ fn end_to_end(basis: &ScenarioBasis<'_>) -> String {
 /// Echo flows keep a stamp in the value.
 const ECHO_BYTES_MIN: u64 = 64;
 
+/// With one replica, both values mean the same, so the topic has as many as [`replication`] compares with one.
 fn acks(basis: &ScenarioBasis<'_>) -> String {
-    let shape = format!("{{constant: {}}}", basis.rate(0.5));
+    let shape = format!("{{constant: {}}}", basis.rate(REPLICATED_SHARE));
+    let limits = CheckupLimits {
+        replication: replicas_compared(basis.limits.replication, basis.brokers),
+        ..basis.limits.clone()
+    };
+    let replicated = ScenarioBasis {
+        limits: &limits,
+        ..basis.clone()
+    };
     format!(
         "{}{}{}vary:\n  writers.settings.acks: [1, all]\n",
-        basis.head(CheckupPart::Acks, "How much latency does acks=all add?", ""),
+        replicated.head(CheckupPart::Acks, "How much latency does acks=all add?", ""),
         basis.writers(&shape, ", enable.idempotence: false"),
         basis.stages()
     )
 }
 
 fn replication(basis: &ScenarioBasis<'_>) -> String {
-    let shape = format!("{{constant: {}}}", basis.rate(0.25));
+    let shape = format!("{{constant: {}}}", basis.rate(REPLICATED_SHARE));
     let most = replicas_compared(basis.limits.replication, basis.brokers);
     let one_replica = ScenarioBasis {
         min_insync: Some(1),
@@ -171,10 +183,10 @@ fn replication(basis: &ScenarioBasis<'_>) -> String {
 }
 
 /// The number of replicas that is compared with one: the default, or what it should be.
-fn replicas_compared(default: u16, brokers: u32) -> u32 {
+fn replicas_compared(default: u16, brokers: u32) -> u16 {
     match default {
-        0 | 1 => brokers.min(3),
-        default => u32::from(default),
+        0 | 1 => brokers.min(3) as u16,
+        default => default,
     }
 }
 
@@ -279,6 +291,15 @@ mod tests {
             assert_eq!(trials.len() as u64, basis.lengths.loads(part), "{text}");
             assert_eq!(trials[0].repeats, 1);
         }
+    }
+
+    #[test]
+    fn acks_are_compared_on_replicated_topics() {
+        let mut limits = limits();
+        limits.replication = 1;
+        let text = text(CheckupPart::Acks, &basis(&limits));
+        assert!(text.contains("replication: 3"), "{text}");
+        assert!(text.contains("constant: 50000/s"), "{text}");
     }
 
     #[test]

@@ -216,15 +216,18 @@ pub fn capacity_answer(summary: &CheckupSummary, capacity: Option<&CapacitySumma
     format!("{answer}{limited}{}", bottleneck.unwrap_or_default())
 }
 
-/// Why no higher rate was offered, where no rate broke the goal; or that a broker was too busy.
+/// Why no higher rate was offered, where no rate broke the goal; that a broker was too busy; or what shares are of.
 fn limit_note(summary: &CheckupSummary, search: &CapacitySearch) -> String {
     if let Some(limited) = summary.limited_loads.last() {
         return format!(" Loads were ended early: {}.", stop_clause(&limited.cause));
     }
-    if search.strict.upper.is_some() {
-        return String::new();
+    match (search.strict.lower, search.strict.upper) {
+        (Some(_), Some(_)) => String::new(),
+        (Some(_), None) => format!(" Limit of the rate: {}.", rate_limit(&summary.limits)),
+        (None, _) if summary.end_to_end.is_empty() => String::new(),
+        // `runner::checkup` takes this for the capacity.
+        (None, _) => " Shares of a quarter of full speed follow.".to_owned(),
     }
-    format!(" Limit of the rate: {}.", rate_limit(&summary.limits))
 }
 
 /// `the bytes that may be on disk (--max-disk)`.
@@ -261,7 +264,10 @@ pub fn parts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
     };
     let parts = [
         ("Acks", or_skipped(acks, CheckupPart::Acks)),
-        ("Replicas", or_skipped(replicas, CheckupPart::Replication)),
+        (
+            "Replication",
+            or_skipped(replicas, CheckupPart::Replication),
+        ),
         (
             "Consumers",
             or_skipped(consumers(summary), CheckupPart::Tail),

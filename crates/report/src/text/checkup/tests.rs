@@ -175,7 +175,7 @@ fn parts_have_their_figures_or_the_reason_for_none() {
         of("Consumers"),
         "at the tail 206,000 of 206,000 records/s, lag at most 2,000"
     );
-    assert_eq!(of("Replicas"), "not measured: the budget was spent");
+    assert_eq!(of("Replication"), "not measured: the budget was spent");
     assert_eq!(
         of("Brokers"),
         "round trip p99 per broker: 1: 2.10 ms, 2: 2.30 ms, 3: 90.0 ms"

@@ -10,7 +10,9 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     let folder = run.dir.display().to_string();
     let here = |path: &str| format!("{}/{path}", quoted(&folder));
     let mut commands = Vec::new();
-    if run.plan.is_some() {
+    // A checkup decides its loads from the state of the cluster.
+    let has_plan = run.plan.is_some() && run.checkup.is_none();
+    if has_plan {
         commands.push(ReaderCommand {
             short: "Rerun",
             purpose: "Rerun from the saved plan with the same seed:".to_owned(),
@@ -19,7 +21,7 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
         });
     }
     let is_whole = matches!(run.status, RunStatus::Complete | RunStatus::Running);
-    if run.plan.is_some() && !is_whole {
+    if has_plan && !is_whole {
         commands.push(ReaderCommand {
             short: "Resume",
             purpose: "Resume this run in the same folder:".to_owned(),
