@@ -69,7 +69,7 @@ fn a_stopped_checkup_leaves_its_page_and_nothing_on_the_cluster() {
     assert_eq!(checkup.wait().unwrap().code(), Some(130));
     let output = checkup.wait_with_output().unwrap();
     let page = text(&output.stdout);
-    assert!(page.contains("\nCluster      2 brokers"), "{page}");
+    assert!(page.contains("\nCluster     2 brokers"), "{page}");
     assert!(page.contains("\nend to end p50"), "{page}");
     assert_eq!(topics(&site, &cluster.servers), "");
     let summary = json(&site.path("out/summary.json"));
@@ -81,10 +81,7 @@ fn a_stopped_checkup_leaves_its_page_and_nothing_on_the_cluster() {
     // Its default on a cluster of two brokers.
     assert!(settings.any(|name| name == "default.replication.factor"));
     let page_again = text(&site.run(&["report", "out"]).stdout);
-    assert!(
-        page_again.contains("Cluster      2 brokers"),
-        "{page_again}"
-    );
+    assert!(page_again.contains("Cluster     2 brokers"), "{page_again}");
     let refused = check_status(&site.run(&["run", "--resume", "out"]), 2);
     assert!(refused.contains("cannot be resumed"), "{refused}");
 }

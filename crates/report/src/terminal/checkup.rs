@@ -11,7 +11,7 @@ use crate::format;
 use crate::text::checkup as words;
 
 /// The width of the names before facts.
-const NAME_COLUMNS: usize = 13;
+const NAME_COLUMNS: usize = 12;
 
 /// Writes the page.
 pub(super) fn write(
@@ -157,7 +157,10 @@ mod tests {
         let mut writer = Writer::new(TerminalStyle::default());
         write(&mut writer, &summary, None);
         let text = writer.text();
-        assert!(text.contains("\nnot measured\n"), "{text}");
+        assert!(
+            text.contains("\nThe capacity was not measured.\n"),
+            "{text}"
+        );
         assert!(text.ends_with("Nothing needs attention.\n"), "{text}");
     }
 }

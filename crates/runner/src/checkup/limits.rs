@@ -147,10 +147,10 @@ fn disk_bytes(request: &CheckupRequest, basis: LimitBasis<'_>) -> Result<u64, Ru
     };
     match free {
         Some(free) if user as f64 > free as f64 * USER_FREE_PART => Err(RunError::input(format!(
-            "--max-disk: {} MB are more than four fifths of the free space, {} MB\n  allow less, \
-                 or free some space",
-            user / 1_000_000,
-            free / 1_000_000
+            "--max-disk: {:.1} GB are more than four fifths of the free space, {:.1} GB\n  allow \
+             less, or free some space",
+            user as f64 / 1e9,
+            free as f64 / 1e9
         ))),
         Some(_) | None => Ok(user),
     }

@@ -206,8 +206,8 @@ pub fn capacity_answer(summary: &CheckupSummary, capacity: Option<&CapacitySumma
     let search = capacity.and_then(|capacity| Some((capacity, capacity.searches.first()?)));
     let Some((capacity, search)) = search else {
         return match skipped(summary, CheckupPart::Capacity) {
-            Some(why) => format!("not measured: {why}"),
-            None => "not measured".to_owned(),
+            Some(why) => format!("The capacity was not measured: {why}."),
+            None => "The capacity was not measured.".to_owned(),
         };
     };
     let answer = capacity::answer(capacity, search);
