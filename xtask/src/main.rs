@@ -52,7 +52,8 @@ enum Command {
     /// how much equal runs differ. Some 20 minutes on an otherwise idle machine
     CompareCheck(compare_check::CompareOptions),
     /// kgauge checkup on Apache Kafka with a slow broker, a quota and a default replication of 1: each must be found.
-    /// Then a broker stops, which must end the load, and Ctrl-C at random moments: nothing may be left. Some ten minutes
+    /// Then a broker stops, which must end the load, and Ctrl-C at random moments: nothing may be left.
+    /// Some 15 minutes
     CheckupCheck(checkup_check::CheckupOptions),
     /// Nodes of the embedded cluster crash while producers write: what became of every acknowledged record
     Crashes(crashes::CrashOptions),
