@@ -4,6 +4,7 @@ mod ab_check;
 mod bench;
 mod browser;
 mod built;
+mod checkup_check;
 mod codegen;
 mod compare_check;
 mod crashes;
@@ -55,6 +56,10 @@ enum Command {
     /// A/B tests with and without a difference: does kgauge ab find the one, and nothing in the other? Some 30 minutes
     /// on an otherwise idle machine
     AbCheck(ab_check::AbCheckOptions),
+    /// kgauge checkup on Apache Kafka with a slow broker, a quota and a default replication of 1: each must be found.
+    /// Then a broker stops, which must end the load, and Ctrl-C at random moments: nothing may be left.
+    /// Some 15 minutes
+    CheckupCheck(checkup_check::CheckupOptions),
     /// Nodes of the embedded cluster crash while producers write: what became of every acknowledged record
     Crashes(crashes::CrashOptions),
     /// The embedded cluster with 10,000 partitions on three nodes: longest waits, elections and the time to stop
@@ -101,6 +106,7 @@ fn run(command: Command) -> Result<bool> {
         Command::Bare { arguments } => bench::bare(&arguments)?,
         Command::Picture(program) => picture::run(&program)?,
         Command::Browser(options) => return browser::run(&options),
+        Command::CheckupCheck(options) => return checkup_check::run(&options),
         Command::CompareCheck(options) => return compare_check::run(&options),
         Command::AbCheck(options) => return ab_check::run(&options),
         Command::Crashes(options) => return crashes::run(&options),

@@ -10,6 +10,7 @@
 //! [`compare_sides`] compares several; [`Series`] is a trial over time; [`live`] is a repeat in progress.
 
 pub mod answer;
+pub mod checkup;
 pub mod compare;
 pub mod live;
 pub mod search;

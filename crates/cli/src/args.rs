@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use clap::{Args, ColorChoice, Parser, Subcommand};
 use kgauge_analyze::compare::GateChoice;
+use kgauge_runner::CheckupRequest;
 
 use crate::ab::AbArgs;
 use crate::built_in_args::BuiltInArgs;
 use crate::capacity_args::CapacityArgs;
+use crate::checkup_args::CheckupArgs;
 use crate::compare_with::With;
 use crate::conduct_args::ConductArgs;
 use crate::help;
@@ -47,6 +49,8 @@ pub(crate) enum Command {
     Capacity(Box<CapacityArgs>),
     /// Compare two settings, scenarios or targets in pairs until the answer is clear
     Ab(Box<AbArgs>),
+    /// Check a cluster: facts, capacity, latency, and the three findings that matter most
+    Checkup(Box<CheckupArgs>),
     /// List the built-in studies and the question that each answers
     Studies(StudiesArgs),
     /// Start and stop test clusters: embedded, or any release of Apache Kafka
@@ -109,6 +113,10 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) built_in: BuiltInArgs,
+
+    /// The checkup that the run makes
+    #[arg(skip)]
+    pub(crate) checkup: Option<CheckupRequest>,
 }
 
 /// Flags that change scenarios.

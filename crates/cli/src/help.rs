@@ -14,6 +14,7 @@ Examples:
   kgauge runs                                    # earlier runs
   kgauge capacity --goal 'p99 <= 20 ms'          # the highest such rate
   kgauge ab --a linger.ms=0 --b linger.ms=5      # which is better?
+  kgauge checkup --target host:9092              # what a cluster needs
   kgauge report kgauge-runs/RUN                  # report an earlier run
   kgauge truth                                   # test kgauge itself
   kgauge audit run.log                           # check another tool's results
@@ -121,6 +122,23 @@ differ by less than the width, or when the budget is spent. It may be watched an
 the rate of false answers, which is at most 5 %.
 
 Ctrl-C prints what is known so far. The exit status is 0 if the answer is clear, whichever it is, and 2 if it is not.";
+pub(crate) const CHECKUP: &str = "\
+Examples:
+  kgauge checkup --target b1:9092 --dry-run      # facts and limits, no load
+  kgauge checkup --target b1:9092
+  kgauge checkup --target client.properties --goal 'p99 <= 50 ms'
+  kgauge checkup --target b1:9092 --max-rate 50k/s --max-disk '20 GB'
+  kgauge checkup --target b1:9092 --budget '5 min' --yes \\
+      --metrics http://b1:9404/metrics,http://b2:9404/metrics
+  kgauge checkup --target kafka:4.3.1,brokers=3
+
+Before any load, kgauge shows the topics, bytes and seconds of the checkup, and asks. It respects quotas and deletes \
+its topics, also after Ctrl-C. On an existing cluster it ends the load if partitions fall out of sync or a disk is more \
+than 85 % full. With --metrics, also if request handlers are less than 10 % idle. A cluster that is not healthy gets \
+no load.
+
+The exit status is 1 if no rate keeps the goal, 2 if no bound was found, and 3 if the load was ended to protect the \
+cluster, or the cluster was not healthy.";
 
 pub(crate) const REPORT: &str = "\
 Examples:

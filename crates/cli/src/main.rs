@@ -9,6 +9,8 @@ mod capacity;
 mod capacity_args;
 mod ceiling;
 mod check;
+mod checkup;
+mod checkup_args;
 mod cluster;
 mod compare;
 mod compare_with;
@@ -73,6 +75,7 @@ fn command(command: &Command) -> anyhow::Result<ExitStatus> {
         Command::Runs(arguments) => runs::runs(arguments),
         Command::Ab(arguments) => ab::ab(arguments),
         Command::Capacity(arguments) => capacity::capacity(arguments),
+        Command::Checkup(arguments) => checkup::checkup(arguments),
         Command::Studies(studies) => studies::list(studies),
         Command::Cluster(cluster) => cluster::cluster(cluster),
         Command::Compare(arguments) => compare::folders(arguments),

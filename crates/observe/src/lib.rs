@@ -25,14 +25,17 @@
 //! | [`ProcessSampler`], `programs` | one process; other programs that use the processors |
 //! | [`BrokerSource`] | metrics that brokers report (`broker`) |
 //! | [`WireWatcher`] | state that brokers report over Kafka's protocol (`wire`) |
+//! | [`census`], [`ClusterWatch`] | facts about a cluster; its health and the speed of its brokers during loads |
 //! | [`disk_baseline`], `data_dir` | speed of a disk alone; the disks under a folder |
 //! | [`listener_pid`] | process of a broker that somebody else started |
 //! | [`RunQueue`] | waits for a processor |
 
 mod block;
 mod broker;
+mod census;
 mod cgroup;
 mod change_filter;
+mod cluster_watch;
 mod cpu_clock;
 mod cpu_limit;
 mod data_dir;
@@ -64,6 +67,8 @@ pub use broker::{
     BrokerSamples, BrokerSource, Jolokia, LOOK_MAX, MetricsEndpoint, MetricsUrl, MetricsUrlError,
     MissedBroker, metrics_not_seen,
 };
+pub use census::census;
+pub use cluster_watch::{ClusterWatch, HealthLimits, HealthTap};
 pub use disk::{DiskError, disk_baseline};
 pub use host::{HostCpu, host_cpu, machine_record};
 pub use listener::listener_pid;

@@ -177,6 +177,15 @@ impl fmt::Display for Announcement<'_> {
         if let Some(test) = &plan.ab {
             return self.fmt_test(f, &what, test);
         }
+        if self.is_checkup {
+            return write!(
+                f,
+                "checkup, at most {}; seed {}; results in {}",
+                seconds(self.planned),
+                plan.seed,
+                self.dir.display()
+            );
+        }
         let trials: BTreeSet<u32> = steps.iter().map(|step| step.trial).collect();
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         write!(

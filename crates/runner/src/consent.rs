@@ -15,18 +15,13 @@ pub(crate) fn ask(
     rooms: &[DiskSpace],
     observer: &mut dyn Observer,
 ) -> Result<(), RunError> {
-    let mut message = "this run would do the following to an existing cluster".to_owned();
-    for line in Footprint::of(plan, facts).to_string().lines() {
-        match &request.existing_topic {
-            Some(topic) if line.starts_with("topics ") => message.push_str(&format!(
-                "\n  topics   none; it writes to {topic}, and its records stay there"
-            )),
-            Some(_) if line.starts_with("names ") => {}
-            _ => message.push_str(&format!("\n  {line}")),
-        }
-    }
-    message.push_str(&format!("\n  disks    {}", disks(rooms)));
+    let message = message(request, plan, facts, rooms);
     observer.observe(&RunEvent::Remark(&message));
+    answer(request)
+}
+
+/// Whether the run may use an existing cluster, after it was reported what it would do.
+pub(crate) fn answer(request: &RunRequest<'_>) -> Result<(), RunError> {
     let answer = match request.consent {
         Consent::Given => ConsentAnswer::Yes,
         Consent::Ask(ask) => ask(),
@@ -38,6 +33,26 @@ pub(crate) fn ask(
             "cannot ask for confirmation: stdin is not a terminal\n  use --yes to confirm",
         )),
     }
+}
+
+fn message(
+    request: &RunRequest<'_>,
+    plan: &Plan,
+    facts: &TargetFacts,
+    rooms: &[DiskSpace],
+) -> String {
+    let mut message = "this run would do the following to an existing cluster".to_owned();
+    for line in Footprint::of(plan, facts).to_string().lines() {
+        match &request.existing_topic {
+            Some(topic) if line.starts_with("topics ") => message.push_str(&format!(
+                "\n  topics   none; it writes to {topic}, and its records stay there"
+            )),
+            Some(_) if line.starts_with("names ") => {}
+            _ => message.push_str(&format!("\n  {line}")),
+        }
+    }
+    message.push_str(&format!("\n  disks    {}", disks(rooms)));
+    message
 }
 
 /// What is known of the free space on the brokers' disks.

@@ -32,6 +32,7 @@ mod announce;
 mod broker_sources;
 mod ceilings;
 mod change_cluster;
+mod checkup;
 mod close;
 mod clusters;
 mod consent;
@@ -85,6 +86,7 @@ mod wire;
 
 pub use ab_question::{AbRequest, one_side, two_sides};
 pub use ab_test::AbTest;
+pub use checkup::{CheckupPreview, CheckupRequest};
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
 pub use host::{HostSetup, TargetContext};
 pub use ids::{RUNS, check_name, fresh_number, name_slug, run_dir, run_id, unix_ms};

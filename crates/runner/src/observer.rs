@@ -100,6 +100,8 @@ pub struct Announcement<'a> {
     pub is_resumed: bool,
     /// How long it should take.
     pub planned: Duration,
+    /// Whether parts are added to the plan while it runs, within that time.
+    pub is_checkup: bool,
 }
 
 /// Which repeat of a run it is.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use kgauge_results::folder::layout;
 use kgauge_scenario::{
     AbPlan, AuditFacts, BuiltIn, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep,
     Scenario, Size, Studies, Study, StudyFile, StudyRef, Trial,
@@ -82,7 +83,16 @@ impl Question {
     }
 
     /// The question of an interrupted run.
+    ///
+    /// # Errors
+    /// The folder has no readable plan, or it is that of a checkup, whose loads depend on the state of the cluster.
     pub fn resumed(dir: &Path) -> Result<Self, RunError> {
+        if dir.join(layout::CHECKUP).exists() {
+            return Err(RunError::input(format!(
+                "{}: a checkup cannot be resumed\n  start a new one: kgauge checkup",
+                dir.display()
+            )));
+        }
         saved(&dir.join(PLAN), &ScenarioChanges::default())
     }
 

@@ -14,6 +14,7 @@ use kgauge_scenario::{FlowPlan, Share, Trial};
 
 use crate::ab;
 use crate::broker_sources;
+use crate::checkup::ActiveCheckup;
 use crate::counts::{count, ends};
 use crate::cpu::CpuTrack;
 use crate::drivers::{self, DriverTrack};
@@ -209,6 +210,7 @@ fn measure(
     ab::await_other_side(session);
     let clock = Clock::start();
     session.event(Some((key, 0)), EventKind::RepeatStarted);
+    set_checkup_trial(session, Some(key.trial));
     let sampler = start_sampler(session, key, clock, brokers)?;
     let asked = wire::start(session, &prepared_topic.facts, &groups, (key, clock))?;
     let faults = FaultThread::start(session, share, &prepared_topic.facts.name, (key, clock))?;
@@ -220,6 +222,7 @@ fn measure(
     watch.cpu.sample(clock.now_ns());
     let (mut trouble, mut cpu, behind) = (watch.trouble, watch.cpu, watch.behind);
     let wire_notes = asked.map(WireWatcher::stop).unwrap_or_default();
+    set_checkup_trial(session, None);
     let watched = session.target_processes.clone();
     restore(session, faults, &prepared_topic.facts.name, (key, clock))?;
     if session.target_processes != watched {
@@ -367,6 +370,13 @@ impl<'a, 'b> RepeatWatch<'a, 'b> {
     }
 }
 
+/// The guard of a checkup asks nothing between loads.
+fn set_checkup_trial(session: &Session<'_>, trial: Option<u32>) {
+    if let Some(checkup) = &session.checkup {
+        checkup.set_trial(trial);
+    }
+}
+
 fn start_sampler(
     session: &Session<'_>,
     key: RepeatKey,
@@ -377,13 +387,19 @@ fn start_sampler(
     let targets = session.target_processes.iter().cloned();
     let targets = targets.chain(beside.unwrap_or_default());
     let evidence = session.folder.evidence();
+    let health = session.checkup.as_ref().and_then(ActiveCheckup::tap);
     Sampler::start(
         SamplingPlan::each_second(key, targets.collect())
             .with_data_dirs(session.data_dirs.clone())
             .with_speeds(session.request.target.speeds.clone()),
         brokers,
         move || clock.now_ns(),
-        move |seen| evidence.write(seen).map_err(|error| error.to_string()),
+        move |seen| {
+            if let Some(health) = &health {
+                health.note(seen);
+            }
+            evidence.write(seen).map_err(|error| error.to_string())
+        },
     )
     .map_err(|error| RunError::system("cannot start the thread that observes", &error))
 }

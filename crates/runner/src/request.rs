@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use kgauge_client::{ClientConfig, Cluster};
 
 use crate::ab_test::AbTest;
+use crate::checkup::CheckupRequest;
 use crate::error::RunError;
 use crate::host::HostSetup;
 use crate::question::Question;
@@ -39,6 +40,8 @@ pub struct RunRequest<'a> {
     pub stop: StopRequests,
     /// What this machine offers.
     pub host: HostSetup,
+    /// Makes the run a checkup: it reads the cluster, adds parts to its plan, and guards the cluster's health.
+    pub checkup: Option<&'a CheckupRequest>,
     /// Called when the target serves, before the first trial.
     pub on_target_ready: Option<&'a OnTargetReady<'a>>,
     /// The A/B test whose other side another run measures.
@@ -61,6 +64,7 @@ impl<'a> RunRequest<'a> {
             consent: Consent::Given,
             stop: StopRequests::idle(),
             host,
+            checkup: None,
             on_target_ready: None,
             ab: None,
         }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use kgauge_results::run::EventKind;
-use kgauge_scenario::{Plan, Trial};
+use kgauge_scenario::{Plan, RepeatStep, Trial};
 use kgauge_target::TargetSpec;
 
 use crate::announce::planned_time;
 use crate::change_cluster::fit_to;
+use crate::checkup::{self, ActiveCheckup};
 use crate::close::close;
 use crate::error::{RunError, in_one_line};
 use crate::events::event;
@@ -60,11 +61,15 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
             steps: &steps,
             dir: &dir,
             is_resumed: session.clusters.attempt > 0,
-            planned: planned_time(&plan, &steps),
+            planned: match request.checkup {
+                Some(checkup) => checkup.budget,
+                None => planned_time(&plan, &steps),
+            },
+            is_checkup: request.checkup.is_some(),
         }));
     let mut source = StepSource::new(steps, searches, ab);
     let ended = run_all(&mut session, &mut plan, &mut source);
-    let kept = source.end(&session);
+    let kept = source.end(&session).and(checkup::finish(&mut session));
     let ended = ended.and_then(|ended| kept.map(|()| ended));
     let error = ended.as_ref().err();
     session.observer.observe(&RunEvent::Closing { error });
@@ -129,9 +134,15 @@ fn run_all(
             Ok(RepeatEnd::Interrupted) => return Ok(RepeatEnd::Interrupted),
             Ok(RepeatEnd::Complete) => {
                 in_a_row = 0;
+                forget_late_stop(session);
                 steps.complete(session, plan, step)?;
             }
             Err(error) if session.stopping.is_wanted() => return Err(error),
+            Err(_) if is_limit(session, plan, steps, step)? => {
+                topic = None;
+                in_a_row = 0;
+                session.stopping.let_next_begin();
+            }
             Err(error) => {
                 topic = None;
                 in_a_row += 1;
@@ -140,7 +151,8 @@ fn run_all(
                 if is_gone {
                     note_left_out(session, steps.left());
                 }
-                let is_over = !is_noted || in_a_row >= FAILURES_MAX || is_gone;
+                let is_unhealthy = session.checkup.as_mut().is_some_and(ActiveCheckup::is_over);
+                let is_over = !is_noted || in_a_row >= FAILURES_MAX || is_gone || is_unhealthy;
                 // A search measures the load again.
                 let is_final = !steps.give_up(session, step, &error)? || is_over;
                 failed.extend(is_final.then_some(error));
@@ -150,6 +162,35 @@ fn run_all(
                 session.stopping.let_next_begin();
             }
         }
+    }
+}
+
+/// Whether a load of a search was ended because it was too much for a broker: the search goes on below it.
+fn is_limit(
+    session: &mut Session<'_>,
+    plan: &Plan,
+    steps: &mut StepSource,
+    step: RepeatStep,
+) -> Result<bool, RunError> {
+    let was_too_much = session
+        .checkup
+        .as_ref()
+        .is_some_and(ActiveCheckup::was_too_much);
+    if !was_too_much || !steps.limit(session, plan, step)? {
+        return Ok(false);
+    }
+    if let Some(checkup) = &mut session.checkup {
+        checkup.note_too_much(step.trial);
+    }
+    Ok(true)
+}
+
+/// A load that was complete before it could be ended counts as it is.
+fn forget_late_stop(session: &mut Session<'_>) {
+    if let Some(checkup) = &mut session.checkup
+        && checkup.was_too_much()
+    {
+        checkup.forget_stop();
     }
 }
 

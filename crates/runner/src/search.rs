@@ -10,8 +10,8 @@ use kgauge_analyze::summary::{followers_behind, recorded_search, void_cause};
 use kgauge_results::RunRead;
 use kgauge_results::folder::RepeatRead;
 use kgauge_results::run::{
-    JudgedWindow, LoadReason, MeasuredLoad, RepeatKey, SearchEnd, SearchRecord, SearchRun,
-    SearchStart, VoidCause,
+    GoalReading, JudgedWindow, LoadReason, MeasuredLoad, RepeatKey, SearchEnd, SearchRecord,
+    SearchRun, SearchStart, VoidCause,
 };
 use kgauge_results::stage::Stage;
 use kgauge_scenario::{Plan, RepeatStep, SearchPlan, Trial, derive_seed};
@@ -224,21 +224,7 @@ impl ActiveSearch {
         let run = &mut record.searches[self.index];
         match self.load.take() {
             None if step == self.full_speed => {
-                let dir = session.folder.dir();
-                let repeat = RunRead::repeat(dir, key).or_unwritable()?;
-                let rates = acked_rates(&repeat, &self.base, &self.plan);
-                let shares = rates.iter().zip(&self.plan.flows);
-                let full_speed = shares.map(|(rate, flow)| rate / flow.part);
-                let full_speed = full_speed.fold(f64::INFINITY, f64::min);
-                if !(full_speed.is_finite() && full_speed > 0.0) {
-                    let words = "nothing was acked at full speed, so there is no rate to search";
-                    return Err(RunError::Load(words.to_owned()));
-                }
-                let name = format!("search {} {}", step.trial, step.repeat);
-                run.start = Some(SearchStart {
-                    full_speed,
-                    confirms_lower_first: derive_seed(plan.seed, &name) & 1 == 0,
-                });
+                run.start = Some(self.start(session, plan, key)?);
             }
             Some(load) if load.trial == step.trial => {
                 let Some(trial) = plan.trials.get(step.trial as usize) else {
@@ -257,6 +243,70 @@ impl ActiveSearch {
         }
         run.took_ns = self.took_ns();
         session.write_search(record)
+    }
+
+    /// Where the search starts: the rate that its trial at full speed has reached.
+    fn start(
+        &self,
+        session: &Session<'_>,
+        plan: &Plan,
+        key: RepeatKey,
+    ) -> Result<SearchStart, RunError> {
+        let repeat = RunRead::repeat(session.folder.dir(), key).or_unwritable()?;
+        let rates = acked_rates(&repeat, &self.base, &self.plan);
+        let shares = rates.iter().zip(&self.plan.flows);
+        let full_speed = shares.map(|(rate, flow)| rate / flow.part);
+        let full_speed = full_speed.fold(f64::INFINITY, f64::min);
+        if !(full_speed.is_finite() && full_speed > 0.0) {
+            let words = "nothing was acked at full speed, so there is no rate to search";
+            return Err(RunError::Load(words.to_owned()));
+        }
+        let name = format!("search {} {}", key.trial, key.repeat);
+        Ok(SearchStart {
+            full_speed,
+            confirms_lower_first: derive_seed(plan.seed, &name) & 1 == 0,
+        })
+    }
+
+    /// A load was ended because it was too much for a broker: it counts as one that broke the goals for as long as a
+    /// load at a bound is measured. False if the step is not one of this search.
+    pub(crate) fn limit(
+        &mut self,
+        session: &mut Session<'_>,
+        plan: &Plan,
+        step: RepeatStep,
+        record: &mut SearchRecord,
+    ) -> Result<bool, RunError> {
+        let key = RepeatKey {
+            trial: step.trial,
+            repeat: step.repeat,
+        };
+        let run = &mut record.searches[self.index];
+        match self.load.take() {
+            None if step == self.full_speed => run.start = Some(self.start(session, plan, key)?),
+            Some(load) if load.trial == step.trial => {
+                let goals = self.plan.goals.iter();
+                let unknown = GoalReading {
+                    kept: true,
+                    value: None,
+                };
+                let window = JudgedWindow {
+                    length_ns: self.plan.window_ns * u64::from(self.plan.windows),
+                    kept: false,
+                    goals: goals.map(|_| unknown).collect(),
+                };
+                // How much of it was acked says little: the load was cut off.
+                let measured = load.measured(vec![window], load.rate / 2.0, None);
+                self.note(run, measured);
+            }
+            other => {
+                self.load = other;
+                return Ok(false);
+            }
+        }
+        run.took_ns = self.took_ns();
+        session.write_search(record)?;
+        Ok(true)
     }
 
     /// A step failed. True if the search can go on: the load is measured again.

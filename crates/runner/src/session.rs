@@ -11,6 +11,7 @@ use kgauge_scenario::{Driver, TargetKind};
 use kgauge_target::TopicGuard;
 
 use crate::ceilings::Ceilings;
+use crate::checkup::ActiveCheckup;
 use crate::clusters::Clusters;
 use crate::disk_space::DiskGuard;
 use crate::error::{OrRunError, RunError};
@@ -70,6 +71,8 @@ pub(crate) struct Session<'a> {
     pub(crate) ceilings: Ceilings,
     /// The state of the brokers at the end of the last load.
     pub(crate) health: ClusterHealth,
+    /// The checkup that the run makes, if it is one.
+    pub(crate) checkup: Option<ActiveCheckup>,
 }
 
 impl Session<'_> {
@@ -101,10 +104,11 @@ impl Session<'_> {
         }
     }
 
-    /// Why no load can go on: the target is gone, or its disks would be full.
+    /// Why no load can go on: the target is gone, its disks would be full, or a cluster of others is not healthy.
     pub(crate) fn target_trouble(&self) -> Option<String> {
         let disk = || self.disk_guard.check(&self.data_dirs);
-        self.death().or_else(disk)
+        let health = || self.checkup.as_ref().and_then(ActiveCheckup::trouble);
+        self.death().or_else(disk).or_else(health)
     }
 
     /// The message of a target that is gone. While a fault is injected, nobody looks.

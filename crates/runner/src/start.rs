@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use kgauge_client::Cluster;
 use kgauge_results::run::{DiskBaseline, Environment, EventKind};
 use kgauge_scenario::{Plan, RepeatStep};
-use kgauge_target::{Target, TargetFacts, TargetSpec};
+use kgauge_target::{DiskSpace, Target, TargetFacts, TargetSpec};
 
 use crate::ab::ActiveAb;
 use crate::ceilings::Ceilings;
+use crate::checkup::{self, ActiveCheckup};
 use crate::clusters::{self, Clusters};
 use crate::consent;
 use crate::data_dirs;
@@ -46,7 +48,7 @@ pub(crate) fn prepare<'a>(
 ) -> Result<PreparedRun<'a>, RunError> {
     let (question, stopping) = (request.question, &request.stop);
     let drivers = drivers::programs(&question.trials, request)?;
-    let (steps, left_out) = left_to_do(request, opened, observer)?;
+    let (mut steps, left_out) = left_to_do(request, opened, observer)?;
     let first = steps.first();
     let first = first.and_then(|step| question.trials.get(step.trial as usize));
     let needs = first.map(|trial| trial.cluster.clone()).unwrap_or_default();
@@ -65,13 +67,12 @@ pub(crate) fn prepare<'a>(
     let dir = opened.folder.dir();
     let how = (request.keeps_data, !data_dirs.is_empty());
     let rooms = check_room(&target, &mut cluster, &to_run, dir, how)?;
-    if let Target::Existing(_) = target {
-        consent::ask(request, &to_run, &facts, &rooms, observer)?;
-    }
+    let known = (&facts, &rooms[..], &to_run);
+    let checkup = checkup_of(request, (&target, &mut cluster), known, opened, observer)?;
+    steps.retain(|_| checkup.as_ref().is_none_or(ActiveCheckup::may_load));
     if let Some(on_target_ready) = request.on_target_ready {
         on_target_ready(&mut cluster, target.config())?;
     }
-    let topics = clusters::topics(&target, &opened.run_id)?;
     let mirror = Mirror::start_for(&clusters, &target, &needs)?;
     notes.extend(mirror_copy::note(&plan));
     // A resumed run wrote all of this when it first started.
@@ -96,11 +97,11 @@ pub(crate) fn prepare<'a>(
         kind: target.kind(),
         client: target.config().clone(),
         nodes: facts.brokers.len(),
+        topics: clusters::topics(&target, &opened.run_id)?,
         target: SharedTarget::new(target),
         cluster,
         mirror,
         clusters,
-        topics,
         is_warm: false,
         target_processes,
         disk_guard: DiskGuard::of(&data_dirs),
@@ -108,6 +109,7 @@ pub(crate) fn prepare<'a>(
         drivers,
         ceilings: Ceilings::default(),
         health: ClusterHealth::Sound,
+        checkup,
     };
     Ok(PreparedRun {
         ab: ActiveAb::of(&plan, request, opened.earlier.as_ref())?,
@@ -115,6 +117,32 @@ pub(crate) fn prepare<'a>(
         plan,
         steps,
     })
+}
+
+/// Reports what the run will do to an existing cluster and asks for consent; a checkup reports it of every cluster.
+/// Returns the checkup that the run makes, if it is one.
+fn checkup_of(
+    request: &RunRequest<'_>,
+    (target, cluster): (&Target, &mut Cluster),
+    (facts, rooms, to_run): (&TargetFacts, &[DiskSpace], &Plan),
+    opened: &OpenRun,
+    observer: &mut dyn Observer,
+) -> Result<Option<ActiveCheckup>, RunError> {
+    let is_existing = matches!(target, Target::Existing(_));
+    let Some(checkup) = request.checkup else {
+        if is_existing {
+            consent::ask(request, to_run, facts, rooms, observer)?;
+        }
+        return Ok(None);
+    };
+    let free = rooms.iter().filter_map(|room| room.free_bytes).min();
+    let mut checkup = checkup::begin(checkup, cluster, facts, free.filter(|_| !is_existing))?;
+    observer.observe(&RunEvent::Remark(&checkup.announcement()));
+    if is_existing && checkup.may_load() {
+        consent::answer(request)?;
+    }
+    checkup.open(target.config(), &opened.folder)?;
+    Ok(Some(checkup))
 }
 
 /// The plan of a new run, or that of an interrupted one.

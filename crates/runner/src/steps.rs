@@ -1,5 +1,5 @@
-//! What a run does next: the repeats of its plan, and behind each trial at full speed that starts a search, the loads
-//! that the search asks for. An A/B test chooses all of its repeats itself.
+//! What a run does next: the repeats of its plan, behind each trial at full speed that starts a search the loads that
+//! the search asks for, and at the end the parts that a checkup adds. An A/B test chooses all of its repeats itself.
 
 use std::collections::VecDeque;
 
@@ -7,6 +7,7 @@ use kgauge_results::run::SearchRecord;
 use kgauge_scenario::{Plan, RepeatStep};
 
 use crate::ab::ActiveAb;
+use crate::checkup;
 use crate::error::RunError;
 use crate::search::ActiveSearch;
 use crate::session::Session;
@@ -74,7 +75,12 @@ impl StepSource {
                 }
             }
             let Some(step) = self.planned.pop_front() else {
-                return Ok(None);
+                let added = checkup::next_steps(session, plan, &self.record)?;
+                if added.is_empty() {
+                    return Ok(None);
+                }
+                self.planned.extend(added);
+                continue;
             };
             let trial = plan.trials.get(step.trial as usize);
             if trial.is_some_and(|trial| trial.search.is_some()) {
@@ -113,6 +119,19 @@ impl StepSource {
             (Some(ab), _) => ab.complete(session, plan, step),
             (None, Some(search)) => search.complete(session, plan, step, &mut self.record),
             (None, None) => Ok(()),
+        }
+    }
+
+    /// A load was too much for a broker, and was ended. True if it is one of a search, which goes on below it.
+    pub(crate) fn limit(
+        &mut self,
+        session: &mut Session<'_>,
+        plan: &Plan,
+        step: RepeatStep,
+    ) -> Result<bool, RunError> {
+        match &mut self.search {
+            Some(search) => search.limit(session, plan, step, &mut self.record),
+            None => Ok(false),
         }
     }
 

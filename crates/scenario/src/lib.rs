@@ -38,6 +38,7 @@ mod key_table;
 mod keys;
 mod load;
 mod numeric;
+mod option_values;
 mod order;
 mod path;
 mod plan;
@@ -93,6 +94,7 @@ pub use keys::topic::{Preload, TopicPlan};
 pub use kgauge_faults::{
     CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, Fault, RequestFault,
 };
+pub use option_values::{rate_value, size_value, time_value};
 pub use order::{RepeatStep, run_order};
 pub use plan::{ClusterFacts, Plan, Size, StudyRef, TargetKind, Trial};
 pub use planning::{PlanError, PlanReadError, PlanRequest};

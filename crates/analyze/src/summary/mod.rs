@@ -64,6 +64,7 @@ pub use verdict::{
 };
 pub use warning::{SteadinessChange, SteadyFigure, Warning, WarningFinding, WarningKind};
 
+use crate::checkup::CheckupSummary;
 use kgauge_results::folder::{LoggedTrial, RunRead};
 use kgauge_results::run::{BuildRecord, MachineRecord, RunStatus, TargetKind};
 
@@ -94,6 +95,9 @@ pub struct Summary {
     /// The A/B test; absent for other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ab: Option<AbSummary>,
+    /// The checkup; absent for other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkup: Option<CheckupSummary>,
     /// Trials that differ only in a flow's client; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drivers: Vec<DriverComparison>,

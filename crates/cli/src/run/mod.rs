@@ -127,6 +127,7 @@ impl RunJob<'_> {
                 true => Consent::Given,
                 false => Consent::Ask(&may_begin),
             },
+            checkup: arguments.checkup.as_ref(),
             stop: self.stopping.clone(),
             ..RunRequest::new(self.question, target, host_setup()?)
         };

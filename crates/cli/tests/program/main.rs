@@ -6,6 +6,7 @@ mod ab;
 mod auditing;
 mod built_in;
 mod checking;
+mod checkups;
 mod clusters;
 mod comparing;
 mod drop_in;

@@ -1,18 +1,22 @@
 //! Admin operations: one file each.
 
+mod client_quotas;
 mod committed;
 mod configs;
 mod coordinator;
 mod create_topics;
 mod delete_groups;
 mod delete_topics;
+mod fenced_brokers;
 mod log_dirs;
 mod offsets;
 mod producer_id;
 mod replica_ends;
+mod round_trip;
 mod scram_users;
 mod topic_wait;
 
+pub use client_quotas::{ClientQuota, QuotaHolder, QuotaName};
 pub use configs::{AdminConfigResource, ConfigEdit, ConfigEntry, ConfigSource, ConfigsError};
 pub(crate) use coordinator::CoordinatorOf;
 pub use create_topics::{CreateTopicError, TopicSpec};

@@ -33,7 +33,8 @@ pub(super) fn write(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
             for search in &capacity.searches {
                 let charts = searches.next().into_iter().flatten();
                 let charts = charts.filter(|chart| Some(&*chart.id) != on_first_screen);
-                write_search(page, capacity, search, &charts.collect::<Vec<_>>());
+                let charts = charts.collect::<Vec<_>>();
+                write_search(page, capacity, search, &charts, view.checkup.is_none());
             }
         }
     });
@@ -44,6 +45,7 @@ fn write_search(
     capacity: &CapacitySummary,
     search: &CapacitySearch,
     charts: &[&Chart],
+    can_resume: bool,
 ) {
     page.prose("p", &[("class", "lead")], &words::answer(capacity, search));
     let more = [words::typical(search), words::limit(search)];
@@ -57,7 +59,11 @@ fn write_search(
         page.leaf("summary", &[], "All loads");
         write_loads(page, capacity, search);
     });
-    page.prose("p", &[("class", "small")], &words::cost(capacity, search));
+    page.prose(
+        "p",
+        &[("class", "small")],
+        &words::cost(capacity, search, can_resume),
+    );
     let goals: Vec<&str> = capacity.added_goals.iter().map(String::as_str).collect();
     let also = format!(
         "Every window also had to keep: {}. A load that is void is measured again and never counted.",

@@ -28,6 +28,9 @@ impl Contents {
         if view.ab.is_some() {
             contents.add("ab", "A/B test");
         }
+        if view.checkup.is_some() {
+            contents.add("checkup", "Checkup");
+        }
         if !view.capacities.is_empty() {
             contents.add("capacity", "Capacity");
         }

@@ -1,12 +1,12 @@
 //! The first screen: question, answer, one picture, bottleneck, count check and severe caveats. A study has its
-//! questions with their answers.
+//! questions with their answers, and a checkup its findings.
 
 use kgauge_analyze::summary::GoalStatus;
 use kgauge_results::{SECOND_NS, Stage};
 
 use super::bars::{self, BarScale};
 use super::charts::{PageCharts, opens_with_chart};
-use super::{scenario_id, top};
+use super::{checkup, scenario_id, top};
 use crate::chart;
 use crate::format;
 use crate::markup::{Markup, unbroken};
@@ -23,6 +23,11 @@ pub(super) fn write(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
     page.element("section", &attributes, |page| {
         write_head(page, view);
         match view.scenarios.as_slice() {
+            _ if let Some(summary) = view.checkup => {
+                checkup::write_findings(page, summary);
+                write_verdicts(page, view);
+                write_caveats(page, view);
+            }
             [only] => {
                 page.prose("p", &[("class", "answer")], &only.answer);
                 write_picture(page, view, only, charts);
@@ -63,6 +68,7 @@ fn write_head(page: &mut Markup, view: &ReportView) {
             }
         });
         let (head, rest) = match (view.scenarios.as_slice(), view.about.split_first()) {
+            _ if view.checkup.is_some() => (&view.title, &[][..]),
             ([only], _) if !only.question.is_empty() => (&only.question, &view.about[..]),
             (_, Some((first, rest))) => (first, rest),
             ([only], None) => (&only.name, &[][..]),

@@ -5,6 +5,7 @@ mod audit;
 mod bars;
 mod capacity;
 mod charts;
+mod checkup;
 pub(crate) mod compare;
 mod contents;
 mod diagnostics;
@@ -62,6 +63,7 @@ fn write_body(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
             page.element("main", &[], |page| {
                 first_screen::write(page, view, charts);
                 ab::write(page, view, charts);
+                checkup::write(page, view);
                 capacity::write(page, view, charts);
                 figures::write(page, view);
                 latency::write(page, view);

@@ -35,6 +35,11 @@ pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
     if let (Some(tree), Some(test)) = (root.get("ab"), &summary.ab) {
         tree.put("answer", text::ab::answer(test));
     }
+    if let (Some(tree), Some(checkup)) = (root.get("checkup"), &summary.checkup) {
+        for (tree, finding) in tree.items("findings").zip(&checkup.findings) {
+            tree.put("text", text::checkup::finding(&finding.fact).line());
+        }
+    }
     for (tree, compared) in root.items("drivers").zip(&summary.drivers) {
         tree.put("sentences", text::driver::sentences(compared));
     }
@@ -100,7 +105,7 @@ fn put_trial(tree: &mut JsonTree, trial: &TrialSummary, summary: &Summary) {
 }
 
 /// The texts of `summary.json`: the type that each is beside, its name, and what it is.
-const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 21] = [
+const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 22] = [
     (
         "AbSummary",
         "answer",
@@ -124,6 +129,12 @@ const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 21] = [
         "answer",
         TextForm::One,
         "The answer as a sentence.",
+    ),
+    (
+        "CheckupFinding",
+        "text",
+        TextForm::One,
+        "The finding, its evidence and what to try.",
     ),
     (
         "CountCheck",

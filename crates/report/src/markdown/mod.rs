@@ -5,10 +5,12 @@ pub(crate) mod compare;
 mod escape;
 mod lines;
 
+use kgauge_analyze::checkup::CheckupSummary;
 use kgauge_analyze::summary::GoalStatus;
 
 use crate::terminal::figures::{explanations, latency, throughput};
 use crate::terminal::table::{Alignment, TableRow, TextTable};
+use crate::text::checkup;
 use crate::view::{DriverTable, PARTITIONS, ReportView, ScenarioView, Severity, WarningView};
 use escape::fenced;
 use lines::{Lines, first_that_fits};
@@ -96,7 +98,10 @@ impl Writer {
             self.out.quoted(Severity::Caution, &words);
         }
         self.write_count_check(view);
-        self.write_answers(view);
+        match view.checkup {
+            Some(summary) => self.write_checkup(view, summary),
+            None => self.write_answers(view),
+        }
         self.write_verdicts(view);
         self.write_table("Throughput", &throughput(view));
         self.write_missing(&view.scenarios);
@@ -119,6 +124,27 @@ impl Writer {
         match check.is_good {
             true => self.out.line(&text),
             false => self.out.quoted(Severity::Grave, &text),
+        }
+        self.out.gap();
+    }
+
+    /// The findings of a checkup, the gravest first, and its figures.
+    fn write_checkup(&mut self, view: &ReportView, summary: &CheckupSummary) {
+        let items = self.limits.items;
+        let findings = &summary.findings;
+        for (number, found) in findings.iter().take(items).enumerate() {
+            let text = checkup::finding(&found.fact).line();
+            let text = self.out.escaped(&text);
+            self.out.line(&format!("{}. {text}", number + 1));
+        }
+        self.out
+            .more(findings.len().saturating_sub(items), "findings");
+        self.out.gap();
+        let answer = checkup::capacity_answer(summary, view.capacities.first());
+        let lines = [("Capacity", answer)].into_iter();
+        for (name, text) in lines.chain(checkup::parts(summary)) {
+            let text = self.out.escaped(&text);
+            self.out.line(&format!("- {name}: {text}"));
         }
         self.out.gap();
     }

@@ -36,7 +36,12 @@ fn write_one(writer: &mut Writer, capacity: &CapacitySummary) {
         }
         write_curve(writer, capacity, search);
         writer.gap();
-        writer.sentence(Some(Ink::Soft), &words::cost(capacity, search), "", "  ");
+        writer.sentence(
+            Some(Ink::Soft),
+            &words::cost(capacity, search, true),
+            "",
+            "  ",
+        );
     }
     if capacity.searches.len() == 1 {
         let advice = "Use --repeat 3 for a confidence interval.";
@@ -143,7 +148,7 @@ fn write_settings(writer: &mut Writer, capacities: &[CapacitySummary]) {
     writer.gap();
     for capacity in capacities {
         for search in &capacity.searches {
-            let cost = words::cost(capacity, search);
+            let cost = words::cost(capacity, search, true);
             let first = match capacity.name.as_str() {
                 "" => String::new(),
                 name => format!("{name}: "),

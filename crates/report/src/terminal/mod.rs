@@ -3,6 +3,7 @@
 
 mod ab;
 mod capacity;
+mod checkup;
 pub(crate) mod compare;
 mod drivers;
 mod evidence;
@@ -30,16 +31,18 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
         write_top(&mut writer, view);
     }
     write_caveats(&mut writer, &view.notices);
-    match (view.ab, view.scenarios.as_slice()) {
-        (Some(test), _) => ab::write(&mut writer, test),
-        (None, _) if !view.capacities.is_empty() => {
-            capacity::write(&mut writer, view.capacities);
+    match view.scenarios.as_slice() {
+        _ if let Some(test) = view.ab => ab::write(&mut writer, test),
+        _ if let Some(summary) = view.checkup => {
+            writer.gap();
+            checkup::write(&mut writer, summary, view.capacities.first());
         }
-        (None, [alone]) => {
+        _ if !view.capacities.is_empty() => capacity::write(&mut writer, view.capacities),
+        [alone] => {
             write_alone(&mut writer, alone);
             glance::write(&mut writer, view);
         }
-        (None, several) => {
+        several => {
             glance::write(&mut writer, view);
             write_answers(&mut writer, several);
         }
@@ -49,7 +52,8 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     }
     drivers::write(&mut writer, view);
     write_goals(&mut writer, view);
-    if !is_brief {
+    // A checkup's page has its findings; caveats of single loads are in the report.
+    if !is_brief && view.checkup.is_none() {
         if view.verdicts.is_empty() {
             writer.gap();
         }

@@ -138,8 +138,9 @@ pub fn limit_name(word: Bottleneck) -> &'static str {
     bottleneck::name(word)
 }
 
-/// `17 trials (2 void: leaders moved), 9 min 20 s.` and why the search ended early, if so.
-pub fn cost(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
+/// `17 trials (2 void: leaders moved), 9 min 20 s.` and why the search ended early, if so; `can_resume`: whether
+/// its run can be resumed.
+pub fn cost(capacity: &CapacitySummary, search: &CapacitySearch, can_resume: bool) -> String {
     let (trials, void) = search.trials();
     let mut causes: Vec<String> = Vec::new();
     for cause in search.steps.iter().filter_map(|step| step.void.as_ref()) {
@@ -164,7 +165,8 @@ pub fn cost(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
             let cause = void_cause(cause);
             format!(" The search gave up: one load was void several times ({cause}).")
         }
-        None => " The search did not end; --resume continues it.".to_owned(),
+        None if can_resume => " The search did not end; --resume continues it.".to_owned(),
+        None => " The search did not end.".to_owned(),
     };
     format!("{trials}{void}, {took}.{end}")
 }
@@ -370,7 +372,7 @@ pub(crate) mod tests {
             "Records of 1 kB, acks=all, 1 producer, 6 partitions, 3 replicas, lz4."
         );
         assert_eq!(
-            cost(&capacity, search),
+            cost(&capacity, search, true),
             "4 trials (1 void: other programs used the CPU), 9 min 20 s."
         );
     }

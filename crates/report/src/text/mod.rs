@@ -7,6 +7,7 @@ pub mod answer;
 pub mod bottleneck;
 pub(crate) mod bottlenecks;
 pub mod capacity;
+pub mod checkup;
 pub mod comparison;
 pub(crate) mod conditions;
 pub mod count_check;

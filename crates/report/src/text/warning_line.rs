@@ -21,6 +21,15 @@ pub(crate) fn line(kind: Kind, findings: &[&Finding], trials: usize, summary: &S
     else {
         return String::new();
     };
+    // A checkup is not resumed, and its loads are not repeated.
+    let is_of_run = matches!(
+        kind,
+        Kind::NotFinished | Kind::RepeatsMissing | Kind::SingleRepeat
+    );
+    let fix = match summary.checkup.is_some() && is_of_run {
+        true => "run the checkup again".to_owned(),
+        false => fix,
+    };
     let matter = match total(findings) {
         Some((count, noun)) => matter.replace('#', &format::counted(count, noun)),
         None => matter,

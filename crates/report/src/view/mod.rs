@@ -11,6 +11,7 @@ mod machine;
 mod picture;
 mod time;
 
+use kgauge_analyze::checkup::CheckupSummary;
 use kgauge_analyze::summary::{AbSummary, CapacitySummary, GoalStatus, RunSummary, TrialSummary};
 use kgauge_scenario::StudyRef;
 
@@ -53,6 +54,8 @@ pub(crate) struct ReportView<'a> {
     pub(crate) capacities: &'a [CapacitySummary],
     /// The A/B test, if the run is one.
     pub(crate) ab: Option<&'a AbSummary>,
+    /// The checkup, if the run is one.
+    pub(crate) checkup: Option<&'a CheckupSummary>,
     /// How many partitions rates need, where the study asks it.
     pub(crate) partitions: Option<String>,
     /// Flows that several clients sent, side by side.

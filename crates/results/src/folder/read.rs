@@ -13,8 +13,8 @@ use super::layout;
 use super::lines::{LineContent, each_line};
 use super::slices::{FlowRead, each_slice, read_flows};
 use crate::run::{
-    AbRecord, Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus,
-    SearchRecord,
+    AbRecord, CheckupRecord, Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead,
+    RunStatus, SearchRecord,
 };
 use crate::slice::Slice;
 
@@ -40,6 +40,8 @@ pub struct RunRead {
     pub search: Option<SearchRecord>,
     /// `ab.json`; only runs with an A/B test have it.
     pub ab: Option<AbRecord>,
+    /// `checkup.json`; only checkups have it.
+    pub checkup: Option<CheckupRecord>,
     /// Events, in the order of writing.
     pub events: Vec<Event>,
     /// Samples, in the order of writing.
@@ -89,6 +91,7 @@ impl RunRead {
             environment: whole(dir, layout::ENVIRONMENT, &mut defects),
             search: optional(dir, layout::SEARCH, &mut defects),
             ab: optional(dir, layout::AB, &mut defects),
+            checkup: optional(dir, layout::CHECKUP, &mut defects),
             events: lines(dir, layout::EVENTS, &mut defects),
             evidence: lines(dir, layout::EVIDENCE, &mut defects),
             repeats: read_repeats(dir, &mut defects)?,
@@ -129,6 +132,7 @@ impl RunRead {
             environment: whole(dir, layout::ENVIRONMENT, &mut defects),
             search: None,
             ab: None,
+            checkup: None,
             events: Vec::new(),
             evidence: Vec::new(),
             repeats: Vec::new(),

@@ -13,8 +13,8 @@ use super::layout;
 use super::lines::{LineLog, LineTap};
 use crate::recorder::{SliceSink, SliceTap, SliceWriter, SlicesWritten, WriteError};
 use crate::run::{
-    AbRecord, Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus,
-    SearchRecord,
+    AbRecord, CheckupRecord, Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead,
+    RunStatus, SearchRecord,
 };
 
 /// A run folder being written. One process has it open at a time.
@@ -97,6 +97,11 @@ impl RunFolder {
     /// Stores what the A/B test of the run has measured so far.
     pub fn write_ab(&self, record: &AbRecord) -> Result<(), FolderError> {
         write_json(&self.dir.join(layout::AB), record)
+    }
+
+    /// Stores what a checkup has found so far.
+    pub fn write_checkup(&self, record: &CheckupRecord) -> Result<(), FolderError> {
+        write_json(&self.dir.join(layout::CHECKUP), record)
     }
 
     /// The log of events, for any thread.

@@ -2,6 +2,7 @@
 
 pub mod ab;
 pub mod broker_sample;
+pub mod checkup;
 pub mod client;
 pub mod environment;
 pub mod event;
@@ -17,6 +18,11 @@ pub mod wire;
 
 pub use ab::{AbBlock, AbEnd, AbRecord};
 pub use broker_sample::{BrokerSample, ListenerSample, MetricsSource};
+pub use checkup::{
+    AppliedQuota, BrokerCensus, BrokerRoundTrips, CAPACITY_SHARES, CheckupLimits, CheckupPart,
+    CheckupRecord, ClusterCensus, HealthStop, LimitedLoad, LogDirCensus, PRACTICE_SETTINGS,
+    QuotaLevel, RateLimit, SkipCause, SkippedPart, UnreadFact,
+};
 pub use client::ClientSample;
 pub use environment::{
     BrokerRecord, BuildRecord, DiskBaseline, DiskWrites, Environment, KafkaStart, MachineRecord,

@@ -77,6 +77,7 @@ pub(super) fn summary(run: &RunRead) -> Summary {
         warnings: warnings::of_run(run),
         drivers: drivers::comparisons(run.plan.as_ref(), &trials),
         partitions_needed: partitions::needed(run, &trials),
+        checkup: crate::checkup::summary(run, &trials, &capacities),
         trials,
         capacities,
         ab,

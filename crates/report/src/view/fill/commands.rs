@@ -15,7 +15,9 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     let test = run.plan.as_ref().and_then(|plan| plan.ab.as_ref());
     let is_side = test.is_some_and(|test| test.own_sides().len() == 1);
     let mut commands = Vec::new();
-    if run.plan.is_some() && !is_side {
+    // A checkup decides its loads from the state of the cluster.
+    let has_plan = run.plan.is_some() && run.checkup.is_none();
+    if has_plan && !is_side {
         commands.push(ReaderCommand {
             short: "Rerun",
             purpose: "Rerun from the saved plan with the same seed:".to_owned(),
@@ -26,7 +28,7 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     let is_whole = matches!(run.status, RunStatus::Complete | RunStatus::Running);
     let has_answer = test.is_none_or(|test| test.kind == AbKind::Same)
         || !run.ab.as_ref().is_some_and(AbRecord::may_continue);
-    if run.plan.is_some() && !(is_whole && has_answer) {
+    if has_plan && !(is_whole && has_answer) {
         commands.push(resume(&folder, test.is_some(), is_side));
     }
     if !run.head.command.is_empty() {

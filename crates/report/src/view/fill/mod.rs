@@ -46,6 +46,7 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
         scenarios: scenarios(run, summary),
         capacities: &summary.capacities,
         ab: summary.ab.as_ref(),
+        checkup: summary.checkup.as_ref(),
         partitions: summary
             .partitions_needed
             .as_ref()
@@ -71,7 +72,9 @@ fn title(run: &RunRead, summary: &Summary) -> String {
     let study = summary.run.study.as_ref().map(|study| study.name.clone());
     let scenario = || summary.trials.first().map(|trial| trial.scenario.clone());
     let name = summary.run.name.clone();
+    let checkup = summary.checkup.as_ref().map(|_| "checkup".to_owned());
     name.or(study)
+        .or(checkup)
         .or_else(scenario)
         .unwrap_or_else(|| run.head.run_id.clone())
 }

@@ -112,8 +112,14 @@ impl Group<'_> {
             _ => of_one(),
         }
         .unwrap_or_else(|| (about.title.to_owned(), items.clone()));
+        // The loads of a checkup are short on purpose, and have no warm-up to lengthen.
+        let is_minor = self.kind == WarningKind::NotSteady && summary.checkup.is_some();
         WarningView {
-            level: about.level,
+            level: if is_minor {
+                Severity::Note
+            } else {
+                about.level
+            },
             short,
             line: warning_line::line(self.kind, &self.findings, self.trials(), summary),
             evidence,

@@ -1,0 +1,117 @@
+//! `kgauge checkup`: facts, figures and findings about a cluster, on one page.
+
+use std::time::Duration;
+
+use kgauge_runner::{CheckupRequest, RunTarget};
+use kgauge_scenario::{rate_value, size_value, time_value};
+
+use crate::args::RunArgs;
+use crate::checkup_args::CheckupArgs;
+use crate::exit::{ExitStatus, stop};
+use crate::host::env_target;
+use crate::{interrupt, print, run};
+
+/// Checks a cluster, keeps everything in a run folder, and reports.
+pub(crate) fn checkup(arguments: &CheckupArgs) -> anyhow::Result<ExitStatus> {
+    let request = request(arguments)?;
+    let question = request.question()?;
+    if arguments.dry_run {
+        return dry_run(arguments, &request, &question);
+    }
+    let arguments = RunArgs {
+        targets: arguments.target.iter().cloned().collect(),
+        conduct: arguments.conduct.clone(),
+        checkup: Some(request),
+        ..RunArgs::default()
+    };
+    run::run_question(&arguments, &question)
+}
+
+/// What the user asks for; flags that mean nothing here are refused.
+fn request(arguments: &CheckupArgs) -> anyhow::Result<CheckupRequest> {
+    if arguments.conduct.keep {
+        return Err(refused("--keep", "a checkup leaves nothing on the cluster"));
+    }
+    if arguments.conduct.allow_existing.is_some() {
+        return Err(refused(
+            "--allow-existing",
+            "a checkup only uses topics that it creates",
+        ));
+    }
+    let mut request = CheckupRequest::new(arguments.goal.clone());
+    request.record_bytes = value("record-size", &arguments.record_size, size_value)?;
+    request.producers = arguments.producers;
+    let budget_ns = value("budget", &arguments.budget, time_value)?;
+    request.budget = Duration::from_nanos(budget_ns);
+    let rate_max = arguments.max_rate.as_ref();
+    request.rate_max = rate_max
+        .map(|text| value("max-rate", text, rate_value))
+        .transpose()?;
+    let disk = arguments.max_disk.as_ref();
+    request.disk_bytes_max = disk
+        .map(|text| value("max-disk", text, size_value))
+        .transpose()?;
+    Ok(request)
+}
+
+fn refused(flag: &str, why: &str) -> anyhow::Error {
+    stop(ExitStatus::BadInput, format!("{flag}: {why}"))
+}
+
+fn value<T>(flag: &str, text: &str, parse: fn(&str) -> Result<T, String>) -> anyhow::Result<T> {
+    parse(text).map_err(|why| refused(&format!("--{flag}"), &why))
+}
+
+/// Shows facts and limits, without load.
+fn dry_run(
+    arguments: &CheckupArgs,
+    request: &CheckupRequest,
+    question: &kgauge_runner::Question,
+) -> anyhow::Result<ExitStatus> {
+    let text = arguments.target.clone().or_else(env_target);
+    let text = text.unwrap_or_else(|| RunTarget::DEFAULT.to_owned());
+    let target = RunTarget::parse(&text, question)?;
+    let stopping = interrupt::listen("stopping")?;
+    let preview = request.preview(&target, stopping.load.clone())?;
+    match arguments.conduct.json {
+        true => print::json(&preview.json())?,
+        false => print::result(&preview.text()),
+    }
+    Ok(ExitStatus::Good)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Arguments, Command};
+
+    fn parsed(words: &[&str]) -> anyhow::Result<CheckupRequest> {
+        let words = ["kgauge", "checkup"].iter().chain(words);
+        match Arguments::try_parse_from(words).unwrap().command {
+            Command::Checkup(arguments) => request(&arguments),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn flags_become_limits() {
+        let request = parsed(&["--max-rate", "50k/s", "--max-disk", "20 GB"]).unwrap();
+        assert_eq!(request.goal, "p99 <= 20 ms");
+        assert_eq!(request.rate_max, Some(50_000.0));
+        assert_eq!(request.disk_bytes_max, Some(20_000_000_000));
+        assert_eq!(request.budget, Duration::from_secs(900));
+        assert_eq!((request.record_bytes, request.producers), (1_000, 4));
+    }
+
+    #[test]
+    fn flags_that_would_leave_something_are_refused() {
+        for words in [&["--keep"][..], &["--allow-existing", "orders"]] {
+            assert!(parsed(words).is_err(), "{words:?}");
+        }
+        let error = parsed(&["--max-rate", "50k"]).unwrap_err().to_string();
+        assert!(error.starts_with("--max-rate: "), "{error}");
+    }
+}
