@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(AxisUnit::Nanoseconds.tick(1e6), "1 ms");
         assert_eq!(AxisUnit::Nanoseconds.value(1e6), "1.00 ms");
         assert_eq!(AxisUnit::Plain.value(7.0), "7");
-        assert_eq!(AxisUnit::Plain.value(0.5), "0.500");
+        assert_eq!(AxisUnit::Plain.value(0.5), "0.5000");
         assert_eq!(AxisUnit::Seconds.tick(90.0), "90 s");
         assert_eq!(AxisUnit::Seconds.tick(120.0), "2:00");
         assert_eq!(AxisUnit::Seconds.tick(7500.0), "2:05:00");
