@@ -33,6 +33,7 @@ mod broker_sources;
 mod ceilings;
 mod change_cluster;
 mod checkup;
+mod checkup_parts;
 mod close;
 mod clusters;
 mod consent;

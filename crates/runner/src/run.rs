@@ -8,7 +8,8 @@ use kgauge_target::TargetSpec;
 
 use crate::announce::planned_time;
 use crate::change_cluster::fit_to;
-use crate::checkup::{self, ActiveCheckup};
+use crate::checkup::ActiveCheckup;
+use crate::checkup_parts;
 use crate::close::close;
 use crate::error::{RunError, in_one_line};
 use crate::events::event;
@@ -69,7 +70,9 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
         }));
     let mut source = StepSource::new(steps, searches, ab);
     let ended = run_all(&mut session, &mut plan, &mut source);
-    let kept = source.end(&session).and(checkup::finish(&mut session));
+    let kept = source
+        .end(&session)
+        .and(checkup_parts::finish(&mut session));
     let ended = ended.and_then(|ended| kept.map(|()| ended));
     let error = ended.as_ref().err();
     session.observer.observe(&RunEvent::Closing { error });

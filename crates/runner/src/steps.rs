@@ -7,7 +7,7 @@ use kgauge_results::run::SearchRecord;
 use kgauge_scenario::{Plan, RepeatStep};
 
 use crate::ab::ActiveAb;
-use crate::checkup;
+use crate::checkup_parts;
 use crate::error::RunError;
 use crate::search::ActiveSearch;
 use crate::session::Session;
@@ -75,7 +75,7 @@ impl StepSource {
                 }
             }
             let Some(step) = self.planned.pop_front() else {
-                let added = checkup::next_steps(session, plan, &self.record)?;
+                let added = checkup_parts::next_steps(session, plan, &self.record)?;
                 if added.is_empty() {
                     return Ok(None);
                 }

@@ -2,8 +2,7 @@
 
 use kgauge_results::run::{BrokerCensus, ClusterCensus};
 
-use super::findings::push;
-use super::{CheckupFact, CheckupFinding, CheckupSummary};
+use super::{CheckupFact, CheckupFinding, CheckupSummary, push};
 
 /// A disk that is fuller than this deserves attention; above the second it is urgent.
 const DISK_FILLED: f64 = 0.70;

@@ -1,6 +1,6 @@
 //! The findings of a checkup, ranked.
 
-use super::{CheckupFact, CheckupFinding, CheckupSummary, facts, load};
+use super::{CheckupFinding, CheckupSummary, facts, load};
 use crate::summary::{CapacitySummary, TrialSummary};
 
 /// All findings, the gravest first. Equal weights keep the order in which they are found, so that the same folder gives
@@ -17,11 +17,6 @@ pub(super) fn ranked(
     findings
 }
 
-/// Adds one.
-pub(super) fn push(findings: &mut Vec<CheckupFinding>, weight: u32, fact: CheckupFact) {
-    findings.push(CheckupFinding { weight, fact });
-}
-
 #[cfg(test)]
 mod tests {
     use kgauge_results::run::{
@@ -29,7 +24,7 @@ mod tests {
         QuotaLevel, RateLimit,
     };
 
-    use super::super::{CheckupPoint, ReadPoint};
+    use super::super::{CheckupFact, CheckupPoint, ReadPoint};
     use super::*;
 
     const MS: f64 = 1e6;

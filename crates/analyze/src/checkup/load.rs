@@ -2,8 +2,7 @@
 
 use kgauge_results::run::{CAPACITY_SHARES, RateLimit};
 
-use super::findings::push;
-use super::{CheckupFact, CheckupFinding, CheckupPoint, CheckupSummary};
+use super::{CheckupFact, CheckupFinding, CheckupPoint, CheckupSummary, push};
 use crate::summary::{Bottleneck, CapacitySummary, TrialSummary};
 
 /// A setting costs latency if p99 is this many times as long,

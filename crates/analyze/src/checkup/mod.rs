@@ -238,3 +238,8 @@ pub(crate) fn summary(
     summary.findings = findings::ranked(&summary, capacity, trials);
     Some(summary)
 }
+
+/// Adds a finding.
+fn push(findings: &mut Vec<CheckupFinding>, weight: u32, fact: CheckupFact) {
+    findings.push(CheckupFinding { weight, fact });
+}

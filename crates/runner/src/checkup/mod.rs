@@ -10,41 +10,34 @@ mod scenarios;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use kgauge_analyze::search::ReadingKind;
-use kgauge_analyze::summary::recorded_search;
 use kgauge_client::{ClientConfig, Cluster, ClusterError};
 use kgauge_observe::{ClusterWatch, HealthLimits, HealthTap, census};
 use kgauge_report::text::checkup as words;
 use kgauge_results::RunFolder;
 use kgauge_results::run::{
-    CheckupPart, CheckupRecord, ClusterCensus, HealthStop, LimitedLoad, SearchRecord, SkipCause,
-    SkippedPart,
+    CheckupPart, CheckupRecord, ClusterCensus, HealthStop, LimitedLoad, SkipCause, SkippedPart,
 };
-use kgauge_scenario::{Plan, RepeatStep, TargetKind, run_order};
+use kgauge_scenario::TargetKind;
 use kgauge_target::TargetFacts;
 
 use crate::error::{OrRunError, RunError};
-use crate::fit::drop_unsupported;
-use crate::question::{Question, ScenarioChanges};
-use crate::session::Session;
 
 use lengths::PartLengths;
-use limits::{LimitBasis, RATE_MIN, setting};
+use limits::{LimitBasis, setting};
+
+pub(crate) use limits::RATE_MIN;
 use scenarios::ScenarioBasis;
 
 pub use preview::CheckupPreview;
 pub use request::CheckupRequest;
 
-/// Of full speed, what is taken for the capacity if the search found no lower bound.
-const FALLBACK_PART: f64 = 0.25;
-/// How long the last look at the cluster may take.
-const LAST_CENSUS_MAX: Duration = Duration::from_secs(10);
-
 /// A checkup in progress.
 pub(crate) struct ActiveCheckup {
     request: CheckupRequest,
-    facts: TargetFacts,
-    record: CheckupRecord,
+    /// What is known of the target.
+    pub(crate) facts: TargetFacts,
+    /// What is found so far.
+    pub(crate) record: CheckupRecord,
     /// The parts that are left, after the first.
     parts: VecDeque<CheckupPart>,
     started: Instant,
@@ -217,8 +210,16 @@ impl ActiveCheckup {
         self.record.stop.is_some()
     }
 
+    /// Ends the guard.
+    pub(crate) fn end_watch(&mut self) {
+        if let Some(mut watch) = self.watch.take() {
+            watch.end();
+            self.record.round_trips = watch.round_trips();
+        }
+    }
+
     /// The next part that fits into the budget and into the cluster.
-    fn next_part(&mut self, capacity: Option<f64>) -> Option<CheckupPart> {
+    pub(crate) fn next_part(&mut self, capacity: Option<f64>) -> Option<CheckupPart> {
         let lengths = PartLengths::of(self.request.budget);
         while let Some(part) = self.parts.pop_front() {
             let needed = Duration::from_secs(lengths.seconds(part));
@@ -237,7 +238,8 @@ impl ActiveCheckup {
         None
     }
 
-    fn text(&self, part: CheckupPart, capacity: f64, client_id: &str) -> String {
+    /// The scenario of a part.
+    pub(crate) fn text(&self, part: CheckupPart, capacity: f64, client_id: &str) -> String {
         let limits = &self.record.limits;
         let min_insync: Option<u32> = setting(&self.record.before, "min.insync.replicas");
         scenarios::text(
@@ -273,79 +275,6 @@ fn ill_before(census: &ClusterCensus) -> Option<HealthStop> {
         });
     }
     HealthLimits::DEFAULT.full_disk(census)
-}
-
-/// The rate that keeps the goal, or what is taken for it; `None` if that is too small for shares of it.
-fn capacity(plan: &Plan, record: &SearchRecord) -> Option<f64> {
-    let run = record.searches.first()?;
-    let search = plan.trials.get(run.trial as usize)?.search.as_ref()?;
-    let found = recorded_search(run, search);
-    let lower = found.and_then(|found| found.bounds(ReadingKind::Strict).lower);
-    let rate = lower.or_else(|| run.start.map(|start| start.full_speed * FALLBACK_PART));
-    // Shares of less would be the same rate.
-    rate.filter(|rate| *rate >= RATE_MIN)
-}
-
-/// Adds the trials of the next part to the plan; none if all parts are done, or if this run is no checkup.
-pub(crate) fn next_steps(
-    session: &mut Session<'_>,
-    plan: &mut Plan,
-    record: &SearchRecord,
-) -> Result<Vec<RepeatStep>, RunError> {
-    let Some(mut checkup) = session.checkup.take() else {
-        return Ok(Vec::new());
-    };
-    let steps = add_part(&mut checkup, session, plan, record);
-    let written = session.folder.write_checkup(&checkup.record);
-    session.checkup = Some(checkup);
-    written.or_unwritable()?;
-    steps
-}
-
-fn add_part(
-    checkup: &mut ActiveCheckup,
-    session: &mut Session<'_>,
-    plan: &mut Plan,
-    record: &SearchRecord,
-) -> Result<Vec<RepeatStep>, RunError> {
-    let capacity = capacity(plan, record);
-    let Some(part) = checkup.next_part(capacity) else {
-        return Ok(Vec::new());
-    };
-    let name = part.scenario();
-    let text = checkup.text(part, capacity.unwrap_or(0.0), &session.client.client_id);
-    let question = Question::of_text(name, &text, &ScenarioChanges::default());
-    let question = question
-        .map_err(|error| RunError::Defect(format!("scenario {name} of the checkup: {error}")))?;
-    let first = plan.trials.len();
-    for (index, mut trial) in question.trials.into_iter().enumerate() {
-        trial.index = u32::try_from(first + index).unwrap_or(u32::MAX);
-        plan.trials.push(trial);
-    }
-    drop_unsupported(plan, &checkup.facts, &mut session.cluster)?;
-    session.folder.write_scenario(name, &text).or_unwritable()?;
-    session.folder.write_plan(plan).or_unwritable()?;
-    Ok(run_order(&plan.trials[first..], plan.seed))
-}
-
-/// Ends the guard, reads the cluster for the last time, and writes down what was found.
-pub(crate) fn finish(session: &mut Session<'_>) -> Result<(), RunError> {
-    let Some(mut checkup) = session.checkup.take() else {
-        return Ok(());
-    };
-    if let Some(mut watch) = checkup.watch.take() {
-        watch.end();
-        checkup.record.round_trips = watch.round_trips();
-    }
-    if !session.stopping.is_wanted() && session.death().is_none() {
-        session.cluster.set_time_limit(Some(LAST_CENSUS_MAX));
-        checkup.record.after = census(&mut session.cluster).ok();
-        session.cluster.set_time_limit(None);
-    }
-    session
-        .folder
-        .write_checkup(&checkup.record)
-        .or_unwritable()
 }
 
 #[cfg(test)]
