@@ -10,6 +10,7 @@ use kgauge_analyze::summary::CapacityBounds;
 use kgauge_live::{LiveObserver, LiveRunState, ProgressSnapshot};
 use kgauge_load::LoadProgress;
 use kgauge_report::text;
+use kgauge_results::run::RepeatOutcome;
 use kgauge_runner::{Activity, Announcement, Observer, RepeatView, RunEvent, RunStep, RunTaps};
 use kgauge_scenario::format::{compact, figure, nanoseconds, seconds};
 
@@ -144,9 +145,9 @@ impl TerminalObserver {
                 let count = self.line.as_ref().map_or("", |line| &line.step.count);
                 remark(format!("{count} {judged}").trim_start());
             }
-            RunEvent::RepeatEnds(_) => {
+            RunEvent::RepeatEnds { outcome, .. } => {
                 if let Some(result) = self.line.as_ref().and_then(ProgressLine::result) {
-                    remark(&result);
+                    remark(&format!("{result}{}", outcome_mark(outcome)));
                 }
             }
             RunEvent::Closing { .. } => {
@@ -161,6 +162,15 @@ impl TerminalObserver {
             | RunEvent::TrialFailed { .. }
             | RunEvent::RepeatBegins(_) => {}
         }
+    }
+}
+
+/// What a figure of a repeat is followed by that did not come to its end.
+fn outcome_mark(outcome: &RepeatOutcome) -> &'static str {
+    match outcome {
+        RepeatOutcome::Complete => "",
+        RepeatOutcome::Interrupted => " (interrupted)",
+        RepeatOutcome::Failed { .. } => " (failed)",
     }
 }
 

@@ -55,7 +55,7 @@ impl Observer for LiveObserver {
                 state.doing("", self.left());
             }
             RunEvent::Outage(message) => state.trouble(&capital(message)),
-            RunEvent::RepeatEnds(_) => state.repeat_ends(),
+            RunEvent::RepeatEnds { .. } => state.repeat_ends(),
             RunEvent::TrialFailed { name, why } => {
                 state.trouble(&format!("Trial {name} failed: {why}"));
             }

@@ -9,7 +9,7 @@ use kgauge_analyze::search::SearchBounds;
 use kgauge_load::LoadProgress;
 use kgauge_results::Slice;
 use kgauge_results::folder::LineTap;
-use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey};
+use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey, RepeatOutcome};
 use kgauge_scenario::format::{compact, decimal_bytes};
 use kgauge_scenario::{Plan, RepeatStep, Trial};
 
@@ -65,7 +65,12 @@ pub enum RunEvent<'a> {
     /// A broker stopped answering, or answers again: a sentence without a capital.
     Outage(&'a str),
     /// The load of a repeat is over, and all of its slices are written.
-    RepeatEnds(RepeatKey),
+    RepeatEnds {
+        /// Which repeat.
+        key: RepeatKey,
+        /// Whether it came to its end.
+        outcome: &'a RepeatOutcome,
+    },
     /// A search has judged a load.
     LoadJudged(&'a LoadJudgement<'a>),
     /// A trial was given up; the others go on.

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use kgauge_results::run::{EventKind, RunStatus, SearchEnd};
+use kgauge_results::run::{EventKind, RepeatOutcome, RunStatus, SearchEnd};
 use kgauge_runner::{
     ErrorSubject, FolderChoice, HostSetup, Observer, Question, RepeatEnd, RunError, RunEvent,
     RunRequest, RunTaps, RunTarget, ScenarioChanges, StopRequests, run, write_results,
@@ -140,7 +140,10 @@ impl Observer for Recorder {
                 "load".to_owned()
             }
             RunEvent::Outage(message) => format!("outage {message}"),
-            RunEvent::RepeatEnds(key) => format!("repeat {} ends", key.repeat),
+            RunEvent::RepeatEnds { key, outcome } => match outcome {
+                RepeatOutcome::Complete => format!("repeat {} ends", key.repeat),
+                other => format!("repeat {}: {other:?}", key.repeat),
+            },
             RunEvent::LoadJudged(judgement) => format!("load {}", judgement.load.rate),
             RunEvent::TrialFailed { name, why } => format!("{name} failed: {why}"),
             RunEvent::Closing { error } => format!("closing {error:?}"),
