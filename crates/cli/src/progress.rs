@@ -96,7 +96,7 @@ impl TerminalObserver {
     fn announce(&mut self, run: &Announcement<'_>) {
         // Each takes its line with it.
         (self.waiting, self.line) = (None, None);
-        self.line = Some(ProgressLine::start(run.planned));
+        self.line = Some(ProgressLine::start(run.planned.usual));
         remark(&run.to_string());
         for fault in run.faults() {
             remark(&format!("fault {fault}"));

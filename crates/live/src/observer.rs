@@ -40,7 +40,7 @@ impl Observer for LiveObserver {
             RunEvent::Remark(_) | RunEvent::LoadJudged(_) => {}
             RunEvent::Announced(run) => {
                 state.run_begins(run.dir, run.steps.len());
-                self.planned = Some((Instant::now(), run.planned));
+                self.planned = Some((Instant::now(), run.planned.usual));
             }
             RunEvent::StepBegins(step) => {
                 state.doing("", self.left());

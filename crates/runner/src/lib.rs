@@ -80,6 +80,7 @@ mod warm_up;
 mod warming;
 mod wire;
 
+pub use announce::TimeEstimate;
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
 pub use host::{HostSetup, TargetContext};
 pub use ids::{RUNS, check_name, fresh_number, name_slug, run_dir, run_id, unix_ms};

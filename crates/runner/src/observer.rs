@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use kgauge_analyze::search::SearchBounds;
 use kgauge_load::LoadProgress;
@@ -13,6 +12,7 @@ use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey, RepeatOutcom
 use kgauge_scenario::format::{compact, decimal_bytes};
 use kgauge_scenario::{Plan, RepeatStep, Trial};
 
+use crate::announce::TimeEstimate;
 use crate::error::RunError;
 
 /// Watches a run. It is called on the thread of the run, between two looks at the load at the latest: whatever it does
@@ -101,7 +101,7 @@ pub struct Announcement<'a> {
     /// Whether an interrupted run goes on.
     pub is_resumed: bool,
     /// How long it should take.
-    pub planned: Duration,
+    pub planned: TimeEstimate,
 }
 
 /// Which repeat of a run it is.

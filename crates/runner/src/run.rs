@@ -6,7 +6,7 @@ use kgauge_results::run::EventKind;
 use kgauge_scenario::{Plan, Trial};
 use kgauge_target::TargetSpec;
 
-use crate::announce::planned_time;
+use crate::announce::time_estimate;
 use crate::change_cluster::fit_to;
 use crate::close::close;
 use crate::error::{RunError, in_one_line};
@@ -59,7 +59,7 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
             steps: &steps,
             dir: &dir,
             is_resumed: session.clusters.attempt > 0,
-            planned: planned_time(&plan, &steps),
+            planned: time_estimate(&plan, &steps),
         }));
     let mut source = StepSource::new(steps, searches);
     let ended = run_all(&mut session, &mut plan, &mut source);

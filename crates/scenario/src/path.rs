@@ -152,7 +152,12 @@ fn unknown(tree: &YamlNode, path: &str) -> PathError {
     let setting = || nearest(path, settings(tree));
     // `hold` is the end of `stages.hold`.
     let end = format!(".{path}");
-    let whole = || known.iter().map(String::as_str).find(|one| one.ends_with(&end));
+    let whole = || {
+        known
+            .iter()
+            .map(String::as_str)
+            .find(|one| one.ends_with(&end))
+    };
     let cure = match meant.or_else(setting).or_else(whole) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => {
@@ -198,7 +203,9 @@ fn settings(tree: &YamlNode) -> Vec<&'static str> {
             NextStep::AnyName | NextStep::None => None,
         }
     });
-    tables.flat_map(|table| table.keys().map(|key| key.name)).collect()
+    tables
+        .flat_map(|table| table.keys().map(|key| key.name))
+        .collect()
 }
 
 /// Index, name and table of the flows that have a name and a kind.

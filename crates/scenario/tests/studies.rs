@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kgauge_scenario::{
-    Acks, ClosedLoopPace, ConsumeEnd, FlowPlan, Partitioner, Shape, Size, Studies, Study, StudyFile, Trial,
+    Acks, ClosedLoopPace, ConsumeEnd, FlowPlan, Partitioner, Shape, Size, Studies, Study,
+    StudyFile, Trial,
 };
 
 const SIZES: [Size; 3] = [Size::Quick, Size::Default, Size::Full];
@@ -62,7 +63,11 @@ fn the_short_version_of_a_study_fits_on_a_small_disk() {
             for trial in scenario.trials(Size::Quick) {
                 let stored = trial.bytes_written_max(ClosedLoopPace::NONE).stored_bytes;
                 let name = &trial.name;
-                assert!(stored <= BYTES_MAX, "{} {name}: {stored} B", scenario.name());
+                assert!(
+                    stored <= BYTES_MAX,
+                    "{} {name}: {stored} B",
+                    scenario.name()
+                );
             }
         }
     }

@@ -26,7 +26,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use blame::{ClientWait, LatenessCause};
-pub use build::{followers_behind, is_warm, recorded_search, void_cause};
+pub use build::{WARM_FROM_NS, followers_behind, is_warm, recorded_search, void_cause};
 pub use capacity::{
     CapacityBounds, CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary,
     CapacityWindow, LoadVerdict,

@@ -27,7 +27,7 @@ mod warnings;
 mod work;
 
 pub use capacity::{followers_behind, recorded_search, void_cause};
-pub use steadiness::is_warm;
+pub use steadiness::{WARM_FROM_NS, is_warm};
 
 pub(super) use repeats::flow_repeats;
 
