@@ -61,7 +61,10 @@ pub struct TimeEstimate {
 
 impl fmt::Display for TimeEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [usual, limit] = [self.usual, self.limit].map(|time| seconds(rounded(time)));
+        let [usual, limit] = [self.usual, self.limit].map(|time| {
+            let text = seconds(rounded(time));
+            text.strip_suffix(" 00 s").unwrap_or(&text).to_owned()
+        });
         match self.limit.as_secs_f64() > 1.2 * self.usual.as_secs_f64() {
             true => write!(
                 f,
@@ -224,6 +227,7 @@ mod tests {
         };
         assert_eq!(text(42, 50), "about 42 s");
         assert_eq!(text(601, 610), "about 10 min 10 s");
+        assert_eq!(text(175, 175), "about 3 min");
         assert_eq!(
             text(183, 488),
             "about 3 min 10 s, up to 8 min 10 s if warm-ups need their limit"

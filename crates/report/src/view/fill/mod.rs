@@ -192,6 +192,7 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
             question: first.map_or_else(String::new, |one| one.question.clone()),
             answer: words::capacity(summary, &answer.scenario)
                 .unwrap_or_else(|| text::answer::sentence(&answer, summary)),
+            brief: text::answer::brief(&answer, summary),
             picture: picture::of(&answer, summary),
             sweep: factor::sweep(&summaries, &trials),
             trials,
