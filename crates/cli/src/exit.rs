@@ -128,8 +128,11 @@ pub(crate) fn report(ended: anyhow::Result<ExitStatus>) -> ExitStatus {
     };
     let status = status_of(&error);
     let mut words = error.to_string();
-    for cause in error.chain().skip(1) {
-        words.push_str(&format!("\n  because: {cause}"));
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Some errors say their cause themselves.
+        if !words.contains(&cause) {
+            words.push_str(&format!("\n  because: {cause}"));
+        }
     }
     let name = if status == ExitStatus::Interrupted {
         "kgauge"

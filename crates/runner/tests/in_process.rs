@@ -215,6 +215,8 @@ fn a_stop_ends_the_load(dir: &Path) {
     observer.stop_in = Some((1, request.stop.clone()));
     let finished = run(&request, &mut observer).unwrap();
     assert_eq!(finished.ended.unwrap(), RepeatEnd::Interrupted);
+    let is_marked = |name: &String| name == "repeat 0: Interrupted";
+    assert!(observer.seen.iter().any(is_marked), "{:?}", observer.seen);
     let (read, _) = write_results(&finished.dir).unwrap();
     assert_eq!(read.status, RunStatus::Interrupted);
     assert_eq!(read.repeats.len(), 1);

@@ -154,9 +154,11 @@ fn write_answers(writer: &mut Writer, scenarios: &[ScenarioView]) {
         true => scenario.name.clone(),
         false => scenario.question.clone(),
     };
+    let is_full = writer.style.detail == TerminalDetail::Full;
     let mut doubts: Vec<(&str, Vec<&ScenarioView>)> = Vec::new();
     for scenario in scenarios.iter().filter(is_measured) {
         match &scenario.brief {
+            _ if is_full => write_answer(writer, &question(scenario), &scenario.answer),
             BriefAnswer::Sentences(answer) => write_answer(writer, &question(scenario), answer),
             BriefAnswer::Doubt(reason) => {
                 let known = doubts.iter_mut().find(|(known, _)| known == reason);

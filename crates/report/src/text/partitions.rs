@@ -10,20 +10,26 @@ pub fn sentence(needed: &PartitionsNeeded) -> String {
         true => " The generator limited one rate, so fewer may be enough.",
         false => "",
     };
-    let rates = needed.rates.iter().map(|one| {
-        let partitions = format::counted(one.partitions, "partition");
-        let cautious = match one.partitions_cautious {
-            Some(more) if more > one.partitions => {
-                format!(" (up to {more})")
+    let rates = needed.rates.iter().enumerate().map(|(index, one)| {
+        let (rate, least) = (format::count(one.rate_per_s), one.partitions);
+        let more = one.partitions_cautious.filter(|more| *more > least);
+        match index {
+            0 => {
+                let partitions = format::counted(least, "partition");
+                let more = more.map_or_else(String::new, |more| {
+                    format!(" ({more} at the lower ends of the intervals)")
+                });
+                format!("{rate} records/s need at least {partitions}{more}")
             }
-            _ => String::new(),
-        };
-        let rate = format::count(one.rate_per_s);
-        format!("{rate} records/s need at least {partitions}{cautious}")
+            _ => {
+                let more = more.map_or_else(String::new, |more| format!(" ({more})"));
+                format!("{rate} need {}{more}", format::count(least))
+            }
+        }
     });
     format!(
         "{}, by max(T/P, T/C) with P = {} and C = {} records/s.{caveat}",
-        format::capital(&rates.collect::<Vec<_>>().join("; ")),
+        rates.collect::<Vec<_>>().join("; "),
         format::figure(needed.produce_per_s.mean),
         format::figure(needed.consume_per_s.mean)
     )

@@ -53,7 +53,9 @@ pub(crate) fn brief(answer: &ScenarioAnswer, summary: &Summary) -> BriefAnswer {
     let names = AnswerNames::of(summary, &answer.trials);
     let measured = names.trials.iter().any(|one| one.repeats_measured > 0);
     let compared = compared(&names, answer);
-    if measured && compared.is_none() {
+    // Whether all records are in a copy is known all the same.
+    let has_copies = || figures::copies(&names.trials).is_some();
+    if measured && compared.is_none() && !has_copies() {
         let causes = [
             AnswerDoubtCause::NotSteady,
             AnswerDoubtCause::OtherPrograms,
@@ -186,7 +188,10 @@ fn second(names: &AnswerNames, answer: &ScenarioAnswer, is_compared: bool) -> Op
         let limit = only.limit.as_ref().filter(|_| is_asked && !is_known)?;
         Some(bottleneck::sentence(limit, only))
     };
-    let doubt = |cause| doubt_of(names, answer, &[cause]);
+    let doubt = |cause: AnswerDoubtCause| {
+        let found = answer.doubts.iter().find(|doubt| doubt.cause == cause)?;
+        Some(doubt_sentence(names, found))
+    };
     let limited =
         || doubt(AnswerDoubtCause::GeneratorLimited).filter(|_| !is_single || limit().is_none());
     // The figures of a single trial open with it.
@@ -209,22 +214,24 @@ fn unusable(names: &AnswerNames, answer: &ScenarioAnswer, is_compared: bool) -> 
         // Figures that were not compared say so themselves.
         let causes = [AnswerDoubtCause::NotMeasured, AnswerDoubtCause::NotSteady];
         let count = if is_compared { 2 } else { 1 };
+        let causes = causes.get(..count)?;
+        let mut doubts = answer.doubts.iter();
+        let mut found = doubts.find(|doubt| causes.contains(&doubt.cause))?.clone();
+        found.trials.retain(|trial| !is_used(answer, *trial));
         let is_single = names.trials.len() == 1;
-        doubt_of(names, answer, causes.get(..count)?).filter(|_| !is_single)
+        (!is_single && !found.trials.is_empty()).then(|| doubt_sentence(names, &found))
     };
     let copies = || figures::copies(&names.trials);
     missing.or_else(left_out).or_else(copies)
 }
 
-/// The gravest of some doubts in a sentence.
-fn doubt_of(
-    names: &AnswerNames,
-    answer: &ScenarioAnswer,
-    causes: &[AnswerDoubtCause],
-) -> Option<String> {
-    let mut doubts = answer.doubts.iter();
-    let found = doubts.find(|doubt| causes.contains(&doubt.cause))?;
-    Some(doubt_sentence(names, found))
+/// Whether a comparison uses a trial: of several flows, one may be steady.
+fn is_used(answer: &ScenarioAnswer, trial: u32) -> bool {
+    let AnswerFacts::Effect { comparisons } = &answer.facts else {
+        return false;
+    };
+    let mut used = comparisons.iter().filter(|one| one.main().is_some());
+    used.any(|one| one.trial == trial || one.base == Some(trial))
 }
 
 fn doubt_sentence(names: &AnswerNames, doubt: &AnswerDoubt) -> String {
