@@ -128,9 +128,8 @@ pub(crate) fn report(ended: anyhow::Result<ExitStatus>) -> ExitStatus {
     };
     let status = status_of(&error);
     let mut words = error.to_string();
-    for cause in error.chain().skip(1) {
-        let cause = cause.to_string();
-        // Some messages already end with their cause.
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Some errors say their cause themselves.
         if !words.contains(&cause) {
             words.push_str(&format!("\n  because: {cause}"));
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kgauge_scenario::SCENARIO_TEMPLATE;
+use kgauge_scenario::{BuiltIn, SCENARIO_TEMPLATE};
 use kgauge_tools::translate_command;
 
 use crate::args::InitArgs;
@@ -19,6 +19,14 @@ pub(crate) fn init(arguments: &InitArgs) -> anyhow::Result<ExitStatus> {
     if file == Path::new("-") {
         print::result(&text);
         return Ok(ExitStatus::Good);
+    }
+    if let Some(built_in) = file.to_str().and_then(BuiltIn::named) {
+        let name = built_in.name();
+        let error = format!(
+            "`{name}` is a built-in scenario; name the file {name}.yaml, or write that scenario \
+             with `kgauge run {name} --write-scenario {name}.yaml`"
+        );
+        return Err(error).or_bad_input();
     }
     let fix = (!arguments.force).then_some("use --force to overwrite it");
     new_file::write(file, &text, fix)?;

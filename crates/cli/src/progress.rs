@@ -10,6 +10,7 @@ use kgauge_analyze::summary::CapacityBounds;
 use kgauge_live::{LiveObserver, LiveRunState, ProgressSnapshot};
 use kgauge_load::LoadProgress;
 use kgauge_report::text;
+use kgauge_results::run::RepeatOutcome;
 use kgauge_runner::{Activity, Announcement, Observer, RepeatView, RunEvent, RunStep, RunTaps};
 use kgauge_scenario::format::{compact, figure, nanoseconds, seconds};
 
@@ -97,7 +98,7 @@ impl TerminalObserver {
     fn announce(&mut self, run: &Announcement<'_>) {
         // Each takes its line with it.
         (self.waiting, self.line) = (None, None);
-        let mut line = ProgressLine::start(run.planned);
+        let mut line = ProgressLine::start(run.planned.usual);
         line.is_paired = run.plan.ab.is_some();
         self.line = Some(line);
         remark(&run.to_string());
@@ -149,10 +150,10 @@ impl TerminalObserver {
                 let count = self.line.as_ref().map_or("", |line| &line.step.count);
                 remark(format!("{count} {judged}").trim_start());
             }
-            RunEvent::RepeatEnds(_) => {
+            RunEvent::RepeatEnds { outcome, .. } => {
                 let line = self.line.as_ref().filter(|line| !line.is_paired);
                 if let Some(result) = line.and_then(ProgressLine::result) {
-                    remark(&result);
+                    remark(&format!("{result}{}", outcome_mark(outcome)));
                 }
             }
             RunEvent::Closing { .. } => {
@@ -167,6 +168,15 @@ impl TerminalObserver {
             | RunEvent::TrialFailed { .. }
             | RunEvent::RepeatBegins(_) => {}
         }
+    }
+}
+
+/// What a figure of a repeat is followed by that did not come to its end.
+fn outcome_mark(outcome: &RepeatOutcome) -> &'static str {
+    match outcome {
+        RepeatOutcome::Complete => "",
+        RepeatOutcome::Interrupted => " (interrupted)",
+        RepeatOutcome::Failed { .. } => " (failed)",
     }
 }
 

@@ -40,7 +40,7 @@ impl Observer for LiveObserver {
             RunEvent::Remark(_) | RunEvent::LoadJudged(_) | RunEvent::PairMeasured(_) => {}
             RunEvent::Announced(run) => {
                 state.run_begins(run.dir, run.steps.len());
-                self.planned = Some((Instant::now(), run.planned));
+                self.planned = Some((Instant::now(), run.planned.usual));
             }
             RunEvent::StepBegins(step) => {
                 state.doing("", self.left());
@@ -55,7 +55,7 @@ impl Observer for LiveObserver {
                 state.doing("", self.left());
             }
             RunEvent::Outage(message) => state.trouble(&capital(message)),
-            RunEvent::RepeatEnds(_) => state.repeat_ends(),
+            RunEvent::RepeatEnds { .. } => state.repeat_ends(),
             RunEvent::TrialFailed { name, why } => {
                 state.trouble(&format!("Trial {name} failed: {why}"));
             }

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use kgauge_scenario::format::seconds;
 use kgauge_scenario::{
-    AbKind, AbPlan, ClusterNeeds, FlowPlan, Plan, RepeatStep, SearchPlan, TargetKind, Trial,
+    AbKind, AbPlan, ClusterNeeds, FlowPlan, Plan, RepeatStep, SearchPlan, Shape, Stages,
+    TargetKind, Trial,
 };
 
 use crate::observer::Announcement;
+use crate::{warm_up, warming};
 
 /// The assumed speed of a flow at full speed that ends after a number of records. Most flows are faster, so a run
 /// rarely takes longer than announced.
@@ -24,9 +26,9 @@ const KAFKA_BROKER_NS: u64 = 2_000_000_000;
 /// A replicator that has found its topic.
 const MIRROR_NS: u64 = 10_000_000_000;
 
-/// What starting clusters takes for those steps that want another than the one before them had; the first one runs
-/// already.
-fn clusters_ns(plan: &Plan, steps: &[RepeatStep]) -> u64 {
+/// What it takes to start clusters for those steps that want another than the one before them had, and to warm the
+/// brokers of each; the first cluster runs already.
+fn clusters_ns(plan: &Plan, steps: &[RepeatStep], warming_ns: u64) -> u64 {
     let needs = steps
         .iter()
         .filter_map(|step| Some(&plan.trials.get(step.trial as usize)?.cluster));
@@ -34,22 +36,78 @@ fn clusters_ns(plan: &Plan, steps: &[RepeatStep]) -> u64 {
     let starts = needs
         .windows(2)
         .filter(|pair| !pair[0].shares_with(pair[1]));
+    let is_kafka = plan.cluster.kind == TargetKind::Kafka;
+    // Native code is as fast at its start as later.
+    let warming_ns = if is_kafka { warming_ns } else { 0 };
     let of_start = |pair: &[&ClusterNeeds]| {
         let brokers = pair[1].brokers_exactly().unwrap_or(plan.cluster.brokers);
-        let kafka_ns = match plan.cluster.kind {
-            TargetKind::Kafka => KAFKA_NS + KAFKA_BROKER_NS * u64::from(brokers),
-            TargetKind::Embedded | TargetKind::Existing => 0,
+        let kafka_ns = match is_kafka {
+            true => KAFKA_NS + KAFKA_BROKER_NS * u64::from(brokers),
+            false => 0,
         };
-        kafka_ns + pair[1].mirror.as_ref().map_or(0, |_| kafka_ns + MIRROR_NS)
+        let mirror = pair[1].mirror.as_ref();
+        warming_ns + kafka_ns + mirror.map_or(0, |_| kafka_ns + MIRROR_NS)
     };
-    starts.map(of_start).sum()
+    starts.map(of_start).sum::<u64>() + warming_ns
 }
 
-/// What the stages take together, and starting clusters between them; a flow that ends by count is taken to need its
-/// whole hold, if there is one.
-pub(crate) fn planned_time(plan: &Plan, steps: &[RepeatStep]) -> Duration {
-    let once = time_of_steps(plan, steps);
-    plan.ab.as_ref().map_or(once, |test| test_time(test, once))
+/// How long a run takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeEstimate {
+    /// If most loads are steady as soon as that can be known.
+    pub usual: Duration,
+    /// If every warm-up needs its limit.
+    pub limit: Duration,
+}
+
+impl TimeEstimate {
+    /// A run that ends within its budget.
+    pub(crate) fn at_most(budget: Duration) -> TimeEstimate {
+        TimeEstimate {
+            usual: budget,
+            limit: budget,
+        }
+    }
+}
+
+impl fmt::Display for TimeEstimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [usual, limit] = [self.usual, self.limit].map(|time| {
+            let text = seconds(rounded(time));
+            text.strip_suffix(" 00 s").unwrap_or(&text).to_owned()
+        });
+        match self.limit.as_secs_f64() > 1.2 * self.usual.as_secs_f64() {
+            true => write!(
+                f,
+                "about {usual}, up to {limit} if warm-ups need their limit"
+            ),
+            false => write!(f, "about {usual}"),
+        }
+    }
+}
+
+/// To 10 s from a minute on, to a minute from a quarter of an hour on.
+fn rounded(time: Duration) -> Duration {
+    let step = match time.as_secs() {
+        ..60 => return time,
+        60..900 => 10,
+        900.. => 60,
+    };
+    Duration::from_secs(time.as_secs().div_ceil(step) * step)
+}
+
+/// How long the steps of a plan take, with starting clusters between them.
+pub(crate) fn time_estimate(plan: &Plan, steps: &[RepeatStep]) -> TimeEstimate {
+    let time = |warm_up_ns: fn(&Stages) -> u64, warming_ns: u64| {
+        let clusters_ns = clusters_ns(plan, steps, warming_ns);
+        let once = steps_ns(plan, steps, warm_up_ns).saturating_add(clusters_ns);
+        let once = Duration::from_nanos(once);
+        plan.ab.as_ref().map_or(once, |test| test_time(test, once))
+    };
+    TimeEstimate {
+        usual: time(warm_up::usual_ns, warming::USUAL_NS),
+        limit: time(Stages::warm_up_limit_ns, warming::LIMIT_NS),
+    }
 }
 
 /// What an A/B test takes in most cases, if a block takes `block`.
@@ -68,9 +126,8 @@ fn test_time(test: &AbPlan, block: Duration) -> Duration {
     budget.map_or(time, |budget| time.min(budget))
 }
 
-fn time_of_steps(plan: &Plan, steps: &[RepeatStep]) -> Duration {
-    /// Creating and deleting a topic, connecting, the last answers.
-    const BETWEEN_NS: u64 = 300_000_000;
+/// What the stages take together; a flow that ends by count is taken to need its whole hold, if there is one.
+fn steps_ns(plan: &Plan, steps: &[RepeatStep], warm_up_ns: fn(&Stages) -> u64) -> u64 {
     let of_step = |(index, step): (usize, &RepeatStep)| {
         let Some(trial) = plan.trials.get(step.trial as usize) else {
             return 0;
@@ -83,30 +140,46 @@ fn time_of_steps(plan: &Plan, steps: &[RepeatStep]) -> Duration {
         let preload = trial.topic.preload.as_ref();
         let preload_ns = preload
             .filter(|_| is_first || !trial.only_reads())
-            .map_or(0, |preload| preload.records * 400);
+            .map_or(0, |preload| preload.records.saturating_mul(400));
         let hold_ns = match preload {
-            Some(preload) => (preload.records * 300).min(trial.stages.hold_ns.unwrap_or(u64::MAX)),
+            Some(preload) => {
+                let read_ns = preload.records.saturating_mul(300);
+                read_ns.min(trial.stages.hold_ns.unwrap_or(u64::MAX))
+            }
             None => trial.stages.hold_ns.unwrap_or_else(|| counted_ns(trial)),
         };
-        let search_ns = trial
-            .search
-            .as_ref()
-            .map_or(0, |search| search_ns(trial, search));
-        preload_ns + trial.stages.warm_up_ns + hold_ns + BETWEEN_NS + search_ns
+        let search = trial.search.as_ref();
+        let search_ns = search.map_or(0, |search| search_ns(search, warm_up_ns(&trial.stages)));
+        let parts = [preload_ns, warm_up_ns(&trial.stages), hold_ns, search_ns];
+        parts
+            .into_iter()
+            .fold(around_ns(trial), u64::saturating_add)
     };
-    let stages_ns: u64 = steps.iter().enumerate().map(of_step).sum();
-    Duration::from_nanos(stages_ns + clusters_ns(plan, steps))
+    let each = steps.iter().enumerate().map(of_step);
+    each.fold(0, u64::saturating_add)
+}
+
+/// What a repeat takes besides its stages: creating and deleting a topic, connecting, the last answers; and until
+/// replicas and disks have what was written at full speed.
+fn around_ns(trial: &Trial) -> u64 {
+    const EACH_NS: u64 = 300_000_000;
+    const EACH_REPLICA_NS: u64 = 500_000_000;
+    let mut writers = trial.flows.iter().filter_map(FlowPlan::produces);
+    match writers.any(|flow| flow.shape == Shape::Max) {
+        true => EACH_NS + EACH_REPLICA_NS * u64::from(trial.topic.replication),
+        false => EACH_NS,
+    }
 }
 
 /// What a search takes behind its trial at full speed, in most cases.
-fn search_ns(trial: &Trial, search: &SearchPlan) -> u64 {
+fn search_ns(search: &SearchPlan, warm_up_ns: u64) -> u64 {
     /// Loads that find and narrow the bounds, and those of the curve.
     const LOADS: u64 = 16;
     /// Creating and deleting a topic, connecting, the last answers.
     const BETWEEN_NS: u64 = 1_500_000_000;
     // Both bounds are measured and confirmed for the whole duration; most other loads take one window.
     let windows = LOADS + 3 * u64::from(search.windows);
-    let loads_ns = windows * search.window_ns + LOADS * (trial.stages.warm_up_ns + BETWEEN_NS);
+    let loads_ns = windows * search.window_ns + LOADS * (warm_up_ns + BETWEEN_NS);
     search
         .budget_ns
         .map_or(loads_ns, |budget_ns| budget_ns.min(loads_ns))
@@ -159,7 +232,7 @@ impl Announcement<'_> {
             f,
             "{what}, A/B test{again} {sides} by {}, about {}{budget}; seed {}; results in {}",
             test.metric,
-            seconds(self.planned),
+            seconds(rounded(self.planned.usual)),
             self.plan.seed,
             self.dir.display()
         )
@@ -181,7 +254,7 @@ impl fmt::Display for Announcement<'_> {
             return write!(
                 f,
                 "checkup, at most {}; seed {}; results in {}",
-                seconds(self.planned),
+                seconds(self.planned.limit),
                 plan.seed,
                 self.dir.display()
             );
@@ -190,7 +263,7 @@ impl fmt::Display for Announcement<'_> {
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         write!(
             f,
-            "{what}, {} trial{}, {} repeat{} {}, about {}; seed {}; results in {}",
+            "{what}, {} trial{}, {} repeat{} {}, {}; seed {}; results in {}",
             trials.len(),
             plural(trials.len()),
             steps.len(),
@@ -200,9 +273,30 @@ impl fmt::Display for Announcement<'_> {
             } else {
                 "in all"
             },
-            seconds(self.planned),
+            self.planned,
             plan.seed,
             self.dir.display()
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_names_its_limit_where_that_is_far_away() {
+        let text = |usual, limit| {
+            let [usual, limit] = [usual, limit].map(Duration::from_secs);
+            TimeEstimate { usual, limit }.to_string()
+        };
+        assert_eq!(text(42, 50), "about 42 s");
+        assert_eq!(text(601, 610), "about 10 min 10 s");
+        assert_eq!(text(175, 175), "about 3 min");
+        assert_eq!(
+            text(183, 488),
+            "about 3 min 10 s, up to 8 min 10 s if warm-ups need their limit"
+        );
+        assert_eq!(text(3_601, 3_601), "about 1 h 01 min");
     }
 }

@@ -87,6 +87,7 @@ mod wire;
 
 pub use ab_question::{AbRequest, one_side, two_sides};
 pub use ab_test::AbTest;
+pub use announce::TimeEstimate;
 pub use checkup::{CheckupPreview, CheckupRequest};
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
 pub use host::{HostSetup, TargetContext};

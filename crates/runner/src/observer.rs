@@ -3,17 +3,17 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use kgauge_analyze::search::SearchBounds;
 use kgauge_analyze::summary::AbSummary;
 use kgauge_load::LoadProgress;
 use kgauge_results::Slice;
 use kgauge_results::folder::LineTap;
-use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey};
+use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey, RepeatOutcome};
 use kgauge_scenario::format::{compact, decimal_bytes};
 use kgauge_scenario::{Plan, RepeatStep, Trial};
 
+use crate::announce::TimeEstimate;
 use crate::error::RunError;
 
 /// Watches a run. It is called on the thread of the run, between two looks at the load at the latest: whatever it does
@@ -66,7 +66,12 @@ pub enum RunEvent<'a> {
     /// A broker stopped answering, or answers again: a sentence without a capital.
     Outage(&'a str),
     /// The load of a repeat is over, and all of its slices are written.
-    RepeatEnds(RepeatKey),
+    RepeatEnds {
+        /// Which repeat.
+        key: RepeatKey,
+        /// Whether it came to its end.
+        outcome: &'a RepeatOutcome,
+    },
     /// A search has judged a load.
     LoadJudged(&'a LoadJudgement<'a>),
     /// An A/B test has completed a block: what it says now.
@@ -99,7 +104,7 @@ pub struct Announcement<'a> {
     /// Whether an interrupted run goes on.
     pub is_resumed: bool,
     /// How long it should take.
-    pub planned: Duration,
+    pub planned: TimeEstimate,
     /// Whether parts are added to the plan while it runs, within that time.
     pub is_checkup: bool,
 }

@@ -1,14 +1,13 @@
 //! What a run would do, without a target: its trials, how long they take, and what they write.
 
 use std::fmt;
-use std::time::Duration;
 
-use kgauge_scenario::format::{counted, seconds, span, without_zeros};
+use kgauge_scenario::format::{counted, span, without_zeros};
 use kgauge_scenario::{ClusterFacts, Plan, RepeatStep, TargetKind, Trial};
 use kgauge_target::Footprint;
 use serde_json::{Value, json};
 
-use crate::announce::planned_time;
+use crate::announce::{TimeEstimate, time_estimate};
 use crate::error::RunError;
 use crate::question::Question;
 
@@ -22,7 +21,7 @@ pub struct RunPreview {
     /// Whether the order is that of a run, because its seed is known.
     pub is_ordered: bool,
     /// How long it should take.
-    pub planned: Duration,
+    pub planned: TimeEstimate,
     /// What it would create and write.
     pub footprint: Footprint,
 }
@@ -43,7 +42,7 @@ impl Question {
         let plan = self.plan("RUN", known.unwrap_or_default(), cluster)?;
         let steps = plan.order();
         Ok(RunPreview {
-            planned: planned_time(&plan, &steps),
+            planned: time_estimate(&plan, &steps),
             footprint: Footprint::of_plan(&plan),
             is_ordered: known.is_some(),
             plan,
@@ -78,7 +77,8 @@ impl RunPreview {
             "trials": trials.collect::<Vec<_>>(),
             "repeats": self.steps.len(),
             "order": self.is_ordered.then(|| order.collect::<Vec<_>>()),
-            "planned_s": self.planned.as_secs_f64(),
+            "planned_s": self.planned.usual.as_secs_f64(),
+            "planned_s_max": self.planned.limit.as_secs_f64(),
             "brokers": plan.cluster.brokers,
             "topics": footprint.topics,
             "records_max": footprint.records,
@@ -145,6 +145,11 @@ fn length(trial: &Trial) -> String {
     };
     let warm_up = match trial.stages.warm_up_ns {
         0 => "no warm-up".to_owned(),
+        ns if trial.stages.is_adaptive() => format!(
+            "warm-up {} to {}",
+            without_zeros(&span(ns)),
+            without_zeros(&span(trial.stages.warm_up_limit_ns()))
+        ),
         ns => format!("warm-up {}", without_zeros(&span(ns))),
     };
     format!("{repeats}, {warm_up}, {hold}")
@@ -164,10 +169,10 @@ impl fmt::Display for RunPreview {
         self.write_trials(f)?;
         writeln!(
             f,
-            "\nplan     {}, {}, about {}",
+            "\nplan     {}, {}, {}",
             counted(plan.trials.len() as u64, "trial"),
             counted(self.steps.len() as u64, "repeat"),
-            seconds(self.planned)
+            self.planned
         )?;
         self.write_order(f)?;
         writeln!(

@@ -130,7 +130,10 @@ fn finish(
     record: &RepeatRecord,
 ) -> Result<SlicesWritten, FolderError> {
     let kept = folder.finish(record);
-    session.observer.observe(&RunEvent::RepeatEnds(record.key));
+    session.observer.observe(&RunEvent::RepeatEnds {
+        key: record.key,
+        outcome: &record.outcome,
+    });
     kept
 }
 

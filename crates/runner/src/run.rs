@@ -6,7 +6,7 @@ use kgauge_results::run::EventKind;
 use kgauge_scenario::{Plan, RepeatStep, Trial};
 use kgauge_target::TargetSpec;
 
-use crate::announce::planned_time;
+use crate::announce::{TimeEstimate, time_estimate};
 use crate::change_cluster::fit_to;
 use crate::checkup::ActiveCheckup;
 use crate::checkup_parts;
@@ -63,8 +63,8 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
             dir: &dir,
             is_resumed: session.clusters.attempt > 0,
             planned: match request.checkup {
-                Some(checkup) => checkup.budget,
-                None => planned_time(&plan, &steps),
+                Some(checkup) => TimeEstimate::at_most(checkup.budget),
+                None => time_estimate(&plan, &steps),
             },
             is_checkup: request.checkup.is_some(),
         }));

@@ -246,8 +246,7 @@ fn several_clusters(plan: &Plan) -> Option<String> {
         .iter()
         .any(|trial| !trial.cluster.shares_with(&first.cluster));
     differ.then(|| {
-        "Trials with different broker settings ran on separate clusters; the broker details here \
-         describe the first cluster."
+        "Trials with other broker settings had another cluster; details are of the first."
             .to_owned()
     })
 }

@@ -1,12 +1,18 @@
 //! The warm-up of a repeat: it ends when the load is steady, and at its limit at the latest.
 
-use kgauge_analyze::summary::is_warm;
+use kgauge_analyze::summary::{WARM_FROM_NS, is_warm};
 use kgauge_load::LoadControl;
 use kgauge_results::PaceSeries;
 use kgauge_scenario::{FlowPlan, Shape, Stages, Trial};
 
 /// How often it is checked whether the load is steady.
 const CHECK_NS: u64 = 250_000_000;
+
+/// How long the warm-up of a load takes that is steady as soon as that can be known: most are.
+pub(crate) fn usual_ns(stages: &Stages) -> u64 {
+    let earliest_ns = stages.warm_up_ns.max(WARM_FROM_NS + LoadControl::NOTICE_NS);
+    earliest_ns.min(stages.warm_up_limit_ns())
+}
 
 /// Ends the warm-up of a running load.
 pub(crate) struct WarmUp {

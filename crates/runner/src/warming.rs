@@ -27,8 +27,11 @@ const ROUNDS: usize = 4;
 /// Brokers are warm when neither throughput nor CPU time per record improves by more than this.
 const IMPROVEMENT_MAX: f64 = 0.10;
 
+/// What most brokers need.
+pub(crate) const USUAL_NS: u64 = 18_000_000_000;
+
 /// No longer than this.
-const LIMIT_NS: u64 = 90_000_000_000;
+pub(crate) const LIMIT_NS: u64 = 90_000_000_000;
 
 /// And no more bytes than this on the brokers' disks, all replicas together.
 const DISK_BYTES_MAX: u64 = 8 << 30;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use kgauge_analyze::summary::AbVerdict;
-use kgauge_results::run::{AbEnd, EventKind, RunStatus, SearchEnd};
+use kgauge_results::run::{AbEnd, EventKind, RepeatOutcome, RunStatus, SearchEnd};
 use kgauge_runner::{
     AbRequest, ErrorSubject, FolderChoice, HostSetup, Observer, Question, RepeatEnd, RunError,
     RunEvent, RunRequest, RunTaps, RunTarget, ScenarioChanges, StopRequests, run, two_sides,
@@ -147,7 +147,10 @@ impl Observer for Recorder {
                 "load".to_owned()
             }
             RunEvent::Outage(message) => format!("outage {message}"),
-            RunEvent::RepeatEnds(key) => format!("repeat {} ends", key.repeat),
+            RunEvent::RepeatEnds { key, outcome } => match outcome {
+                RepeatOutcome::Complete => format!("repeat {} ends", key.repeat),
+                other => format!("repeat {}: {other:?}", key.repeat),
+            },
             RunEvent::LoadJudged(judgement) => format!("load {}", judgement.load.rate),
             RunEvent::PairMeasured(test) => format!("pair {}", test.pairs),
             RunEvent::TrialFailed { name, why } => format!("{name} failed: {why}"),
@@ -220,6 +223,8 @@ fn a_stop_ends_the_load(dir: &Path) {
     observer.stop_in = Some((1, request.stop.clone()));
     let finished = run(&request, &mut observer).unwrap();
     assert_eq!(finished.ended.unwrap(), RepeatEnd::Interrupted);
+    let is_marked = |name: &String| name == "repeat 0: Interrupted";
+    assert!(observer.seen.iter().any(is_marked), "{:?}", observer.seen);
     let (read, _) = write_results(&finished.dir).unwrap();
     assert_eq!(read.status, RunStatus::Interrupted);
     assert_eq!(read.repeats.len(), 1);

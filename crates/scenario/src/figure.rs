@@ -92,7 +92,9 @@ impl FigureName {
         let (flow, metric) = text
             .split_once('.')
             .filter(|(flow, _)| !flow.is_empty())
-            .ok_or_else(|| fail("write a flow's name, a dot and a metric: `writers.throughput`"))?;
+            .ok_or_else(|| {
+                fail("write a flow's name, a dot and a metric, such as `writers.latency.p99`")
+            })?;
         let metric = Metric::parse(metric).map_err(|why| fail(&why))?;
         Ok(FigureName {
             flow: flow.to_owned(),

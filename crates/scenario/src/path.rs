@@ -148,7 +148,17 @@ fn unknown(tree: &YamlNode, path: &str) -> PathError {
     }
     let what = format!("`{}` is not in this scenario", shorten(path));
     let known = all(tree);
-    let cure = match nearest(path, known.iter().map(String::as_str)) {
+    let meant = nearest(path, known.iter().map(String::as_str));
+    let setting = || nearest(path, settings(tree));
+    // `hold` is the end of `stages.hold`.
+    let end = format!(".{path}");
+    let whole = || {
+        known
+            .iter()
+            .map(String::as_str)
+            .find(|one| one.ends_with(&end))
+    };
+    let cure = match meant.or_else(setting).or_else(whole) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => {
             let names = flows(tree).into_iter().map(|(_, name, _)| name);
@@ -183,6 +193,19 @@ fn gather(path: &str, key: &KeyDefinition, paths: &mut Vec<String>) {
             gather(&format!("{path}.{}", key.name), key, paths);
         }
     }
+}
+
+/// The Kafka settings of the flows, which [`of_setting`] finds without a path.
+fn settings(tree: &YamlNode) -> Vec<&'static str> {
+    let tables = flows(tree).into_iter().filter_map(|(_, _, table)| {
+        match next_step((table.key("settings")?.form)()) {
+            NextStep::Map(settings) => Some(settings),
+            NextStep::AnyName | NextStep::None => None,
+        }
+    });
+    tables
+        .flat_map(|table| table.keys().map(|key| key.name))
+        .collect()
 }
 
 /// Index, name and table of the flows that have a name and a kind.

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kgauge_scenario::{
-    Acks, ConsumeEnd, FlowPlan, Partitioner, Shape, Size, Studies, Study, StudyFile, Trial,
+    Acks, ClosedLoopPace, ConsumeEnd, FlowPlan, Partitioner, Shape, Size, Studies, Study,
+    StudyFile, Trial,
 };
 
 const SIZES: [Size; 3] = [Size::Quick, Size::Default, Size::Full];
@@ -46,6 +47,25 @@ fn every_shipped_study_reads_in_every_size() {
                 assert!(
                     !scenario.trials(size).is_empty(),
                     "{} {size:?}",
+                    scenario.name()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_short_version_of_a_study_fits_on_a_small_disk() {
+    // Topics are deleted after each trial, so the largest trial counts.
+    const BYTES_MAX: u64 = 6 << 30;
+    for study in Studies::list() {
+        for scenario in &study.scenarios {
+            for trial in scenario.trials(Size::Quick) {
+                let stored = trial.bytes_written_max(ClosedLoopPace::NONE).stored_bytes;
+                let name = &trial.name;
+                assert!(
+                    stored <= BYTES_MAX,
+                    "{} {name}: {stored} B",
                     scenario.name()
                 );
             }

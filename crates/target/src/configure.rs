@@ -10,7 +10,7 @@ use crate::spec::TargetSpec;
 
 /// A broker setting that a target does not support.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("broker setting {key}: {words}")]
+#[error("{words}")]
 pub struct ConfigureError {
     /// The setting.
     pub key: String,
@@ -83,8 +83,8 @@ impl TargetSpec {
     pub fn limit_memory(&mut self, bytes: u64) -> Result<(), String> {
         let TargetSpec::Kafka(spec) = self else {
             return Err(
-                "the scenario limits each broker's memory (target.memory). kgauge can only limit \
-                 Apache Kafka that it starts: use --target kafka:VERSION"
+                "target.memory limits only Apache Kafka that kgauge starts: use --target \
+                 kafka:VERSION"
                     .to_owned(),
             );
         };

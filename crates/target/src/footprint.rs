@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
-use kgauge_scenario::format::{binary_bytes, count};
+use kgauge_scenario::format::{binary_bytes, count, seconds};
 use kgauge_scenario::{ClosedLoopPace, Plan, Trial};
 
 use crate::facts::TargetFacts;
@@ -40,7 +41,7 @@ pub struct Footprint {
     pub logical_bytes: u64,
     /// Their bytes on the brokers' disks, with all replicas, without compression.
     pub stored_bytes: u64,
-    /// How long flows write at full speed without a limit; 0 if none does.
+    /// How long flows write at full speed without a limit, if every warm-up needs its limit; 0 if none does.
     pub closed_loop_ns: u64,
     /// The highest planned rate of all flows of a trial together, in records per second; `None` if a flow runs at full
     /// speed. Poisson arrivals count with their mean.
@@ -124,9 +125,9 @@ impl Footprint {
                 true => "writes   ",
                 false => "         and ",
             };
-            let seconds = self.closed_loop_ns.div_ceil(1_000_000_000);
+            let time = seconds(Duration::from_nanos(self.closed_loop_ns));
             lines.push(format!(
-                "{start}as much as the cluster accepts in {seconds} s at full speed"
+                "{start}as much as the cluster accepts in up to {time} at full speed"
             ));
         }
         lines.push(match self.peak_per_second {
@@ -271,7 +272,7 @@ mod tests {
     fn full_speed_shows_its_duration_and_no_rate() {
         let text = footprint("shape: max").to_string();
         assert!(
-            text.contains("as much as the cluster accepts in 30 s"),
+            text.contains("as much as the cluster accepts in up to 30 s"),
             "{text}"
         );
         assert!(text.ends_with("as much as the cluster accepts"), "{text}");

@@ -29,8 +29,8 @@ use serde::Serialize;
 pub use ab::{AbFalseAlarms, AbRatio, AbSideSummary, AbStep, AbSummary, AbVerdict};
 pub use blame::{ClientWait, LatenessCause};
 pub use build::{
-    ab_of_record, followers_behind, is_warm, moved_leaders, recorded_search, repeat_figure,
-    void_cause,
+    WARM_FROM_NS, ab_of_record, followers_behind, is_warm, moved_leaders, recorded_search,
+    repeat_figure, void_cause,
 };
 pub use capacity::{
     CapacityBounds, CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary,

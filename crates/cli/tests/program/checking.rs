@@ -57,6 +57,12 @@ fn mistakes_are_those_of_a_run_and_hide_no_other_file() {
 fn a_setting_of_the_only_producer_flow_needs_no_path() {
     let site = Site::new();
     checked(&site, &["tiny.yaml", "--set", "linger.ms=20"]);
+    for (change, meant) in [
+        ("lingr.ms=20", "did you mean `linger.ms`?"),
+        ("hold=5 s", "did you mean `stages.hold`?"),
+    ] {
+        check_refused(&["check", "latency", "--set", change], 2, &[meant]);
+    }
     let two = TINY.replace(
         "  - name: readers",
         "  - {name: more, kind: produce, shape: max, record: {size: 1 B}}\n  - name: readers",

@@ -16,6 +16,7 @@ fn a_new_scenario_can_be_checked_and_is_not_overwritten() {
     assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
 
     site.write("mine.yaml", "precious");
+    check_refused(&["init", "latency"], 2, &["is a built-in scenario"]);
     let refused = site.run(&["init", "mine.yaml"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("the file exists; use --force"));

@@ -59,8 +59,6 @@ fn write_failures(writer: &mut Writer, view: &ReportView) {
 struct Columns {
     /// The only scenario of the report: its name is the title already.
     is_alone: bool,
-    /// The only trial: its bottleneck has a sentence.
-    is_only_trial: bool,
     /// Whether any latency means anything.
     has_times: bool,
     /// Whether published figures compare with those of the target.
@@ -72,7 +70,6 @@ fn table(view: &ReportView) -> TextTable {
     let mut flows = trials().flat_map(|trial| &trial.flows);
     let shared = Columns {
         is_alone: view.scenarios.len() == 1,
-        is_only_trial: trials().count() == 1,
         has_times: flows.any(|flow| times(flow).is_some()),
         is_kafka: view.target.is_kafka,
     };
@@ -179,7 +176,7 @@ fn cells_of(trial: &TrialView, flow: &Flow, shared: &Columns) -> Vec<String> {
     // A trial has one bottleneck, whatever its flows are.
     let is_first = trial.flows.first().map(Flow::name) == Some(flow.name());
     let limit = trial.summary.limit.as_ref();
-    let limit = limit.filter(|_| is_first && !shared.is_only_trial);
+    let limit = limit.filter(|_| is_first);
     let [ratio, interval] = match shared.is_kafka {
         true => against_published(flow),
         false => Default::default(),

@@ -19,6 +19,7 @@ use kgauge_analyze::summary::GoalStatus;
 
 use crate::clean::{columns, one_line};
 use crate::format;
+use crate::text::{self, answer::BriefAnswer};
 use crate::view::{GoalView, PARTITIONS, ReportView, ScenarioView, Severity, WarningView};
 use style::Ink;
 use wrap::{wrap, wrap_clauses};
@@ -149,16 +150,38 @@ fn write_alone(writer: &mut Writer, scenario: &ScenarioView) {
     writer.sentence(Some(Ink::Strong), &scenario.answer, "", "");
 }
 
+/// Answers, then the questions that the figures do not answer, each reason once.
 fn write_answers(writer: &mut Writer, scenarios: &[ScenarioView]) {
     writer.gap();
-    for scenario in scenarios {
+    let is_measured = |scenario: &&ScenarioView| {
         // What was not measured is listed below the table.
-        if scenario.trials.iter().any(|trial| trial.missing.is_none()) {
-            let question = match scenario.question.is_empty() {
-                true => &scenario.name,
-                false => &scenario.question,
-            };
-            write_answer(writer, question, &scenario.answer);
+        let mut trials = scenario.trials.iter();
+        trials.any(|trial| trial.missing.is_none())
+    };
+    let question = |scenario: &ScenarioView| match scenario.question.is_empty() {
+        true => scenario.name.clone(),
+        false => scenario.question.clone(),
+    };
+    let is_full = writer.style.detail == TerminalDetail::Full;
+    let mut doubts: Vec<(&str, Vec<&ScenarioView>)> = Vec::new();
+    for scenario in scenarios.iter().filter(is_measured) {
+        match &scenario.brief {
+            _ if is_full => write_answer(writer, &question(scenario), &scenario.answer),
+            BriefAnswer::Sentences(answer) => write_answer(writer, &question(scenario), answer),
+            BriefAnswer::Doubt(reason) => {
+                let known = doubts.iter_mut().find(|(known, _)| known == reason);
+                match known {
+                    Some((_, others)) => others.push(scenario),
+                    None => doubts.push((reason, vec![scenario])),
+                }
+            }
+        }
+    }
+    for (reason, scenarios) in doubts {
+        let head = text::answer::inconclusive(reason);
+        writer.sentence(Some(Ink::Strong), &head, "", "  ");
+        for scenario in scenarios {
+            writer.sentence(None, &question(scenario), "- ", "  ");
         }
     }
 }

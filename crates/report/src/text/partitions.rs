@@ -7,26 +7,30 @@ use crate::format;
 /// The formula of the study with what was measured.
 pub fn sentence(needed: &PartitionsNeeded) -> String {
     let caveat = match needed.is_limited {
-        true => " The generator limited one of these rates, so fewer partitions may be enough.",
+        true => " The generator limited one rate, so fewer may be enough.",
         false => "",
     };
-    let rates = needed.rates.iter().map(|one| {
-        let partitions = format::counted(one.partitions, "partition");
-        let cautious = match one.partitions_cautious {
-            Some(more) if more > one.partitions => {
-                format!(" ({more} at the lower ends of the intervals)")
+    let rates = needed.rates.iter().enumerate().map(|(index, one)| {
+        let (rate, least) = (format::count(one.rate_per_s), one.partitions);
+        let more = one.partitions_cautious.filter(|more| *more > least);
+        match index {
+            0 => {
+                let partitions = format::counted(least, "partition");
+                let more = more.map_or_else(String::new, |more| {
+                    format!(" ({more} at the lower ends of the intervals)")
+                });
+                format!("{rate} records/s need at least {partitions}{more}")
             }
-            _ => String::new(),
-        };
-        let rate = format::count(one.rate_per_s);
-        format!("{rate} records/s need {partitions}{cautious}")
+            _ => {
+                let more = more.map_or_else(String::new, |more| format!(" ({more})"));
+                format!("{rate} need {}{more}", format::count(least))
+            }
+        }
     });
     format!(
-        "One producer wrote P = {} records/s to one partition, and one consumer read C = {} from \
-         one. By max(T/P, T/C): {}. This is the minimum. Spare partitions cost little; adding \
-         partitions later remaps keys.{caveat}",
+        "{}, by max(T/P, T/C) with P = {} and C = {} records/s.{caveat}",
+        rates.collect::<Vec<_>>().join("; "),
         format::figure(needed.produce_per_s.mean),
-        format::figure(needed.consume_per_s.mean),
-        rates.collect::<Vec<_>>().join("; ")
+        format::figure(needed.consume_per_s.mean)
     )
 }

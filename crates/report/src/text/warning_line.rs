@@ -73,7 +73,7 @@ fn total(findings: &[&Finding]) -> Option<(u64, &'static str)> {
 fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<(String, String)> {
     let is_quick = summary.run.size.as_deref() == Some("quick");
     let or_full = |fix: String| match is_quick {
-        true => format!("drop --quick, or {fix}"),
+        true => "drop --quick".to_owned(),
         false => fix,
     };
     Some(match (kind, findings.first()?) {
@@ -89,6 +89,10 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
             (format!("held for only {shortest} per repeat"), fix)
         }
         (Kind::FewSamples, _) => few(findings)?,
+        (Kind::NotSteady, _) if is_quick => (
+            "the target was not steady".to_owned(),
+            "drop --quick".to_owned(),
+        ),
         (_, Finding::ClockSource { clock }) => (
             format!("the kernel's clock source is {clock}, slow or coarse"),
             "switch it to tsc".to_owned(),
@@ -103,14 +107,11 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
             let late = Finding::OtherPrograms {
                 is_in_latencies: true,
             };
-            let effect = match findings.contains(&&late) {
-                true => "latencies include the delay",
-                false => "the target can do more",
+            let matter = match findings.contains(&&late) {
+                true => "other programs delayed records",
+                false => "other programs used CPU on this machine",
             };
-            (
-                format!("other programs used CPU on this machine; {effect}"),
-                "stop them and rerun".to_owned(),
-            )
+            (matter.to_owned(), "stop them".to_owned())
         }
         _ => return None,
     })
@@ -212,17 +213,17 @@ const LINES: [(Kind, &str, &str); 30] = [
     ),
     (
         Kind::GeneratorLimited,
-        "the generator was the bottleneck; the target can do more",
-        "use more producers or more cores",
+        "the generator was the limit",
+        "add clients or cores",
     ),
     (
         Kind::GeneratorLate,
         "the generator was late; latencies include its delay",
-        "check this machine's CPU limits and rerun",
+        "check CPU limits",
     ),
     (
         Kind::ProcessorsExhausted,
-        "load and target ran short of CPU; latencies include the delay",
+        "too little CPU delayed records",
         "use brokers on other machines",
     ),
     (
@@ -254,7 +255,7 @@ const LINES: [(Kind, &str, &str); 30] = [
     (
         Kind::LittlesLawBroken,
         "latency and throughput contradict each other",
-        "use a longer hold",
+        "hold longer",
     ),
     (
         Kind::FollowersBehind,
@@ -294,7 +295,7 @@ const LINES: [(Kind, &str, &str); 30] = [
     (
         Kind::RepeatsMissing,
         "not all repeats completed",
-        "run the others with kgauge run --resume",
+        "use kgauge run --resume",
     ),
     (
         Kind::TwoModes,

@@ -15,6 +15,8 @@ use kgauge_analyze::checkup::CheckupSummary;
 use kgauge_analyze::summary::{AbSummary, CapacitySummary, GoalStatus, RunSummary, TrialSummary};
 use kgauge_scenario::StudyRef;
 
+use crate::text::answer::BriefAnswer;
+
 pub(crate) use flow::{Flow, Latency, SHOWN_PERCENTILES};
 pub(crate) use heat::HeatMap;
 pub(crate) use machine::{MachineLine, MachineTimeline};
@@ -150,6 +152,8 @@ pub(crate) struct ScenarioView<'a> {
     pub(crate) question: String,
     /// The answer in a sentence or two.
     pub(crate) answer: String,
+    /// The same beside a table.
+    pub(crate) brief: BriefAnswer,
     /// What shows the answer at a glance.
     pub(crate) picture: AnswerPicture,
     /// One per combination of factors.

@@ -156,9 +156,47 @@ fn an_effect_without_a_base_shows_the_figures_and_says_what_is_missing() {
     unmeasured.repeats_measured = 0;
     assert_eq!(
         last(vec![unmeasured, two]),
-        "1 producer wrote 500.0 records/s (±2.5 %, 0.0500 MB/s). Not compared: one has no figures \
-         that can be used."
+        "1 producer wrote 500.0 records/s (±2.5 %, 0.0500 MB/s). Not compared: one was not \
+         measured."
     );
+}
+
+#[test]
+fn a_trial_that_is_compared_is_not_called_left_out() {
+    let warming = || {
+        Some(FlowSteadiness {
+            verdict: Steadiness::Warming,
+            repeats: Vec::new(),
+            throughput_over_repeats: Some(0.4),
+            latency_over_repeats: None,
+        })
+    };
+    let goals = [("baseline", FAST), ("latency", HALF), ("durability", HALF)];
+    let mut trials: Vec<TrialSummary> = goals
+        .iter()
+        .zip(0..)
+        .map(|((name, rates), index)| {
+            let mut trial = trial(index, "goals", &[("listed", name)], rates);
+            trial.against = Some(Comparand {
+                scenario: None,
+                factor: Some(("listed".to_owned(), "baseline".to_owned())),
+            });
+            trial
+        })
+        .collect();
+    trials[1].flows[0].steadiness = warming();
+    assert_eq!(
+        last(trials.clone()),
+        "Durability against baseline: records/s 1,000 → 500.0 (−50 %, −51 to −49 %). Left out \
+         because the target was not steady: latency."
+    );
+    // Of the base, another flow is unsteady.
+    let mut readers = trials[0].flows[0].clone();
+    readers.name = "readers".to_owned();
+    readers.steadiness = warming();
+    trials[0].flows.push(readers);
+    let text = last(trials);
+    assert!(text.ends_with("not steady: latency."), "{text}");
 }
 
 #[test]

@@ -357,3 +357,27 @@ fn a_figure_of_a_target_that_was_not_steady_is_marked_in_every_form_and_answers_
     // Beside its rate, and beside its times.
     assert_eq!(page.matches(">not steady</span>").count(), 2);
 }
+
+#[test]
+fn questions_that_are_open_for_one_reason_share_it() {
+    let study = Studies::get("linkedin-2014").unwrap();
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let reference = Some(study.reference());
+    let (run, mut summary) = make(&dir, reference, &study.scenarios, &CALM, End::Complete);
+    for trial in &mut summary.trials {
+        trial.flows[0].steadiness = Some(FlowSteadiness {
+            verdict: Steadiness::Warming,
+            repeats: Vec::new(),
+            throughput_over_repeats: Some(0.4),
+            latency_over_repeats: None,
+        });
+    }
+    let text = render_terminal(&run, &summary, PLAIN);
+    let head = "\nInconclusive because the target was not steady (the table has the figures):\n";
+    let (before, after) = text.split_once(head).unwrap();
+    assert!(!before.contains("Inconclusive, "), "{text}");
+    let first = "- How many 100 B records per second does one producer send without replication?\n";
+    assert!(after.starts_with(first), "{text}");
+    assert!(text.lines().count() <= 66, "{text}");
+}

@@ -45,12 +45,10 @@ pub enum KafkaError {
         release: Version,
     },
     /// Maven does not find the release.
-    #[error("Maven has no Apache Kafka {release}{}", words(output))]
+    #[error("Maven has no Apache Kafka {release}")]
     NoSuchRelease {
         /// The release.
         release: Version,
-        /// Maven's output.
-        output: String,
     },
     /// The repository cannot be reached.
     #[error(

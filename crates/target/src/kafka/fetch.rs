@@ -344,7 +344,7 @@ fn failure(version: &Version, text: &str) -> KafkaError {
     ]) {
         KafkaError::Offline { release, output }
     } else if has(&["Could not find artifact", "was not found in"]) {
-        KafkaError::NoSuchRelease { release, output }
+        KafkaError::NoSuchRelease { release }
     } else {
         KafkaError::Maven { release, output }
     }

@@ -29,7 +29,7 @@ mod work;
 
 pub use ab::{moved_leaders, of_record as ab_of_record, repeat_figure};
 pub use capacity::{followers_behind, recorded_search, void_cause};
-pub use steadiness::is_warm;
+pub use steadiness::{WARM_FROM_NS, is_warm};
 
 pub(super) use repeats::flow_repeats;
 

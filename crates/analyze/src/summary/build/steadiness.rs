@@ -6,7 +6,7 @@ use super::hold::MeasuredRepeats;
 use crate::statistics::{Better, Steadiness, check, check_logs, mean};
 use crate::summary::{FlowSteadiness, RepeatSteadiness};
 use kgauge_results::folder::RepeatRead;
-use kgauge_results::pace::PaceSeries;
+use kgauge_results::pace::{PACE_BIN_NS, PaceSeries};
 use kgauge_results::run::{FlowRecord, StageSpan};
 use kgauge_results::stage::Stage;
 
@@ -15,6 +15,9 @@ const SETTLED_NS: u64 = 200_000_000;
 
 /// With fewer bins a warm-up is not called over.
 const BINS_MIN: usize = 12;
+
+/// Before this time [`is_warm`] is never true, in ns since the start of the load.
+pub const WARM_FROM_NS: u64 = BINS_MIN as u64 * PACE_BIN_NS + SETTLED_NS;
 
 /// Three and more repeats that follow one direction are a trend when they change by this much together.
 const TREND_MIN: f64 = 0.15;

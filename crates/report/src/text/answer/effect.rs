@@ -2,7 +2,7 @@
 
 use kgauge_analyze::answer::{FigureEffect, FigureFinding, TrialEffect};
 use kgauge_analyze::compare::{FigureKind, UndecidedCause};
-use kgauge_analyze::summary::TrialSummary;
+use kgauge_analyze::summary::{FlowSummary, TrialSummary};
 
 use super::words::{
     AnswerNames, LETTERS_MAX, WORTH_FROM, change, change_between, detectable, few, join_short,
@@ -24,28 +24,40 @@ pub(super) fn sentence(names: &AnswerNames, comparisons: &[TrialEffect]) -> Opti
     }
 }
 
-/// What was to be compared with, where that is not part of the run or was not measured.
+/// What was to be compared with, where that is not part of the run or has no figures that can be used. Trials of the
+/// scenario that have none are left out in another sentence.
 pub(super) fn missing(names: &AnswerNames, comparisons: &[TrialEffect]) -> Option<String> {
-    let without = comparisons.iter().find(|one| one.main().is_none())?;
-    let Some(base) = without.base else {
-        let against = names.trial(without.trial)?.against.as_ref()?;
-        let scenario = against.scenario.iter().cloned();
-        let factor = against.factor.iter();
-        let factor = factor.map(|(path, value)| format!("{} {value}", names.setting(path)));
-        let what: Vec<String> = scenario.chain(factor).collect();
-        return Some(format!(
-            "Nothing to compare with: {} is not part of this run.",
-            what.join(", ")
-        ));
+    let is_usable = |trial: &TrialSummary| {
+        trial.repeats_measured > 0 && trial.flows.iter().all(FlowSummary::is_usable)
     };
-    let trial = names.trial(without.trial)?;
-    let unmeasured = match trial.repeats_measured {
-        0 => without.trial,
-        _ => base,
-    };
+    comparisons
+        .iter()
+        .filter(|one| one.main().is_none())
+        .find_map(|without| {
+            let trial = names.trial(without.trial)?;
+            let Some(base) = without.base else {
+                return nothing_to_compare_with(names, trial);
+            };
+            let base = names.trial(base)?;
+            let what = match base.repeats_measured {
+                0 => "was not measured",
+                _ if !is_usable(base) => "was not steady",
+                _ => return None,
+            };
+            let is_named = trial.scenario != base.scenario && is_usable(trial);
+            is_named.then(|| format!("Not compared: {} {what}.", names.label(base.index)))
+        })
+}
+
+fn nothing_to_compare_with(names: &AnswerNames, trial: &TrialSummary) -> Option<String> {
+    let against = trial.against.as_ref()?;
+    let scenario = against.scenario.iter().cloned();
+    let factor = against.factor.iter();
+    let factor = factor.map(|(path, value)| format!("{} {value}", names.setting(path)));
+    let what: Vec<String> = scenario.chain(factor).collect();
     Some(format!(
-        "Not compared: {} has no figures that can be used.",
-        names.label(unmeasured)
+        "Nothing to compare with: {} is not part of this run.",
+        what.join(", ")
     ))
 }
 

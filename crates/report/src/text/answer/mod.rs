@@ -41,6 +41,60 @@ pub fn sentence(answer: &ScenarioAnswer, summary: &Summary) -> String {
     }
 }
 
+/// An answer beside a table, which has the figures and what limited them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum BriefAnswer {
+    /// One or two sentences.
+    Sentences(String),
+    /// The figures answer nothing, for this reason.
+    Doubt(&'static str),
+}
+
+/// The answer without what the table shows.
+pub(crate) fn brief(answer: &ScenarioAnswer, summary: &Summary) -> BriefAnswer {
+    let names = AnswerNames::of(summary, &answer.trials);
+    let measured = names.trials.iter().any(|one| one.repeats_measured > 0);
+    let compared = compared(&names, answer);
+    // Whether all records are in a copy is known all the same.
+    let has_copies = || figures::copies(&names.trials).is_some();
+    if measured && compared.is_none() && !has_copies() {
+        let causes = [
+            AnswerDoubtCause::NotSteady,
+            AnswerDoubtCause::OtherPrograms,
+            AnswerDoubtCause::OneRepeat,
+        ];
+        // Of several trials, each of the others has figures of its own.
+        let count = if names.trials.len() == 1 { 3 } else { 1 };
+        let mut known = causes.into_iter().take(count);
+        let has = |cause: &AnswerDoubtCause| answer.doubts.iter().any(|one| one.cause == *cause);
+        if let Some(cause) = known.find(has) {
+            return BriefAnswer::Doubt(reason(cause));
+        }
+    }
+    if !measured {
+        return BriefAnswer::Sentences(sentence(answer, summary));
+    }
+    let second = unusable(&names, answer, compared.is_some());
+    let first = compared.unwrap_or_else(|| figures::sentence(&names, answer));
+    let sentences: Vec<String> = std::iter::once(first).chain(second).collect();
+    BriefAnswer::Sentences(sentences.join(" "))
+}
+
+/// What opens the list of questions that figures do not answer for one reason.
+pub(crate) fn inconclusive(reason: &str) -> String {
+    format!("Inconclusive because {reason} (the table has the figures):")
+}
+
+fn reason(cause: AnswerDoubtCause) -> &'static str {
+    match cause {
+        AnswerDoubtCause::NotMeasured => "nothing was measured",
+        AnswerDoubtCause::NotSteady => "the target was not steady",
+        AnswerDoubtCause::OneRepeat => "there was one repeat",
+        AnswerDoubtCause::OtherPrograms => "other programs used CPU on this machine",
+        AnswerDoubtCause::GeneratorLimited => "the generator was the bottleneck",
+    }
+}
+
 /// What the question asks for; `None` where only the figures themselves can be given.
 fn compared(names: &AnswerNames, answer: &ScenarioAnswer) -> Option<String> {
     match &answer.facts {
@@ -124,11 +178,6 @@ fn outage_sentence(
 /// What cannot be used, or what limited the figures. Figures that were not compared open with their doubts.
 fn second(names: &AnswerNames, answer: &ScenarioAnswer, is_compared: bool) -> Option<String> {
     let is_single = names.trials.len() == 1;
-    let missing = match &answer.facts {
-        AnswerFacts::Effect { comparisons } => effect::missing(names, comparisons),
-        _ => None,
-    };
-    let copies = || figures::copies(&names.trials);
     let hot = || hot_broker::sentence(&names.trials);
     let limit = || {
         let is_asked = matches!(answer.facts, AnswerFacts::HowMuch { .. });
@@ -141,31 +190,50 @@ fn second(names: &AnswerNames, answer: &ScenarioAnswer, is_compared: bool) -> Op
         let limit = only.limit.as_ref().filter(|_| is_asked && !is_known)?;
         Some(bottleneck::sentence(limit, only))
     };
-    let doubt = |causes: &[AnswerDoubtCause]| {
-        let mut doubts = answer.doubts.iter();
-        let found = doubts.find(|doubt| causes.contains(&doubt.cause))?;
+    let doubt = |cause: AnswerDoubtCause| {
+        let found = answer.doubts.iter().find(|doubt| doubt.cause == cause)?;
         Some(doubt_sentence(names, found))
+    };
+    let limited =
+        || doubt(AnswerDoubtCause::GeneratorLimited).filter(|_| !is_single || limit().is_none());
+    // The figures of a single trial open with it.
+    let is_said = is_single && matches!(answer.facts, AnswerFacts::HowMuch { .. });
+    let others = || doubt(AnswerDoubtCause::OtherPrograms).filter(|_| !is_said);
+    unusable(names, answer, is_compared)
+        .or_else(hot)
+        .or_else(limit)
+        .or_else(limited)
+        .or_else(others)
+}
+
+/// What could not be compared, trials that are left out, and what is missing in a copy.
+fn unusable(names: &AnswerNames, answer: &ScenarioAnswer, is_compared: bool) -> Option<String> {
+    let missing = match &answer.facts {
+        AnswerFacts::Effect { comparisons } => effect::missing(names, comparisons),
+        _ => None,
     };
     let left_out = || {
         // Figures that were not compared say so themselves.
         let causes = [AnswerDoubtCause::NotMeasured, AnswerDoubtCause::NotSteady];
         let count = if is_compared { 2 } else { 1 };
-        doubt(causes.get(..count)?).filter(|_| !is_single)
+        let causes = causes.get(..count)?;
+        let mut doubts = answer.doubts.iter();
+        let mut found = doubts.find(|doubt| causes.contains(&doubt.cause))?.clone();
+        found.trials.retain(|trial| !is_used(answer, *trial));
+        let is_single = names.trials.len() == 1;
+        (!is_single && !found.trials.is_empty()).then(|| doubt_sentence(names, &found))
     };
-    let limited = || {
-        let causes = [AnswerDoubtCause::GeneratorLimited];
-        doubt(&causes).filter(|_| !is_single || limit().is_none())
+    let copies = || figures::copies(&names.trials);
+    missing.or_else(left_out).or_else(copies)
+}
+
+/// Whether a comparison uses a trial: of several flows, one may be steady.
+fn is_used(answer: &ScenarioAnswer, trial: u32) -> bool {
+    let AnswerFacts::Effect { comparisons } = &answer.facts else {
+        return false;
     };
-    // The figures of a single trial open with it.
-    let is_said = is_single && matches!(answer.facts, AnswerFacts::HowMuch { .. });
-    let others = || doubt(&[AnswerDoubtCause::OtherPrograms]).filter(|_| !is_said);
-    missing
-        .or_else(left_out)
-        .or_else(copies)
-        .or_else(hot)
-        .or_else(limit)
-        .or_else(limited)
-        .or_else(others)
+    let mut used = comparisons.iter().filter(|one| one.main().is_some());
+    used.any(|one| one.trial == trial || one.base == Some(trial))
 }
 
 fn doubt_sentence(names: &AnswerNames, doubt: &AnswerDoubt) -> String {

@@ -200,6 +200,7 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
             answer: words::capacity(summary, &answer.scenario)
                 .or_else(|| text::ab::answer_of_scenario(summary))
                 .unwrap_or_else(|| text::answer::sentence(&answer, summary)),
+            brief: text::answer::brief(&answer, summary),
             picture: picture::of(&answer, summary),
             sweep: factor::sweep(&summaries, &trials),
             trials,
