@@ -6,7 +6,7 @@ use kgauge_results::run::EventKind;
 use kgauge_scenario::{Plan, RepeatStep, Trial};
 use kgauge_target::TargetSpec;
 
-use crate::announce::{TimeEstimate, time_estimate};
+use crate::announce::time_estimate;
 use crate::change_cluster::fit_to;
 use crate::checkup::ActiveCheckup;
 use crate::checkup_parts;
@@ -22,6 +22,7 @@ use crate::request::RunRequest;
 use crate::session::Session;
 use crate::start::{PreparedRun, prepare};
 use crate::steps::{NextStep, StepSource};
+use crate::time_estimate::TimeEstimate;
 use crate::trial::run_step;
 
 /// A run that began: its folder, and how it ended.

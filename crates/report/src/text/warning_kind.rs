@@ -2,7 +2,19 @@
 
 use kgauge_analyze::summary::WarningKind as Kind;
 
-use crate::view::Severity::{self, Caution, Grave, Note};
+use Severity::{Caution, Grave, Note};
+
+/// How severe something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Severity {
+    /// Good to know.
+    #[default]
+    Note,
+    /// Mind it when reading the figures.
+    Caution,
+    /// The figures are incomplete or wrong without it.
+    Grave,
+}
 
 /// What is the same for all warnings of a kind.
 #[derive(Clone, Copy, Debug)]

@@ -27,6 +27,7 @@ pub(crate) use time::{
 };
 
 pub(crate) use crate::text::published;
+pub(crate) use crate::text::warning_kind::Severity;
 
 /// The question that [`ReportView::partitions`] answers.
 pub(crate) const PARTITIONS: &str = "How many partitions does a given rate need?";
@@ -103,18 +104,6 @@ pub(crate) struct RunView {
     pub(crate) warmed: String,
     /// How often and for how long each trial was measured, and what shared the machine: a clause each.
     pub(crate) conditions: Vec<String>,
-}
-
-/// How severe something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) enum Severity {
-    /// Good to know.
-    #[default]
-    Note,
-    /// Mind it when reading the figures.
-    Caution,
-    /// The figures are incomplete or wrong without it.
-    Grave,
 }
 
 /// What was under test.

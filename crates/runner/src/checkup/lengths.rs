@@ -34,13 +34,25 @@ impl PartLengths {
     /// Those of a budget.
     pub(crate) fn of(budget: Duration) -> PartLengths {
         let budget_s = budget.as_secs();
-        let search_s = (budget_s as f64 * SEARCH_PART) as u64;
+        let lengths = PartLengths::without_search(budget_s);
+        let others = CheckupPart::ALL
+            .into_iter()
+            .map(|part| lengths.seconds(part));
+        let left_s = budget_s.saturating_sub(others.sum());
+        PartLengths {
+            search_s: left_s.min((budget_s as f64 * SEARCH_PART) as u64),
+            ..lengths
+        }
+    }
+
+    /// Those of a budget, with no time for the search.
+    fn without_search(budget_s: u64) -> PartLengths {
         match budget_s < SHORT_S {
             true => PartLengths {
                 window_s: 3,
                 duration_s: 9,
                 width_percent: 10,
-                search_s,
+                search_s: 0,
                 warm_up_s: 1,
                 hold_s: 3,
                 preload_s: 3,
@@ -49,7 +61,7 @@ impl PartLengths {
                 window_s: 5,
                 duration_s: 30,
                 width_percent: 5,
-                search_s,
+                search_s: 0,
                 warm_up_s: 2,
                 hold_s: 8,
                 preload_s: 8,
