@@ -12,8 +12,8 @@ use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey, RepeatOutcom
 use kgauge_scenario::format::{compact, decimal_bytes};
 use kgauge_scenario::{Plan, RepeatStep, Trial};
 
-use crate::announce::TimeEstimate;
 use crate::error::RunError;
+use crate::time_estimate::TimeEstimate;
 
 /// Watches a run. It is called on the thread of the run, between two looks at the load at the latest: whatever it does
 /// has to be quick.

@@ -7,9 +7,10 @@ use kgauge_scenario::{ClusterFacts, Plan, RepeatStep, TargetKind, Trial};
 use kgauge_target::Footprint;
 use serde_json::{Value, json};
 
-use crate::announce::{TimeEstimate, time_estimate};
+use crate::announce::time_estimate;
 use crate::error::RunError;
 use crate::question::Question;
+use crate::time_estimate::TimeEstimate;
 
 /// A question, planned for an embedded cluster that is as large as its scenarios need.
 #[derive(Debug)]
