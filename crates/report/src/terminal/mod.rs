@@ -19,8 +19,10 @@ use kgauge_analyze::summary::GoalStatus;
 
 use crate::clean::{columns, one_line};
 use crate::format;
-use crate::text::{self, answer::BriefAnswer};
-use crate::view::{GoalView, PARTITIONS, ReportView, ScenarioView, Severity, WarningView};
+use crate::text;
+use crate::view::{
+    BriefAnswer, GoalView, PARTITIONS, ReportView, ScenarioView, Severity, WarningView,
+};
 use style::Ink;
 use wrap::{wrap, wrap_clauses};
 

@@ -72,12 +72,14 @@ fn total(findings: &[&Finding]) -> Option<(u64, &'static str)> {
 /// Texts that need the numbers of their findings.
 fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<(String, String)> {
     let is_quick = summary.run.size.as_deref() == Some("quick");
-    let or_full = |fix: String| match is_quick {
-        true => "drop --quick".to_owned(),
-        false => fix,
-    };
     Some(match (kind, findings.first()?) {
-        (Kind::WideInterval, _) => (wide(findings, summary), or_full(more_repeats(summary))),
+        (Kind::WideInterval, _) => {
+            let fix = match is_quick {
+                true => "drop --quick".to_owned(),
+                false => more_repeats(summary),
+            };
+            (wide(findings, summary), fix)
+        }
         (Kind::ShortHold, _) => {
             let seconds = findings.iter().filter_map(|finding| match finding {
                 Finding::ShortHold { seconds } => Some(*seconds),
@@ -85,7 +87,11 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
             });
             let shortest = format::nanoseconds(seconds.reduce(f64::min)? * 1e9);
             let shortest = format::without_zeros(&shortest);
-            let fix = or_full("use --set stages.hold='10 s'".to_owned());
+            let fix = match is_quick {
+                true => "drop --quick or hold longer",
+                false => "use --set stages.hold='10 s'",
+            };
+            let fix = fix.to_owned();
             (format!("held for only {shortest} per repeat"), fix)
         }
         (Kind::FewSamples, _) => few(findings)?,

@@ -15,8 +15,6 @@ use kgauge_analyze::checkup::CheckupSummary;
 use kgauge_analyze::summary::{AbSummary, CapacitySummary, GoalStatus, RunSummary, TrialSummary};
 use kgauge_scenario::StudyRef;
 
-use crate::text::answer::BriefAnswer;
-
 pub(crate) use flow::{Flow, Latency, SHOWN_PERCENTILES};
 pub(crate) use heat::HeatMap;
 pub(crate) use machine::{MachineLine, MachineTimeline};
@@ -149,6 +147,15 @@ pub(crate) struct ScenarioView<'a> {
     pub(crate) trials: Vec<TrialView<'a>>,
     /// The curve over the one numeric factor, where there is one.
     pub(crate) sweep: Option<Sweep<'a>>,
+}
+
+/// An answer beside a table, which has the figures and what limited them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum BriefAnswer {
+    /// One or two sentences.
+    Sentences(String),
+    /// The figures answer nothing, for this reason.
+    Doubt(&'static str),
 }
 
 /// Whether acked records are on the brokers.

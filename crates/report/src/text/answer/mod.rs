@@ -14,6 +14,7 @@ use kgauge_analyze::summary::{Summary, TrialSummary};
 
 use super::{bottleneck, count_check, hot_broker, trial};
 use crate::format;
+use crate::view::BriefAnswer;
 use words::{AnswerNames, few, join_short};
 
 pub(crate) use words::{change, change_between};
@@ -39,15 +40,6 @@ pub fn sentence(answer: &ScenarioAnswer, summary: &Summary) -> String {
         true => "Nothing was measured.".to_owned(),
         false => sentences.join(" "),
     }
-}
-
-/// An answer beside a table, which has the figures and what limited them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum BriefAnswer {
-    /// One or two sentences.
-    Sentences(String),
-    /// The figures answer nothing, for this reason.
-    Doubt(&'static str),
 }
 
 /// The answer without what the table shows.
