@@ -57,7 +57,7 @@ fn a_machine_that_other_programs_fill_is_limited_by_them() {
     assert_eq!(limit.word, Bottleneck::OtherPrograms, "{limit:?}");
     assert_eq!(
         limit.sentence,
-        "Bottleneck: other programs used CPU on this machine. Stop them and rerun."
+        "Bottleneck: other load on this host took CPU. Stop it or use an idle host, and rerun."
     );
     // The generator used 0.6, the target 0.2: nothing is left unexplained.
     limit.assert_evidence(

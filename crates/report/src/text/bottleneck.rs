@@ -29,7 +29,8 @@ pub fn sentence(limit: &LimitVerdict, trial: &TrialSummary) -> String {
             None => format!("Bottleneck: undetermined{candidates}."),
         },
         (Bottleneck::OtherPrograms, _) => {
-            "Bottleneck: other programs used CPU on this machine. Stop them and rerun.".to_owned()
+            "Bottleneck: other load on this host took CPU. Stop it or use an idle host, and rerun."
+                .to_owned()
         }
         (Bottleneck::Target, _) => {
             let faults = match limit.faults {
@@ -77,7 +78,7 @@ pub(crate) fn name(word: Bottleneck) -> &'static str {
         Bottleneck::Load => "the offered load",
         Bottleneck::Generator => "load generator",
         Bottleneck::Broker => "unresponsive broker",
-        Bottleneck::OtherPrograms => "other programs on this machine",
+        Bottleneck::OtherPrograms => "other load on this host",
         Bottleneck::Target => "slow responses from the target",
         Bottleneck::Quota => "client quota",
         Bottleneck::Processors => "CPU on this machine",
@@ -102,7 +103,7 @@ pub(crate) fn brief(limit: &LimitVerdict) -> &'static str {
         Bottleneck::Generator => "load generator",
         Bottleneck::Broker if limit.faults > 0 => "injected fault",
         Bottleneck::Broker => "broker outage",
-        Bottleneck::OtherPrograms => "other programs",
+        Bottleneck::OtherPrograms => "other load",
         Bottleneck::Target => "slow target",
         Bottleneck::Quota => "client quota",
         Bottleneck::Processors => "CPU",

@@ -213,7 +213,7 @@ pub fn void_cause(cause: &VoidCause) -> String {
             format!("leaders of {partitions} moved")
         }
         VoidCause::Generator => "the load generator was the bottleneck".to_owned(),
-        VoidCause::OtherPrograms => "other programs used the CPU".to_owned(),
+        VoidCause::OtherPrograms => "other load on the host".to_owned(),
         VoidCause::Failed { why } => format!("failed: {why}"),
     }
 }
@@ -373,7 +373,7 @@ pub(crate) mod tests {
         );
         assert_eq!(
             cost(&capacity, search, true),
-            "4 trials (1 void: other programs used the CPU), 9 min 20 s."
+            "4 trials (1 void: other load on the host), 9 min 20 s."
         );
     }
 

@@ -156,9 +156,10 @@ pub fn headroom(headroom: &Headroom) -> String {
 /// A delay in a flow's times that is not the target's: in two words, and as a clause. `None` if it is the target's.
 pub(crate) fn late(cause: LatenessCause) -> Option<(&'static str, &'static str)> {
     match cause {
-        LatenessCause::OtherPrograms { .. } => {
-            Some(("busy machine", ", including delay from other programs"))
-        }
+        LatenessCause::OtherPrograms { .. } => Some((
+            "busy machine",
+            ", including delay from other load on this host",
+        )),
         LatenessCause::SharedProcessors => Some((
             "shared CPUs",
             ", including the load generator's wait for CPU",
@@ -184,7 +185,7 @@ pub fn subject(cause: LatenessCause) -> &'static str {
             ClientWait::Response => "the target: the client waited for responses",
             ClientWait::Throttle => "a quota: brokers throttled the client",
         },
-        LatenessCause::OtherPrograms { .. } => "other programs, which used CPU on this machine",
+        LatenessCause::OtherPrograms { .. } => "other load on this host, which took CPU",
         LatenessCause::SharedProcessors => "the CPUs that load generator and target share",
         LatenessCause::Fault => "the injected faults",
         LatenessCause::Unknown => "unknown",

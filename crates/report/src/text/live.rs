@@ -9,7 +9,7 @@ pub fn limit_in_short(verdict: &LiveVerdict) -> Option<&'static str> {
     let late = match verdict.generator.blame {
         LatenessCause::Generator { is_busy: false } => Some("generator late"),
         LatenessCause::Generator { is_busy: true } => Some("generator busy"),
-        LatenessCause::OtherPrograms { .. } => Some("other programs busy"),
+        LatenessCause::OtherPrograms { .. } => Some("other load on this host"),
         LatenessCause::SharedProcessors => Some("processors busy"),
         LatenessCause::None
         | LatenessCause::Target { .. }
@@ -20,7 +20,7 @@ pub fn limit_in_short(verdict: &LiveVerdict) -> Option<&'static str> {
         Bottleneck::Load => late.or(Some("no bottleneck")),
         Bottleneck::Generator => late.or(Some("generator busy")),
         Bottleneck::Broker => Some("broker not responding"),
-        Bottleneck::OtherPrograms => Some("other programs busy"),
+        Bottleneck::OtherPrograms => Some("other load on this host"),
         Bottleneck::Target => Some("slow responses"),
         Bottleneck::Quota => Some("quota"),
         Bottleneck::Processors => Some("processors busy"),

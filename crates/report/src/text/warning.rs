@@ -234,10 +234,10 @@ fn with_rest(
         Finding::GeneratorLate => of_generator(about(WarningKind::GeneratorLate).title),
         Finding::ProcessorsExhausted => of_generator(about(WarningKind::ProcessorsExhausted).title),
         Finding::OtherPrograms { is_in_latencies } => of_generator(match is_in_latencies {
-            true => "Other programs used CPU on this machine; latencies include the delay.",
+            true => "Other load on this host took CPU; latencies include the delay.",
             false => {
-                "Other programs used CPU on this machine; the load generator and the target can \
-                 do more without them."
+                "Other load on this host took CPU; the load generator and the target can \
+                 do more without it."
             }
         }),
         Finding::UnderReplicated {

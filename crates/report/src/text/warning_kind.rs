@@ -145,8 +145,8 @@ const ABOUT: [AboutWarning; 38] = [
     row(
         Kind::OtherPrograms,
         Grave,
-        "Other programs used CPU on this machine.",
-        "Stop the other programs or use another machine, and rerun. A lower rate does not help.",
+        "Other load on this host took CPU.",
+        "Stop it or use an idle host, and rerun. A lower rate does not help.",
     ),
     row(
         Kind::ProcessorsExhausted,

@@ -114,10 +114,10 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
                 is_in_latencies: true,
             };
             let matter = match findings.contains(&&late) {
-                true => "other programs delayed records",
-                false => "other programs used CPU on this machine",
+                true => "other load on this host delayed records",
+                false => "other load on this host took CPU",
             };
-            (matter.to_owned(), "stop them".to_owned())
+            (matter.to_owned(), "stop it".to_owned())
         }
         _ => return None,
     })

@@ -215,22 +215,18 @@ pub(super) fn over_time(trends: &[TimeTrend]) -> Option<String> {
             true => format!("{} records/s", trend.flow),
             false => "records/s".to_owned(),
         };
-        let meanwhile = format!(
-            "while {} were written in {}",
-            format::decimal_bytes(trend.bytes),
-            format::span((trend.seconds * 1e9) as u64)
-        );
+        let bytes = format::decimal_bytes(trend.bytes);
+        let span = format::span((trend.seconds * 1e9) as u64);
+        let meanwhile = format!("while {bytes} were written in {span}");
         let change = format::percent(trend.check.change.abs());
         match trend.check.steadiness {
             Steadiness::Steady => format!(
                 "no change found in {name} {meanwhile}; {} or more would have been detected",
                 format::percent(trend.check.detectable.max(CHANGE_MIN))
             ),
-            Steadiness::Undecided => {
-                format!(
-                    "inconclusive, too short or too noisy (use a longer hold): {name} {meanwhile}"
-                )
-            }
+            Steadiness::Undecided => format!(
+                "inconclusive: {name} over {span} ({bytes} written) varied too much to tell (use a longer hold)"
+            ),
             Steadiness::Slowing => format!("{name} fell by {change} {meanwhile}"),
             Steadiness::Warming => format!("{name} rose by {change} {meanwhile}"),
             Steadiness::Shifting => format!("{name} shifted between levels {meanwhile}"),

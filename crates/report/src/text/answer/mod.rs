@@ -82,7 +82,7 @@ fn reason(cause: AnswerDoubtCause) -> &'static str {
         AnswerDoubtCause::NotMeasured => "nothing was measured",
         AnswerDoubtCause::NotSteady => "the target was not steady",
         AnswerDoubtCause::OneRepeat => "there was one repeat",
-        AnswerDoubtCause::OtherPrograms => "other programs used CPU on this machine",
+        AnswerDoubtCause::OtherPrograms => "other load on this host took CPU",
         AnswerDoubtCause::GeneratorLimited => "the generator was the bottleneck",
     }
 }
@@ -248,8 +248,8 @@ fn doubt_sentence(names: &AnswerNames, doubt: &AnswerDoubt) -> String {
         }
         AnswerDoubtCause::OneRepeat => format!("One repeat (use --repeat 5): {which}."),
         AnswerDoubtCause::OtherPrograms => match names.trials.len() {
-            1 => "Other programs used CPU on this machine (stop them).".to_owned(),
-            _ => format!("Other programs used CPU on this machine (stop them) in {which}."),
+            1 => "Other load on this host took CPU (stop it).".to_owned(),
+            _ => format!("Other load on this host took CPU (stop it) in {which}."),
         },
         AnswerDoubtCause::GeneratorLimited => match names.trials.len() {
             1 => "The generator was the bottleneck: the target can do more.".to_owned(),
@@ -273,7 +273,7 @@ fn doubt(answer: &ScenarioAnswer, trial: &TrialSummary) -> Option<String> {
         ));
     }
     if has(AnswerDoubtCause::OtherPrograms) {
-        return Some("other programs used CPU on this machine (stop them)".to_owned());
+        return Some("other load on this host took CPU (stop it)".to_owned());
     }
     has(AnswerDoubtCause::OneRepeat).then(|| "one repeat (use --repeat 5)".to_owned())
 }
