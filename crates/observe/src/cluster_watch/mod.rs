@@ -241,13 +241,7 @@ impl HealthPoller {
         };
         // Brokers that do not answer are the business of the load, which sees them first.
         cluster.set_time_limit(Some(ANSWER_MAX));
-        let brokers: Vec<i32> = cluster
-            .metadata()
-            .brokers
-            .iter()
-            .map(|one| one.id)
-            .collect();
-        for broker in brokers {
+        for broker in broker_ids(cluster) {
             let answer = cluster.round_trip(broker, ANSWER_MAX);
             if self.interrupt.is_raised() {
                 return;
@@ -308,13 +302,7 @@ impl HealthPoller {
             return;
         };
         let mut census = ClusterCensus::default();
-        let brokers: Vec<i32> = cluster
-            .metadata()
-            .brokers
-            .iter()
-            .map(|one| one.id)
-            .collect();
-        for id in brokers {
+        for id in broker_ids(cluster) {
             // No topic: only the file systems are of interest.
             if let Ok(dirs) = cluster.describe_log_dirs(id, Some(&[])) {
                 census.brokers.push(crate::census::broker_of(id, &dirs));
@@ -325,6 +313,11 @@ impl HealthPoller {
             lock(&self.state).note(stop);
         }
     }
+}
+
+fn broker_ids(cluster: &Cluster) -> Vec<i32> {
+    let brokers = cluster.metadata().brokers.iter();
+    brokers.map(|broker| broker.id).collect()
 }
 
 #[cfg(test)]
