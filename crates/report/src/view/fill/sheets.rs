@@ -25,7 +25,7 @@ pub(super) fn all(run: &RunRead, summary: &Summary) -> Vec<Sheet> {
             .as_ref()
             .map(|machine| sheet("Machine", machine_facts(machine))),
     );
-    sheets.extend(observing(run).map(|cost| sheet("Observing", vec![cost])));
+    sheets.extend(observing(run).map(|cost| sheet("Sampling overhead", vec![cost])));
     sheets.push(sheet("Records counted by the brokers", counted(summary)));
     sheets.push(sheet("Records by leader", led(summary)));
     sheets.push(sheet("Requests and batches", batching(summary)));
