@@ -166,18 +166,9 @@ fn column(summary: &Summary, folder: String) -> RunColumn {
 
 fn label(summary: &Summary) -> String {
     let target = &summary.target;
-    let version = target.version.as_deref().filter(|text| !text.is_empty());
-    let name = match (target.kind, version) {
-        // Its version is kgauge's own, and would look like one of Kafka's.
-        (Some(TargetKind::Embedded), _) => "embedded".to_owned(),
-        (Some(TargetKind::Kafka), Some(version)) => format!("Kafka {version}"),
-        (Some(TargetKind::Kafka), None) => "Kafka".to_owned(),
-        // Of a cluster that does not tell its release its APIs tell the oldest that it can be.
-        (Some(TargetKind::Existing), Some(version)) => {
-            format!("cluster {}", version.replace("at least ", "≥"))
-        }
-        (Some(TargetKind::Existing), None) => "cluster".to_owned(),
-        (None, _) => "unknown".to_owned(),
+    let name = match target.kind {
+        Some(kind) => kind.short_name(target.version.as_deref()),
+        None => "unknown".to_owned(),
     };
     let name: String = name.chars().take(LABEL_CHARS_MAX).collect();
     match target.brokers {

@@ -10,8 +10,8 @@ use kgauge_analyze::Summary;
 use kgauge_live::{LiveRunState, LiveServer};
 use kgauge_results::RunRead;
 use kgauge_runner::{
-    FinishedRun, FolderChoice, Question, RepeatEnd, RunRequest, RunTarget,
-    name_slug, run as run_one, write_results,
+    FinishedRun, FolderChoice, Question, RepeatEnd, RunRequest, RunTarget, name_slug,
+    run as run_one, write_results,
 };
 
 use crate::args::RunArgs;

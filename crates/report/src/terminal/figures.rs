@@ -90,7 +90,9 @@ pub(crate) fn throughput(view: &ReportView) -> TextTable {
 /// `p99` of `end-to-end.p99`: the row has the rest.
 fn statistic(published: &PublishedComparison) -> &str {
     let metric = text::metric(published);
-    metric.split_once('.').map_or(metric, |(_, statistic)| statistic)
+    metric
+        .split_once('.')
+        .map_or(metric, |(_, statistic)| statistic)
 }
 
 /// `6.96×`; with the status where the ratio does not show it.

@@ -35,7 +35,10 @@ pub(crate) fn line(kind: Kind, findings: &[&Finding], trials: usize, summary: &S
         None => matter,
     };
     // Trials that the target cannot run are in the table, with the reason.
-    let ran = summary.trials.iter().filter(|one| one.not_measured.is_none());
+    let ran = summary
+        .trials
+        .iter()
+        .filter(|one| one.not_measured.is_none());
     let all = ran.count();
     let names_places = matches!(kind, Kind::WideInterval | Kind::NotFinished);
     let places = match trials > 0 && trials < all && !names_places {

@@ -207,10 +207,8 @@ fn bar(summary: &Summary, shown: ShownFigure<'_>, value: &ShownValue) -> AnswerB
 
 /// What others published, where the target is Apache Kafka and the figures can be compared.
 fn published(summary: &Summary, trial: &TrialSummary, shown: ShownFigure<'_>) -> Option<f64> {
-    let is_kafka = matches!(
-        summary.target.kind,
-        Some(TargetKind::Kafka | TargetKind::Existing)
-    );
+    let kind = summary.target.kind;
+    let is_kafka = kind.is_some_and(TargetKind::is_apache_kafka);
     let metric = match shown.figure {
         FigureKind::Throughput => "throughput",
         FigureKind::ThroughputBytes => "throughput.bytes",
