@@ -58,7 +58,7 @@ pub fn published(found: &PublishedComparison, target: &str) -> String {
             "Inconclusive: one repeat has no confidence interval; use --repeat 5".to_owned()
         }
         PublishedReason::WideInterval { reach } => format!(
-            "Inconclusive: the 95 % interval of ±{} is too wide; use a higher --repeat or a \
+            "Inconclusive: the 95 % interval of ±{} is too wide; use more repeats (--repeat) or a \
              longer hold",
             format::percent(*reach)
         ),
