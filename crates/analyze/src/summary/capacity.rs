@@ -4,8 +4,8 @@ use kgauge_results::run::{LoadReason, SearchEnd, VoidCause};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::factor::Factor;
 use super::limit::Bottleneck;
-use super::trial::Factor;
 use crate::search::SearchBounds;
 use crate::statistics::{Interval, Spread};
 

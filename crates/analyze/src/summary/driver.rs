@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::trial::Factor;
+use super::factor::Factor;
 use crate::statistics::Spread;
 
 /// The other client that sent a flow.

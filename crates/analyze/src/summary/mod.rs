@@ -6,6 +6,7 @@ pub mod blame;
 mod build;
 pub mod capacity;
 pub mod driver;
+pub mod factor;
 pub mod flow;
 pub mod generator;
 pub mod group;
@@ -37,6 +38,7 @@ pub use capacity::{
     CapacityWindow, LoadVerdict,
 };
 pub use driver::{DriverComparison, DriverRow, DriverSummary};
+pub use factor::Factor;
 pub use flow::{
     AckMeaning, Batching, ConsumerLag, ErrorSummary, FlowKind, FlowShape, FlowSummary, FlushPolicy,
     LittlesLaw, RecordCounts, Throttling, Throughput,
@@ -58,7 +60,7 @@ pub use partitions::{PartitionsNeeded, PartitionsOfRate};
 pub use repeat::FlowRepeat;
 pub use steadiness::{FlowSteadiness, RepeatSteadiness};
 pub use transaction::TransactionSummary;
-pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
+pub use trial::{CountedOnBroker, RepeatSummary, TopicSummary, TrialSummary};
 pub use verdict::{
     GoalStatus, GoalVerdict, MetricUnit, PublishedComparison, PublishedReason, PublishedStatus,
 };
