@@ -1,4 +1,4 @@
-//! What a search says of the highest rate that keeps its goals.
+//! The summary of a search for the highest rate that keeps its goals.
 
 use kgauge_results::run::{LoadReason, SearchEnd, VoidCause};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! What the summary says of clients beside kgauge's engine.
+//! The summary of other clients than kgauge's engine.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What the summary says of one trial.
+//! The summary of one trial.
 
 use schemars::JsonSchema;
 use serde::Serialize;
