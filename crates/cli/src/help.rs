@@ -47,7 +47,7 @@ pub(crate) const GOAL_OF_SEARCH: &str =
 pub(crate) const DURATION_OF_SEARCH: &str =
     "How long the load at a bound is measured [default: 60 s]";
 
-/// A comparison has no evidence of its own.
+/// A comparison has other details than a run.
 pub(crate) const VERBOSE_OF_COMPARE: &str = "Also print all other figures, a sentence per figure, \
                                              reasons why figures are not comparable, and the method";
 pub(crate) const QUIET_OF_COMPARE: &str = "Print only the summary and the table";

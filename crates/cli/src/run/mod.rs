@@ -141,7 +141,7 @@ impl RunJob<'_> {
     }
 }
 
-/// Serves the live page, if the user wants it, and says where.
+/// Serves the live page if the user requested it, and prints its address.
 fn serve(arguments: &RunArgs, stopping: &StopRequests) -> anyhow::Result<Option<LiveServer>> {
     let Some(text) = &arguments.conduct.serve else {
         return Ok(None);
@@ -183,7 +183,7 @@ pub(crate) fn show(
     }
 }
 
-/// The exit status that a summary stands for.
+/// The exit status for a summary.
 pub(crate) fn status(summary: &Summary) -> ExitStatus {
     match summary.exit_status {
         0 => ExitStatus::Good,

@@ -37,7 +37,7 @@ pub fn goal(verdict: &GoalVerdict) -> String {
     )
 }
 
-/// Why a published figure stands to ours as it does. `target` is the text that names the target.
+/// The reason for the verdict on a published figure. `target` is the text that names the target.
 pub fn published(found: &PublishedComparison, target: &str) -> String {
     let ratio = found.ratio.unwrap_or_default();
     let why = match &found.reason {

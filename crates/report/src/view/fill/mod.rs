@@ -206,7 +206,7 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
     answers.map(scenario).collect()
 }
 
-/// Whether a trial has a place of its own in the report. Of the loads of a search, those at its bounds have; its curve
+/// Whether a trial has a separate place in the report. Of the loads of a search, those at its bounds have; its curve
 /// shows the others.
 fn is_shown(summary: &Summary, trial: u32) -> bool {
     let mut searches = summary.capacities.iter().flat_map(|one| &one.searches);

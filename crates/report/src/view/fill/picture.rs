@@ -48,7 +48,7 @@ pub(super) fn of(answer: &ScenarioAnswer, summary: &Summary) -> AnswerPicture {
     }
 }
 
-/// The first figure that says what the target did: of an open loop its p99.
+/// The main figure of the target: p99 for an open loop.
 fn how_much(answer: &ScenarioAnswer, summary: &Summary, figures: &[AnswerFigure]) -> AnswerPicture {
     let of = |kind: FigureKind| figures.iter().find(|one| one.figure == kind);
     let is_kept = trials(answer, summary).all(|trial| {
