@@ -77,6 +77,7 @@ pub(crate) enum Command {
 /// Run a built-in scenario, a study, a scenario file or a saved plan, and report the results
 #[derive(Debug, Default, Args)]
 #[command(after_help = help::RUN)]
+#[command(mut_arg("json", |json| json.help(help::JSON_OF_RUN)))]
 pub(crate) struct RunArgs {
     /// Built-in scenario (`throughput`, `latency`, `end-to-end`, `fan-out`), study name (see `kgauge
     /// studies`) or folder, scenario file, or saved plan.json
@@ -87,7 +88,7 @@ pub(crate) struct RunArgs {
     /// variable KGAUGE_TARGET, or else embedded].
     /// `embedded[:NODES][,security=KIND][,KEY=VALUE]`,
     /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`, `HOST:PORT[,HOST:PORT]`, or a Kafka
-    /// client.properties file with `bootstrap.servers`
+    /// client.properties file with `bootstrap.servers`; `kgauge help targets` has all keys
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 
@@ -151,6 +152,7 @@ pub(crate) struct ScenarioArgs {
 
 /// List the built-in studies and the question that each answers
 #[derive(Debug, Args)]
+#[command(after_help = help::STUDIES)]
 pub(crate) struct StudiesArgs {
     /// Print JSON
     #[arg(long)]
@@ -226,6 +228,7 @@ pub(crate) struct RunsArgs {
 
 /// Print a JSON Schema: for scenario files in editors, or for results
 #[derive(Debug, Args)]
+#[command(after_help = help::SCHEMA)]
 pub(crate) struct SchemaArgs {
     /// Kind of file
     #[arg(value_name = "KIND", default_value = "scenario")]
@@ -322,7 +325,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "RATE")]
     pub(crate) nic: Option<String>,
 
-    /// Number of brokers that share the load
+    /// Number of brokers that share the load [default: unknown; checks that need it are skipped]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) brokers: Option<u32>,
 
@@ -334,7 +337,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) partitions: Option<u64>,
 
-    /// Kafka release of the tool
+    /// Kafka release of the tool [default: detected from the output]
     #[arg(long, value_name = "VERSION")]
     pub(crate) as_of: Option<String>,
 
@@ -395,6 +398,8 @@ pub(crate) enum Doubt {
 /// Compare two or more runs
 #[derive(Debug, Args)]
 #[command(after_help = help::COMPARE)]
+#[command(mut_arg("verbose", |verbose| verbose.help(help::VERBOSE_OF_COMPARE)))]
+#[command(mut_arg("quiet", |quiet| quiet.help(help::QUIET_OF_COMPARE)))]
 pub(crate) struct Compare {
     /// Two or more run folders; with `--with`, the runs of the first side. `NAME=DIR` sets a name
     #[arg(value_name = "DIR", required = true, num_args = 1..)]
@@ -480,7 +485,7 @@ pub(crate) enum ClusterAction {
 #[command(after_help = help::CLUSTER_UP)]
 pub(crate) struct ClusterUp {
     /// Cluster to start: `embedded[:NODES][,security=KIND][,KEY=VALUE]` or
-    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`
+    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`; `kgauge help targets` has all keys
     #[arg(value_name = "TARGET", default_value = "embedded")]
     pub(crate) target: String,
 

@@ -87,6 +87,16 @@ impl BuiltInArgs {
         }
     }
 
+    /// Refuses goals, which an A/B test does not judge.
+    pub(crate) fn without_goals(&self) -> anyhow::Result<()> {
+        if self.goals.is_empty() {
+            return Ok(());
+        }
+        let words =
+            "--goal: an A/B test judges no goals\n  use --metric to choose the figure to compare";
+        Err(stop(ExitStatus::BadInput, words))
+    }
+
     /// Takes out what a search decides: its goals, and how long a load at a bound is measured.
     pub(crate) fn take_search(&mut self) -> anyhow::Result<SearchOptions> {
         if self.rate.is_some() {

@@ -12,9 +12,9 @@ Examples:
   kgauge check my-scenario.yaml                  # its plan, without load
   kgauge run my-scenario.yaml --repeat 5         # your own scenario
   kgauge runs                                    # earlier runs
-  kgauge capacity --goal 'p99 <= 20 ms'          # the highest such rate
+  kgauge capacity --goal 'p99 <= 20 ms'          # highest rate with that p99
   kgauge ab --a linger.ms=0 --b linger.ms=5      # which is better?
-  kgauge checkup --target host:9092              # what a cluster needs
+  kgauge checkup --target host:9092              # what to improve in it
   kgauge report kgauge-runs/RUN                  # report an earlier run
   kgauge truth                                   # test kgauge itself
   kgauge audit run.log                           # check another tool's results
@@ -34,8 +34,37 @@ Examples:
       --topic t --num-records 1000000 --record-size 100 --throughput -1 \\
       --producer-props bootstrap.servers=b1:9092 acks=1'
 
-The new file has every common key, each with a comment. A translated file names the flag of each value, and lists what \
-has no place in a scenario. Passwords and other connection settings are not copied.";
+The new file has every common key, each with a comment. A translated file names the flag of each value, and lists flags \
+that have no counterpart in a scenario. Passwords and other connection settings are not copied.";
+
+/// `--json` of `kgauge run`, which may have several targets.
+pub(crate) const JSON_OF_RUN: &str =
+    "Print summary.json (comparison.json for several targets) instead of the table";
+
+/// `--goal` and `--duration` of a search, which does not judge a whole repeat.
+pub(crate) const GOAL_OF_SEARCH: &str =
+    "Goal that the rate must keep, such as `p99 <= 20 ms`; may be repeated";
+pub(crate) const DURATION_OF_SEARCH: &str =
+    "How long the load at a bound is measured [default: 60 s]";
+
+/// A comparison has other details than a run.
+pub(crate) const VERBOSE_OF_COMPARE: &str = "Also print all other figures, a sentence per figure, \
+                                             reasons why figures are not comparable, and the method";
+pub(crate) const QUIET_OF_COMPARE: &str = "Print only the summary and the table";
+
+pub(crate) const STUDIES: &str = "\
+Examples:
+  kgauge studies
+  kgauge run linkedin-2014 --quick               # run one of them
+  kgauge check linkedin-2014                     # its trials, without load";
+
+pub(crate) const SCHEMA: &str = "\
+Examples:
+  kgauge schema > kgauge.schema.json             # for an editor
+  kgauge schema summary                          # fields of summary.json
+
+A first line `# yaml-language-server: $schema=kgauge.schema.json` in a scenario makes editors that use the YAML language \
+server complete and check its keys.";
 
 pub(crate) const CHECK: &str = "\
 Examples:
@@ -102,7 +131,7 @@ Examples:
   kgauge capacity --resume kgauge-runs/RUN       # continue a search
 
 Goals: p50 to p99.99, mean and max (response of producers, end to end of echo flows), FLOW.FIGURE as in `kgauge run`, \
-`failed <= N`, `skipped <= N`, `consumers keep up`, `followers keep up`. Several --goal must all be kept.
+`failed <= N`, `skipped <= N`, `consumers keep up`, `followers keep up`. If there are several, a rate must keep all.
 
 Ctrl-C prints the bounds so far. The exit status is 1 if no rate keeps the goals, and 2 if no bound was found.";
 
@@ -114,14 +143,15 @@ Examples:
   kgauge ab before.yaml after.yaml --metric target-cpu --width '2 %'
   kgauge ab --target kafka:4.2.0 --target kafka:4.3.1 --budget '1 h'
   kgauge ab latency --target x:9092 --target y:9092 --duet
-  kgauge ab --aa --target b1:9092                # what can be seen here?
+  kgauge ab --aa --target b1:9092                # what can a test detect here?
   kgauge ab --resume kgauge-runs/RUN             # more pairs
 
 Each pair is one repeat of both sides, in random order. The test ends as soon as the sides differ, as soon as they \
-differ by less than the width, or when the budget is spent. It may be watched and stopped at any time without raising \
-the rate of false answers, which is at most 5 %.
+differ by less than the width, or when the budget is spent. You may watch and stop it at any time without raising the \
+rate of false answers, which is at most 5 %.
 
 Ctrl-C prints what is known so far. The exit status is 0 if the answer is clear, whichever it is, and 2 if it is not.";
+
 pub(crate) const CHECKUP: &str = "\
 Examples:
   kgauge checkup --target b1:9092 --dry-run      # facts and limits, no load
@@ -132,8 +162,8 @@ Examples:
       --metrics http://b1:9404/metrics,http://b2:9404/metrics
   kgauge checkup --target kafka:4.3.1,brokers=3
 
-Before any load, kgauge shows the topics, bytes and seconds of the checkup, and asks. It respects quotas and deletes \
-its topics, also after Ctrl-C. On an existing cluster it ends the load if partitions fall out of sync or a disk is more \
+Before any load, kgauge shows the topics, bytes and time that the checkup needs, and asks for confirmation. It \
+respects quotas and deletes its topics, even after Ctrl-C. On an existing cluster it ends the load if partitions fall out of sync or a disk is more \
 than 85 % full. With --metrics, also if request handlers are less than 10 % idle. A cluster that is not healthy gets \
 no load.
 
@@ -185,7 +215,7 @@ Examples:
   kgauge truth --again DIR --doubt recorder      # deliberate error: must fail
 
 Checks: stall, stalls, capacity, delay, counts, little, recorder, slices, kafka-tool. Each runs a scenario with faults \
-on the embedded cluster; arithmetic gives the expected figures. docs/guide/truth.md explains how.
+on the embedded cluster; arithmetic gives the expected figures.
 
 The exit status is 0 if every figure is as expected and 1 if one is wrong. It is 2 if none is wrong but some are \
 inconclusive because other programs used the machine.";

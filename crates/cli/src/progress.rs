@@ -310,7 +310,8 @@ impl HoldRates {
         }
     }
 
-    /// `20,010 records/s, p99 of each second 2.10 ms to 12.4 ms`; `None` before the hold.
+    /// `~20,010 records/s, p99 of each second 2.10 ms to 12.4 ms`; `None` before the hold. It is near the report's
+    /// figure, not equal to it: the load reports ten times per second, wherever the hold begins and ends.
     fn words(&self) -> Option<String> {
         let (from_ns, from) = self.first.as_ref()?;
         let (to_ns, to) = self.last.as_ref()?;
@@ -320,11 +321,11 @@ impl HoldRates {
             figure(records * 1e9 / ns as f64)
         });
         let rates: Vec<String> = match self.flows.as_slice() {
-            [_] => rates.map(|rate| format!("{rate} records/s")).collect(),
+            [_] => rates.map(|rate| format!("~{rate} records/s")).collect(),
             flows => {
                 let named = flows.iter().zip(rates);
                 named
-                    .map(|(flow, rate)| format!("{flow} {rate}/s"))
+                    .map(|(flow, rate)| format!("{flow} ~{rate}/s"))
                     .collect()
             }
         };
@@ -522,12 +523,12 @@ mod tests {
             last: Some((3_000_000_000, vec![41_020])),
             p99_ns: None,
         };
-        assert_eq!(hold.words().as_deref(), Some("20,010 records/s"));
+        assert_eq!(hold.words().as_deref(), Some("~20,010 records/s"));
         hold.flows.push("readers".to_owned());
         hold.first = Some((1_000_000_000, vec![1_000, 0]));
         hold.last = Some((3_000_000_000, vec![41_020, 20]));
         hold.p99_ns = Some((2_100_000, 12_400_000));
-        let words = "writers 20,010/s, readers 10.00/s, p99 of each second 2.10 ms to 12.4 ms";
+        let words = "writers ~20,010/s, readers ~10.00/s, p99 of each second 2.10 ms to 12.4 ms";
         assert_eq!(hold.words().as_deref(), Some(words));
         assert_eq!(HoldRates::default().words(), None);
     }

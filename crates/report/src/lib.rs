@@ -52,7 +52,7 @@ pub use terminal::{TerminalDetail, TerminalStyle};
 /// The report as text for a terminal, ending with a line break.
 ///
 /// One line of conditions, the answers, one table, and a line for each caveat; `style.detail` decides whether less or
-/// more. Fits `style.width` columns. Colours only when asked for, and they only repeat what the text says.
+/// more. Fits `style.width` columns. Colours only when asked for, and they only repeat the text.
 pub fn render_terminal(run: &RunRead, summary: &Summary, style: TerminalStyle) -> String {
     terminal::text(&view::fill::view(run, summary), style)
 }

@@ -1,11 +1,10 @@
 //! Runs: a resolved request in, a run folder out.
 //!
 //! Goals: everything that happens between a question and a run folder, callable from code: [`run`] starts the target,
-//! makes the plan, runs the trials with load, evidence and faults, and cleans up. Whoever wants to see it gets typed
-//! events ([`Observer`]).
+//! makes the plan, runs the trials with load, evidence and faults, and cleans up. An [`Observer`] gets typed events.
 //!
 //! Non-goals: no command line, no environment, no printing, no exit, no signals: [`RunRequest`] holds what these
-//! decide. Figures and sentences about them are made by others from the run folder.
+//! decide. Other crates compute figures from the run folder, and describe them.
 //!
 //! Where to start: `run.rs` (a run from its start to its end), `start.rs` (before the first trial), `trial.rs` and
 //! `repeat.rs` (one repeat).

@@ -1,4 +1,4 @@
-//! What a run reports while it goes on, for a terminal, a live page or a test.
+//! The events of a run in progress, for a terminal, a live page or a test.
 
 use std::fmt;
 use std::path::Path;
@@ -16,13 +16,12 @@ use kgauge_scenario::{Plan, RepeatStep, Trial};
 use crate::error::RunError;
 use crate::time_estimate::TimeEstimate;
 
-/// Watches a run. It is called on the thread of the run, between two looks at the load at the latest: whatever it does
-/// has to be quick.
+/// Watches a run. The run's thread calls it between two samples of the load, so it must return quickly.
 pub trait Observer {
     /// Something happened.
     fn observe(&mut self, event: &RunEvent<'_>);
 
-    /// What else it wants to see, on the threads that write the run folder. Asked once per run.
+    /// The callbacks for recordings, on the threads that write the run folder. Called once per run.
     fn taps(&mut self) -> RunTaps {
         RunTaps::default()
     }
@@ -61,7 +60,7 @@ pub enum RunEvent<'a> {
     Activity(&'a Activity),
     /// A repeat's folder is open.
     RepeatBegins(RepeatKey),
-    /// Ten times a second, where the load of a repeat is.
+    /// The progress of the load of a repeat, ten times per second.
     Progress(&'a RepeatView<'a>),
     /// A broker stopped answering, or answers again: a sentence without a capital.
     Outage(&'a str),
@@ -69,12 +68,12 @@ pub enum RunEvent<'a> {
     RepeatEnds {
         /// Which repeat.
         key: RepeatKey,
-        /// Whether it came to its end.
+        /// Whether it is complete.
         outcome: &'a RepeatOutcome,
     },
     /// A search has judged a load.
     LoadJudged(&'a LoadJudgement<'a>),
-    /// An A/B test has completed a block: what it says now.
+    /// An A/B test has completed a block: its state.
     PairMeasured(&'a AbSummary),
     /// A trial was given up; the others go on.
     TrialFailed {
@@ -85,7 +84,7 @@ pub enum RunEvent<'a> {
     },
     /// No more repeats; the run cleans up.
     Closing {
-        /// Why it did not come to its end.
+        /// Why it is not complete, if so.
         error: Option<&'a RunError>,
     },
     /// Everything is stopped and written.
@@ -122,7 +121,7 @@ pub struct RunStep<'a> {
     pub count: Option<usize>,
 }
 
-/// Where the load of a repeat is.
+/// The progress of the load of a repeat.
 #[derive(Debug)]
 pub struct RepeatView<'a> {
     /// What the load engine reports.
@@ -149,9 +148,9 @@ pub struct LoadJudgement<'a> {
 pub enum Activity {
     /// Starts the target, or connects to it, before the run is announced.
     StartingTarget {
-        /// As the user named it.
+        /// The user's text.
         target: String,
-        /// Somebody else started it.
+        /// Whether it is an existing cluster.
         is_existing: bool,
     },
     /// Measures the disk alone, before the run is announced.
@@ -171,18 +170,18 @@ pub enum Activity {
         /// The rate of the last second.
         records_per_s: f64,
     },
-    /// Fills the topic.
+    /// Writes the preload of the topic.
     Preloading {
-        /// Records so far.
+        /// Records written so far.
         acked: u64,
-        /// Records in the end.
+        /// Records of the whole preload.
         records: u64,
     },
     /// Waits until the replicator copies a new topic.
     AwaitingReplicator,
     /// Waits until all brokers are up and all replicas in sync.
     Recovering,
-    /// Waits until the page cache has written what the load before left.
+    /// Waits until the page cache has written the data of the previous load.
     Settling {
         /// Bytes that are still to be written.
         bytes: u64,

@@ -25,7 +25,7 @@ const DATA_BYTES_MAX: u64 = 256 << 20;
 pub struct Question {
     /// The name that the run goes by.
     pub name: String,
-    /// Which size of the scenarios.
+    /// The size of the scenarios.
     pub size: Size,
     /// The trials in the order of the scenarios, as far as they are known before the cluster is.
     pub trials: Vec<Trial>,
@@ -108,7 +108,7 @@ impl Question {
         needed.max().unwrap_or(1)
     }
 
-    /// Whether its study asks what the disk does by itself.
+    /// Whether its study asks for the disk baseline.
     pub(crate) fn wants_disk_baseline(&self) -> bool {
         self.study.as_ref().is_some_and(|study| study.disk_baseline)
     }

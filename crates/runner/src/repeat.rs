@@ -123,7 +123,7 @@ fn begin(session: &mut Session<'_>, key: RepeatKey) -> Result<RepeatFolder, RunE
     session.folder.begin_repeat_tapped(key, tap).or_unwritable()
 }
 
-/// Waits for what is on its way to disk.
+/// Waits until the recordings are on disk.
 fn finish(
     session: &mut Session<'_>,
     folder: RepeatFolder,
@@ -137,7 +137,7 @@ fn finish(
     kept
 }
 
-/// What a load left behind, and what was seen meanwhile.
+/// The result of a load, and the samples taken during it.
 struct MeasuredRepeat {
     load: LoadOutcome,
     cpu: ProcessCpu,
@@ -146,7 +146,7 @@ struct MeasuredRepeat {
 }
 
 impl MeasuredRepeat {
-    /// How the repeat ended, for its record; `unknown` is why the brokers did not say what they have.
+    /// How the repeat ended, for its record; `unknown` is why the records on the brokers could not be counted.
     fn end(&self, ended: RepeatEnd, unknown: Option<&RunError>) -> RepeatOutcome {
         match (&self.trouble, ended) {
             (Some(trouble), _) => RepeatOutcome::Failed {
@@ -266,9 +266,9 @@ fn measure(
 enum Trouble {
     /// Slices cannot be written.
     Results(WriteError),
-    /// The target's process is gone, or its disk nearly full.
+    /// The target's process has ended, or its disk is nearly full.
     Target(String),
-    /// Another client's process is gone.
+    /// Another client's process has ended.
     Driver(String),
 }
 
@@ -289,7 +289,7 @@ impl Trouble {
     }
 }
 
-/// Looks at a running load ten times a second.
+/// Samples a running load ten times per second.
 struct RepeatWatch<'a, 'b> {
     session: &'a mut Session<'b>,
     trial: &'a Trial,

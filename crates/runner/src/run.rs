@@ -30,7 +30,7 @@ use crate::trial::run_step;
 pub struct FinishedRun {
     /// The run folder.
     pub dir: PathBuf,
-    /// Why it did not come to its end, if so.
+    /// Why it is not complete, if so.
     pub ended: Result<RepeatEnd, RunError>,
 }
 
@@ -88,7 +88,7 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
     Ok(FinishedRun { dir, ended })
 }
 
-/// That many trials may fail one after the other before the run is given up.
+/// The run ends after this many failed trials in a row.
 const FAILURES_MAX: usize = 3;
 
 /// Runs every step. A trial that fails is given up; the others go on.
@@ -198,7 +198,7 @@ fn forget_late_stop(session: &mut Session<'_>) {
     }
 }
 
-/// How a run ended whose trials failed, if any did.
+/// The error of a run with failed trials, if there are any.
 fn ended(failed: Vec<RunError>, plan: &Plan) -> Result<RepeatEnd, RunError> {
     let count = failed.len();
     match failed.into_iter().next() {
@@ -212,7 +212,7 @@ fn ended(failed: Vec<RunError>, plan: &Plan) -> Result<RepeatEnd, RunError> {
     }
 }
 
-/// Writes down that a trial failed. False when results can no longer be kept: then nothing goes on.
+/// Records that a trial failed. False if results can no longer be written: then the run ends.
 fn note_failure(session: &mut Session<'_>, trial: &Trial, error: &RunError) -> bool {
     // Whatever happened to the cluster shall not strike the next trial.
     session.clusters.is_broken |= error.is_of_target();

@@ -246,7 +246,8 @@ fn several_clusters(plan: &Plan) -> Option<String> {
         .iter()
         .any(|trial| !trial.cluster.shares_with(&first.cluster));
     differ.then(|| {
-        "Trials with other broker settings had another cluster; details are of the first."
+        "Trials with other broker settings ran on separate clusters; broker details are those of the \
+         first."
             .to_owned()
     })
 }

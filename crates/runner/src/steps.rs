@@ -24,7 +24,7 @@ pub(crate) struct NextStep {
     pub(crate) is_last: bool,
 }
 
-/// The repeats that are left to do. A search adds a trial to the plan for each load.
+/// The remaining repeats. A search adds a trial to the plan for each load.
 pub(crate) struct StepSource {
     planned: VecDeque<RepeatStep>,
     /// The number of steps that have begun.
@@ -108,7 +108,7 @@ impl StepSource {
         self.planned.len()
     }
 
-    /// A step is complete, and its results are written.
+    /// A step is complete, and its results are on disk.
     pub(crate) fn complete(
         &mut self,
         session: &mut Session<'_>,
@@ -122,7 +122,7 @@ impl StepSource {
         }
     }
 
-    /// A load was too much for a broker, and was ended. True if it is one of a search, which goes on below it.
+    /// A load was ended because it was too much for a broker. True if it belongs to a search, which continues below it.
     pub(crate) fn limit(
         &mut self,
         session: &mut Session<'_>,

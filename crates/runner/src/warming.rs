@@ -18,10 +18,10 @@ use crate::load_errors::{load_failed, prepare_failed};
 use crate::observer::Activity;
 use crate::session::Session;
 
-/// A round of looking: long enough for pauses of the garbage collector to even out.
+/// Length of a round: long enough to average over pauses of the garbage collector.
 const ROUND_NS: u64 = 1_000_000_000;
 
-/// So many rounds are compared with as many before them.
+/// The last rounds that are compared with as many before them.
 const ROUNDS: usize = 4;
 
 /// Brokers are warm when neither throughput nor CPU time per record improves by more than this.
@@ -175,11 +175,11 @@ struct WarmingWatch<'a, 'b> {
     elapsed_ns: u64,
 }
 
-/// What one round showed.
+/// The figures of one round.
 #[derive(Clone, Copy)]
 struct WarmingRound {
     records_per_s: f64,
-    /// Nothing where the processes cannot be seen.
+    /// Unknown if the processes are not visible.
     cpu_ns_per_record: Option<f64>,
 }
 

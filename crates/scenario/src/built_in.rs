@@ -71,7 +71,7 @@ pub enum BuiltInError {
         /// What is wrong with it.
         reason: String,
     },
-    /// An option says nothing about this scenario.
+    /// An option has no effect on this scenario.
     #[error("--{option} does not apply to `{scenario}`; {instead}")]
     NotOfThis {
         /// The option's name.

@@ -12,6 +12,7 @@ use crate::keys::stages::Stages;
 use crate::keys::study::{PartitionFormula, StudySource};
 use crate::keys::topic::TopicPlan;
 use crate::search::SearchPlan;
+use crate::target_kind::TargetKind;
 
 /// Everything that one run will do. Running a saved plan repeats the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -93,18 +94,6 @@ pub struct ClusterFacts {
     pub kind: TargetKind,
     /// The release, where it is known.
     pub version: Option<String>,
-}
-
-/// The kind of cluster under test. Embedded figures are never presented as Apache Kafka's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TargetKind {
-    /// kgauge's own broker, started for this run.
-    Embedded,
-    /// Apache Kafka, started by kgauge for this run.
-    Kafka,
-    /// An existing cluster, given by its addresses.
-    Existing,
 }
 
 /// One combination of the factors that a scenario varies.

@@ -1,4 +1,4 @@
-//! The summary: what a run folder says, as figures with their spread. A pure function of the
+//! The summary of a run folder: figures with their spread. A pure function of the
 //! folder, so that it is the same byte for byte each time.
 
 pub mod ab;
@@ -6,6 +6,7 @@ pub mod blame;
 mod build;
 pub mod capacity;
 pub mod driver;
+pub mod factor;
 pub mod flow;
 pub mod generator;
 pub mod group;
@@ -37,6 +38,7 @@ pub use capacity::{
     CapacityWindow, LoadVerdict,
 };
 pub use driver::{DriverComparison, DriverRow, DriverSummary};
+pub use factor::Factor;
 pub use flow::{
     AckMeaning, Batching, ConsumerLag, ErrorSummary, FlowKind, FlowShape, FlowSummary, FlushPolicy,
     LittlesLaw, RecordCounts, Throttling, Throughput,
@@ -58,7 +60,7 @@ pub use partitions::{PartitionsNeeded, PartitionsOfRate};
 pub use repeat::FlowRepeat;
 pub use steadiness::{FlowSteadiness, RepeatSteadiness};
 pub use transaction::TransactionSummary;
-pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
+pub use trial::{CountedOnBroker, RepeatSummary, TopicSummary, TrialSummary};
 pub use verdict::{
     GoalStatus, GoalVerdict, MetricUnit, PublishedComparison, PublishedReason, PublishedStatus,
 };
@@ -68,7 +70,7 @@ use crate::checkup::CheckupSummary;
 use kgauge_results::folder::{LoggedTrial, RunRead};
 use kgauge_results::run::{BuildRecord, MachineRecord, RunStatus, TargetKind};
 
-/// What a run folder says: its figures, findings and goals.
+/// The result of a run folder: its figures, findings and goals.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "kgauge summary")]
 pub struct Summary {
@@ -112,7 +114,7 @@ impl Summary {
     /// The version of `summary.json` that this build writes.
     pub const FORMAT: u32 = 1;
 
-    /// What a run folder says.
+    /// The result of a run folder.
     pub fn of(run: &RunRead) -> Summary {
         build::summary(run)
     }

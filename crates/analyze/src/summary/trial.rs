@@ -1,8 +1,9 @@
-//! What the summary says of one trial.
+//! The summary of one trial.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::factor::Factor;
 use super::flow::FlowSummary;
 use super::generator::{CpuSummary, GeneratorVerdict, Headroom};
 use super::limit::LimitVerdict;
@@ -76,15 +77,6 @@ pub struct TrialSummary {
     pub published: Vec<PublishedComparison>,
     /// Goals and whether they were held.
     pub goals: Vec<GoalVerdict>,
-}
-
-/// A varied setting and its value in this trial.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Factor {
-    /// Its path in the scenario.
-    pub path: String,
-    /// As written.
-    pub value: String,
 }
 
 /// The topic of a trial.

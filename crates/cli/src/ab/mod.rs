@@ -21,6 +21,7 @@ const DURATION: &str = "10 s";
 
 /// Measures, keeps everything in run folders, and reports.
 pub(crate) fn ab(arguments: &AbArgs) -> anyhow::Result<ExitStatus> {
+    arguments.built_in.without_goals()?;
     if let Some(dir) = &arguments.resume {
         return resume(arguments, dir);
     }

@@ -8,7 +8,7 @@ use kgauge_report::text;
 use kgauge_results::RunRead;
 use kgauge_results::run::AbRecord;
 use kgauge_runner::{
-    AbRequest, AbTest, Consent, FinishedRun, FolderChoice, Observer, Question, RepeatEnd, RunError,
+    AbRequest, AbTest, FinishedRun, FolderChoice, Observer, Question, RepeatEnd, RunError,
     RunEvent, RunRequest, RunTarget, StopRequests, fresh_number, one_side, run as run_one,
     write_results,
 };
@@ -17,7 +17,6 @@ use kgauge_scenario::{AbPlan, AbSide};
 use super::{AbArgs, refused, run_arguments};
 use crate::args::RunArgs;
 use crate::exit::{self, ExitStatus, OrStop};
-use crate::host::{command_line, host_setup};
 use crate::interrupt;
 use crate::print;
 use crate::progress::StatusLine;
@@ -192,17 +191,9 @@ fn run_side(
         folder: job.folder.clone(),
         name: name.map(|name| format!("{name} on {}", job.target.text)),
         seed: Some(seed),
-        command: command_line(),
-        keeps_data: conduct.keep,
-        existing_topic: conduct.allow_existing.clone(),
-        polls_brokers: !conduct.no_wire_evidence,
-        consent: match conduct.yes {
-            true => Consent::Given,
-            false => Consent::Ask(&run::may_begin),
-        },
         stop: job.stop.clone(),
         ab: Some(test.clone()),
-        ..RunRequest::new(&job.question, &job.target, host_setup()?)
+        ..conduct.request(&job.question, &job.target)?
     };
     let mut observer = SideObserver {
         side: job.side,

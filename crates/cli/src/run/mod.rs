@@ -10,14 +10,13 @@ use kgauge_analyze::Summary;
 use kgauge_live::{LiveRunState, LiveServer};
 use kgauge_results::RunRead;
 use kgauge_runner::{
-    Consent, ConsentAnswer, FinishedRun, FolderChoice, Question, RepeatEnd, RunRequest, RunTarget,
-    name_slug, run as run_one, write_results,
+    FinishedRun, FolderChoice, Question, RepeatEnd, RunRequest, RunTarget, name_slug,
+    run as run_one, write_results,
 };
 
 use crate::args::RunArgs;
-use crate::ask;
 use crate::exit::{ExitStatus, OrStop};
-use crate::host::{command_line, env_target, host_setup};
+use crate::host::{command_line, env_target};
 use crate::interrupt::{self, StopRequests};
 use crate::print;
 use crate::progress::TerminalObserver;
@@ -120,16 +119,9 @@ impl RunJob<'_> {
             }),
             seed,
             command,
-            keeps_data: arguments.conduct.keep,
-            existing_topic: arguments.conduct.allow_existing.clone(),
-            polls_brokers: !arguments.conduct.no_wire_evidence,
-            consent: match arguments.conduct.yes {
-                true => Consent::Given,
-                false => Consent::Ask(&may_begin),
-            },
             checkup: arguments.checkup.as_ref(),
             stop: self.stopping.clone(),
-            ..RunRequest::new(self.question, target, host_setup()?)
+            ..arguments.conduct.request(self.question, target)?
         };
         let mut observer =
             TerminalObserver::new(self.observed.clone(), arguments.conduct.detail.quiet);
@@ -149,12 +141,7 @@ impl RunJob<'_> {
     }
 }
 
-/// Asks whether a run may use an existing cluster.
-pub(crate) fn may_begin() -> ConsentAnswer {
-    ask::consent("Begin?")
-}
-
-/// Serves the live page, if the user wants it, and says where.
+/// Serves the live page if the user requested it, and prints its address.
 fn serve(arguments: &RunArgs, stopping: &StopRequests) -> anyhow::Result<Option<LiveServer>> {
     let Some(text) = &arguments.conduct.serve else {
         return Ok(None);
@@ -196,7 +183,7 @@ pub(crate) fn show(
     }
 }
 
-/// The exit status that a summary stands for.
+/// The exit status for a summary.
 pub(crate) fn status(summary: &Summary) -> ExitStatus {
     match summary.exit_status {
         0 => ExitStatus::Good,

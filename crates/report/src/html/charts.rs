@@ -11,7 +11,7 @@ use crate::view::{AnswerBar, AnswerPicture, ReportView, ScenarioView, TrialView}
 
 /// Bytes that charts may take, so that a page can be sent by mail.
 const CHART_BYTES_MAX: usize = 700_000;
-/// Further bytes for notes and for what is said instead of charts.
+/// Further bytes for notes and for sentences in place of charts.
 const NOTES_BYTES_MAX: usize = 100_000;
 
 /// The parts of a trial, in the order of the page. What comes later is left out first.
@@ -105,7 +105,7 @@ impl TrialSection {
 pub(super) struct ChartGroup {
     /// Short sentences above the charts.
     pub(super) notes: Vec<String>,
-    /// What is said instead of a chart.
+    /// The sentence in place of a chart.
     pub(super) texts: Vec<SeriesText>,
     pub(super) charts: Vec<Chart>,
     pub(super) heat: Vec<Heat>,

@@ -201,7 +201,7 @@ fn write_caveats(page: &mut Markup, view: &ReportView) {
     page.line();
 }
 
-/// The bar that stands for a scenario: its only one, or the best.
+/// The bar that represents a scenario: its only one, or the best.
 fn main_bar<'v>(scenario: &'v ScenarioView) -> Option<(&'v str, &'v AnswerBar)> {
     let AnswerPicture::Bars { unit, bars, .. } = &scenario.picture else {
         return None;

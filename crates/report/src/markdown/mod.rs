@@ -20,7 +20,7 @@ const ROWS_OPEN_MAX: usize = 12;
 /// Warnings beyond it are folded.
 const WARNINGS_OPEN_MAX: usize = 3;
 
-/// How much is shown. `report.html` has the rest, and the text says so.
+/// Limits of what is shown. The text refers to `report.html` for the rest.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     /// Rows of a table.

@@ -242,7 +242,7 @@ const ABOUT: [AboutWarning; 38] = [
         Kind::WideInterval,
         Note,
         MORE,
-        "Use a higher --repeat or a longer hold.",
+        "Use more repeats (--repeat) or a longer hold.",
     ),
     row(
         Kind::ShortHold,

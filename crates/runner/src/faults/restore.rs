@@ -1,4 +1,4 @@
-//! After a repeat: everything is lifted, and the next one waits until the cluster is whole again.
+//! Ends all faults after a repeat, and waits until the cluster has recovered.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Where Kafka keeps committed offsets; its replicas count too.
 const OFFSETS_TOPIC: &str = "__consumer_offsets";
 
-/// Ends the faults of a repeat. Of a run that ends anyway nothing is waited for.
+/// Ends the faults of a repeat. A run that is ending does not wait for recovery.
 pub(crate) fn restore(
     session: &mut Session<'_>,
     thread: Option<FaultThread>,
@@ -79,7 +79,7 @@ fn not_whole(start: Instant, words: &str) -> RunError {
     RunError::cluster(words)
 }
 
-/// Which nodes do not run, in words.
+/// Lists the nodes that are down, as text.
 fn missing_nodes(session: &Session<'_>) -> Result<Option<String>, RunError> {
     let sample = session.target.instruct(&Instruction::Sample);
     let done = sample.map_err(RunError::cluster)?;
@@ -88,7 +88,7 @@ fn missing_nodes(session: &Session<'_>) -> Result<Option<String>, RunError> {
     Ok((!down.is_empty()).then(|| format!("node {} is not up", down.join(" and "))))
 }
 
-/// Which replicas are not in sync, in words.
+/// Lists the replicas that are out of sync, as text.
 fn missing_replicas(session: &mut Session<'_>, topic: &str) -> Option<String> {
     let nodes = session.nodes;
     match session.cluster.refresh(&[topic, OFFSETS_TOPIC]) {

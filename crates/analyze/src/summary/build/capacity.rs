@@ -165,7 +165,7 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// What limited the target when it broke the goals: the verdict on the last trial there that says something.
+/// The bottleneck when the target broke the goals: the verdict of the last trial there that has one.
 fn bottleneck_at(rate: f64, run: &SearchRun, trials: &[TrialSummary]) -> Option<Bottleneck> {
     let at_rate = |load: &&MeasuredLoad| load.rate == rate && load.void.is_none();
     let mut verdicts = run.loads.iter().rev().filter(at_rate).filter_map(|load| {
@@ -283,7 +283,7 @@ pub fn recorded_search(run: &SearchRun, plan: &SearchPlan) -> Option<Search> {
     Some(search)
 }
 
-/// Why a load says nothing about the target, if so. `run` has its trial's evidence, `trial` is its summary.
+/// Why a load is void, if it is. `run` has its trial's evidence, `trial` is its summary.
 pub fn void_cause(
     run: &RunRead,
     key: RepeatKey,

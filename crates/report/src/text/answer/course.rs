@@ -49,7 +49,7 @@ pub(super) fn trend(
     Some(format!("{}.", opening(&text)))
 }
 
-/// What is said besides the main figure: what another trial is best at, and lost records.
+/// The facts besides the main figure: figures that are best in another trial, and lost records.
 fn is_another(main: &FigureCourse, figure: &FigureCourse, setting: &str) -> bool {
     let is_large = figure.times.is_some_and(|times| times >= WORTH_FROM);
     let is_worth = match figure.figure {

@@ -163,7 +163,7 @@ fn clause(names: &AnswerNames, effect: &FigureEffect) -> String {
     }
 }
 
-/// What is said besides the main figure: what differs, and what is not already shown.
+/// The figures besides the main one: those that differ and are not already shown.
 fn is_worth(effect: &TrialEffect, figure: &FigureEffect) -> bool {
     let has = |kind: FigureKind| {
         let mut others = effect.figures.iter();
@@ -196,7 +196,7 @@ fn is_large(figure: &FigureEffect) -> bool {
     figure.finding == FigureFinding::Differs && times.is_some_and(|times| times >= WORTH_FROM)
 }
 
-/// How much is said of each comparison in a list.
+/// The detail of each comparison in a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
     /// The change with its interval, and what else differs most.

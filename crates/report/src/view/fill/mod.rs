@@ -143,11 +143,11 @@ fn target(run: &RunRead, summary: &Summary) -> TargetView {
     TargetView {
         name: target_name(summary),
         words: target.words.clone(),
-        caution: match target.kind {
-            Some(TargetKind::Embedded) => EMBEDDED.to_owned(),
-            _ => String::new(),
+        caution: match target.kind.is_none_or(TargetKind::is_apache_kafka) {
+            true => String::new(),
+            false => EMBEDDED.to_owned(),
         },
-        is_kafka: matches!(target.kind, Some(TargetKind::Kafka | TargetKind::Existing)),
+        is_kafka: target.kind.is_some_and(TargetKind::is_apache_kafka),
         facts: facts.into_iter().flatten().collect(),
     }
 }
@@ -162,18 +162,14 @@ pub(crate) fn target_name(summary: &Summary) -> String {
     let brokers = target.brokers.map_or_else(String::new, |count| {
         format!(", {}", format::plural(count.into(), "broker", "brokers"))
     });
-    let version = target
-        .version
-        .as_ref()
-        .map_or_else(String::new, |version| format!(" {version}"));
-    match target.kind {
-        Some(TargetKind::Embedded) => format!("kgauge's embedded cluster{brokers}"),
-        Some(TargetKind::Kafka) => format!("Apache Kafka{version}{brokers}"),
-        Some(TargetKind::Existing) => match &target.cluster_id {
-            Some(id) => format!("cluster {id}{version}{brokers}"),
-            None => format!("an existing cluster{version}{brokers}"),
+    let version = target.version.as_deref();
+    match (target.kind, &target.cluster_id) {
+        (Some(TargetKind::Existing), Some(id)) => match version {
+            Some(version) => format!("cluster {id} {version}{brokers}"),
+            None => format!("cluster {id}{brokers}"),
         },
-        None => "an unknown target".to_owned(),
+        (Some(kind), _) => format!("{}{brokers}", kind.name(version)),
+        (None, _) => "an unknown target".to_owned(),
     }
 }
 
@@ -210,7 +206,7 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
     answers.map(scenario).collect()
 }
 
-/// Whether a trial has a place of its own in the report. Of the loads of a search, those at its bounds have; its curve
+/// Whether a trial has a separate place in the report. Of the loads of a search, those at its bounds have; its curve
 /// shows the others.
 fn is_shown(summary: &Summary, trial: u32) -> bool {
     let mut searches = summary.capacities.iter().flat_map(|one| &one.searches);

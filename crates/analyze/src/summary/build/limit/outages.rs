@@ -10,13 +10,13 @@ use kgauge_results::folder::RepeatRead;
 use kgauge_results::run::{Event, EventKind, RepeatOutcome};
 use kgauge_results::stage::{SECOND_NS, Stage};
 
-/// Without answers for so much of the hold, that is what limited it.
+/// Without responses for this share of the hold, an outage is the bottleneck.
 const SILENT_PART: f64 = 0.05;
 /// From here up it is a suspect.
 const SILENT_PART_NEAR: f64 = 0.01;
 /// Fewer seconds in a row may be one slow request.
 const SILENT_S: u64 = 2;
-/// A record that waited for so much of a second makes it one without answers.
+/// A second counts as one without responses if a record waited for this share of it.
 const WAITING_NS: u64 = 900_000_000;
 
 /// An outage of one broker, over all holds.
@@ -68,7 +68,7 @@ pub(super) fn find(facts: &Facts<'_>, findings: &mut Findings) -> Option<OutageF
     })
 }
 
-/// Why a repeat failed, in the target's own words where there are any.
+/// Why a repeat failed, with the target's own message if there is one.
 fn failure(repeat: &RepeatRead) -> Option<LimitFact> {
     match &repeat.record.as_ref()?.outcome {
         RepeatOutcome::Failed { why } => Some(LimitFact::RepeatFailed {
