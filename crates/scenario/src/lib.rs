@@ -65,6 +65,7 @@ mod tree;
 mod units;
 mod value_kind;
 mod vary;
+mod verified;
 mod volume;
 mod written_search;
 
@@ -114,4 +115,5 @@ pub use studies::Studies;
 pub use study::{STUDY_FILE, Study, StudyFile};
 pub use suggest::nearest;
 pub use template::SCENARIO_TEMPLATE;
+pub use verified::IDENTITY_BYTES;
 pub use volume::{ClosedLoopPace, Volume};
