@@ -74,6 +74,7 @@ pub(crate) fn repeat(
                 before: &before,
                 outcome,
                 setup,
+                started_unix_ms,
             };
             Some(verify::check(session, &loaded)?)
         }

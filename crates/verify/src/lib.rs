@@ -8,6 +8,7 @@
 //! Start with [`Stamp`], then [`LedgerEntry`] and [`PartitionCheck`].
 
 mod check;
+mod digest;
 mod gaps;
 mod ledger;
 mod outcomes;
@@ -16,6 +17,7 @@ mod stamp;
 mod tally;
 
 pub use check::{PartitionCheck, ReadExtent};
+pub use digest::{DIGEST_OFFSETS, ReplicaDigest};
 pub use ledger::{
     BatchEntry, BatchFate, ENTRY_BYTES, LedgerEntry, LedgerError, LedgerReader, LedgerWriter,
     PARTITION_MAX, TransactionFate,

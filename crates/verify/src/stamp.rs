@@ -120,7 +120,7 @@ fn word64(from: &[u8; STAMP_BYTES], at: usize) -> Option<u64> {
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): a bijection that scatters 64 bits.
 #[inline]
-fn mix(value: u64) -> u64 {
+pub(crate) fn mix(value: u64) -> u64 {
     let mut z = value;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

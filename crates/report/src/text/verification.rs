@@ -117,7 +117,7 @@ fn anomaly(found: &AnomalySum) -> String {
             "corrupt-record",
         ),
         Anomaly::DivergentReplicas => (
-            format!("replicas differ in {}", count("batch")),
+            format!("replicas differ in {}", count("offset range")),
             "divergent-replicas",
         ),
         Anomaly::CommittedOffsetBack => (
@@ -144,12 +144,7 @@ fn place(example: &TrialPlace) -> String {
             .map(|offset| format!("acked at {offset}")),
     );
     clauses.extend(place.acked_unix_ms.and_then(time));
-    clauses.extend(
-        place
-            .fault_before
-            .as_ref()
-            .map(|fault| format!("after {fault}")),
-    );
+    clauses.extend(place.fault.as_ref().map(|fault| format!("fault: {fault}")));
     format!("first: {}", clauses.join(", "))
 }
 
@@ -190,7 +185,7 @@ mod tests {
             offset: Some(17),
             acked_offset: None,
             acked_unix_ms: Some(1_795_000_000_123),
-            fault_before: None,
+            fault: None,
         };
         Verification {
             repeats: 1,

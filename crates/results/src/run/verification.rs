@@ -50,8 +50,8 @@ pub struct AnomalyRecord {
     pub flow: Option<String>,
     /// The settings in force and the injected faults allow it.
     pub is_permitted: bool,
-    /// Affected records; for torn transactions the transactions, for replicas the batches, for a stuck last stable
-    /// offset the partitions.
+    /// Affected records; for torn transactions the transactions, for replicas ranges of 16,384 offsets, for a stuck
+    /// last stable offset the partitions.
     pub count: u64,
     /// Some of them.
     pub examples: Vec<AnomalyPlace>,
@@ -79,9 +79,9 @@ pub struct AnomalyPlace {
     /// When it was acked, in milliseconds since 1970, within a tenth of a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acked_unix_ms: Option<u64>,
-    /// The last fault that began before the ack, or before the end of the load.
+    /// The first fault that began after the ack, or else the last one before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fault_before: Option<String>,
+    pub fault: Option<String>,
 }
 
 /// Why records could not be checked.
@@ -132,7 +132,7 @@ pub struct VerificationRecord {
     pub bytes: u64,
     /// Duration of the reading and checking.
     pub span_ns: u64,
-    /// Partitions of which replicas were compared.
+    /// Followers that were compared with their leaders, batch by batch.
     pub replicas_compared: u32,
     /// What was found, by class and flow.
     pub anomalies: Vec<AnomalyRecord>,

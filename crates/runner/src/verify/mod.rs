@@ -1,7 +1,9 @@
 //! The check of every record after the load: reads each partition from where the repeat began, and compares it with the
 //! ledgers of the producers.
 
+mod fetch;
 mod reader;
+mod replicas;
 mod totals;
 
 use std::fs::File;
@@ -14,8 +16,8 @@ use kgauge_results::RepeatFolder;
 use kgauge_results::run::{Anomaly, UncheckedCause, VerificationRecord};
 use kgauge_scenario::{FlowPlan, Share, TargetKind, Trial, derive_seed};
 use kgauge_verify::{
-    LedgerReader, OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent, Sighting, StampKey,
-    unexpected_polls,
+    LedgerReader, OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent, ReplicaDigest,
+    Sighting, StampKey, unexpected_polls,
 };
 use kgauge_wire::compress::Decompressor;
 
@@ -24,7 +26,8 @@ use crate::error::{OrRunError, RunError};
 use crate::observer::{Activity, RunEvent};
 use crate::prepared_topic::PreparedTopic;
 use crate::session::Session;
-use reader::{PartitionEnd, PartitionRange, PartitionReader};
+use reader::{CheckedPages, PartitionEnd, PartitionRange, PartitionReader};
+use replicas::{ComparedRange, compare};
 use totals::VerificationTotals;
 
 /// How long followers may take to catch up after the load.
@@ -59,6 +62,8 @@ pub(crate) struct LoadedRepeat<'a> {
     pub(crate) before: &'a [i64],
     pub(crate) outcome: &'a LoadOutcome,
     pub(crate) setup: &'a VerifySetup,
+    /// The start of the load, in milliseconds since 1970.
+    pub(crate) started_unix_ms: u64,
 }
 
 /// Reads and checks every partition.
@@ -131,7 +136,7 @@ impl ReadingPass<'_> {
             start: offset(self.repeat.before).unwrap_or(0),
             end: readable,
         };
-        let end = self.read(session, range, &mut check, totals.record.read);
+        let (end, digest) = self.read(session, range, &mut check, totals.record.read);
         let extent = ReadExtent {
             // What followers do not have so far cannot be read.
             is_complete: end.extent.is_complete && offset(&self.ends.of_logs) == Some(readable),
@@ -143,6 +148,22 @@ impl ReadingPass<'_> {
             verdict.add(Anomaly::StuckLastStableOffset, &place);
         }
         verdict.add_back(back);
+        if extent.is_complete && self.repeat.topic.facts.replication_factor > 1 {
+            let topic = &self.repeat.topic.facts.name;
+            let range = ComparedRange {
+                topic,
+                partition,
+                start: range.start,
+                end: readable,
+            };
+            let interrupt = session.stopping.all.clone();
+            let compared = compare(&mut session.cluster, &range, &digest, &interrupt);
+            totals.record.replicas_compared += compared.compared;
+            for offset in compared.differing {
+                let place = Sighting::at(offset);
+                verdict.add(Anomaly::DivergentReplicas, &place);
+            }
+        }
         totals.add(partition, &verdict);
     }
 
@@ -152,7 +173,7 @@ impl ReadingPass<'_> {
         range: PartitionRange,
         check: &mut PartitionCheck,
         records: u64,
-    ) -> PartitionEnd {
+    ) -> (PartitionEnd, ReplicaDigest) {
         let facts = &self.repeat.topic.facts;
         let interrupt = session.stopping.all.clone();
         let (observer, reported) = (&mut *session.observer, &mut self.reported);
@@ -160,11 +181,15 @@ impl ReadingPass<'_> {
             cluster: &mut session.cluster,
             topic: &facts.name,
             reads_committed: reads_committed(self.repeat.trial),
-            contents: &mut self.contents,
             interrupt,
-            decompressor: Decompressor::new(),
-            scratch: Vec::new(),
-            bytes: self.bytes,
+            pages: CheckedPages {
+                contents: &mut self.contents,
+                decompressor: Decompressor::new(),
+                scratch: Vec::new(),
+                bytes: self.bytes,
+                end: range.end,
+                digest: ReplicaDigest::from(range.start),
+            },
         };
         let end = reader.read(range, check, |bytes| {
             if reported.elapsed() >= REPORT_INTERVAL {
@@ -177,8 +202,8 @@ impl ReadingPass<'_> {
                 }));
             }
         });
-        self.bytes = reader.bytes;
-        end
+        self.bytes = reader.pages.bytes;
+        (end, reader.pages.digest)
     }
 }
 

@@ -2,24 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-use kgauge_client::{Cluster, ClusterError, Interrupt};
+use kgauge_client::{Cluster, Interrupt};
 use kgauge_load::FlowContent;
-use kgauge_verify::{PartitionCheck, ReadExtent, Stamp, producer_place};
-use kgauge_wire::codec::DecodeError;
+use kgauge_verify::{PartitionCheck, ReadExtent, ReplicaDigest, Stamp, producer_place};
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::error_code::ErrorCode;
-use kgauge_wire::messages::FetchRequest;
-use kgauge_wire::messages::fetch::{FetchPartition, FetchTopic, PartitionData};
+use kgauge_wire::messages::fetch::PartitionData;
 use kgauge_wire::record_batch::{Batch, batches};
 
-/// The newest version of Fetch with topic names.
-const VERSION_MAX: i16 = 12;
+use super::fetch::{FetchPlace, FetchTrouble, VERSION_MAX, fetch};
 
 /// The first version with record batches and isolation levels.
 const VERSION_MIN: i16 = 4;
-
-/// Bytes of one response.
-const FETCH_BYTES: i32 = 8 << 20;
 
 /// Limits the size of a decompressed batch.
 const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
@@ -53,11 +47,8 @@ pub(super) struct PartitionReader<'a> {
     pub(super) cluster: &'a mut Cluster,
     pub(super) topic: &'a str,
     pub(super) reads_committed: bool,
-    pub(super) contents: &'a mut [Option<FlowContent>],
     pub(super) interrupt: Interrupt,
-    pub(super) decompressor: Decompressor,
-    pub(super) scratch: Vec<u8>,
-    pub(super) bytes: u64,
+    pub(super) pages: CheckedPages<'a>,
 }
 
 /// What one response had.
@@ -65,17 +56,6 @@ struct Progress {
     position: u64,
     last_stable_offset: Option<u64>,
     has_batches: bool,
-}
-
-/// Why one request gave nothing.
-#[derive(Debug, thiserror::Error)]
-enum FetchTrouble {
-    #[error(transparent)]
-    Cluster(#[from] ClusterError),
-    #[error(transparent)]
-    Decode(#[from] DecodeError),
-    #[error("{0}")]
-    Code(ErrorCode),
 }
 
 impl PartitionReader<'_> {
@@ -112,7 +92,7 @@ impl PartitionReader<'_> {
                     let _ = self.cluster.refresh(&[self.topic]);
                 }
             }
-            on_progress(self.bytes);
+            on_progress(self.pages.bytes);
             if moved_at.elapsed() >= PATIENCE {
                 break;
             }
@@ -144,45 +124,33 @@ impl PartitionReader<'_> {
     ) -> Result<Progress, FetchTrouble> {
         let index = i32::try_from(partition).unwrap_or(i32::MAX);
         let leader = self.cluster.leader(self.topic, index)?.broker_id;
-        let request = FetchRequest {
-            max_wait_ms: 500,
-            min_bytes: 1,
-            max_bytes: FETCH_BYTES,
-            isolation_level: i8::from(self.reads_committed),
-            topics: vec![FetchTopic {
-                topic: self.topic.into(),
-                partitions: vec![FetchPartition {
-                    partition: index,
-                    fetch_offset: i64::try_from(position).unwrap_or(i64::MAX),
-                    partition_max_bytes: FETCH_BYTES,
-                    ..FetchPartition::default()
-                }],
-                ..FetchTopic::default()
-            }],
-            ..FetchRequest::default()
+        let place = FetchPlace {
+            topic: self.topic,
+            partition,
+            position,
+            reads_committed: self.reads_committed,
+            versions: VERSION_MIN..=VERSION_MAX,
         };
-        let limit = self.cluster.config().request_timeout;
-        let versions = VERSION_MIN..=VERSION_MAX;
-        let reply = self
-            .cluster
-            .call_between(leader, &request, versions, limit)?;
-        let response = reply.decode()?;
-        let code = ErrorCode::from(response.error_code);
-        if !code.is_none() {
-            return Err(FetchTrouble::Code(code));
-        }
-        let mut topics = response.responses.iter();
-        let answer = topics.find_map(|topic| topic.partitions.first());
-        let Some(answer) = answer else {
-            return Err(FetchTrouble::Code(ErrorCode::UnknownTopicOrPartition));
-        };
-        let code = ErrorCode::from(answer.error_code);
-        if !code.is_none() {
-            return Err(FetchTrouble::Code(code));
-        }
-        Ok(self.take(answer, position, check))
+        let pages = &mut self.pages;
+        fetch(self.cluster, leader, &place, |answer| {
+            pages.take(answer, position, check)
+        })
     }
+}
 
+/// The checked batches of a partition.
+pub(super) struct CheckedPages<'a> {
+    pub(super) contents: &'a mut [Option<FlowContent>],
+    pub(super) decompressor: Decompressor,
+    pub(super) scratch: Vec<u8>,
+    pub(super) bytes: u64,
+    /// The end of the partition's records.
+    pub(super) end: u64,
+    /// The batches of the leader.
+    pub(super) digest: ReplicaDigest,
+}
+
+impl CheckedPages<'_> {
     /// Checks the batches of an answer.
     fn take(
         &mut self,
@@ -205,6 +173,11 @@ impl PartitionReader<'_> {
                 continue;
             }
             self.bytes += batch.bytes().len() as u64;
+            let base = u64::try_from(batch.header.base_offset).unwrap_or(0);
+            if base >= progress.position && base < self.end {
+                let header = &batch.header;
+                self.digest.note(base, header.crc, header.leader_epoch);
+            }
             if !aborted.hides(&batch) && !batch.header.attributes.is_control() {
                 self.take_batch(&batch, progress.position, check);
             }

@@ -12,6 +12,8 @@ use kgauge_verify::{
 
 use super::{LoadedRepeat, open};
 
+const NS_PER_MS: u64 = 1_000_000;
+
 /// Examples of a class and flow in the record.
 const EXAMPLES_MAX: usize = 5;
 
@@ -21,6 +23,8 @@ pub(super) struct VerificationTotals<'a> {
     trial: &'a Trial,
     topic_settings: &'a BTreeMap<String, String>,
     circumstances: Circumstances,
+    /// When each fault began, in milliseconds since 1970.
+    faults: Vec<(u64, String)>,
     sums: PartitionVerdict,
     anomalies: BTreeMap<(Anomaly, Option<usize>), FoundAnomaly>,
     unchecked: BTreeMap<UncheckedCause, UncheckedRecords>,
@@ -46,6 +50,7 @@ impl<'a> VerificationTotals<'a> {
                 has_unknown_transaction: repeat.outcome.broken,
                 only_renumbered_duplicates: false,
             },
+            faults: fault_times(repeat),
             sums: PartitionVerdict::default(),
             anomalies: BTreeMap::new(),
             unchecked: BTreeMap::new(),
@@ -120,7 +125,9 @@ impl<'a> VerificationTotals<'a> {
         let duplicates: u64 = duplicates.map(|(_, found)| found.count).sum();
         self.circumstances.only_renumbered_duplicates =
             duplicates == self.sums.duplicates_renumbered;
-        if self.trial.topic.is_compacted() {
+        let policy = self.topic_settings.get("cleanup.policy");
+        let compacts = policy.is_some_and(|policy| policy.contains("compact"));
+        if compacts || self.trial.topic.is_compacted() {
             self.excuse_compaction();
         }
         let anomalies = self.anomalies.iter();
@@ -168,21 +175,48 @@ impl<'a> VerificationTotals<'a> {
                 self.circumstances,
             ),
             count: found.count,
-            examples: found.examples.iter().map(place).collect(),
+            examples: found.examples.iter().map(|one| self.place(one)).collect(),
         }
     }
 }
 
-fn place((partition, sighting): &(u32, Sighting)) -> AnomalyPlace {
-    let is_displaced = sighting.acked_offset != sighting.offset;
-    AnomalyPlace {
-        partition: *partition,
-        producer: sighting.producer.map(|producer| producer_place(producer).1),
-        sequence: sighting.sequence,
-        records: sighting.records,
-        offset: sighting.offset.or(sighting.acked_offset),
-        acked_offset: sighting.acked_offset.filter(|_| is_displaced),
-        acked_unix_ms: sighting.unix_ms.filter(|ms| *ms > 0),
-        fault_before: None,
+/// When each fault of the plan began, in milliseconds since 1970, and what it is.
+fn fault_times(repeat: &LoadedRepeat<'_>) -> Vec<(u64, String)> {
+    let (hold_start_ns, hold_end_ns) = (repeat.outcome.hold_start_ns, repeat.outcome.hold_end_ns);
+    let mut faults = Vec::new();
+    for fault in &repeat.trial.faults {
+        let mut at_ns = fault.at.at_ns(hold_start_ns);
+        loop {
+            let unix_ms = repeat.started_unix_ms + at_ns / NS_PER_MS;
+            faults.push((unix_ms, format!("{}: {}", fault.node, fault.kind)));
+            let Some(every_ns) = fault.every_ns.filter(|every_ns| *every_ns > 0) else {
+                break;
+            };
+            at_ns = at_ns.saturating_add(every_ns);
+            if at_ns >= hold_end_ns {
+                break;
+            }
+        }
+    }
+    faults.sort();
+    faults
+}
+
+impl VerificationTotals<'_> {
+    fn place(&self, (partition, sighting): &(u32, Sighting)) -> AnomalyPlace {
+        let is_displaced = sighting.acked_offset != sighting.offset;
+        let acked_unix_ms = sighting.unix_ms.filter(|ms| *ms > 0);
+        let after = |ms: u64| self.faults.iter().find(move |(at_ms, _)| *at_ms >= ms);
+        let fault = acked_unix_ms.and_then(after).or(self.faults.last());
+        AnomalyPlace {
+            partition: *partition,
+            producer: sighting.producer.map(|producer| producer_place(producer).1),
+            sequence: sighting.sequence,
+            records: sighting.records,
+            offset: sighting.offset.or(sighting.acked_offset),
+            acked_offset: sighting.acked_offset.filter(|_| is_displaced),
+            acked_unix_ms,
+            fault: fault.map(|(_, what)| what.clone()),
+        }
     }
 }
