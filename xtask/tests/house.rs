@@ -21,9 +21,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("client", &["wire"]),
     ("broker", &["faults", "wire"]),
     ("results", &["scenario"]),
-    ("load", &["client", "wire", "scenario", "results"]),
+    ("verify", &["faults", "results", "scenario"]),
+    ("load", &["client", "wire", "scenario", "results", "verify"]),
     ("observe", &["client", "results"]),
-    ("simulation", &["broker", "wire"]),
+    ("simulation", &["broker", "results", "verify", "wire"]),
     ("target", &["broker", "client", "faults", "scenario"]),
     ("analyze", &["results", "scenario"]),
     ("report", &["analyze", "results", "scenario"]),
@@ -32,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "runner",
         &[
             "analyze", "audit", "client", "load", "observe", "report", "results", "scenario",
-            "target", "wire",
+            "target", "verify", "wire",
         ],
     ),
     (

@@ -136,6 +136,11 @@ pub(crate) struct ScenarioArgs {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
 
+    /// Identify every record, read all of them back after the load, and compare them with their acks;
+    /// the same as `verify: true` in the scenario
+    #[arg(long)]
+    pub(crate) verify: bool,
+
     /// Client that sends: `kgauge`, `java` (kafka-clients 4.3.1), `java:RELEASE` or `librdkafka`.
     /// Repeat to run one trial per client and compare them
     #[arg(long = "driver", value_name = "NAME")]

@@ -98,6 +98,7 @@ impl Bench {
         };
         let setup = LoadSetup {
             copy: None,
+            verify: None,
             drivers: &[],
             share: &share,
             topic: &self.topic,

@@ -81,6 +81,7 @@ mod stop;
 mod time_estimate;
 mod transactions;
 mod trial;
+mod verify;
 mod warm_up;
 mod warming;
 mod wire;

@@ -179,6 +179,17 @@ pub enum Activity {
     },
     /// Waits until the replicator copies a new topic.
     AwaitingReplicator,
+    /// Reads all records back.
+    Verifying {
+        /// The partition that is read, from 0.
+        partition: u32,
+        /// How many there are.
+        partitions: u32,
+        /// Records of earlier partitions.
+        records: u64,
+        /// Bytes so far.
+        bytes: u64,
+    },
     /// Waits until all brokers are up and all replicas in sync.
     Recovering,
     /// Waits until the page cache has written the data of the previous load.
@@ -216,6 +227,17 @@ impl fmt::Display for Activity {
                 compact(*records as f64)
             ),
             Self::AwaitingReplicator => f.write_str("waiting for the replicator"),
+            Self::Verifying {
+                partition,
+                partitions,
+                records,
+                bytes,
+            } => write!(
+                f,
+                "verifying partition {} of {partitions}: {records} records of earlier ones, {} read",
+                partition + 1,
+                decimal_bytes(*bytes as f64)
+            ),
             Self::Recovering => f.write_str("waiting for the cluster to recover"),
             Self::Settling { bytes } => write!(
                 f,

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kgauge_load::{Clock, LoadControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad};
+use kgauge_load::{
+    Clock, LoadControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad, VerifySetup,
+};
 use kgauge_observe::{BrokerSource, Sampler, SamplingPlan, WireWatcher};
 use kgauge_results::recorder::{SliceTap, WriteError};
 use kgauge_results::run::{
@@ -31,6 +33,7 @@ use crate::process_cpu::ProcessCpu;
 use crate::repeat_end::RepeatEnd;
 use crate::session::Session;
 use crate::transactions;
+use crate::verify::{self, LoadedRepeat};
 use crate::warm_up::WarmUp;
 use crate::wire::{self, Held};
 
@@ -50,7 +53,9 @@ pub(crate) fn repeat(
     let before = before.map_err(|error| outages::offsets_unknown(&error))?;
     let folder = begin(session, key)?;
     let started_unix_ms = unix_ms();
-    let measured = measure(session, trial, share, prepared_topic, &folder)?;
+    let verify_setup = verify::setup(trial, share, &folder)?;
+    let verify_setup = verify_setup.as_ref();
+    let measured = measure(session, trial, share, prepared_topic, &folder, verify_setup)?;
     let outcome = &measured.load;
 
     let ended = how_it_ended(session);
@@ -60,6 +65,21 @@ pub(crate) fn repeat(
     if may_follow && unknown.is_none() {
         outages::report_answers_after(session, facts, key, outcome);
     }
+    let verification = match verify_setup {
+        Some(setup) if !outcome.is_target_gone => {
+            let loaded = LoadedRepeat {
+                trial,
+                share,
+                topic: prepared_topic,
+                before: &before,
+                outcome,
+                setup,
+                started_unix_ms,
+            };
+            Some(verify::check(session, &loaded)?)
+        }
+        _ => None,
+    };
     let end = measured.end(ended, unknown.as_ref());
     let mut flows = flow_records(session, trial, outcome, &measured.cpu.drivers);
     let hold = (outcome.hold_start_ns, outcome.hold_end_ns);
@@ -85,6 +105,7 @@ pub(crate) fn repeat(
             .iter()
             .map(|broker| broker.id)
             .collect(),
+        verification,
         outcome: end.clone(),
     };
     session.event(
@@ -187,9 +208,11 @@ fn measure(
     share: &Share,
     prepared_topic: &PreparedTopic,
     folder: &RepeatFolder,
+    verify: Option<&VerifySetup>,
 ) -> Result<MeasuredRepeat, RunError> {
     let groups = groups_of(session, trial, share.repeat);
     let setup = LoadSetup {
+        verify,
         copy: prepared_topic
             .copy
             .as_ref()

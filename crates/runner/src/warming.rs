@@ -47,6 +47,7 @@ pub(crate) fn warm(session: &mut Session<'_>, share: &Share) -> Result<bool, Run
     session.report(&Activity::WarmingBegins);
     let prepared = PreparedLoad::prepare(&LoadSetup {
         copy: None,
+        verify: None,
         groups: &BTreeMap::new(),
         drivers: &[],
         share: &warming,

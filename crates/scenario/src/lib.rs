@@ -66,6 +66,7 @@ mod tree;
 mod units;
 mod value_kind;
 mod vary;
+mod verified;
 mod volume;
 mod written_search;
 
@@ -116,4 +117,5 @@ pub use study::{STUDY_FILE, Study, StudyFile};
 pub use suggest::nearest;
 pub use target_kind::TargetKind;
 pub use template::SCENARIO_TEMPLATE;
+pub use verified::IDENTITY_BYTES;
 pub use volume::{ClosedLoopPace, Volume};

@@ -132,6 +132,9 @@ pub struct Trial {
     /// What is done to the cluster meanwhile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultPlan>,
+    /// Whether every record is read back after the load and compared with its ack.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verify: bool,
     /// How often the trial runs.
     pub repeats: u32,
     /// What is demanded of the figures.

@@ -329,6 +329,7 @@ fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
         topic: written.topic,
         flows: written.flows,
         faults: written.faults.into_iter().map(|one| one.item).collect(),
+        verify: written.verify,
         repeats: written.repeats,
         goals: written.goals.into_iter().map(|goal| goal.item).collect(),
         published: published.map(|one| one.published).collect(),

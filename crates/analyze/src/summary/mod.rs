@@ -219,6 +219,8 @@ pub enum Status {
     GoalMissed,
     /// Sends failed, or their outcome is unknown.
     SendsFailed,
+    /// The check of every record found what the settings forbid.
+    AnomalyFound,
     /// The run had to stop.
     Failed,
     /// The user stopped it.

@@ -11,7 +11,7 @@ use super::load::BrokerShares;
 use super::outage::RepeatOutage;
 use super::verdict::{GoalVerdict, PublishedComparison};
 use super::warning::Warning;
-use kgauge_results::run::RepeatOutcome;
+use kgauge_results::run::{RepeatOutcome, VerificationRecord};
 use kgauge_scenario::{AnswerKind, Comparand};
 
 /// One trial: a combination of the factors, with its repeats.
@@ -99,6 +99,9 @@ pub struct RepeatSummary {
     pub outcome: Option<RepeatOutcome>,
     /// True when its figures count.
     pub measured: bool,
+    /// The check of every record; absent without `verify`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<VerificationRecord>,
 }
 
 /// Acked records compared with those that the brokers counted (growth of the end offsets).

@@ -245,6 +245,7 @@ impl Made {
             }),
             replication: Some(Replication::NoFollowers),
             brokers: Vec::new(),
+            verification: None,
             outcome: RepeatOutcome::Complete,
         }
     }

@@ -139,8 +139,14 @@ fn write_verdicts(page: &mut Markup, view: &ReportView) {
                 }
             });
         }
-        if let Some(check) = &view.count_check {
-            row(page, "Count check", &|page| {
+        let count_check = view
+            .count_check
+            .as_ref()
+            .map(|check| ("Count check", check));
+        let verification = view.verification.as_ref();
+        let verification = verification.map(|check| ("Verification", check));
+        for (name, check) in count_check.into_iter().chain(verification) {
+            row(page, name, &|page| {
                 let (class, sign) = match check.is_good {
                     true => ("check good", "✓"),
                     false => ("check bad", "✗"),

@@ -23,6 +23,9 @@ pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
         put_count(tree.get("counts"), answer.facts.counts(), summary);
     }
     put_count(root.get("count_check"), file.count_check(), summary);
+    if let (Some(tree), Some(check)) = (root.get("verification"), file.verification()) {
+        tree.put("text", text::verification::sentence(check));
+    }
     put_warnings(&mut root, &summary.warnings, None);
     for (tree, trial) in root.items("trials").zip(&summary.trials) {
         put_trial(tree, trial, summary);
@@ -141,6 +144,12 @@ const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 22] = [
         "text",
         TextForm::One,
         "The result in a sentence.",
+    ),
+    (
+        "Verification",
+        "text",
+        TextForm::One,
+        "The result in sentences.",
     ),
     (
         "DriverComparison",

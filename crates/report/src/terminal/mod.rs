@@ -136,7 +136,7 @@ fn write_top(writer: &mut Writer, view: &ReportView) {
     let mut clauses = vec![view.title.clone(), target];
     clauses.extend_from_slice(&view.run.conditions);
     writer.clauses(Some(Ink::Strong), &clauses);
-    if let Some(check) = &view.count_check {
+    for check in view.count_check.iter().chain(&view.verification) {
         let ink = match check.is_good {
             true => Ink::Good,
             false => Ink::Bad,

@@ -49,6 +49,8 @@ pub(crate) struct ReportView<'a> {
     pub(crate) target: TargetView,
     /// Acked records beside those on the brokers; none if nothing was written.
     pub(crate) count_check: Option<CountCheckView>,
+    /// The check of every record; none without `verify`.
+    pub(crate) verification: Option<CountCheckView>,
     /// The scenarios, in the order of the plan.
     pub(crate) scenarios: Vec<ScenarioView<'a>>,
     /// The capacities that searches found, one for each setting.

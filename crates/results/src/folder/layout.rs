@@ -24,6 +24,8 @@ pub const REPEATS: &str = "repeats";
 pub const REPEAT: &str = "repeat.json";
 /// In a repeat's folder: slices, one per line. Those of agents are `slices-<agent>.jsonl`.
 pub const SLICES: &str = "slices.jsonl";
+/// In a repeat's folder: a ledger for each producer of verified records (`kgauge_verify::LedgerEntry`).
+pub const LEDGERS: &str = "ledgers";
 /// In a repeat's folder: all distributions in HdrHistogram's log format.
 pub const HISTOGRAM_LOG: &str = "latency.hlog";
 /// The summary.

@@ -202,6 +202,13 @@ impl RepeatFolder {
         self.writer.failure()
     }
 
+    /// Makes the folder for the ledgers of verified records.
+    pub fn ledgers(&self) -> Result<PathBuf, FolderError> {
+        let dir = self.dir.join(layout::LEDGERS);
+        make_dir(&dir)?;
+        Ok(dir)
+    }
+
     /// Ends the repeat: waits for the slices, then stores the record. Finish the recorders first.
     pub fn finish(self, record: &RepeatRecord) -> Result<SlicesWritten, FolderError> {
         let slices = self.writer.finish();

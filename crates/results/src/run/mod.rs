@@ -14,6 +14,7 @@ pub mod mirror;
 pub mod repeat;
 pub mod search;
 mod stored_metrics;
+mod verification;
 pub mod wire;
 
 pub use ab::{AbBlock, AbEnd, AbRecord};
@@ -47,5 +48,8 @@ pub use repeat::{
 pub use search::{
     GoalReading, JudgedWindow, LoadReason, MeasuredLoad, SearchEnd, SearchRecord, SearchRun,
     SearchStart, VoidCause,
+};
+pub use verification::{
+    Anomaly, AnomalyPlace, AnomalyRecord, UncheckedCause, UncheckedRecords, VerificationRecord,
 };
 pub use wire::{GroupSample, PartitionChange, ReplicaChanges, TopicReplicasSample, TopicSample};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::environment::TopicFacts;
 use super::group::GroupRecord;
 use super::mirror::MirrorRecord;
+use super::verification::VerificationRecord;
 use crate::pace::PaceSeries;
 use crate::stage::Stage;
 
@@ -68,6 +69,9 @@ pub struct RepeatRecord {
     /// Node ids of the cluster's brokers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brokers: Vec<i32>,
+    /// The check of every record; absent without `verify`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<VerificationRecord>,
     /// How it ended.
     pub outcome: RepeatOutcome,
 }

@@ -160,6 +160,12 @@ fn status_of(
     // A block whose repeat failed is void, and the test goes on.
     if repeat_failed && ab.is_none() || ab.is_some_and(has_given_up) {
         Status::Failed
+    } else if trials
+        .iter()
+        .chain(&searched)
+        .any(|trial| has_anomaly(trial))
+    {
+        Status::AnomalyFound
     } else if trials.iter().any(|trial| records_went_wrong(trial))
         || searched.iter().any(|trial| records_are_missing(trial))
     {
@@ -196,7 +202,23 @@ fn records_went_wrong(trial: &TrialSummary) -> bool {
 /// The brokers do not have what was acked.
 fn records_are_missing(trial: &TrialSummary) -> bool {
     let mut counted = trial.counted.iter();
-    counted.any(|counted| counted.agrees == Some(false))
+    counted.any(|counted| counted.agrees == Some(false) && !is_explained(trial, counted.repeat))
+}
+
+/// Whether the check of every record knows each record that a count misses, and the settings permit it.
+fn is_explained(trial: &TrialSummary, repeat: u32) -> bool {
+    let of_repeat = trial.repeats.iter().filter(|one| one.repeat == repeat);
+    let mut records = of_repeat.filter_map(|one| one.verification.as_ref());
+    records.any(|record| record.forbidden().next().is_none())
+}
+
+/// The check of every record found what the settings forbid.
+fn has_anomaly(trial: &TrialSummary) -> bool {
+    let mut records = trial
+        .repeats
+        .iter()
+        .filter_map(|one| one.verification.as_ref());
+    records.any(|record| record.forbidden().next().is_some())
 }
 
 /// Whether a trial belongs to a search: it is meant to be overloaded, and judged by the search alone.
@@ -268,7 +290,7 @@ fn goal_undecided(trial: &TrialSummary) -> bool {
 fn exit_status(status: Status) -> u8 {
     match status {
         Status::Good | Status::Running => 0,
-        Status::GoalMissed | Status::SendsFailed => 1,
+        Status::GoalMissed | Status::SendsFailed | Status::AnomalyFound => 1,
         Status::GoalUndecided => 2,
         Status::Failed | Status::CutShort => 3,
         Status::Interrupted => 130,

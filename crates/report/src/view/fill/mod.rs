@@ -43,6 +43,10 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
             is_good: check.is_good(),
             text: text::count_check::sentence(&check, summary),
         }),
+        verification: summary.verification().map(|check| CountCheckView {
+            is_good: check.is_good(),
+            text: text::verification::sentence(&check),
+        }),
         scenarios: scenarios(run, summary),
         capacities: &summary.capacities,
         ab: summary.ab.as_ref(),
