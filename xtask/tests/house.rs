@@ -23,6 +23,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("results", &["scenario"]),
     ("load", &["client", "wire", "scenario", "results"]),
     ("observe", &["client", "results"]),
+    (
+        "agents",
+        &["client", "load", "observe", "results", "scenario", "wire"],
+    ),
     ("simulation", &["broker", "wire"]),
     ("target", &["broker", "client", "faults", "scenario"]),
     ("analyze", &["results", "scenario"]),
@@ -31,8 +35,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "runner",
         &[
-            "analyze", "audit", "client", "load", "observe", "report", "results", "scenario",
-            "target", "wire",
+            "agents", "analyze", "audit", "client", "load", "observe", "report", "results",
+            "scenario", "target", "wire",
         ],
     ),
     (

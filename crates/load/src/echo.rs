@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use serde::{Deserialize, Serialize};
+
 use crate::sync::lock;
 
 /// Bytes of a mark: the tag and the time.
@@ -67,7 +69,7 @@ pub(crate) struct EchoMark {
 }
 
 /// How complete a copy was, as far as it was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyTally {
     /// Records that were acked and not read.
     pub missing: u64,

@@ -58,7 +58,10 @@ pub(crate) fn parts_of(
     Ok(match plan {
         FlowPlan::Produce(flow) => vec![MemberGroup::producers(share, flow)?],
         FlowPlan::Consume(flow) => vec![MemberGroup::consumers(share, flow.clone())],
+        // Producers and consumers of an echo flow share a clock.
+        FlowPlan::Echo(flow) if !share.runs_echo(&flow.produce.name) => Vec::new(),
         FlowPlan::Echo(flow) => {
+            let share = &share.alone();
             let mut producers = MemberGroup::producers(share, &flow.produce)?;
             let mut consumers = MemberGroup::consumers(share, flow.consume());
             // A reader must not take records of another trial or run for its own.

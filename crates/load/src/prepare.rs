@@ -142,10 +142,10 @@ fn empty_workers(share: &Share) -> Vec<Vec<WorkerMember>> {
             FlowPlan::Produce(flow) if !flow.driver.is_kgauge() => 0,
             FlowPlan::Produce(flow) => share.members(flow.producers).count(),
             FlowPlan::Consume(flow) => share.members(flow.consumers_all()).count(),
-            FlowPlan::Echo(flow) => {
-                let producers = share.members(flow.produce.producers).count();
-                producers + share.members(flow.consumers).count()
+            FlowPlan::Echo(flow) if share.runs_echo(&flow.produce.name) => {
+                (flow.produce.producers + flow.consumers) as usize
             }
+            FlowPlan::Echo(_) => 0,
         })
         .sum();
     (0..clients.min(cores())).map(|_| Vec::new()).collect()

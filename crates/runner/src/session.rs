@@ -16,6 +16,7 @@ use crate::clusters::Clusters;
 use crate::disk_space::DiskGuard;
 use crate::error::{OrRunError, RunError};
 use crate::events::event;
+use crate::load_run::SharedPool;
 use crate::metrics::MetricsAddress;
 use crate::mirror::Mirror;
 use crate::observer::{Activity, Observer, RepeatTap, RunEvent};
@@ -67,6 +68,8 @@ pub(crate) struct Session<'a> {
     pub(crate) metrics: Vec<MetricsAddress>,
     /// The programs of other clients that flows name.
     pub(crate) drivers: Vec<(Driver, DriverProgram)>,
+    /// The processes that generate the load; none: this one.
+    pub(crate) agents: Option<SharedPool>,
     /// What the flows do at full speed.
     pub(crate) ceilings: Ceilings,
     /// The state of the brokers at the end of the last load.

@@ -19,6 +19,7 @@ use crate::environment::environment;
 use crate::error::{OrRunError, RunError};
 use crate::events::event;
 use crate::fit::{check_topics, drop_unsupported, same_cluster};
+use crate::gather_agents::{check_plan, check_reach, gather_agents, report_idle};
 use crate::left_out::left_out;
 use crate::metrics;
 use crate::mirror::Mirror;
@@ -47,7 +48,9 @@ pub(crate) fn prepare<'a>(
     observer: &'a mut dyn Observer,
 ) -> Result<PreparedRun<'a>, RunError> {
     let (question, stopping) = (request.question, &request.stop);
+    check_plan(request)?;
     let drivers = drivers::programs(&question.trials, request)?;
+    let agents = gather_agents(request, &opened.run_id, observer)?;
     let (mut steps, left_out) = left_to_do(request, opened, observer)?;
     let first = steps.first();
     let first = first.and_then(|step| question.trials.get(step.trial as usize));
@@ -55,9 +58,11 @@ pub(crate) fn prepare<'a>(
     let mut clusters = Clusters::new(request, &opened.folder, &opened.run_id, opened.number);
     let target = clusters.start(&needs)?;
     let mut cluster = target.connect(stopping.load.clone())?;
+    check_reach(request, target.config())?;
     let facts = target.facts(&mut cluster)?;
     request.target.check_existing(&mut cluster, &needs)?;
     let mut plan = plan_for(request, opened, &facts)?;
+    report_idle(agents.as_ref(), &plan, observer);
     let mut notes = drop_unsupported(&mut plan, &facts, &mut cluster)?;
     let to_run = to_run(&plan, &steps);
     let topic = request.existing_topic.as_deref();
@@ -107,6 +112,7 @@ pub(crate) fn prepare<'a>(
         disk_guard: DiskGuard::of(&data_dirs),
         data_dirs,
         drivers,
+        agents,
         ceilings: Ceilings::default(),
         health: ClusterHealth::Sound,
         checkup,

@@ -91,6 +91,30 @@ impl Share {
         derive_seed(self.seed, flow)
     }
 
+    /// Whether this agent runs an echo flow. One agent runs all of it, so that each round trip is measured with one
+    /// clock; several echo flows are spread over the agents.
+    pub fn runs_echo(&self, flow: &str) -> bool {
+        let mut flows = self.trial.flows.iter();
+        let position = flows.position(|plan| plan.name() == flow).unwrap_or(0);
+        position % self.agent_count.max(1) as usize == self.agent_index as usize
+    }
+
+    /// The share of the same repeat for an agent that runs everything.
+    #[must_use]
+    pub fn alone(&self) -> Share {
+        self.of_agent(Stripe::WHOLE)
+    }
+
+    /// The share of the same repeat for another agent.
+    #[must_use]
+    pub fn of_agent(&self, agent: Stripe) -> Share {
+        Share {
+            agent_index: agent.index,
+            agent_count: agent.count,
+            ..self.clone()
+        }
+    }
+
     /// Which of a flow's `members` (producers or consumers) this agent runs.
     ///
     /// Each is the member's number in the whole flow: for a producer its stripe of the schedule.

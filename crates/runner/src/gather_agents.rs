@@ -1,0 +1,116 @@
+//! Before the first trial: the agents of a run, and what they cannot do.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kgauge_agents::AgentsSpec;
+use kgauge_agents::lead::{AgentPool, AgentsError, PoolSetup};
+use kgauge_client::ClientConfig;
+use kgauge_scenario::{FlowPlan, Plan};
+
+use crate::error::RunError;
+use crate::load_run::SharedPool;
+use crate::observer::{Observer, RunEvent};
+use crate::request::RunRequest;
+
+/// Gathers the agents that the request names.
+pub(crate) fn gather_agents(
+    request: &RunRequest<'_>,
+    run_id: &str,
+    observer: &mut dyn Observer,
+) -> Result<Option<SharedPool>, RunError> {
+    let Some(agents) = &request.agents else {
+        return Ok(None);
+    };
+    let setup = PoolSetup {
+        spec: &agents.spec,
+        lost: agents.lost,
+        token: &agents.token,
+        program: agents.program.clone(),
+        run_id,
+        interrupt: &request.stop.load,
+    };
+    let mut report = |words: &str| observer.observe(&RunEvent::Remark(words));
+    let gathered = AgentPool::gather(&setup, &mut report);
+    let pool = gathered.map_err(|error| match error {
+        AgentsError::Interrupted => RunError::interrupted(error),
+        _ => RunError::input(error),
+    })?;
+    Ok(Some(Arc::new(Mutex::new(pool))))
+}
+
+/// Refuses what agents cannot do, before anything is started for it.
+pub(crate) fn check_plan(request: &RunRequest<'_>) -> Result<(), RunError> {
+    if request.agents.is_none() {
+        return Ok(());
+    }
+    let trials = &request.question.trials;
+    let flows = || trials.iter().flat_map(|trial| &trial.flows);
+    let is_driven = |flow: &FlowPlan| flow.produces().is_some_and(|flow| !flow.driver.is_kgauge());
+    if let Some(flow) = flows().find(|flow| is_driven(flow)) {
+        return Err(RunError::input(format!(
+            "--agents: flow {} is sent by another client, which only this process can start\n  remove --driver, or run \
+             without --agents",
+            flow.name()
+        )));
+    }
+    if trials.iter().any(|trial| trial.cluster.mirror.is_some()) {
+        return Err(RunError::input(
+            "--agents: scenarios with a mirror run in one process; remove --agents",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses agents of other machines for a target that only this machine can reach.
+pub(crate) fn check_reach(request: &RunRequest<'_>, client: &ClientConfig) -> Result<(), RunError> {
+    let Some(agents) = &request.agents else {
+        return Ok(());
+    };
+    let is_loopback = |host: &str| host == "localhost" || host.starts_with("127.") || host == "::1";
+    let are_here = match &agents.spec {
+        AgentsSpec::Local { .. } => true,
+        AgentsSpec::Listening { addresses } => {
+            addresses.iter().all(|address| is_loopback(&address.host))
+        }
+        // Whoever joins may be on this machine.
+        AgentsSpec::Joining { .. } => true,
+        AgentsSpec::Ssh { .. } | AgentsSpec::Kubernetes { .. } => false,
+    };
+    let servers = &client.bootstrap_servers;
+    if are_here || !servers.iter().all(|server| is_loopback(&server.host)) {
+        return Ok(());
+    }
+    Err(RunError::input(format!(
+        "--agents {}: agents on other machines cannot reach the target at {}\n  use --agents local:N, or a target with an \
+         address that they can reach",
+        agents.spec,
+        client.servers()
+    )))
+}
+
+/// Reports agents that have nothing to do.
+pub(crate) fn report_idle(agents: Option<&SharedPool>, plan: &Plan, observer: &mut dyn Observer) {
+    let Some(pool) = agents else {
+        return;
+    };
+    let count = pool.lock().unwrap_or_else(PoisonError::into_inner).count();
+    let idle = count.saturating_sub(clients_max(plan));
+    if idle > 0 {
+        observer.observe(&RunEvent::Remark(&format!(
+            "{idle} of {count} agents have nothing to do: no flow has more than {} clients",
+            clients_max(plan)
+        )));
+    }
+}
+
+/// The clients of a plan's largest flow.
+fn clients_max(plan: &Plan) -> u32 {
+    let members = |flow: &FlowPlan| match flow {
+        FlowPlan::Produce(flow) => flow.producers,
+        FlowPlan::Consume(flow) => flow.consumers_all(),
+        // One agent runs all of it.
+        FlowPlan::Echo(_) => 1,
+    };
+    let flows = plan.trials.iter().flat_map(|trial| &trial.flows);
+    flows.map(members).max().unwrap_or(0)
+}
