@@ -355,6 +355,33 @@ mod tests {
     }
 
     #[test]
+    fn an_older_lead_is_refused_and_learns_both_versions() {
+        let (connected, accepted) = sockets();
+        let (server, token) = (tls::server().unwrap(), AgentToken::random().unwrap());
+        let own = token.clone();
+        let agent = std::thread::spawn(move || {
+            Channel::accepted(accepted, &server, &own, ProofSide::Agent).err()
+        });
+        let session = ClientConnection::new(tls::client().unwrap(), tls::server_name());
+        let mut lead = Channel::over(connected, session.unwrap().into()).unwrap();
+        let deadline = Instant::now() + HANDSHAKE_MAX;
+        let key = lead.session_key(deadline).unwrap();
+        let old = Greeting {
+            version: 0,
+            proof: proof(&token, ProofSide::Lead, &key),
+        };
+        lead.send(FrameKind::Greeting, &old.encode()).unwrap();
+        let answer = lead.greeting(deadline).unwrap();
+        assert_eq!(answer.version, PROTOCOL_VERSION);
+        let refused = agent.join().unwrap().unwrap();
+        let expected = HandshakeError::Version { theirs: 0 };
+        assert!(
+            matches!(refused, ChannelError::Handshake(error) if error == expected),
+            "{refused}"
+        );
+    }
+
+    #[test]
     fn foreign_bytes_end_the_connection_at_once() {
         let (mut connected, accepted) = sockets();
         connected.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();

@@ -151,6 +151,12 @@ pub(crate) fn agents_failed(session: &Session<'_>, error: AgentsError) -> RunErr
     }
 }
 
+/// Whether an agent is lost without which no load can go on.
+pub(crate) fn has_lost_agents(session: &Session<'_>) -> bool {
+    let agents = session.agents.as_ref();
+    agents.is_some_and(|pool| lock(pool).is_broken())
+}
+
 /// Whether this machine generates the load.
 pub(crate) fn is_on_this_machine(session: &Session<'_>) -> bool {
     let agents = session.agents.as_ref();

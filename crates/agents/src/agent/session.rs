@@ -46,7 +46,7 @@ pub(super) struct AgentSession {
 
 /// Serves a lead until the connection ends.
 pub(super) fn serve(channel: Channel) -> SessionEnd {
-    let clock = ProcessClock::start();
+    let clock = ProcessClock;
     let stop = Interrupt::new();
     let (outgoing, frames) = OutgoingFrames::new();
     let (incoming_sender, incoming) = channel_of_messages();

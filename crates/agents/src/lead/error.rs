@@ -24,6 +24,14 @@ pub enum AgentsError {
         /// The system's message.
         source: io::Error,
     },
+    /// A host cannot be used.
+    #[error("--agents: host {host}: {why}")]
+    Ssh {
+        /// The host.
+        host: String,
+        /// What ssh, or the host, said.
+        why: String,
+    },
     /// A process that was started has ended.
     #[error("--agents: {name} ended before it joined: {status}")]
     Ended {

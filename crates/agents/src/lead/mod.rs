@@ -10,6 +10,7 @@ mod pool;
 mod progress;
 mod record;
 mod run;
+mod ssh;
 
 pub use error::AgentsError;
 pub use pool::{AgentPool, PoolSetup};

@@ -12,6 +12,7 @@ use super::error::AgentsError;
 use super::gather::{GatherContext, Gathered, JoinListener, listening};
 use super::launch::LaunchedAgent;
 use super::link::{AgentEvent, LeadLink};
+use super::ssh::RemoteProgram;
 use crate::agent::OutgoingFrames;
 use crate::process_clock::ProcessClock;
 use crate::protocol::{AgentMessage, LeadMessage};
@@ -23,6 +24,9 @@ const EVENTS_MAX: usize = 1_024;
 
 /// How long processes of this machine may take to join.
 const LOCAL_PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long agents on hosts may take, once the program is there.
+const SSH_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long agents that somebody else starts may take.
 const JOIN_PATIENCE: Duration = Duration::from_secs(600);
@@ -104,7 +108,12 @@ impl AgentPool {
                 (context.report)(&words);
                 listener.gather(*count as usize, JOIN_PATIENCE, &mut [], &mut context)?
             }
-            AgentsSpec::Ssh { .. } | AgentsSpec::Kubernetes { .. } => {
+            AgentsSpec::Ssh { hosts } => {
+                let listener = JoinListener::bind("127.0.0.1:0")?;
+                launched = on_hosts(setup, hosts, listener.address)?;
+                listener.gather(hosts.len(), SSH_PATIENCE, &mut launched, &mut context)?
+            }
+            AgentsSpec::Kubernetes { .. } => {
                 let kind = setup.spec.to_string();
                 return Err(AgentsError::Unsupported { kind });
             }
@@ -122,7 +131,7 @@ impl AgentPool {
         let mut pool = Self {
             agents: Vec::new(),
             events,
-            clock: ProcessClock::start(),
+            clock: ProcessClock,
             lost: setup.lost,
             is_local: setup.spec.is_local(),
             launched,
@@ -271,6 +280,15 @@ impl AgentPool {
         self.is_local
     }
 
+    /// Whether an agent is lost without which no load can go on.
+    pub fn is_broken(&self) -> bool {
+        let is_lost = |agent: &PoolAgent| agent.lost.is_some();
+        match self.lost {
+            AgentsLost::Fail => self.agents.iter().any(is_lost),
+            AgentsLost::Tolerate => self.agents.iter().all(is_lost),
+        }
+    }
+
     /// The processes that were started on this machine.
     pub fn pids(&self) -> Vec<u32> {
         match self.is_local {
@@ -303,6 +321,27 @@ impl Drop for AgentPool {
             }
         }
     }
+}
+
+/// Starts an agent on each host, all at the same time.
+fn on_hosts(
+    setup: &PoolSetup<'_>,
+    hosts: &[String],
+    lead: std::net::SocketAddr,
+) -> Result<Vec<LaunchedAgent>, AgentsError> {
+    let program = RemoteProgram::of(&setup.program)?;
+    let started: Vec<_> = std::thread::scope(|threads| {
+        let starting = hosts.iter().map(|host| {
+            let program = &program;
+            threads.spawn(move || program.start(host, lead, setup.token))
+        });
+        let starting: Vec<_> = starting.collect();
+        starting.into_iter().map(|thread| thread.join()).collect()
+    });
+    let panicked = |_| AgentsError::Thread(std::io::Error::other("a thread crashed"));
+    let each = started.into_iter();
+    each.map(|one| one.map_err(panicked).and_then(|one| one))
+        .collect()
 }
 
 /// A text of another machine, for messages: short and without control characters.

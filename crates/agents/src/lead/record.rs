@@ -4,6 +4,7 @@ use kgauge_results::run::{AgentClockRecord, AgentLossRecord, AgentRecord};
 
 use super::pool::AgentPool;
 use super::progress::ReportedProgress;
+use crate::clock::OffsetInterval;
 use crate::protocol::AgentOutcome;
 
 /// What the lead sees of the agents during a repeat.
@@ -34,15 +35,18 @@ impl RepeatTrack {
     }
 
     /// Reads the clocks of the agents that are there.
-    pub(super) fn sample(&mut self, pool: &AgentPool) {
+    pub(super) fn sample(&mut self, pool: &AgentPool) -> Vec<Option<OffsetInterval>> {
         let now_ns = pool.clock.now_ns();
+        let mut offsets = Vec::new();
         for (track, agent) in self.agents.iter_mut().zip(&pool.agents) {
-            if agent.lost.is_none()
-                && let Some(estimate) = agent.track.lock().at(now_ns)
-            {
-                track.bound_ns_max = track.bound_ns_max.max(estimate.offset.bound_ns());
-            }
+            let estimate = agent.track.lock().at(now_ns);
+            let offset = estimate.map(|estimate| estimate.offset);
+            let offset = offset.filter(|_| agent.lost.is_none());
+            let bound_ns = offset.map_or(0, OffsetInterval::bound_ns);
+            track.bound_ns_max = track.bound_ns_max.max(bound_ns);
+            offsets.push(offset);
         }
+        offsets
     }
 
     pub(super) fn start(&mut self, index: usize, late_ns: u64) {
@@ -107,6 +111,7 @@ pub(super) fn records(
             start_late_ns: seen.late_ns,
             clock: now.map(|now| AgentClockRecord {
                 bound_ns_max: seen.bound_ns_max,
+                offset_ns: now.offset.middle_ns(),
                 drift_ppb: now.drift_ppb,
                 exchanges: clock.exchanges(),
                 is_stepped: clock.steps() > seen.steps_before,

@@ -17,6 +17,7 @@ use super::merge::{MergeContext, merge};
 use super::pool::AgentPool;
 use super::progress::ReportedProgress;
 use super::record::{RepeatTrack, records};
+use crate::clock::OffsetInterval;
 use crate::protocol::{AgentMessage, AgentOutcome, LeadMessage, PrepareOrder};
 use crate::spec::AgentsLost;
 
@@ -174,6 +175,7 @@ impl AgentPool {
             trouble: None,
             stopped: None,
             is_hold_ended: false,
+            clocks_second: None,
             pool: self,
             repeat,
         };
@@ -205,6 +207,8 @@ struct RunningRepeat<'a> {
     /// When the agents were told to stop.
     stopped: Option<Instant>,
     is_hold_ended: bool,
+    /// The second of the last clock sample.
+    clocks_second: Option<u64>,
 }
 
 impl RunningRepeat<'_> {
@@ -243,7 +247,12 @@ impl RunningRepeat<'_> {
 
     fn report(&mut self, on_progress: &mut dyn FnMut(&LoadProgress, &dyn HoldControl)) {
         let elapsed_ns = self.repeat.clock.now_ns();
-        self.track.sample(self.pool);
+        let offsets = self.track.sample(self.pool);
+        let second = elapsed_ns / 1_000_000_000;
+        if self.clocks_second != Some(second) {
+            self.clocks_second = Some(second);
+            self.keep_clocks(&offsets, elapsed_ns);
+        }
         let progress = self.reported.take(elapsed_ns);
         on_progress(
             &progress,
@@ -254,6 +263,16 @@ impl RunningRepeat<'_> {
                 elapsed_ns,
             },
         );
+    }
+
+    /// Writes the offset of each clock.
+    fn keep_clocks(&mut self, offsets: &[Option<OffsetInterval>], at_ns: u64) {
+        for (index, offset) in offsets.iter().enumerate() {
+            if let Some(offset) = offset {
+                let (low_ns, high_ns) = (offset.low_ns, offset.high_ns);
+                self.keep(index, |files| files.add_clock(at_ns, low_ns, high_ns));
+            }
+        }
     }
 
     /// Takes what an agent sent.

@@ -8,13 +8,14 @@ use super::error::FolderError;
 use super::layout;
 use super::lines::LINE_BYTES_MAX;
 use crate::recorder::SliceTap;
-use crate::run::Evidence;
+use crate::run::{Evidence, EvidenceKind, RepeatKey, Subject};
 use crate::slice::line::{LineError, LineKey, add_line};
 use crate::slice::{Slice, SliceKey};
 use crate::stage::Stage;
 
 /// Takes the lines that an agent sends during a repeat.
 pub struct AgentFiles {
+    key: RepeatKey,
     slices: LinesFile,
     evidence: LinesFile,
     tap: Option<SliceTap>,
@@ -40,11 +41,12 @@ pub enum AgentLinesError {
 
 impl AgentFiles {
     pub(super) fn create(
-        dir: &Path,
+        (dir, key): (&Path, RepeatKey),
         agent: u32,
         tap: Option<SliceTap>,
     ) -> Result<Self, FolderError> {
         Ok(Self {
+            key,
             slices: LinesFile::create(dir.join(layout::agent_slices(agent)))?,
             evidence: LinesFile::create(dir.join(layout::agent_evidence(agent)))?,
             tap,
@@ -74,6 +76,28 @@ impl AgentFiles {
             }
         }
         Ok(self.slices.append(lines)?)
+    }
+
+    /// Keeps a reading of the agent's clock.
+    pub fn add_clock(
+        &mut self,
+        at_ns: u64,
+        low_ns: i64,
+        high_ns: i64,
+    ) -> Result<(), AgentLinesError> {
+        let seen = Evidence {
+            at_unix_ms: 0,
+            repeat: Some(self.key),
+            at_ns: Some(at_ns),
+            subject: Subject::Generator,
+            kind: EvidenceKind::ClockOffset { low_ns, high_ns },
+        };
+        let mut line = serde_json::to_vec(&seen).map_err(|error| AgentLinesError::Line {
+            what: "evidence",
+            why: error.to_string(),
+        })?;
+        line.push(b'\n');
+        Ok(self.evidence.append(&line)?)
     }
 
     /// Keeps lines of evidence, each with its end.
@@ -139,10 +163,15 @@ mod tests {
     use super::*;
     use crate::slice::line::write_line;
 
+    const KEY: RepeatKey = RepeatKey {
+        trial: 0,
+        repeat: 0,
+    };
+
     #[test]
     fn whole_lines_are_kept_and_others_are_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let mut files = AgentFiles::create(dir.path(), 3, None).unwrap();
+        let mut files = AgentFiles::create((dir.path(), KEY), 3, None).unwrap();
         let mut slice = Slice::new(SliceKey {
             flow: 1,
             stage: Stage::Hold,

@@ -205,7 +205,7 @@ impl RepeatFolder {
 
     /// The files of an agent.
     pub fn agent_files(&self, agent: u32) -> Result<AgentFiles, FolderError> {
-        AgentFiles::create(&self.dir, agent, self.tap.clone())
+        AgentFiles::create((&self.dir, self.key), agent, self.tap.clone())
     }
 
     /// Why slices cannot be written, if so. Check about once per second; the run must stop then.

@@ -52,6 +52,8 @@ pub struct AgentRecord {
 pub struct AgentClockRecord {
     /// The largest error of the offset in the repeat.
     pub bound_ns_max: u64,
+    /// Its offset at the end: its clock - the lead's.
+    pub offset_ns: i64,
     /// How much faster it runs than the lead's, in nanoseconds per second.
     pub drift_ppb: i64,
     /// Exchanges with the lead's clock since the agent connected.
