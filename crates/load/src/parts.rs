@@ -32,7 +32,7 @@ impl MemberGroup {
             error,
         })?;
         Ok(MemberGroup {
-            members: share.members(flow.producers).collect(),
+            members: share.members(&flow.name, flow.producers).collect(),
             is_limited: flow.records_max.is_some(),
             work: Work::Produce(Box::new(flow.clone()), Arc::new(payload)),
             echo: None,
@@ -41,7 +41,7 @@ impl MemberGroup {
 
     fn consumers(share: &Share, flow: ConsumeFlow) -> MemberGroup {
         MemberGroup {
-            members: share.members(flow.consumers_all()).collect(),
+            members: share.members(&flow.name, flow.consumers_all()).collect(),
             is_limited: flow.records != ConsumeEnd::StageEnd,
             work: Work::Consume(Box::new(flow)),
             echo: None,

@@ -1,11 +1,12 @@
 //! Before the first trial: the agents of a run, and what they cannot do.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kgauge_agents::AgentsSpec;
 use kgauge_agents::lead::{AgentPool, AgentsError, PoolSetup};
 use kgauge_client::ClientConfig;
-use kgauge_scenario::{FlowPlan, Plan};
+use kgauge_scenario::{FlowPlan, Plan, Trial};
 
 use crate::error::RunError;
 use crate::load_run::SharedPool;
@@ -94,23 +95,28 @@ pub(crate) fn report_idle(agents: Option<&SharedPool>, plan: &Plan, observer: &m
         return;
     };
     let count = pool.lock().unwrap_or_else(PoisonError::into_inner).count();
-    let idle = count.saturating_sub(clients_max(plan));
+    let busy = plan.trials.iter().map(|trial| busy_agents(trial, count));
+    let idle = count.saturating_sub(busy.max().unwrap_or(0));
     if idle > 0 {
         observer.observe(&RunEvent::Remark(&format!(
-            "{idle} of {count} agents have nothing to do: no flow has more than {} clients",
-            clients_max(plan)
+            "{idle} of {count} agents have nothing to do: the flows have too few clients"
         )));
     }
 }
 
-/// The clients of a plan's largest flow.
-fn clients_max(plan: &Plan) -> u32 {
-    let members = |flow: &FlowPlan| match flow {
-        FlowPlan::Produce(flow) => flow.producers,
-        FlowPlan::Consume(flow) => flow.consumers_all(),
-        // One agent runs all of it.
-        FlowPlan::Echo(_) => 1,
-    };
-    let flows = plan.trials.iter().flat_map(|trial| &trial.flows);
-    flows.map(members).max().unwrap_or(0)
+/// How many agents have a client in a trial.
+fn busy_agents(trial: &Trial, count: u32) -> u32 {
+    let mut busy = BTreeSet::new();
+    for (position, flow) in (0_u32..).zip(&trial.flows) {
+        let clients = match flow {
+            FlowPlan::Produce(flow) => flow.producers,
+            FlowPlan::Consume(flow) => flow.consumers_all(),
+            // One agent runs all of it.
+            FlowPlan::Echo(_) => 1,
+        };
+        // As `Share::members` spreads them.
+        let agents = (0..clients.min(count)).map(|client| (client + position) % count.max(1));
+        busy.extend(agents);
+    }
+    u32::try_from(busy.len()).unwrap_or(count)
 }

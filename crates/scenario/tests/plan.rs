@@ -372,7 +372,7 @@ fn shares_divide_the_members_and_agree_on_the_schedule() {
         .collect();
     let mut members: Vec<u32> = agents
         .iter()
-        .flat_map(|share| share.members(7).map(|stripe| stripe.index))
+        .flat_map(|share| share.members("w", 7).map(|stripe| stripe.index))
         .collect();
     members.sort_unstable();
     assert_eq!(members, [0, 1, 2, 3, 4, 5, 6]);
