@@ -6,14 +6,14 @@
 use kgauge_agents::AgentsSpec;
 use kgauge_agents::clock::{ClockExchange, ClockTrack};
 use kgauge_agents::protocol::{
-    AgentMessage, Frame, FrameBuffer, FrameError, Greeting, LeadMessage, decode, encode,
+    AgentMessage, AgentFrame, FrameBuffer, AgentFrameError, Greeting, LeadMessage, decode, encode,
 };
 use libfuzzer_sys::fuzz_target;
 
 const SIZE_MAX: usize = 1 << 16;
 
 /// All frames of a stream of which `step` bytes arrive at a time, and how it ended.
-fn frames(stream: &[u8], step: usize) -> (Vec<Frame>, Option<FrameError>) {
+fn frames(stream: &[u8], step: usize) -> (Vec<AgentFrame>, Option<AgentFrameError>) {
     let (mut buffer, mut frames) = (FrameBuffer::new(SIZE_MAX), Vec::new());
     for part in stream.chunks(step.max(1)) {
         buffer.push(part);

@@ -61,8 +61,8 @@ enum Command {
     /// Then a broker stops, which must end the load, and Ctrl-C at random moments: nothing may be left.
     /// Some 15 minutes
     CheckupCheck(checkup_check::CheckupOptions),
-    /// Loads from several processes: equal records and sums, clocks within their bounds, every loss noticed in time, the
-    /// cost of merging. Some 15 minutes; the clocks need root
+    /// Loads from several processes: equal records and sums, clocks within their bounds, every loss noticed in
+    /// time, the cost of merging. Some 15 minutes; the clocks need root
     Agents(agents::AgentsOptions),
     /// Nodes of the embedded cluster crash while producers write: what became of every acknowledged record
     Crashes(crashes::CrashOptions),

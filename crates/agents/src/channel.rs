@@ -9,9 +9,9 @@ use rustls::{ClientConfig, ClientConnection, Connection, ServerConfig, ServerCon
 use serde::Serialize;
 
 use crate::protocol::{
-    FRAME_BYTES_MAX, Frame, FrameBuffer, FrameError, FrameKind, GREETING_BYTES_MAX, Greeting,
-    HandshakeError, MessageError, PROOF_BYTES, PROTOCOL_VERSION, ProofSide, SESSION_KEY_LABEL,
-    check, encode, encode_frame, proof,
+    AgentFrame, AgentFrameError, AgentMessageError, FRAME_BYTES_MAX, FrameBuffer, FrameKind,
+    GREETING_BYTES_MAX, Greeting, HandshakeError, PROOF_BYTES, PROTOCOL_VERSION, ProofSide,
+    SESSION_KEY_LABEL, check, encode, encode_frame, proof,
 };
 use crate::tls;
 use crate::token::AgentToken;
@@ -42,14 +42,14 @@ pub enum ChannelError {
     Handshake(#[from] HandshakeError),
     /// Bytes that are no frame.
     #[error("the other side broke the agent protocol: {0}")]
-    Frame(#[from] FrameError),
+    Frame(#[from] AgentFrameError),
     /// A frame that is no message.
     #[error("the other side broke the agent protocol: {0}")]
-    Message(#[from] MessageError),
+    Message(#[from] AgentMessageError),
 }
 
 /// A connection on which both sides have proved that they know the token.
-pub(crate) struct Channel {
+pub(crate) struct AgentChannel {
     socket: TcpStream,
     tls: Connection,
     frames: FrameBuffer,
@@ -60,7 +60,7 @@ pub(crate) struct Channel {
     is_over: bool,
 }
 
-impl Channel {
+impl AgentChannel {
     /// For the side that connected: it proves first.
     pub(crate) fn connected(
         socket: TcpStream,
@@ -209,7 +209,7 @@ impl Channel {
     }
 
     /// The next frame; `None` if none is complete within `wait`.
-    pub(crate) fn receive(&mut self, wait: Duration) -> Result<Option<Frame>, ChannelError> {
+    pub(crate) fn receive(&mut self, wait: Duration) -> Result<Option<AgentFrame>, ChannelError> {
         if let Some(frame) = self.frames.take()? {
             return Ok(Some(frame));
         }
@@ -295,17 +295,17 @@ mod tests {
         (connected, listener.accept().unwrap().0)
     }
 
-    type Ended = Result<Channel, ChannelError>;
+    type Ended = Result<AgentChannel, ChannelError>;
 
     /// A lead that connects to an agent, each with its token.
     fn pair(lead: AgentToken, agent: AgentToken) -> (Ended, Ended) {
         let (connected, accepted) = sockets();
         let server = tls::server().unwrap();
         let agent = std::thread::spawn(move || {
-            Channel::accepted(accepted, &server, &agent, ProofSide::Agent)
+            AgentChannel::accepted(accepted, &server, &agent, ProofSide::Agent)
         });
         let client = tls::client().unwrap();
-        let lead = Channel::connected(connected, &client, &lead, ProofSide::Lead);
+        let lead = AgentChannel::connected(connected, &client, &lead, ProofSide::Lead);
         (lead, agent.join().unwrap())
     }
 
@@ -360,10 +360,10 @@ mod tests {
         let (server, token) = (tls::server().unwrap(), AgentToken::random().unwrap());
         let own = token.clone();
         let agent = std::thread::spawn(move || {
-            Channel::accepted(accepted, &server, &own, ProofSide::Agent).err()
+            AgentChannel::accepted(accepted, &server, &own, ProofSide::Agent).err()
         });
         let session = ClientConnection::new(tls::client().unwrap(), tls::server_name());
-        let mut lead = Channel::over(connected, session.unwrap().into()).unwrap();
+        let mut lead = AgentChannel::over(connected, session.unwrap().into()).unwrap();
         let deadline = Instant::now() + HANDSHAKE_MAX;
         let key = lead.session_key(deadline).unwrap();
         let old = Greeting {
@@ -386,7 +386,7 @@ mod tests {
         let (mut connected, accepted) = sockets();
         connected.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
         let (server, token) = (tls::server().unwrap(), AgentToken::random().unwrap());
-        let refused = Channel::accepted(accepted, &server, &token, ProofSide::Agent);
+        let refused = AgentChannel::accepted(accepted, &server, &token, ProofSide::Agent);
         assert!(matches!(refused.err().unwrap(), ChannelError::Tls(_)));
     }
 }

@@ -19,7 +19,7 @@ pub mod agent;
 mod channel;
 pub mod clock;
 pub mod lead;
-mod process_clock;
+mod monotonic_clock;
 pub mod protocol;
 mod spec;
 mod tls;

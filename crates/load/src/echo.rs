@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_copy_each_record_counts_once_and_what_is_missing_is_known() {
+    fn of_a_copy_each_counted_clients_once_and_what_is_missing_is_known() {
         let tracker = EchoTracker::new(7, 1, 1).of_copy();
         let value = |number| {
             let mut value = vec![b'x'; 32];

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Clock;
 use crate::consume::end_all;
 use crate::control::{ControlReply, WorkerMailbox, start as start_control};
+use crate::counted_clients::CountedClients;
 use crate::driver::{DrivenOutcome, DrivenProducer, DrivenRun, DriverUse};
 use crate::echo::{CopyTally, EchoTracker};
 use crate::gauges::Gauges;
@@ -24,7 +25,6 @@ use crate::load_control::LoadControl;
 use crate::outage::{Outage, OutageChange, OutageTracker, OutageWatch};
 use crate::pacing::EventWaiter;
 use crate::prepare::{PreparedLoad, cores};
-use crate::record_counts::RecordCounts;
 use crate::tally::{LiveTotals, Totals};
 use crate::worker::{
     CONTROL_TOKEN, Client, Over, Worker, WorkerOutcome, WorkerSetup, WorkerShared,
@@ -186,7 +186,7 @@ impl PreparedLoad {
             is_adaptive: stages.is_adaptive(),
             paces: self.workers.iter().map(|_| Mutex::default()).collect(),
             hold_end_ns: AtomicU64::new(stages.hold_end_limit_ns().unwrap_or(u64::MAX)),
-            counts: RecordCounts::new(self.limited(), self.share.agent_count),
+            counts: CountedClients::new(self.limited(), self.share.agent_count),
             drain_ns_max: stages.drain_ns_max,
             tick_ns: self.tick_ns,
             shipped_ns: (0..threads).map(|_| AtomicU64::new(0)).collect(),

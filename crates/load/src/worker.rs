@@ -12,6 +12,7 @@ use mio::{Events, Token};
 use crate::clock::Clock;
 use crate::consume::Consumer;
 use crate::control::ControlReply;
+use crate::counted_clients::CountedClients;
 use crate::gauges::Gauges;
 use crate::hold_delta::{HoldCpu, HoldSpin};
 use crate::incident::Incidents;
@@ -19,7 +20,6 @@ use crate::leaders::ClientSide;
 use crate::outage::OutageTracker;
 use crate::pacing::{EventWaiter, Until, is_timer};
 use crate::produce::Producer;
-use crate::record_counts::RecordCounts;
 use crate::sync::lock;
 use crate::tally::{LiveTotals, Totals};
 use crate::worker_context::{ControlSenders, WorkerContext, client_and_link};
@@ -137,7 +137,7 @@ pub(crate) struct WorkerShared {
     /// When the hold ends; lowered when all record counts are complete.
     pub(crate) hold_end_ns: AtomicU64,
     /// Clients whose record count is not complete.
-    pub(crate) counts: RecordCounts,
+    pub(crate) counts: CountedClients,
     /// Time limit of a drain.
     pub(crate) drain_ns_max: u64,
     /// Interval at which slices are shipped.

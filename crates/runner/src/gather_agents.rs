@@ -1,17 +1,16 @@
 //! Before the first trial: the agents of a run, and what they cannot do.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use kgauge_agents::AgentsSpec;
-use kgauge_agents::lead::{AgentPool, AgentsError, PoolSetup};
+use kgauge_agents::lead::{AgentPool, AgentPoolSetup, AgentsError};
 use kgauge_client::ClientConfig;
 use kgauge_scenario::{FlowPlan, Plan, Trial};
 
 use crate::error::RunError;
-use crate::load_run::SharedPool;
 use crate::observer::{Observer, RunEvent};
 use crate::request::RunRequest;
+use crate::shared_pool::SharedPool;
 
 /// Gathers the agents that the request names.
 pub(crate) fn gather_agents(
@@ -22,7 +21,7 @@ pub(crate) fn gather_agents(
     let Some(agents) = &request.agents else {
         return Ok(None);
     };
-    let setup = PoolSetup {
+    let setup = AgentPoolSetup {
         spec: &agents.spec,
         lost: agents.lost,
         token: &agents.token,
@@ -36,7 +35,7 @@ pub(crate) fn gather_agents(
         AgentsError::Interrupted => RunError::interrupted(error),
         _ => RunError::input(error),
     })?;
-    Ok(Some(Arc::new(Mutex::new(pool))))
+    Ok(Some(SharedPool::new(pool)))
 }
 
 /// Refuses what agents cannot do, before anything is started for it.
@@ -94,7 +93,7 @@ pub(crate) fn report_idle(agents: Option<&SharedPool>, plan: &Plan, observer: &m
     let Some(pool) = agents else {
         return;
     };
-    let count = pool.lock().unwrap_or_else(PoisonError::into_inner).count();
+    let count = pool.lock().count();
     let busy = plan.trials.iter().map(|trial| busy_agents(trial, count));
     let idle = count.saturating_sub(busy.max().unwrap_or(0));
     if idle > 0 {

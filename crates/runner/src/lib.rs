@@ -76,6 +76,7 @@ mod search;
 mod session;
 mod settle;
 mod shared;
+mod shared_pool;
 mod speeds;
 mod start;
 mod steps;

@@ -1,9 +1,8 @@
 //! Where the load of a repeat runs: in this process, or in agents.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kgauge_agents::lead::{AgentPool, AgentsError, AgentsRepeat, AgentsTrouble};
+use kgauge_agents::lead::{AgentsError, AgentsRepeat, AgentsTrouble};
 use kgauge_agents::protocol::{ClientSettings, PrepareOrder};
 use kgauge_client::Interrupt;
 use kgauge_load::{Clock, HoldControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad};
@@ -17,9 +16,7 @@ use crate::load_errors::{load_failed, prepare_failed};
 use crate::prepared_topic::PreparedTopic;
 use crate::process_cpu::AgentsCpu;
 use crate::session::Session;
-
-/// The agents of a run.
-pub(crate) type SharedPool = Arc<Mutex<AgentPool>>;
+use crate::shared_pool::SharedPool;
 
 /// A load that can begin.
 pub(crate) enum LoadRun {
@@ -58,9 +55,9 @@ impl LoadRun {
                     client: ClientSettings::of(&session.client),
                 })
             };
-            let prepared = lock(pool).prepare(&order, &session.stopping.load);
+            let prepared = pool.lock().prepare(&order, &session.stopping.load);
             prepared.map_err(|error| agents_failed(session, error))?;
-            return Ok(Self::Agents(Arc::clone(pool)));
+            return Ok(Self::Agents(pool.clone()));
         }
         let setup = LoadSetup {
             copy: prepared_topic
@@ -94,7 +91,7 @@ impl LoadRun {
     pub(crate) fn start_clock(&self) -> Clock {
         match self {
             Self::Here(_) => Clock::start(),
-            Self::Agents(pool) => lock(pool).announce_start(),
+            Self::Agents(pool) => pool.lock().announce_start(),
         }
     }
 
@@ -119,7 +116,7 @@ impl LoadRun {
             }
             Self::Agents(pool) => pool,
         };
-        let mut pool = lock(&pool);
+        let mut pool = pool.lock();
         let files = (0..pool.count()).map(|agent| folder.agent_files(agent));
         let files = files.collect::<Result<Vec<_>, _>>().or_unwritable()?;
         let repeat = AgentsRepeat {
@@ -154,18 +151,18 @@ pub(crate) fn agents_failed(session: &Session<'_>, error: AgentsError) -> RunErr
 /// Whether an agent is lost without which no load can go on.
 pub(crate) fn has_lost_agents(session: &Session<'_>) -> bool {
     let agents = session.agents.as_ref();
-    agents.is_some_and(|pool| lock(pool).is_broken())
+    agents.is_some_and(|pool| pool.lock().is_broken())
 }
 
 /// Whether this machine generates the load.
 pub(crate) fn is_on_this_machine(session: &Session<'_>) -> bool {
     let agents = session.agents.as_ref();
-    agents.is_none_or(|pool| lock(pool).is_local())
+    agents.is_none_or(|pool| pool.lock().is_local())
 }
 
 /// The agents on this machine, for the sampler: they are no other programs.
 pub(crate) fn agent_processes(session: &Session<'_>) -> Vec<WatchedProcess> {
-    let pids = session.agents.as_ref().map(|pool| lock(pool).pids());
+    let pids = session.agents.as_ref().map(|pool| pool.lock().pids());
     let pids = (0..).zip(pids.unwrap_or_default());
     let watched = |(number, pid): (u32, u32)| WatchedProcess {
         pid,
@@ -174,8 +171,4 @@ pub(crate) fn agent_processes(session: &Session<'_>) -> Vec<WatchedProcess> {
         },
     };
     pids.map(watched).collect()
-}
-
-fn lock(pool: &SharedPool) -> MutexGuard<'_, AgentPool> {
-    pool.lock().unwrap_or_else(PoisonError::into_inner)
 }

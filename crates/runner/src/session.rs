@@ -16,12 +16,12 @@ use crate::clusters::Clusters;
 use crate::disk_space::DiskGuard;
 use crate::error::{OrRunError, RunError};
 use crate::events::event;
-use crate::load_run::SharedPool;
 use crate::metrics::MetricsAddress;
 use crate::mirror::Mirror;
 use crate::observer::{Activity, Observer, RepeatTap, RunEvent};
 use crate::request::RunRequest;
 use crate::shared::SharedTarget;
+use crate::shared_pool::SharedPool;
 use crate::stop::StopRequests;
 
 /// The state of the brokers at the end of a load.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use kgauge_scenario::derive_seed;
 use rustix::process::Signal;
 
-use super::process::{ListeningAgent, TOKEN_FILE, write_token};
+use super::process::{AgentServer, TOKEN_FILE, write_token};
 use super::proxy::{ProxyDelays, SlowProxy};
 use super::sums::counted;
 use crate::kafka::poll;
@@ -89,7 +89,7 @@ pub(super) fn run(kgauge: &Kgauge<'_>, losses: u32, seed: u64) -> Result<bool> {
 
 /// A run of three agents, the second of which is lost.
 fn lose(kgauge: &Kgauge<'_>, number: u32, loss: Loss, moment: Duration) -> Result<LossResult> {
-    let start = |index: u32| ListeningAgent::start(kgauge, &format!("agent-{number}-{index}"));
+    let start = |index: u32| AgentServer::start(kgauge, &format!("agent-{number}-{index}"));
     let agents = [start(0)?, start(1)?, start(2)?];
     let proxy = SlowProxy::start(&agents[1].address, ProxyDelays::default())?;
     let spec = [&agents[0].address, &proxy.address, &agents[2].address].map(String::as_str);

@@ -22,12 +22,12 @@ pub(super) fn write_token(folder: &Path) -> Result<()> {
 }
 
 /// An agent that listens, and where.
-pub(super) struct ListeningAgent {
+pub(super) struct AgentServer {
     pub(super) process: Background,
     pub(super) address: String,
 }
 
-impl ListeningAgent {
+impl AgentServer {
     pub(super) fn start(kgauge: &Kgauge<'_>, name: &str) -> Result<Self> {
         let arguments = [
             "agent",

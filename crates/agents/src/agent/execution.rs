@@ -9,8 +9,8 @@ use kgauge_results::recorder::SliceTap;
 use kgauge_results::run::{CpuLimitSample, Evidence, EvidenceKind, RepeatKey};
 use kgauge_results::{Histogram, Quantile, Slice, SliceWriter, Stage, TimeKind};
 
+use super::context::AgentSession;
 use super::outgoing::{OutgoingFrames, SliceLines};
-use super::session::AgentSession;
 use crate::protocol::{
     AgentMessage, AgentOutcome, FrameKind, LeadMessage, PrepareOrder, PreparedFacts,
 };

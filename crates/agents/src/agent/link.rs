@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use kgauge_client::Interrupt;
 
 use super::outgoing::Outgoing;
-use crate::channel::{Channel, ChannelError};
-use crate::process_clock::ProcessClock;
+use crate::channel::{AgentChannel, ChannelError};
+use crate::monotonic_clock::MonotonicClock;
 use crate::protocol::{AgentMessage, FrameKind, LeadMessage, decode};
 
 /// How long frames of other threads may wait while nothing arrives.
@@ -33,8 +33,8 @@ pub(super) enum LinkEnd {
 
 /// An agent's side of a connection.
 pub(super) struct AgentLink {
-    pub(super) channel: Channel,
-    pub(super) clock: ProcessClock,
+    pub(super) channel: AgentChannel,
+    pub(super) clock: MonotonicClock,
     pub(super) outgoing: Receiver<Outgoing>,
     pub(super) incoming: Sender<LeadMessage>,
     /// Ends the load.

@@ -1,5 +1,6 @@
 //! The agent: answers a lead, generates its share of the load, streams what it measures.
 
+mod context;
 mod execution;
 mod link;
 mod order;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::config::Address;
 
-use crate::channel::{Channel, ChannelError};
+use crate::channel::{AgentChannel, ChannelError};
 use crate::protocol::ProofSide;
 use crate::tls::{self, AgentTlsError};
 use crate::token::AgentToken;
@@ -98,7 +99,7 @@ impl ListeningAgent {
                 threads.spawn(move || {
                     let from = socket.peer_addr();
                     let from = from.map_or_else(|_| "a lead".to_owned(), |from| from.to_string());
-                    match Channel::accepted(socket, &config, token, ProofSide::Agent) {
+                    match AgentChannel::accepted(socket, &config, token, ProofSide::Agent) {
                         Ok(channel) => {
                             report(&format!("{from} connected"));
                             report(&format!("{from}: {}", session::serve(channel)));
@@ -136,7 +137,7 @@ pub fn join(
                 continue;
             }
         };
-        return match Channel::connected(socket, &config, token, ProofSide::Agent) {
+        return match AgentChannel::connected(socket, &config, token, ProofSide::Agent) {
             Ok(channel) => Ok(session::serve(channel)),
             // Somebody else's port, or a lead that ends.
             Err(ChannelError::Closed | ChannelError::Broken(_)) if Instant::now() < deadline => {

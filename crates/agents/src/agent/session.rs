@@ -5,11 +5,12 @@ use std::sync::mpsc::{Receiver, channel};
 
 use kgauge_client::Interrupt;
 
+use super::context::AgentSession;
 use super::execution::PreparedRepeat;
 use super::link::{AgentLink, LinkEnd};
 use super::outgoing::OutgoingFrames;
-use crate::channel::Channel;
-use crate::process_clock::ProcessClock;
+use crate::channel::AgentChannel;
+use crate::monotonic_clock::MonotonicClock;
 use crate::protocol::{AgentMessage, LeadMessage, PrepareOrder};
 
 /// How the connection with a lead ended.
@@ -35,18 +36,9 @@ impl fmt::Display for SessionEnd {
     }
 }
 
-/// What the parts of a session share.
-pub(super) struct AgentSession {
-    pub(super) clock: ProcessClock,
-    pub(super) outgoing: OutgoingFrames,
-    pub(super) incoming: Receiver<LeadMessage>,
-    /// Raised when the lead wants the load to end, or is gone.
-    pub(super) stop: Interrupt,
-}
-
 /// Serves a lead until the connection ends.
-pub(super) fn serve(channel: Channel) -> SessionEnd {
-    let clock = ProcessClock;
+pub(super) fn serve(channel: AgentChannel) -> SessionEnd {
+    let clock = MonotonicClock;
     let stop = Interrupt::new();
     let (outgoing, frames) = OutgoingFrames::new();
     let (incoming_sender, incoming) = channel_of_messages();

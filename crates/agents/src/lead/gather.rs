@@ -12,7 +12,7 @@ use kgauge_client::config::Address;
 use super::error::AgentsError;
 use super::launch::LaunchedAgent;
 use crate::agent::connect;
-use crate::channel::{Channel, ChannelError};
+use crate::channel::{AgentChannel, ChannelError};
 use crate::protocol::ProofSide;
 use crate::tls;
 use crate::token::AgentToken;
@@ -27,7 +27,7 @@ const REPORT: Duration = Duration::from_secs(2);
 const HANDSHAKES_MAX: usize = 64;
 
 /// A connection, and where it comes from.
-pub(super) type Gathered = (String, Channel);
+pub(super) type Gathered = (String, AgentChannel);
 
 /// What gathering reports, and when it ends.
 pub(super) struct GatherContext<'a> {
@@ -50,7 +50,7 @@ pub(super) fn listening(
                     address: address.to_string(),
                     source,
                 })?;
-                let channel = Channel::connected(socket, &config, token, ProofSide::Lead);
+                let channel = AgentChannel::connected(socket, &config, token, ProofSide::Lead);
                 let channel = channel.map_err(|source| AgentsError::Refused {
                     address: address.to_string(),
                     source,
@@ -122,7 +122,7 @@ impl JoinListener {
                 let (results, active) = (results.clone(), Arc::clone(&active));
                 active.fetch_add(1, Ordering::AcqRel);
                 std::thread::spawn(move || {
-                    let channel = Channel::accepted(socket, &config, &token, ProofSide::Lead);
+                    let channel = AgentChannel::accepted(socket, &config, &token, ProofSide::Lead);
                     active.fetch_sub(1, Ordering::AcqRel);
                     let _ = results.send((from.to_string(), channel));
                 });
@@ -158,7 +158,7 @@ impl JoinListener {
     }
 }
 
-type Handshake = (String, Result<Channel, ChannelError>);
+type Handshake = (String, Result<AgentChannel, ChannelError>);
 
 fn handshake_channel() -> (Sender<Handshake>, Receiver<Handshake>) {
     channel()

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use super::clock_probe::{ProbeTimer, SharedClockTrack};
 use crate::agent::Outgoing;
-use crate::channel::{Channel, ChannelError};
+use crate::channel::{AgentChannel, ChannelError};
 use crate::clock::ClockExchange;
-use crate::process_clock::ProcessClock;
-use crate::protocol::{AgentMessage, Frame, FrameKind, LeadMessage, decode};
+use crate::monotonic_clock::MonotonicClock;
+use crate::protocol::{AgentFrame, AgentMessage, FrameKind, LeadMessage, decode};
 
 /// How long frames of other threads may wait while nothing arrives.
 const POLL: Duration = Duration::from_millis(20);
@@ -35,8 +35,8 @@ pub(super) enum AgentEvent {
 /// The lead's side of a connection.
 pub(super) struct LeadLink {
     pub(super) agent: usize,
-    pub(super) channel: Channel,
-    pub(super) clock: ProcessClock,
+    pub(super) channel: AgentChannel,
+    pub(super) clock: MonotonicClock,
     pub(super) track: SharedClockTrack,
     pub(super) outgoing: Receiver<Outgoing>,
     pub(super) events: SyncSender<(usize, AgentEvent)>,
@@ -99,7 +99,7 @@ impl LeadLink {
     }
 
     /// False when nobody takes events any more.
-    fn take(&self, frame: Frame, returned_ns: u64) -> Result<bool, ChannelError> {
+    fn take(&self, frame: AgentFrame, returned_ns: u64) -> Result<bool, ChannelError> {
         let event = match frame.kind {
             FrameKind::Greeting => return Ok(true),
             FrameKind::Slices => AgentEvent::Slices(frame.content),

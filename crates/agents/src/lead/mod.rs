@@ -13,5 +13,5 @@ mod run;
 mod ssh;
 
 pub use error::AgentsError;
-pub use pool::{AgentPool, PoolSetup};
+pub use pool::{AgentPool, AgentPoolSetup};
 pub use run::{AgentsRepeat, AgentsRun, AgentsTrouble};

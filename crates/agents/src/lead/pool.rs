@@ -14,7 +14,7 @@ use super::launch::LaunchedAgent;
 use super::link::{AgentEvent, LeadLink};
 use super::ssh::RemoteProgram;
 use crate::agent::OutgoingFrames;
-use crate::process_clock::ProcessClock;
+use crate::monotonic_clock::MonotonicClock;
 use crate::protocol::{AgentMessage, LeadMessage};
 use crate::spec::{AgentsLost, AgentsSpec};
 use crate::token::AgentToken;
@@ -38,7 +38,7 @@ const HELLO_MAX: Duration = Duration::from_secs(10);
 const EXCHANGES_MIN: u64 = 10;
 
 /// The inputs of a pool.
-pub struct PoolSetup<'a> {
+pub struct AgentPoolSetup<'a> {
     /// Which agents.
     pub spec: &'a AgentsSpec,
     /// What happens when one is lost.
@@ -72,7 +72,7 @@ pub(super) struct PoolAgent {
 pub struct AgentPool {
     pub(super) agents: Vec<PoolAgent>,
     pub(super) events: Receiver<(usize, AgentEvent)>,
-    pub(super) clock: ProcessClock,
+    pub(super) clock: MonotonicClock,
     pub(super) lost: AgentsLost,
     pub(super) is_local: bool,
     launched: Vec<LaunchedAgent>,
@@ -81,7 +81,7 @@ pub struct AgentPool {
 impl AgentPool {
     /// Gathers all agents and learns their clocks. `report` gets a line at least every two seconds.
     pub fn gather(
-        setup: &PoolSetup<'_>,
+        setup: &AgentPoolSetup<'_>,
         report: &mut dyn FnMut(&str),
     ) -> Result<Self, AgentsError> {
         let mut launched = Vec::new();
@@ -123,7 +123,7 @@ impl AgentPool {
 
     /// Starts the connections' threads; waits until every agent has introduced itself and its clock is known.
     fn welcome(
-        setup: &PoolSetup<'_>,
+        setup: &AgentPoolSetup<'_>,
         gathered: Vec<Gathered>,
         launched: Vec<LaunchedAgent>,
     ) -> Result<Self, AgentsError> {
@@ -131,7 +131,7 @@ impl AgentPool {
         let mut pool = Self {
             agents: Vec::new(),
             events,
-            clock: ProcessClock,
+            clock: MonotonicClock,
             lost: setup.lost,
             is_local: setup.spec.is_local(),
             launched,
@@ -155,7 +155,7 @@ impl AgentPool {
     fn add(
         &mut self,
         from: String,
-        channel: crate::channel::Channel,
+        channel: crate::channel::AgentChannel,
         events: SyncSender<(usize, AgentEvent)>,
     ) -> Result<&PoolAgent, AgentsError> {
         let (outgoing, frames) = OutgoingFrames::new();
@@ -325,7 +325,7 @@ impl Drop for AgentPool {
 
 /// Starts an agent on each host, all at the same time.
 fn on_hosts(
-    setup: &PoolSetup<'_>,
+    setup: &AgentPoolSetup<'_>,
     hosts: &[String],
     lead: std::net::SocketAddr,
 ) -> Result<Vec<LaunchedAgent>, AgentsError> {

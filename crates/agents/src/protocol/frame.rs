@@ -40,14 +40,14 @@ impl FrameKind {
 
 /// A complete frame.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Frame {
+pub struct AgentFrame {
     /// What it contains.
     pub kind: FrameKind,
     /// Its content.
     pub content: Vec<u8>,
 }
 
-impl fmt::Debug for Frame {
+impl fmt::Debug for AgentFrame {
     /// The content may hold the cluster's passwords.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{:?} of {} bytes", self.kind, self.content.len())
@@ -56,7 +56,7 @@ impl fmt::Debug for Frame {
 
 /// Why bytes are not a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum FrameError {
+pub enum AgentFrameError {
     /// The length exceeds what is allowed.
     #[error("a frame of {bytes} bytes is longer than the {allowed} that are allowed")]
     TooLong {
@@ -81,9 +81,9 @@ pub fn encode_frame(
     kind: FrameKind,
     content: &[u8],
     bytes: &mut Vec<u8>,
-) -> Result<(), FrameError> {
+) -> Result<(), AgentFrameError> {
     let length = content.len() + 1;
-    let too_long = FrameError::TooLong {
+    let too_long = AgentFrameError::TooLong {
         bytes: length as u64,
         allowed: FRAME_BYTES_MAX,
     };
@@ -134,36 +134,36 @@ impl FrameBuffer {
     ///
     /// # Errors
     /// The bytes are no frame; whatever follows cannot be understood either.
-    pub fn take(&mut self) -> Result<Option<Frame>, FrameError> {
+    pub fn take(&mut self) -> Result<Option<AgentFrame>, AgentFrameError> {
         let left = self.bytes.get(self.taken..).unwrap_or_default();
         let Some((head, rest)) = left.split_first_chunk::<4>() else {
             return Ok(None);
         };
         let length = u32::from_be_bytes(*head);
         if u64::from(length) > self.length_max as u64 {
-            return Err(FrameError::TooLong {
+            return Err(AgentFrameError::TooLong {
                 bytes: u64::from(length),
                 allowed: self.length_max,
             });
         }
         let Some(kind) = rest.first() else {
             return match length {
-                0 => Err(FrameError::Empty),
+                0 => Err(AgentFrameError::Empty),
                 _ => Ok(None),
             };
         };
         let Some(content_bytes) = (length as usize).checked_sub(1) else {
-            return Err(FrameError::Empty);
+            return Err(AgentFrameError::Empty);
         };
         let mut kinds = FrameKind::ALL.into_iter();
         let known = kinds.find(|known| known.byte() == *kind);
-        let known = known.ok_or(FrameError::Kind { kind: *kind })?;
+        let known = known.ok_or(AgentFrameError::Kind { kind: *kind })?;
         let Some(content) = rest.get(1..1 + content_bytes) else {
             return Ok(None);
         };
         let content = content.to_vec();
         self.taken += HEAD_BYTES + content_bytes;
-        Ok(Some(Frame {
+        Ok(Some(AgentFrame {
             kind: known,
             content,
         }))
@@ -210,17 +210,23 @@ mod tests {
     fn a_lying_length_is_an_error_before_anything_is_collected() {
         let mut buffer = FrameBuffer::new(GREETING_BYTES_MAX);
         buffer.push(&[0xff, 0xff, 0xff, 0xff]);
-        assert!(matches!(buffer.take(), Err(FrameError::TooLong { .. })));
+        assert!(matches!(
+            buffer.take(),
+            Err(AgentFrameError::TooLong { .. })
+        ));
         let mut buffer = FrameBuffer::new(GREETING_BYTES_MAX);
         buffer.push(&[0, 0, 0, 0, b'G']);
-        assert_eq!(buffer.take(), Err(FrameError::Empty));
+        assert_eq!(buffer.take(), Err(AgentFrameError::Empty));
         // What a browser would send.
         let mut buffer = FrameBuffer::new(GREETING_BYTES_MAX);
         buffer.push(b"GET / HTTP/1.1\r\n");
-        assert!(matches!(buffer.take(), Err(FrameError::TooLong { .. })));
+        assert!(matches!(
+            buffer.take(),
+            Err(AgentFrameError::TooLong { .. })
+        ));
         let mut buffer = FrameBuffer::new(GREETING_BYTES_MAX);
         buffer.push(&[0, 0, 0, 1, b'?']);
-        assert_eq!(buffer.take(), Err(FrameError::Kind { kind: b'?' }));
+        assert_eq!(buffer.take(), Err(AgentFrameError::Kind { kind: b'?' }));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use ring::hmac;
 
-use super::frame::{Frame, FrameKind};
+use super::frame::{AgentFrame, FrameKind};
 use crate::token::AgentToken;
 
 /// The version of the protocol. Lead and agent must have the same one.
@@ -75,7 +75,7 @@ impl Greeting {
     }
 
     /// Reads a frame. A greeting of another version is recognised whatever follows the version.
-    pub fn decode(frame: &Frame) -> Result<Self, HandshakeError> {
+    pub fn decode(frame: &AgentFrame) -> Result<Self, HandshakeError> {
         let rest = frame.content.strip_prefix(MAGIC.as_slice());
         let rest = rest.filter(|_| frame.kind == FrameKind::Greeting);
         let found = rest.and_then(|rest| rest.split_first_chunk::<2>());
@@ -132,8 +132,8 @@ mod tests {
         }
     }
 
-    fn framed(content: Vec<u8>) -> Frame {
-        Frame {
+    fn framed(content: Vec<u8>) -> AgentFrame {
+        AgentFrame {
             kind: FrameKind::Greeting,
             content,
         }
@@ -172,7 +172,7 @@ mod tests {
         for end in 0..whole.len() {
             assert!(Greeting::decode(&framed(whole[..end].to_vec())).is_err());
         }
-        let message = Frame {
+        let message = AgentFrame {
             kind: FrameKind::Message,
             content: whole,
         };

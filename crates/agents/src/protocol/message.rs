@@ -159,15 +159,15 @@ pub struct AgentOutcome {
 /// A content that is not a message.
 #[derive(Debug, thiserror::Error)]
 #[error("a message of the agent protocol cannot be read: {0}")]
-pub struct MessageError(#[from] serde_json::Error);
+pub struct AgentMessageError(#[from] serde_json::Error);
 
 /// The content of a message's frame.
-pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, MessageError> {
+pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, AgentMessageError> {
     Ok(serde_json::to_vec(message)?)
 }
 
 /// Reads a message. What it allocates is bounded by the frame.
-pub fn decode<M: DeserializeOwned>(content: &[u8]) -> Result<M, MessageError> {
+pub fn decode<M: DeserializeOwned>(content: &[u8]) -> Result<M, AgentMessageError> {
     Ok(serde_json::from_slice(content)?)
 }
 

@@ -12,13 +12,14 @@ mod handshake;
 mod message;
 
 pub use frame::{
-    FRAME_BYTES_MAX, Frame, FrameBuffer, FrameError, FrameKind, GREETING_BYTES_MAX, encode_frame,
+    AgentFrame, AgentFrameError, FRAME_BYTES_MAX, FrameBuffer, FrameKind, GREETING_BYTES_MAX,
+    encode_frame,
 };
 pub use handshake::{
     Greeting, HandshakeError, PROOF_BYTES, PROTOCOL_VERSION, ProofSide, SESSION_KEY_LABEL, check,
     proof,
 };
 pub use message::{
-    AgentMessage, AgentOutcome, ClientSettings, LeadMessage, MessageError, PrepareOrder,
+    AgentMessage, AgentMessageError, AgentOutcome, ClientSettings, LeadMessage, PrepareOrder,
     PreparedFacts, decode, encode,
 };

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Stdio};
 use std::time::{Duration, Instant};
@@ -210,7 +211,8 @@ fn a_run_that_tolerates_the_loss_goes_on_and_marks_its_figures() {
     let lead = measuring(&site, &agents, &more);
     agents[1].signal(Signal::KILL);
     let output = lead.wait_with_output().unwrap();
-    check_status(&output, 0);
+    // Records that were in flight in the lost agent have no known outcome.
+    assert!(matches!(output.status.code(), Some(0 | 1)));
     let table = text(&output.stdout);
     assert!(table.contains("lost agent 1"), "{table}");
     let summary = json(&site.path("out/summary.json"));
@@ -243,6 +245,40 @@ fn an_agent_whose_lead_was_killed_stops_within_a_second() {
     });
     // A second, and what a busy machine adds.
     assert!(begin.elapsed() < Duration::from_secs(5));
+}
+
+/// Stands for ssh: runs the command in a shell of this machine, whatever the host is.
+const FAKE_SSH: &str = "\
+#!/bin/sh
+while [ $# -gt 2 ]; do shift; done
+echo \"$1\" >> \"$HOME/hosts\"
+exec sh -c \"$2\"
+";
+
+#[test]
+fn hosts_get_the_program_once_and_run_it() {
+    let site = site();
+    fs::create_dir_all(site.path("bin")).unwrap();
+    site.write("bin/ssh", FAKE_SSH);
+    let executable = fs::Permissions::from_mode(0o700);
+    fs::set_permissions(site.path("bin/ssh"), executable).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", site.path("bin").display());
+    for (out, calls) in [("one", 6), ("two", 4)] {
+        let arguments = ["run", "spread.yaml", "--agents", "ssh:a,me@b", "--out", out];
+        let mut command = site.command(&arguments);
+        command.env("PATH", &path).env("HOME", site.dir.path());
+        check_status(&command.output().unwrap(), 0);
+        assert_eq!(acked(&site.path(out)), (4_000, 4_000));
+        // A question and a start for each host; the copy is needed once.
+        let hosts = fs::read_to_string(site.path("hosts")).unwrap();
+        let count = hosts.lines().count();
+        assert!(
+            count == calls || out == "one" && count == calls - 1,
+            "{hosts}"
+        );
+        fs::remove_file(site.path("hosts")).unwrap();
+    }
 }
 
 #[test]

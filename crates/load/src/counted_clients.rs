@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The clients of a process whose record count is not complete.
 #[derive(Debug)]
-pub(crate) struct RecordCounts {
+pub(crate) struct CountedClients {
     left: AtomicUsize,
     /// When the last one was complete; 0 without any, `u64::MAX` before.
     done_ns: AtomicU64,
@@ -12,7 +12,7 @@ pub(crate) struct RecordCounts {
     ends_hold: bool,
 }
 
-impl RecordCounts {
+impl CountedClients {
     pub(crate) fn new(clients: usize, agents: u32) -> Self {
         Self {
             left: AtomicUsize::new(clients),
@@ -43,14 +43,14 @@ mod tests {
 
     #[test]
     fn the_last_count_ends_the_hold_of_a_process_that_is_alone() {
-        let alone = RecordCounts::new(2, 1);
+        let alone = CountedClients::new(2, 1);
         assert!(!alone.complete_one(5));
         assert_eq!(alone.done_ns(), None);
         assert!(alone.complete_one(9));
         assert_eq!(alone.done_ns(), Some(9));
-        let one_of_three = RecordCounts::new(1, 3);
+        let one_of_three = CountedClients::new(1, 3);
         assert!(!one_of_three.complete_one(9));
         assert_eq!(one_of_three.done_ns(), Some(9));
-        assert_eq!(RecordCounts::new(0, 3).done_ns(), Some(0));
+        assert_eq!(CountedClients::new(0, 3).done_ns(), Some(0));
     }
 }

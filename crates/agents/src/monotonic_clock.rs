@@ -6,9 +6,9 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Reads CLOCK_MONOTONIC. Two processes of one machine read the same clock, unless one has a time namespace.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct ProcessClock;
+pub(crate) struct MonotonicClock;
 
-impl ProcessClock {
+impl MonotonicClock {
     /// The time now, in nanoseconds.
     pub(crate) fn now_ns(self) -> u64 {
         let now = clock_gettime(ClockId::Monotonic);
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn times_and_moments_are_converted_both_ways() {
-        let clock = ProcessClock;
+        let clock = MonotonicClock;
         let moment = Instant::now() + Duration::from_secs(5);
         let back = clock.moment(clock.at_ns(moment));
         let error = back
