@@ -21,6 +21,7 @@ pub(crate) fn gather_agents(
     let Some(agents) = &request.agents else {
         return Ok(None);
     };
+    check_plan(request)?;
     let setup = AgentPoolSetup {
         spec: &agents.spec,
         lost: agents.lost,
@@ -39,10 +40,7 @@ pub(crate) fn gather_agents(
 }
 
 /// Refuses what agents cannot do, before anything is started for it.
-pub(crate) fn check_plan(request: &RunRequest<'_>) -> Result<(), RunError> {
-    if request.agents.is_none() {
-        return Ok(());
-    }
+fn check_plan(request: &RunRequest<'_>) -> Result<(), RunError> {
     let trials = &request.question.trials;
     let flows = || trials.iter().flat_map(|trial| &trial.flows);
     let is_driven = |flow: &FlowPlan| flow.produces().is_some_and(|flow| !flow.driver.is_kgauge());
@@ -61,8 +59,22 @@ pub(crate) fn check_plan(request: &RunRequest<'_>) -> Result<(), RunError> {
     Ok(())
 }
 
+/// Refuses agents that cannot reach the target, and reports those that have nothing to do.
+pub(crate) fn check_agents(
+    request: &RunRequest<'_>,
+    pool: Option<&SharedPool>,
+    (client, plan): (&ClientConfig, &Plan),
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    check_reach(request, client)?;
+    if let Some(pool) = pool {
+        report_idle(pool, plan, observer);
+    }
+    Ok(())
+}
+
 /// Refuses agents of other machines for a target that only this machine can reach.
-pub(crate) fn check_reach(request: &RunRequest<'_>, client: &ClientConfig) -> Result<(), RunError> {
+fn check_reach(request: &RunRequest<'_>, client: &ClientConfig) -> Result<(), RunError> {
     let Some(agents) = &request.agents else {
         return Ok(());
     };
@@ -89,10 +101,7 @@ pub(crate) fn check_reach(request: &RunRequest<'_>, client: &ClientConfig) -> Re
 }
 
 /// Reports agents that have nothing to do.
-pub(crate) fn report_idle(agents: Option<&SharedPool>, plan: &Plan, observer: &mut dyn Observer) {
-    let Some(pool) = agents else {
-        return;
-    };
+fn report_idle(pool: &SharedPool, plan: &Plan, observer: &mut dyn Observer) {
     let count = pool.lock().count();
     let busy = plan.trials.iter().map(|trial| busy_agents(trial, count));
     let idle = count.saturating_sub(busy.max().unwrap_or(0));

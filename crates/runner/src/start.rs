@@ -19,12 +19,12 @@ use crate::environment::environment;
 use crate::error::{OrRunError, RunError};
 use crate::events::event;
 use crate::fit::{check_topics, drop_unsupported, same_cluster};
-use crate::gather_agents::{check_plan, check_reach, gather_agents, report_idle};
+use crate::gather_agents::{check_agents, gather_agents};
 use crate::left_out::left_out;
 use crate::metrics;
 use crate::mirror::Mirror;
 use crate::mirror_copy;
-use crate::observer::{Activity, Observer, RunEvent};
+use crate::observer::{Activity, Observer, RepeatTap, RunEvent};
 use crate::open_run::OpenRun;
 use crate::processes;
 use crate::request::RunRequest;
@@ -48,9 +48,8 @@ pub(crate) fn prepare<'a>(
     observer: &'a mut dyn Observer,
 ) -> Result<PreparedRun<'a>, RunError> {
     let (question, stopping) = (request.question, &request.stop);
-    check_plan(request)?;
-    let drivers = drivers::programs(&question.trials, request)?;
     let agents = gather_agents(request, &opened.run_id, observer)?;
+    let drivers = drivers::programs(&question.trials, request)?;
     let (mut steps, left_out) = left_to_do(request, opened, observer)?;
     let first = steps.first();
     let first = first.and_then(|step| question.trials.get(step.trial as usize));
@@ -58,11 +57,10 @@ pub(crate) fn prepare<'a>(
     let mut clusters = Clusters::new(request, &opened.folder, &opened.run_id, opened.number);
     let target = clusters.start(&needs)?;
     let mut cluster = target.connect(stopping.load.clone())?;
-    check_reach(request, target.config())?;
     let facts = target.facts(&mut cluster)?;
     request.target.check_existing(&mut cluster, &needs)?;
     let mut plan = plan_for(request, opened, &facts)?;
-    report_idle(agents.as_ref(), &plan, observer);
+    check_agents(request, agents.as_ref(), (target.config(), &plan), observer)?;
     let mut notes = drop_unsupported(&mut plan, &facts, &mut cluster)?;
     let to_run = to_run(&plan, &steps);
     let topic = request.existing_topic.as_deref();
@@ -88,16 +86,13 @@ pub(crate) fn prepare<'a>(
         let environment = environment(dir, &target, &facts, notes, disk);
         write_plan(request, opened, &plan, &environment, left_out)?;
     }
-    let taps = observer.taps();
-    if let Some((evidence, events)) = taps.lines {
-        opened.folder.tap(evidence, events);
-    }
+    let slice_tap = tap(opened, observer);
     let session = Session {
         metrics: metrics::known(request.target.metrics.clone(), &facts.brokers)?,
         request,
         observer,
         folder: &mut opened.folder,
-        slice_tap: taps.slices,
+        slice_tap,
         stopping: stopping.clone(),
         kind: target.kind(),
         client: target.config().clone(),
@@ -123,6 +118,15 @@ pub(crate) fn prepare<'a>(
         plan,
         steps,
     })
+}
+
+/// Lets the observer see what the folder gets; returns its tap for slices.
+fn tap(opened: &mut OpenRun, observer: &mut dyn Observer) -> Option<RepeatTap> {
+    let taps = observer.taps();
+    if let Some((evidence, events)) = taps.lines {
+        opened.folder.tap(evidence, events);
+    }
+    taps.slices
 }
 
 /// Reports what the run will do to an existing cluster and asks for consent; a checkup reports it of every cluster.
