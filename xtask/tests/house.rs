@@ -24,6 +24,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("verify", &["faults", "results", "scenario"]),
     ("load", &["client", "wire", "scenario", "results", "verify"]),
     ("observe", &["client", "results"]),
+    (
+        "agents",
+        &["client", "load", "observe", "results", "scenario", "wire"],
+    ),
     ("simulation", &["broker", "results", "verify", "wire"]),
     ("target", &["broker", "client", "faults", "scenario"]),
     ("analyze", &["results", "scenario"]),
@@ -32,8 +36,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "runner",
         &[
-            "analyze", "audit", "client", "load", "observe", "report", "results", "scenario",
-            "target", "verify", "wire",
+            "agents", "analyze", "audit", "client", "load", "observe", "report", "results",
+            "scenario", "target", "verify", "wire",
         ],
     ),
     (

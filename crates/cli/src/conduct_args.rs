@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use kgauge_runner::{Consent, Question, RunRequest, RunTarget};
 
+use crate::agents_args::AgentsArgs;
 use crate::ask::may_begin;
 use crate::host::{command_line, host_setup};
 use crate::style::DetailArgs;
@@ -63,6 +64,9 @@ pub(crate) struct ConductArgs {
     /// on the loopback interface; 0 picks a free port and prints it
     #[arg(long, value_name = "ADDR")]
     pub(crate) serve: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) agents: AgentsArgs,
 
     #[command(flatten)]
     pub(crate) detail: DetailArgs,

@@ -8,9 +8,9 @@ use kgauge_results::run::DriverRecord;
 use kgauge_scenario::{Driver, FlowPlan, Trial};
 use kgauge_target::driver::{DriverBuildError, prepare};
 
-use crate::cpu::CpuTrack;
 use crate::error::{RunError, with_fix};
 use crate::request::RunRequest;
+use kgauge_observe::CpuTrack;
 
 /// Prepares the programs of all drivers that trials name. This happens first, so that a missing requirement is
 /// reported at once.

@@ -101,6 +101,7 @@ impl LiveRepeat {
                 replication: None,
                 brokers: Vec::new(),
                 verification: None,
+                agents: Vec::new(),
                 outcome: RepeatOutcome::Complete,
             }),
             flows: self

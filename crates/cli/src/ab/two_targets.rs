@@ -193,6 +193,7 @@ fn run_side(
         seed: Some(seed),
         stop: job.stop.clone(),
         ab: Some(test.clone()),
+        agents: conduct.agents.request()?,
         ..conduct.request(&job.question, &job.target)?
     };
     let mut observer = SideObserver {

@@ -120,6 +120,7 @@ impl RunJob<'_> {
             seed,
             command,
             checkup: arguments.checkup.as_ref(),
+            agents: arguments.conduct.agents.request()?,
             stop: self.stopping.clone(),
             ..arguments.conduct.request(self.question, target)?
         };

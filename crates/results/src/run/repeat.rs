@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::agent::AgentRecord;
 use super::environment::TopicFacts;
 use super::group::GroupRecord;
 use super::mirror::MirrorRecord;
@@ -72,6 +73,9 @@ pub struct RepeatRecord {
     /// The check of every record; absent without `verify`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<VerificationRecord>,
+    /// The agents that generated its load; none if the process of the run did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentRecord>,
     /// How it ended.
     pub outcome: RepeatOutcome,
 }
