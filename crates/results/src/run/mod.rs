@@ -14,6 +14,7 @@ pub mod mirror;
 pub mod repeat;
 pub mod search;
 mod stored_metrics;
+pub mod tune;
 pub mod wire;
 
 pub use ab::{AbBlock, AbEnd, AbRecord};
@@ -47,5 +48,9 @@ pub use repeat::{
 pub use search::{
     GoalReading, JudgedWindow, LoadReason, MeasuredLoad, SearchEnd, SearchRecord, SearchRun,
     SearchStart, VoidCause,
+};
+pub use tune::{
+    LeftOutCause, LeftOutSetting, TuneArm, TuneChoice, TuneEnd, TuneMeasure, TuneOption, TunePhase,
+    TunePhaseKind, TuneRecord,
 };
 pub use wire::{GroupSample, PartitionChange, ReplicaChanges, TopicReplicasSample, TopicSample};
