@@ -29,8 +29,8 @@ pub struct InForce<'a> {
     pub bottleneck: Bottleneck,
 }
 
-/// Chooses the settings to try, in the order of the table. `refusal` checks a value against scenario and target. Without
-/// `other_rate` and the second load's conditions, which the caller knows.
+/// Chooses the settings to try, in the order of the table. `refusal` checks a value against scenario and target. The
+/// caller adds what it knows of the second load.
 pub fn choose(
     plan: &TunePlan,
     now: &InForce<'_>,

@@ -88,12 +88,12 @@ mod tests {
         let mut measures = Vec::new();
         for block in 0..blocks {
             let first = arms_start(block, per_block);
-            for arm in first..first + per_block {
+            for (arm, row) in rows.iter().enumerate().skip(first).take(per_block) {
                 measures.push(TuneMeasure {
                     arm: u32::try_from(arm).unwrap(),
                     block,
                     repeat: block,
-                    value: Some(figure(&rows[arm], measures.len())),
+                    value: Some(figure(row, measures.len())),
                     keep: Vec::new(),
                     void: None,
                     took_ns: 1,

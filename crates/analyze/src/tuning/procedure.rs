@@ -339,8 +339,8 @@ impl Progress<'_> {
     }
 
     fn after_other_load(&self, phase: &TunePhase) -> TuneMove {
-        let begun = phase.blocks_started();
-        match begun < OTHER_BLOCKS && (begun == 0 || self.has_time(2, 1.0)) {
+        let started = phase.blocks_started();
+        match started < OTHER_BLOCKS && (started == 0 || self.has_time(2, 1.0)) {
             true => self.next_block(phase),
             false => TuneMove::End(TuneEnd::Decided),
         }

@@ -364,8 +364,8 @@ pub const SINCE: &[(&str, &str, (u32, u32))] = &[
     ("compression.type", "lz4", (0, 10)),
 ];
 
-/// The settings of a preset: paths and values, as in the four design goals of Confluent's guide ("Optimizing your Apache
-/// Kafka deployment"), with the middle of each of its ranges.
+/// The settings of a preset: paths and values, as in the four design goals of Confluent's guide ("Optimizing your
+/// Apache Kafka deployment"), with the middle of each of its ranges.
 pub fn preset(preset: TunePreset) -> &'static [(&'static str, &'static str)] {
     match preset {
         TunePreset::Throughput => &[

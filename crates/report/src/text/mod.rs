@@ -24,6 +24,7 @@ pub(crate) mod published;
 pub(crate) mod series;
 pub(crate) mod setting_names;
 pub(crate) mod trial;
+pub mod tune;
 pub mod warning;
 pub(crate) mod warning_kind;
 pub(crate) mod warning_line;

@@ -1,0 +1,125 @@
+//! The chart of a search for better settings: the effect of each setting with its interval, and the proof of the
+//! winner.
+
+use kgauge_analyze::statistics::Interval;
+use kgauge_analyze::summary::{AbRatio, TuneSummary};
+
+use crate::chart::{
+    Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyle, Marker, Mean, Point, Scale,
+};
+use crate::format;
+use crate::text::tune as words;
+
+/// An interval beyond this many per cent would hide all others.
+const PERCENT_MAX: f64 = 400.0;
+
+/// The chart; none without an effect.
+pub(super) fn charts(search: &TuneSummary) -> Vec<Chart> {
+    effects(search).into_iter().collect()
+}
+
+/// A name and its effect, in the order of the chart.
+fn named(search: &TuneSummary) -> Vec<(String, AbRatio)> {
+    let settings = search.settings.iter();
+    let mut named: Vec<(String, AbRatio)> = settings
+        .filter_map(|one| Some((format!("{}={}", one.name, one.value), one.ratio?)))
+        .collect();
+    if let Some(winner) = &search.winner
+        && let Some(ratio) = winner.proof.ratio
+        && let Some(interval) = winner.proof.interval
+    {
+        named.push((
+            "winner, in the proof".to_owned(),
+            AbRatio { ratio, interval },
+        ));
+    }
+    named
+}
+
+fn percent(ratio: f64) -> f64 {
+    (100.0 * (ratio - 1.0)).clamp(-100.0, PERCENT_MAX)
+}
+
+fn effects(search: &TuneSummary) -> Option<Chart> {
+    let named = named(search);
+    let high = named.iter().map(|(_, one)| percent(one.interval.high));
+    let low = named.iter().map(|(_, one)| percent(one.interval.low));
+    let equal = Interval {
+        low: percent(1.0 / (1.0 + search.width)),
+        high: percent(1.0 + search.width),
+    };
+    let high = high.reduce(f64::max)?.max(equal.high);
+    let low = low.reduce(f64::min)?.min(equal.low);
+    let count = named.len() as f64;
+    let mut groups = Vec::new();
+    let mut lines = Vec::new();
+    for (index, (name, one)) in named.into_iter().enumerate() {
+        let is_winner = search.winner.is_some() && index + 1 == count as usize;
+        let marker = if is_winner {
+            Marker::Diamond
+        } else {
+            Marker::Disc
+        };
+        let look = LineStyle {
+            marker: Some(marker),
+            joined: false,
+            ..LineStyle::line(usize::from(is_winner), Dash::Solid)
+        };
+        groups.push(LegendEntry {
+            name: format!("{}: {name}", index + 1),
+            look,
+        });
+        let interval = Interval {
+            low: percent(one.interval.low),
+            high: percent(one.interval.high),
+        };
+        let point = Point {
+            interval: Some(interval),
+            ..Point::new((index + 1) as f64, Some(percent(one.ratio)))
+        };
+        lines.push(ChartLine {
+            group: index,
+            name: String::new(),
+            faint: false,
+            points: vec![point],
+        });
+    }
+    groups.push(LegendEntry {
+        name: format!("less than {}", words::width(search)),
+        look: LineStyle::line(3, Dash::Dotted),
+    });
+    let zone = Mean {
+        group: groups.len() - 1,
+        value: 0.0,
+        interval: Some(equal),
+    };
+    let figure = words::figure_name(search);
+    Some(Chart {
+        id: "tune-effects".to_owned(),
+        title: format!("{} with new settings", format::capital(&figure)),
+        subtitle: "compared with the settings in force, with 95 % intervals".to_owned(),
+        x: Axis::new(
+            "setting",
+            Scale::Linear {
+                low: 0.0,
+                high: count + 1.0,
+            },
+            AxisUnit::Plain,
+        ),
+        y: Axis::new(
+            "difference",
+            Scale::Linear {
+                low: low.floor(),
+                high: high.ceil(),
+            },
+            AxisUnit::Percent,
+        ),
+        bands: Vec::new(),
+        marks: Vec::new(),
+        groups,
+        means: vec![zone],
+        lines,
+        end_labels: false,
+        notes: Vec::new(),
+    })
+}
