@@ -213,3 +213,60 @@ fn a_budget_that_is_too_short_names_one_that_suffices() {
     };
     assert!(needed_ns >= 24 * STEP_NS);
 }
+
+#[test]
+fn a_search_is_cheaper_than_a_grid_and_more_right_than_random_search() {
+    let effect = |options: &[TuneOption]| match has(options, 3) {
+        true => 0.15,
+        false => 0.0,
+    };
+    let (mut measures, mut exact) = (0, 0);
+    for seed in 0..40 {
+        let record = search(seed, SETTINGS, &effect);
+        measures += record
+            .phases
+            .iter()
+            .map(|phase| phase.measures.len())
+            .sum::<usize>();
+        exact += usize::from(recommended(&record).is_some_and(|settings| settings == [3]));
+    }
+    let measures = measures / 40;
+    // The best of single measurements: of all combinations, or of as many random ones as the search has measured.
+    let combination = |index: u32| -> Vec<TuneOption> {
+        let settings = (0..SETTINGS as u32).filter(|setting| index >> setting & 1 == 1);
+        settings
+            .map(|setting| TuneOption { setting, value: 0 })
+            .collect()
+    };
+    let best = |seed: u64, indices: &mut dyn Iterator<Item = u32>| {
+        let mut machine = Machine {
+            draws: RandomDraws::new(seed),
+            drift: 0.0,
+            effect: &effect,
+        };
+        let measured = indices.map(|index| (machine.measure(&combination(index)), index));
+        measured
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, index)| index)
+    };
+    let grid = 1_u32 << SETTINGS;
+    let is_exact = |index: Option<u32>| index == Some(1 << 3);
+    let of_grid = (0..40)
+        .filter(|seed| is_exact(best(*seed, &mut (0..grid))))
+        .count();
+    let of_random = (0..40).filter(|seed| {
+        let mut draws = RandomDraws::new(seed + 500);
+        let random = (0..measures).map(|_| (draws.uniform() * f64::from(grid)) as u32);
+        is_exact(best(*seed, &mut random.collect::<Vec<_>>().into_iter()))
+    });
+    let of_random = of_random.count();
+    eprintln!(
+        "search: {measures} measurements, exactly the planted setting in {exact} of 40; grid: {grid}, \
+         {of_grid}; random search: {measures}, {of_random}"
+    );
+    assert!(measures < grid as usize, "{measures}");
+    assert!(
+        exact >= 36 && exact > of_grid && exact > of_random,
+        "{exact}, {of_grid}, {of_random}"
+    );
+}
