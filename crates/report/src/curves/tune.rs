@@ -123,3 +123,19 @@ fn effects(search: &TuneSummary) -> Option<Chart> {
         notes: Vec::new(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::tune::tests::better;
+
+    #[test]
+    fn each_setting_and_the_proof_is_a_point_with_its_interval() {
+        let charts = charts(&better());
+        let points = charts.iter().flat_map(|chart| &chart.lines);
+        let points: Vec<&Point> = points.flat_map(|line| &line.points).collect();
+        assert_eq!(points.len(), 3);
+        assert!(points.iter().all(|point| point.interval.is_some()));
+        assert_eq!(charts[0].groups.len(), 4);
+    }
+}

@@ -124,3 +124,27 @@ fn write_race(writer: &mut Writer, search: &TuneSummary) {
     };
     write_table(writer, &table);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TerminalStyle;
+    use crate::text::tune::tests::better;
+
+    #[test]
+    fn a_recommendation_can_be_pasted_into_properties() {
+        let mut writer = Writer::new(TerminalStyle::default());
+        write(&mut writer, &better());
+        let text = writer.text();
+        let has = |line: &str| text.lines().any(|one| one.trim() == line);
+        assert!(
+            has("client.properties:") && has("batch.size=131072"),
+            "{text}"
+        );
+        assert!(text.contains("# was 16384"), "{text}");
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 100),
+            "{text}"
+        );
+    }
+}
