@@ -8,7 +8,12 @@ use crate::help;
 
 /// Find settings that help, and prove it against the settings in force
 #[derive(Debug, Default, Args)]
-#[command(after_help = help::TUNE, mut_arg("keep", |arg| arg.long("keep-data")))]
+#[command(
+    after_help = help::TUNE,
+    mut_arg("keep", |arg| arg.long("keep-data")),
+    // `--goal` is that of the search.
+    mut_arg("goals", |arg| arg.long("scenario-goal").hide(true))
+)]
 pub(crate) struct TuneArgs {
     /// Built-in scenario or scenario file with one trial [default: throughput]
     #[arg(value_name = "SCENARIO|FILE")]
