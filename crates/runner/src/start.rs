@@ -7,7 +7,6 @@ use kgauge_results::run::{DiskBaseline, Environment, EventKind};
 use kgauge_scenario::{Plan, RepeatStep};
 use kgauge_target::{DiskSpace, Target, TargetFacts, TargetSpec};
 
-use crate::ab::ActiveAb;
 use crate::ceilings::Ceilings;
 use crate::checkup::{self, ActiveCheckup};
 use crate::clusters::{self, Clusters};
@@ -30,7 +29,6 @@ use crate::request::RunRequest;
 use crate::session::{ClusterHealth, Session};
 use crate::shared::SharedTarget;
 use crate::step_chooser::StepChooser;
-use crate::tune::ActiveTune;
 
 /// A run whose target serves, and whose plan is written down.
 pub(crate) struct PreparedRun<'a> {
@@ -113,11 +111,8 @@ pub(crate) fn prepare<'a>(
         health: ClusterHealth::Sound,
         checkup,
     };
-    let tune = ActiveTune::of(&plan, request, &facts)?.map(Box::new);
-    let ab = ActiveAb::of(&plan, request, opened.earlier.as_ref())?.map(Box::new);
-    let tune = tune.map(StepChooser::Tune);
     Ok(PreparedRun {
-        chooser: tune.or(ab.map(StepChooser::Ab)),
+        chooser: StepChooser::of(&plan, request, &facts, opened.earlier.as_ref())?,
         session,
         plan,
         steps,

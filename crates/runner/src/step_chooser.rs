@@ -1,9 +1,12 @@
 //! What chooses every repeat of a run itself: an A/B test, or a search for better settings.
 
 use kgauge_scenario::{Plan, RepeatStep};
+use kgauge_target::TargetFacts;
 
 use crate::ab::ActiveAb;
 use crate::error::RunError;
+use crate::open_run::EarlierAttempt;
+use crate::request::RunRequest;
 use crate::session::Session;
 use crate::tune::ActiveTune;
 
@@ -14,6 +17,23 @@ pub(crate) enum StepChooser {
 }
 
 impl StepChooser {
+    /// That of a plan, if it has one.
+    ///
+    /// # Errors
+    /// When the plan lacks something: the run of the other side, or the scenario.
+    pub(crate) fn of(
+        plan: &Plan,
+        request: &RunRequest<'_>,
+        facts: &TargetFacts,
+        earlier: Option<&EarlierAttempt>,
+    ) -> Result<Option<StepChooser>, RunError> {
+        if let Some(tune) = ActiveTune::of(plan, request, facts)? {
+            return Ok(Some(StepChooser::Tune(Box::new(tune))));
+        }
+        let ab = ActiveAb::of(plan, request, earlier)?;
+        Ok(ab.map(|ab| StepChooser::Ab(Box::new(ab))))
+    }
+
     /// The next step; the plan has its repeat then. `None` if nothing is left to do, or the user stops the run.
     pub(crate) fn next_step(
         &mut self,

@@ -40,6 +40,43 @@ fn percent(ratio: f64) -> f64 {
     (100.0 * (ratio - 1.0)).clamp(-100.0, PERCENT_MAX)
 }
 
+/// A legend entry and a point for each effect.
+fn points(
+    search: &TuneSummary,
+    named: Vec<(String, AbRatio)>,
+) -> (Vec<LegendEntry>, Vec<ChartLine>) {
+    let count = named.len();
+    let pairs = named.into_iter().enumerate().map(|(index, (name, one))| {
+        let is_winner = search.winner.is_some() && index + 1 == count;
+        let marker = match is_winner {
+            true => Marker::Diamond,
+            false => Marker::Disc,
+        };
+        let look = LineStyle {
+            marker: Some(marker),
+            joined: false,
+            ..LineStyle::line(usize::from(is_winner), Dash::Solid)
+        };
+        let interval = Interval {
+            low: percent(one.interval.low),
+            high: percent(one.interval.high),
+        };
+        let point = Point {
+            interval: Some(interval),
+            ..Point::new((index + 1) as f64, Some(percent(one.ratio)))
+        };
+        let line = ChartLine {
+            group: index,
+            name: String::new(),
+            faint: false,
+            points: vec![point],
+        };
+        let name = format!("{}: {name}", index + 1);
+        (LegendEntry { name, look }, line)
+    });
+    pairs.unzip()
+}
+
 fn effects(search: &TuneSummary) -> Option<Chart> {
     let named = named(search);
     let high = named.iter().map(|(_, one)| percent(one.interval.high));
@@ -51,39 +88,7 @@ fn effects(search: &TuneSummary) -> Option<Chart> {
     let high = high.reduce(f64::max)?.max(equal.high);
     let low = low.reduce(f64::min)?.min(equal.low);
     let count = named.len() as f64;
-    let mut groups = Vec::new();
-    let mut lines = Vec::new();
-    for (index, (name, one)) in named.into_iter().enumerate() {
-        let is_winner = search.winner.is_some() && index + 1 == count as usize;
-        let marker = if is_winner {
-            Marker::Diamond
-        } else {
-            Marker::Disc
-        };
-        let look = LineStyle {
-            marker: Some(marker),
-            joined: false,
-            ..LineStyle::line(usize::from(is_winner), Dash::Solid)
-        };
-        groups.push(LegendEntry {
-            name: format!("{}: {name}", index + 1),
-            look,
-        });
-        let interval = Interval {
-            low: percent(one.interval.low),
-            high: percent(one.interval.high),
-        };
-        let point = Point {
-            interval: Some(interval),
-            ..Point::new((index + 1) as f64, Some(percent(one.ratio)))
-        };
-        lines.push(ChartLine {
-            group: index,
-            name: String::new(),
-            faint: false,
-            points: vec![point],
-        });
-    }
+    let (mut groups, lines) = points(search, named);
     groups.push(LegendEntry {
         name: format!("less than {}", words::width(search)),
         look: LineStyle::line(3, Dash::Dotted),
