@@ -129,7 +129,7 @@ export const live = async (open, address, folder, tell) => {
   // On a busy machine the page may redraw without a pause that lasts long enough to find the chart. That is reported,
   // and the other checks go on.
   const zoom = await zoomStays(page).catch((error) => {
-    console.log(`note: a zoom was not tried: ${error.message}`);
+    console.error(`note: a zoom was not tried: ${error.message}`);
     return [];
   });
   say("a zoom stays", zoom);

@@ -75,7 +75,6 @@ fn ratio_lines(test: &AbSummary) -> Vec<NamedLine> {
         let value = percent(end(block(index)?.interval?));
         (value.abs() <= 2.0 * most).then_some(value)
     };
-    let bounds = LineStyle::line(2, Dash::Dashed);
     vec![
         ("pair".to_owned(), dots(0, Marker::Disc), pairs),
         (
@@ -85,12 +84,12 @@ fn ratio_lines(test: &AbSummary) -> Vec<NamedLine> {
         ),
         (
             "95 % interval, upper end".to_owned(),
-            bounds,
+            LineStyle::line(2, Dash::Dashed),
             points(test, |index| end(index, |interval| interval.high)),
         ),
         (
             "95 % interval, lower end".to_owned(),
-            bounds,
+            LineStyle::line(2, Dash::Mixed),
             points(test, |index| end(index, |interval| interval.low)),
         ),
     ]
