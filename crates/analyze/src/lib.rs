@@ -18,6 +18,7 @@ pub mod sequential;
 pub mod series;
 pub mod statistics;
 pub mod summary;
+pub mod tuning;
 
 pub use compare::{Comparison, RunToCompare, compare, compare_sides};
 pub use series::Series;

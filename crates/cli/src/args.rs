@@ -16,6 +16,7 @@ use crate::compare_with::With;
 use crate::conduct_args::ConductArgs;
 use crate::help;
 use crate::style::DetailArgs;
+use crate::tune::TuneArgs;
 use crate::value_parsers::{age, allowed, metric, percent};
 
 /// Measures what a Kafka cluster can do, and proves that its own numbers are right.
@@ -52,6 +53,8 @@ pub(crate) enum Command {
     Capacity(Box<CapacityArgs>),
     /// Compare two settings, scenarios or targets in pairs until the answer is clear
     Ab(Box<AbArgs>),
+    /// Find settings that help, and prove it against the settings in force
+    Tune(Box<TuneArgs>),
     /// Check a cluster: facts, capacity, latency, and the three findings that matter most
     Checkup(Box<CheckupArgs>),
     /// List the built-in studies and the question that each answers

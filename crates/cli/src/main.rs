@@ -35,6 +35,7 @@ mod style;
 mod tools;
 mod topics;
 mod truth;
+mod tune;
 mod value_parsers;
 
 use std::process::ExitCode;
@@ -78,6 +79,7 @@ fn command(command: &Command) -> anyhow::Result<ExitStatus> {
         Command::Runs(arguments) => runs::runs(arguments),
         Command::Ab(arguments) => ab::ab(arguments),
         Command::Capacity(arguments) => capacity::capacity(arguments),
+        Command::Tune(arguments) => tune::tune(arguments),
         Command::Checkup(arguments) => checkup::checkup(arguments),
         Command::Studies(studies) => studies::list(studies),
         Command::Cluster(cluster) => cluster::cluster(cluster),

@@ -99,7 +99,7 @@ impl TerminalObserver {
         // Each takes its line with it.
         (self.waiting, self.line) = (None, None);
         let mut line = ProgressLine::start(run.planned.usual);
-        line.is_paired = run.plan.ab.is_some();
+        line.is_paired = run.plan.ab.is_some() || run.plan.tune.is_some();
         self.line = Some(line);
         remark(&run.to_string());
         for fault in run.faults() {
@@ -144,6 +144,8 @@ impl TerminalObserver {
                 }
             }
             RunEvent::PairMeasured(test) => remark(&text::ab::measured(test)),
+            RunEvent::TunePhaseBegins(record) => remark(&text::tune::phase_begins(record)),
+            RunEvent::TuneMeasured(record) => remark(&text::tune::measured(record)),
             RunEvent::LoadJudged(judgement) => {
                 let bounds = CapacityBounds::from(judgement.strict);
                 let judged = text::capacity::judged(judgement.load, bounds);

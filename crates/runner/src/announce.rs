@@ -206,6 +206,16 @@ impl fmt::Display for Announcement<'_> {
         if let Some(test) = &plan.ab {
             return self.fmt_test(f, &what, test);
         }
+        if let Some(tune) = &plan.tune {
+            return write!(
+                f,
+                "{what}, search for better settings by {}, at most {}; seed {}; results in {}",
+                tune.metric,
+                seconds(self.planned.limit),
+                plan.seed,
+                self.dir.display()
+            );
+        }
         if self.is_checkup {
             return write!(
                 f,

@@ -9,7 +9,7 @@ use kgauge_analyze::summary::AbSummary;
 use kgauge_load::LoadProgress;
 use kgauge_results::Slice;
 use kgauge_results::folder::LineTap;
-use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey, RepeatOutcome};
+use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey, RepeatOutcome, TuneRecord};
 use kgauge_scenario::format::{compact, decimal_bytes};
 use kgauge_scenario::{Plan, RepeatStep, Trial};
 
@@ -75,6 +75,10 @@ pub enum RunEvent<'a> {
     LoadJudged(&'a LoadJudgement<'a>),
     /// An A/B test has completed a block: its state.
     PairMeasured(&'a AbSummary),
+    /// A search for better settings begins its last phase.
+    TunePhaseBegins(&'a TuneRecord),
+    /// A search for better settings has measured the last measurement of its last phase.
+    TuneMeasured(&'a TuneRecord),
     /// A trial was given up; the others go on.
     TrialFailed {
         /// Scenario and trial.

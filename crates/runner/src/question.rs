@@ -6,7 +6,7 @@ use std::path::Path;
 use kgauge_results::folder::layout;
 use kgauge_scenario::{
     AbPlan, AuditFacts, BuiltIn, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep,
-    Scenario, Size, Studies, Study, StudyFile, StudyRef, Trial,
+    Scenario, Size, Studies, Study, StudyFile, StudyRef, Trial, TunePlan,
 };
 
 use crate::driver_choice;
@@ -33,6 +33,8 @@ pub struct Question {
     pub seed: Option<u64>,
     /// The A/B test that its trials are the sides of.
     pub ab: Option<AbPlan>,
+    /// The search for better settings that its trial starts.
+    pub tune: Option<TunePlan>,
     pub(crate) study: Option<StudyRef>,
     /// None for a saved plan.
     pub(crate) scenarios: Vec<Scenario>,
@@ -93,6 +95,12 @@ impl Question {
                 dir.display()
             )));
         }
+        if dir.join(layout::TUNE).exists() {
+            return Err(RunError::input(format!(
+                "{}: a search for better settings cannot be resumed\n  start a new one: kgauge tune",
+                dir.display()
+            )));
+        }
         saved(&dir.join(PLAN), &ScenarioChanges::default())
     }
 
@@ -130,6 +138,7 @@ impl Question {
         let plan = Plan::of_trials(request, self.trials.clone()).or_bad_input()?;
         Ok(Plan {
             ab: self.ab.clone(),
+            tune: self.tune.clone(),
             ..plan
         })
     }
@@ -147,6 +156,7 @@ impl Question {
             trials,
             seed: None,
             ab: None,
+            tune: None,
             study: None,
             scenarios,
         }
@@ -211,6 +221,13 @@ fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
     }
     let plan = Plan::from_json(&read_file(path)?)
         .map_err(|error| RunError::input(format!("{}: {error}", path.display())))?;
+    if plan.tune.is_some() {
+        return Err(RunError::input(format!(
+            "{}: a search for better settings cannot be repeated from its plan\n  start a new one: \
+             kgauge tune",
+            path.display()
+        )));
+    }
     let mut plan = plan;
     // A search finds its loads again.
     plan.trials.retain(|trial| trial.load.is_none());
@@ -229,6 +246,7 @@ fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
         trials: plan.trials,
         seed: Some(plan.seed),
         ab: plan.ab,
+        tune: None,
         study: plan.study,
         scenarios: Vec::new(),
     })

@@ -51,7 +51,7 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
         mut session,
         mut plan,
         steps,
-        ab,
+        chooser,
     } = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return Err(opened.give_up(error, request.stop.is_wanted())),
@@ -64,13 +64,16 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
             steps: &steps,
             dir: &dir,
             is_resumed: session.clusters.attempt > 0,
-            planned: match request.checkup {
-                Some(checkup) => TimeEstimate::at_most(checkup.budget),
-                None => time_estimate(&plan, &steps),
+            planned: match (request.checkup, &plan.tune) {
+                (Some(checkup), _) => TimeEstimate::at_most(checkup.budget),
+                (None, Some(tune)) => {
+                    TimeEstimate::at_most(std::time::Duration::from_nanos(tune.budget_ns))
+                }
+                (None, None) => time_estimate(&plan, &steps),
             },
             is_checkup: request.checkup.is_some(),
         }));
-    let mut source = StepSource::new(steps, searches, ab);
+    let mut source = StepSource::new(steps, searches, chooser);
     let ended = run_all(&mut session, &mut plan, &mut source);
     let kept = source
         .end(&session)
@@ -224,12 +227,13 @@ fn note_failure(session: &mut Session<'_>, trial: &Trial, error: &RunError) -> b
         name: name.trim(),
         why: why.lines().next().unwrap_or_default(),
     });
-    let kind = match session.request.question.ab {
+    let question = session.request.question;
+    let kind = match question.ab.is_some() || question.tune.is_some() {
         // The other repeats of the trial go on.
-        Some(_) => EventKind::Warning {
+        true => EventKind::Warning {
             text: in_one_line(&why),
         },
-        None => EventKind::TrialFailed {
+        false => EventKind::TrialFailed {
             trial: trial.index,
             why: in_one_line(&why),
         },

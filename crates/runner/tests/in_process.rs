@@ -160,6 +160,8 @@ impl Observer for Recorder {
                 other => format!("repeat {}: {other:?}", key.repeat),
             },
             RunEvent::LoadJudged(judgement) => format!("load {}", judgement.load.rate),
+            RunEvent::TunePhaseBegins(record) => format!("phase {}", record.phases.len()),
+            RunEvent::TuneMeasured(_) => "measured".to_owned(),
             RunEvent::PairMeasured(test) => format!("pair {}", test.pairs),
             RunEvent::TrialFailed { name, why } => format!("{name} failed: {why}"),
             RunEvent::Closing { error } => format!("closing {error:?}"),

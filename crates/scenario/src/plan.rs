@@ -13,6 +13,7 @@ use crate::keys::study::{PartitionFormula, StudySource};
 use crate::keys::topic::TopicPlan;
 use crate::search::SearchPlan;
 use crate::target_kind::TargetKind;
+use crate::tune::TunePlan;
 
 /// Everything that one run will do. Running a saved plan repeats the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,9 @@ pub struct Plan {
     /// The A/B test that the trials belong to; absent for other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ab: Option<AbPlan>,
+    /// The search for better settings that the trials belong to; absent for other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tune: Option<TunePlan>,
 }
 
 impl Plan {
@@ -153,7 +157,7 @@ pub struct Trial {
 impl Plan {
     /// Whether trials or repeats are added while it runs, so that it does not show how many there will be.
     pub fn is_open_ended(&self) -> bool {
-        self.has_search() || self.ab.is_some()
+        self.has_search() || self.ab.is_some() || self.tune.is_some()
     }
 
     /// Whether it has a search, so that trials are added while it runs.

@@ -249,6 +249,7 @@ mod tests {
             cluster: facts.for_plan(),
             trials,
             ab: None,
+            tune: None,
         };
         Footprint::of(&plan, &facts)
     }

@@ -60,6 +60,7 @@ impl LiveRepeat {
             environment: frame.environment.clone(),
             search: None,
             ab: None,
+            tune: None,
             checkup: None,
             events: self.outages.clone(),
             evidence,

@@ -22,6 +22,7 @@ pub mod repeat;
 pub mod steadiness;
 pub mod transaction;
 pub mod trial;
+pub mod tune;
 pub mod verdict;
 pub mod warning;
 
@@ -63,6 +64,10 @@ pub use repeat::FlowRepeat;
 pub use steadiness::{FlowSteadiness, RepeatSteadiness};
 pub use transaction::TransactionSummary;
 pub use trial::{CountedOnBroker, RepeatSummary, TopicSummary, TrialSummary};
+pub use tune::{
+    ConditionRecord, PhaseCost, RacePlace, RacedCandidate, SettingEffect, SettingLine, SideEffect,
+    SideFigure, TriedSetting, TuneSummary, TuneVerdict, TuneWinner,
+};
 pub use verdict::{
     GoalStatus, GoalVerdict, MetricUnit, PublishedComparison, PublishedReason, PublishedStatus,
 };
@@ -99,6 +104,9 @@ pub struct Summary {
     /// The A/B test; absent for other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ab: Option<AbSummary>,
+    /// The search for better settings; absent for other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tune: Option<TuneSummary>,
     /// The checkup; absent for other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkup: Option<CheckupSummary>,

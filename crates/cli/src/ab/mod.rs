@@ -113,7 +113,7 @@ fn name(settings: &[String]) -> String {
 }
 
 /// Paths and values; a comma separates them only where another path follows, because values may have commas too.
-fn settings_of(texts: &[String]) -> Vec<String> {
+pub(crate) fn settings_of(texts: &[String]) -> Vec<String> {
     let mut settings: Vec<String> = Vec::new();
     for text in texts {
         let mut is_first = true;

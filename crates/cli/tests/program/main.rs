@@ -27,6 +27,7 @@ mod secured;
 mod site;
 mod speeds;
 mod trials;
+mod tune;
 
 use std::fs;
 use std::io::Read;

@@ -11,6 +11,7 @@ pub(crate) mod figures;
 mod glance;
 mod style;
 pub(crate) mod table;
+mod tune;
 pub(crate) mod wrap;
 
 pub use style::{TerminalDetail, TerminalStyle};
@@ -36,6 +37,7 @@ pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     write_caveats(&mut writer, &view.notices);
     match view.scenarios.as_slice() {
         _ if let Some(test) = view.ab => ab::write(&mut writer, test),
+        _ if let Some(search) = view.tune => tune::write(&mut writer, search),
         _ if let Some(summary) = view.checkup => {
             writer.gap();
             checkup::write(&mut writer, summary, view.capacities.first());

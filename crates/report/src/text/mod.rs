@@ -25,6 +25,7 @@ pub(crate) mod published;
 pub(crate) mod series;
 pub(crate) mod setting_names;
 pub(crate) mod trial;
+pub mod tune;
 pub mod verification;
 pub mod warning;
 pub(crate) mod warning_kind;

@@ -16,6 +16,8 @@ pub const EVIDENCE: &str = "evidence.jsonl";
 pub const SEARCH: &str = "search.json";
 /// The A/B test, block by block ([`crate::run::AbRecord`]); only of runs with an A/B test.
 pub const AB: &str = "ab.json";
+/// The search for better settings, measurement by measurement ([`crate::run::TuneRecord`]); only of `kgauge tune`.
+pub const TUNE: &str = "tune.json";
 /// The facts and limits of a checkup ([`crate::run::CheckupRecord`]); only of checkups.
 pub const CHECKUP: &str = "checkup.json";
 /// Folder of the repeats: `<trial>-<repeat>/`.

@@ -10,7 +10,7 @@ use super::ab::moved_leaders;
 use super::ack::acks_value;
 use crate::search::{GoalWindow, LoadClass, ReadingKind, Search, SearchSettings, typical_band};
 use crate::series::wire_hold;
-use crate::statistics::Spread;
+use crate::statistics::{Spread, median};
 use crate::summary::capacity::{
     CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary, CapacityWindow,
     LoadVerdict,
@@ -235,11 +235,6 @@ fn loads(run: &SearchRun, plan: &SearchPlan, search: Option<&Search>) -> Vec<Cap
         })
     });
     loads.collect()
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 fn goal_window(window: &JudgedWindow) -> GoalWindow {

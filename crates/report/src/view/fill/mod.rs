@@ -50,6 +50,7 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
         scenarios: scenarios(run, summary),
         capacities: &summary.capacities,
         ab: summary.ab.as_ref(),
+        tune: summary.tune.as_ref(),
         checkup: summary.checkup.as_ref(),
         partitions: summary
             .partitions_needed
@@ -195,11 +196,12 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
             name: answer.scenario.clone(),
             // The sides of an A/B test have names.
             factor: FactorValues::path_of(&summaries)
-                .filter(|_| summary.ab.is_none())
+                .filter(|_| summary.ab.is_none() && summary.tune.is_none())
                 .map(str::to_owned),
             question: first.map_or_else(String::new, |one| one.question.clone()),
             answer: words::capacity(summary, &answer.scenario)
                 .or_else(|| text::ab::answer_of_scenario(summary))
+                .or_else(|| text::tune::answer_of_scenario(summary))
                 .unwrap_or_else(|| text::answer::sentence(&answer, summary)),
             brief: text::answer::brief(&answer, summary),
             picture: picture::of(&answer, summary),
@@ -212,8 +214,12 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
 }
 
 /// Whether a trial has a separate place in the report. Of the loads of a search, those at its bounds have; its curve
-/// shows the others.
+/// shows the others. Of a search for better settings, those in force and the winner's have.
 fn is_shown(summary: &Summary, trial: u32) -> bool {
+    if let Some(search) = &summary.tune {
+        let winner = search.winner.as_ref();
+        return trial == 0 || winner.is_some_and(|one| one.proof.b.trial == Some(trial));
+    }
     let mut searches = summary.capacities.iter().flat_map(|one| &one.searches);
     let is_hidden = searches.any(|search| {
         let bounds = [search.strict.lower, search.strict.upper];
