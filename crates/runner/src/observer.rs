@@ -181,7 +181,10 @@ pub enum Activity {
     /// Waits until the replicator copies a new topic.
     AwaitingReplicator,
     /// Waits until all brokers are up and all replicas in sync.
-    Recovering,
+    Recovering {
+        /// What it waits for first.
+        missing: String,
+    },
     /// Waits until the page cache has written what the load before left.
     Settling {
         /// Bytes that are still to be written.
@@ -217,7 +220,9 @@ impl fmt::Display for Activity {
                 compact(*records as f64)
             ),
             Self::AwaitingReplicator => f.write_str("waiting for the replicator"),
-            Self::Recovering => f.write_str("waiting for the cluster to recover"),
+            Self::Recovering { missing } => {
+                write!(f, "waiting for the cluster to recover: {missing}")
+            }
             Self::Settling { bytes } => write!(
                 f,
                 "waiting until {} of dirty pages are written",

@@ -23,6 +23,7 @@ mod shares;
 mod steadiness;
 mod transactions;
 mod trial;
+mod unreachable;
 mod verdict;
 mod warnings;
 mod work;
