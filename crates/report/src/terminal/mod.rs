@@ -30,8 +30,9 @@ use wrap::{wrap, wrap_clauses};
 pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     let mut writer = Writer::new(style);
     let is_brief = style.detail == TerminalDetail::Brief;
-    if !is_brief {
-        write_top(&mut writer, view);
+    match is_brief {
+        true => write_count_check(&mut writer, view, |is_good| !is_good),
+        false => write_top(&mut writer, view),
     }
     write_caveats(&mut writer, &view.notices);
     match view.scenarios.as_slice() {
@@ -136,7 +137,13 @@ fn write_top(writer: &mut Writer, view: &ReportView) {
     let mut clauses = vec![view.title.clone(), target];
     clauses.extend_from_slice(&view.run.conditions);
     writer.clauses(Some(Ink::Strong), &clauses);
-    if let Some(check) = &view.count_check {
+    write_count_check(writer, view, |_| true);
+}
+
+/// Whether the brokers have what was acked, if that is to be shown.
+fn write_count_check(writer: &mut Writer, view: &ReportView, is_shown: impl Fn(bool) -> bool) {
+    let check = view.count_check.as_ref();
+    if let Some(check) = check.filter(|check| is_shown(check.is_good)) {
         let ink = match check.is_good {
             true => Ink::Good,
             false => Ink::Bad,
