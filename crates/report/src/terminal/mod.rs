@@ -187,11 +187,9 @@ fn write_answers(writer: &mut Writer, scenarios: &[ScenarioView]) {
         }
     }
     for (reason, scenarios) in doubts {
-        let head = text::answer::inconclusive(reason);
-        writer.sentence(Some(Ink::Strong), &head, "", "  ");
-        for scenario in scenarios {
-            writer.sentence(None, &question(scenario), "- ", "  ");
-        }
+        let names: Vec<&str> = scenarios.iter().map(|one| one.name.as_str()).collect();
+        let words = text::answer::inconclusive(reason, &names);
+        writer.sentence(None, &words, "", "  ");
     }
 }
 
