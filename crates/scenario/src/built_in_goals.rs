@@ -45,7 +45,7 @@ pub(crate) fn mistake_of_search(goal: &str) -> Option<String> {
 
 /// A value of a line of YAML: in quotes if it could be read as anything but a text.
 pub(crate) fn quoted(text: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " .<>=%/-".contains(letter);
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " .<>=%/-?,_".contains(letter);
     let is_word = text.starts_with(|first: char| first.is_ascii_alphabetic());
     match is_word && text.chars().all(is_plain) {
         true => text.to_owned(),

@@ -23,7 +23,7 @@ pub(super) fn warnings(
         .flat_map(|repeat| {
             let silences = broker_silences(run, repeat.key);
             let warnings = silences.into_iter();
-            warnings.map(|silence| outage(repeat.key.repeat, &silence))
+            warnings.map(move |silence| outage(repeat.key.repeat, &silence))
         })
         .collect();
     for repeat in &measured.repeats {

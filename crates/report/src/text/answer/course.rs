@@ -85,12 +85,13 @@ fn trend_clause(names: &AnswerNames, course: &FigureCourse, setting: &str) -> St
                 more_needed,
             },
             ..,
-        ) => format!(
-            "No change found {}: {name} {} ({})",
-            over(),
-            values(),
-            detectable(least, more_needed)
-        ),
+        ) => {
+            let found = match names.is_brief {
+                true => format!("No change found in {name} {}", over()),
+                false => format!("No change found {}: {name} {}", over(), values()),
+            };
+            format!("{found} ({})", detectable(least, more_needed))
+        }
         (FigureFinding::Undecided { cause }, ..) => {
             format!("{}: {name} {} {}", undecided(cause), values(), over())
         }

@@ -75,6 +75,14 @@ pub(crate) fn brief(answer: &ScenarioAnswer, summary: &Summary) -> BriefAnswer {
     BriefAnswer::Sentences(sentences.join(" "))
 }
 
+/// The answer on a page's first screen, where its scenario's section has the whole.
+pub(crate) fn brief_text(answer: &BriefAnswer) -> String {
+    match answer {
+        BriefAnswer::Sentences(sentences) => sentences.clone(),
+        BriefAnswer::Doubt(reason) => format!("Inconclusive: {reason}."),
+    }
+}
+
 /// The scenarios whose questions their figures do not answer for one reason.
 pub(crate) fn inconclusive(reason: &str, scenarios: &[&str]) -> String {
     format!(
@@ -250,7 +258,7 @@ fn doubt_sentence(names: &AnswerNames, doubt: &AnswerDoubt) -> String {
             }
         }
         AnswerDoubtCause::NotSteady if names.is_brief => format!(
-            "Left out: {} of {} (?).",
+            "Left out: {} of {}, not steady.",
             doubt.trials.len(),
             format::counted(names.trials.len() as u64, "trial")
         ),
