@@ -124,6 +124,7 @@ fn undecided(judged: &Judged<'_>, run: &str, base: &str) -> String {
     };
     let ratio = answers::ratio(against).map_or_else(String::new, |ratio| format!(" {ratio}"));
     let why = answers::would_have_shown(against);
+    let why = why.strip_prefix("inconclusive: ").unwrap_or(&why);
     format!("{run} against {base} is inconclusive: {name}{ratio}; {why}.")
 }
 
