@@ -44,7 +44,7 @@ impl Audit {
             ),
         ];
         self.verdict("Latency: not usable as broker latency", lines, &causes)
-            .unwrap_or_else(|| format!("Latency: nothing found against {}.", named(lines)))
+            .unwrap_or_else(|| format!("Latency: nothing wrong found in {}.", named(lines)))
     }
 
     fn throughput(&self, lines: usize) -> String {
@@ -57,7 +57,7 @@ impl Audit {
             (AuditRule::Failures, "records are missing"),
         ];
         self.verdict("Throughput: doubtful", lines, &causes)
-            .unwrap_or_else(|| format!("Throughput: nothing found against {}.", named(lines)))
+            .unwrap_or_else(|| format!("Throughput: nothing wrong found in {}.", named(lines)))
     }
 
     fn spread(&self) -> String {

@@ -63,7 +63,7 @@ fn a_consistent_line_has_no_findings() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
     assert_eq!(
         text(&output.stdout),
-        "Latency: nothing found against 1 line.\nThroughput: nothing found against 1 line.\nSpread: unknown, because \
+        "Latency: nothing wrong found in 1 line.\nThroughput: nothing wrong found in 1 line.\nSpread: unknown, because \
          there are no repeats.\n\n0 contradictions, 0 artefacts, 0 cautions; 1 line read, 1 with percentiles\n"
     );
 }
