@@ -60,7 +60,7 @@ pub(crate) struct BuiltInArgs {
     #[arg(long, value_name = "TIME")]
     duration: Option<String>,
 
-    /// Goal that decides the exit status, such as `writers.latency.p99 <= 20 ms`; may be repeated
+    /// Goal that decides the exit status, such as `p99 <= 20 ms`; may be repeated
     #[arg(long = "goal", value_name = "GOAL")]
     goals: Vec<String>,
 

@@ -189,7 +189,7 @@ fn takes_long(activity: &Activity) -> bool {
         Activity::ChangingCluster
             | Activity::WarmingBegins
             | Activity::AwaitingReplicator
-            | Activity::Recovering
+            | Activity::Recovering { .. }
     )
 }
 
@@ -253,11 +253,7 @@ impl ProgressLine {
     }
 
     fn draw(&self, doing: &str) {
-        let left = self.planned.saturating_sub(self.started.elapsed());
-        let left = match left.is_zero() {
-            true => "nearly done".to_owned(),
-            false => format!("~{}", seconds(left)),
-        };
+        let left = time_left(self.planned, self.started.elapsed());
         let line = self.step.line(doing, &left, columns());
         self.status.0.set_message(line);
     }
@@ -270,6 +266,14 @@ impl ProgressLine {
         let (name, rates) = (name.join(" "), self.hold.words()?);
         // The load of a search is shown with its verdict.
         (!step.repeat.is_empty()).then(|| format!("{name}, {}: {rates}", step.repeat))
+    }
+}
+
+/// `~2 min 10 s`, and when a run takes longer than planned, by how much.
+fn time_left(planned: Duration, elapsed: Duration) -> String {
+    match planned.checked_sub(elapsed) {
+        Some(left) => format!("~{}", seconds(left)),
+        None => format!("{} over the estimate", seconds(elapsed - planned)),
     }
 }
 
@@ -515,6 +519,15 @@ mod tests {
             );
         }
         assert_eq!(StepLabel::default().line("x", "y", 80), "x · y");
+    }
+
+    #[test]
+    fn a_run_that_takes_longer_than_planned_shows_by_how_much() {
+        let left = |elapsed_s| time_left(Duration::from_secs(60), Duration::from_secs(elapsed_s));
+        assert_eq!(left(20), "~40 s");
+        assert_eq!(left(60), "~0 s");
+        assert_eq!(left(61), "1 s over the estimate");
+        assert_eq!(left(150), "1 min 30 s over the estimate");
     }
 
     #[test]

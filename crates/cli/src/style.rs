@@ -22,7 +22,8 @@ pub(crate) struct DetailArgs {
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 
-    /// Print only the result: answers and table, without progress, caveats and paths
+    /// Print only the result: answers, table and important warnings, without progress, other caveats and
+    /// paths
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

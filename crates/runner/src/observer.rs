@@ -195,7 +195,10 @@ pub enum Activity {
         bytes: u64,
     },
     /// Waits until all brokers are up and all replicas in sync.
-    Recovering,
+    Recovering {
+        /// What it waits for first.
+        missing: String,
+    },
     /// Waits until the page cache has written the data of the previous load.
     Settling {
         /// Bytes that are still to be written.
@@ -242,7 +245,9 @@ impl fmt::Display for Activity {
                 partition + 1,
                 decimal_bytes(*bytes as f64)
             ),
-            Self::Recovering => f.write_str("waiting for the cluster to recover"),
+            Self::Recovering { missing } => {
+                write!(f, "waiting for the cluster to recover: {missing}")
+            }
             Self::Settling { bytes } => write!(
                 f,
                 "waiting until {} of dirty pages are written",

@@ -11,7 +11,7 @@ use kgauge_scenario::{Plan, RepeatStep};
 use crate::clusters::TARGET_DATA;
 use crate::error::{OrRunError, RunError};
 use crate::host::TARGET_LOGS;
-use crate::ids::{check_name, fresh_number, name_slug, run_dir, run_id, unix_ms};
+use crate::ids::{check_name, fresh_number, name_slug, remove_unused, run_dir, run_id, unix_ms};
 use crate::request::{FolderChoice, RunRequest};
 
 /// The run folder, before anything is started.
@@ -149,7 +149,9 @@ impl OpenRun {
         };
         match &self.earlier {
             None => {
-                let _ = std::fs::remove_dir_all(self.folder.dir());
+                let dir = self.folder.dir();
+                let _ = std::fs::remove_dir_all(dir);
+                remove_unused(dir);
             }
             Some(EarlierAttempt { head, .. }) => {
                 let ended = head.ended_unix_ms.unwrap_or_else(unix_ms);

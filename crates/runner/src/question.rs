@@ -6,7 +6,7 @@ use std::path::Path;
 use kgauge_results::folder::layout;
 use kgauge_scenario::{
     AbPlan, AuditFacts, BuiltIn, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep,
-    Scenario, Size, Studies, Study, StudyFile, StudyRef, Trial, TunePlan,
+    Scenario, Size, Studies, Study, StudyFile, StudyRef, Trial, TunePlan, nearest,
 };
 
 use crate::driver_choice;
@@ -166,12 +166,7 @@ impl Question {
 fn of_study(mut study: Study, changes: &ScenarioChanges) -> Result<Question, RunError> {
     let is_known = |name: &String| study.scenarios.iter().any(|one| one.name() == name);
     if let Some(unknown) = changes.only.iter().find(|name| !is_known(name)) {
-        let known: Vec<&str> = study.scenarios.iter().map(Scenario::name).collect();
-        return Err(RunError::input(format!(
-            "study {} has no scenario `{unknown}`; it has {}",
-            study.name,
-            known.join(", ")
-        )));
+        return Err(RunError::input(no_such_scenario(&study, unknown)));
     }
     if !changes.only.is_empty() {
         let is_chosen = |one: &Scenario| changes.only.iter().any(|name| name == one.name());
@@ -184,6 +179,19 @@ fn of_study(mut study: Study, changes: &ScenarioChanges) -> Result<Question, Run
     question.study = Some(reference);
     published::audit(&mut question.trials, &study.audit)?;
     Ok(question)
+}
+
+fn no_such_scenario(study: &Study, unknown: &str) -> String {
+    let known = study.scenarios.iter().map(Scenario::name);
+    let mut words = format!("study {} has no scenario `{unknown}`", study.name);
+    match nearest(unknown, known.clone()) {
+        Some(near) => words.push_str(&format!("\n  did you mean `{near}`?")),
+        None => {
+            words.push_str("; it has");
+            known.for_each(|name| words.push_str(&format!("\n  {name}")));
+        }
+    }
+    words
 }
 
 fn of_file(what: &str, path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {

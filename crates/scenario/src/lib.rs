@@ -21,6 +21,7 @@ mod ab;
 mod ab_planning;
 mod answer;
 mod built_in;
+mod built_in_goals;
 mod check;
 mod cluster_needs;
 mod curve;

@@ -9,8 +9,8 @@ use kgauge_results::RunRead;
 use kgauge_results::run::AbRecord;
 use kgauge_runner::{
     AbRequest, AbTest, FinishedRun, FolderChoice, Observer, Question, RepeatEnd, RunError,
-    RunEvent, RunRequest, RunTarget, StopRequests, fresh_number, one_side, run as run_one,
-    write_results,
+    RunEvent, RunRequest, RunTarget, StopRequests, fresh_number, one_side, remove_unused,
+    run as run_one, write_results,
 };
 use kgauge_scenario::{AbPlan, AbSide};
 
@@ -58,8 +58,7 @@ pub(super) fn start(
         });
     }
     let ended = run_both(arguments, &jobs, seed, (AbRecord::default(), 0));
-    // It stays unless no run began.
-    let _ = std::fs::remove_dir(&parent);
+    remove_unused(&parent);
     ended
 }
 

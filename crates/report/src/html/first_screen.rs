@@ -232,7 +232,7 @@ fn write_questions(page: &mut Markup, view: &ReportView, scenarios: &[ScenarioVi
                 };
                 let href = format!("#{}", scenario_id(index));
                 page.leaf("a", &[("href", &href)], question);
-                page.prose("p", &[], &scenario.answer);
+                page.prose("p", &[], &text::answer::brief_text(&scenario.brief));
                 let bar = main_bar(scenario).filter(|(found, _)| Some(*found) == unit);
                 if let (Some(scale), Some((unit, bar))) = (&scale, bar) {
                     bars::write_row(page, scale, unit, "", bar);

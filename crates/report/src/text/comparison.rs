@@ -165,6 +165,17 @@ pub(crate) fn clause(against: &Against) -> String {
     }
 }
 
+/// The same behind a verdict: `one repeat has no spread to compare`.
+pub(crate) fn without_verdict(against: &Against) -> String {
+    match against.word {
+        DifferenceVerdict::Undecided => match against.reason {
+            AgainstReason::Statistics { comparisons } => decided(against, comparisons),
+            ref reason => cause(reason),
+        },
+        _ => clause(against),
+    }
+}
+
 /// Why statistics did not decide: `Inconclusive: one repeat has no spread to compare`.
 pub(crate) fn unmeasured(reason: &AgainstReason) -> String {
     match lead(reason) {

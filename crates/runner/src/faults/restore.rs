@@ -17,6 +17,9 @@ use crate::session::Session;
 /// fetches what it missed.
 const WHOLE_MAX: Duration = Duration::from_secs(120);
 
+/// A cluster that recovers faster is not worth a line.
+const QUIET_MAX: Duration = Duration::from_secs(1);
+
 /// The pause between two checks of the cluster.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -48,8 +51,13 @@ pub(crate) fn restore(
     if session.stopping.is_wanted() || session.death().is_some() {
         return Ok(());
     }
-    session.report(&Activity::Recovering);
     let start = Instant::now();
+    // Starting a broker again takes seconds; most clusters are whole at once.
+    let mut is_reported = false;
+    if let Some(missing) = missing_nodes(session)? {
+        session.report(&Activity::Recovering { missing });
+        is_reported = true;
+    }
     let healed = session.target.instruct(&Instruction::Restore);
     healed.map_err(|words| not_whole(start, &words))?;
     loop {
@@ -63,6 +71,10 @@ pub(crate) fn restore(
         }
         if start.elapsed() >= WHOLE_MAX {
             return Err(not_whole(start, &missing));
+        }
+        if !is_reported && start.elapsed() >= QUIET_MAX {
+            session.report(&Activity::Recovering { missing });
+            is_reported = true;
         }
         std::thread::sleep(LOOK);
     }

@@ -25,7 +25,7 @@ key_map! {
     /// The contents of a scenario after its overrides have been applied.
     #[derive(Clone, Debug)]
     pub(crate) struct WrittenScenario, RootKeys, "Scenario",
-    refuses [refuse(&["hosts", "include", "topics", "servers"], "not supported yet")]
+    refuses [refuse(&["hosts", "include", "servers"], "not supported yet")]
     {
         /// Version of this file format. Required, so that no later format can be misread.
         let _version: () = "kgauge" [required], version();

@@ -26,6 +26,7 @@ mod transactions;
 mod trial;
 mod tune;
 mod tune_elsewhere;
+mod unreachable;
 mod verdict;
 mod warnings;
 mod work;

@@ -8,7 +8,7 @@ use kgauge_results::run::TargetKind;
 use kgauge_results::{Quantile, TimeKind};
 
 use super::course::goal_status;
-use super::words::{AnswerNames, LETTERS_MAX, opening};
+use super::words::{AnswerNames, opening};
 use crate::format;
 use crate::text::{flow, generator, published};
 
@@ -197,7 +197,7 @@ fn list(names: &AnswerNames, answer: &ScenarioAnswer, trials: &[&TrialSummary]) 
         format!("{doubt}{}.", items.join("; "))
     };
     let long = text(true);
-    match long.chars().count() <= LETTERS_MAX {
+    match long.chars().count() <= names.letters_max {
         true => long,
         false => text(false),
     }
