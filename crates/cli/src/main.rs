@@ -28,6 +28,8 @@ mod progress;
 mod report;
 mod run;
 mod runs;
+mod size;
+mod size_args;
 mod studies;
 mod style;
 mod tools;
@@ -76,6 +78,7 @@ fn command(command: &Command) -> anyhow::Result<ExitStatus> {
         Command::Ab(arguments) => ab::ab(arguments),
         Command::Capacity(arguments) => capacity::capacity(arguments),
         Command::Checkup(arguments) => checkup::checkup(arguments),
+        Command::Size(arguments) => size::size(arguments),
         Command::Studies(studies) => studies::list(studies),
         Command::Cluster(cluster) => cluster::cluster(cluster),
         Command::Compare(arguments) => compare::folders(arguments),

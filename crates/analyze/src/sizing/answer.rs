@@ -122,8 +122,6 @@ impl Extrapolation {
 pub enum SizingRespect {
     /// Bytes of a record.
     RecordBytes,
-    /// Bytes that one core of a broker takes in, in bytes per second.
-    BytesPerCore,
 }
 
 /// A trial that would have to be made.
@@ -146,8 +144,6 @@ pub enum MissingTrial {
         /// The size.
         bytes: f64,
     },
-    /// At a higher rate.
-    HigherRate,
     /// At a rate that is planned, for latencies.
     ScheduledRate,
 }

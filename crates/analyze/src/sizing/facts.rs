@@ -6,8 +6,8 @@ use serde::Serialize;
 use crate::Summary;
 use crate::statistics::Steadiness;
 use crate::summary::{Bottleneck, FlowKind, FlowSummary, GeneratorState, TrialSummary};
-use kgauge_results::{Quantile, TimeKind};
 use kgauge_results::folder::RunRead;
+use kgauge_results::{Quantile, TimeKind};
 use kgauge_scenario::Plan;
 
 /// One trial, as sizing sees it. Rates are per second, of the whole cluster, over the hold stage.

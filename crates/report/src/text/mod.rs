@@ -23,6 +23,7 @@ pub mod partitions;
 pub(crate) mod published;
 pub(crate) mod series;
 pub(crate) mod setting_names;
+pub mod size;
 pub(crate) mod trial;
 pub mod warning;
 pub(crate) mod warning_kind;
