@@ -50,9 +50,11 @@ a mistake, with the same messages as `kgauge run`.";
 
 pub(crate) const SIZE: &str = "\
 Examples:
+  kgauge size --measure --target kafka:4.3.1,brokers=3 --rate 50MB/s \\
+      --record 1kB --peak 3x --fan-out 3
   kgauge size --from kgauge-runs/RUN --rate 50MB/s --record 1kB --peak 3x
   kgauge size --from RUN1 RUN2 --rate 20MB/s --record 400kB --fan-out 2 \\
-      --retention 3d --lose 1 --prices machines.csv --out size.html
+      --retention 3d --lose 1 --prices machines.csv --page size.html
 
 Fits the CPU time of requests, batches and bytes to the trials of the runs, and counts the machines that hold the peak \
 when the given number of brokers is down. The runs must vary batch and record sizes, be of one release and one kind of \

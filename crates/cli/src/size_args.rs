@@ -4,16 +4,33 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::conduct_args::ConductArgs;
 use crate::help;
-use crate::style::DetailArgs;
 
 /// Find how many machines a load needs, from measured runs
 #[derive(Debug, Args)]
 #[command(after_help = help::SIZE)]
 pub(crate) struct SizeArgs {
     /// Run folders that show what load costs
-    #[arg(long, value_name = "RUN", required = true, num_args = 1..)]
+    #[arg(long, value_name = "RUN", required_unless_present = "measure", num_args = 1..)]
     pub(crate) from: Vec<PathBuf>,
+
+    /// Make the trials first, in about fifteen minutes at full speed, on the target
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) measure: bool,
+
+    /// Cluster to measure, as in `kgauge run` [default: the environment variable KGAUGE_TARGET, or else
+    /// embedded]
+    #[arg(long = "target", value_name = "TARGET", requires = "measure")]
+    pub(crate) target: Option<String>,
+
+    /// Measure shorter, for a first look
+    #[arg(long, requires = "measure")]
+    pub(crate) quick: bool,
+
+    /// Override a value of the measured scenario, as in `kgauge run`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE", requires = "measure")]
+    pub(crate) set: Vec<String>,
 
     /// Average rate of all producers, such as 50MB/s, before compression
     #[arg(long, value_name = "RATE", value_parser = byte_rate)]
@@ -69,14 +86,10 @@ pub(crate) struct SizeArgs {
 
     /// Write a page (HTML) to this file
     #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-
-    /// Print the answer as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) page: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) detail: DetailArgs,
+    pub(crate) conduct: ConductArgs,
 }
 
 const BYTES: &[(&str, f64)] = &[

@@ -24,6 +24,7 @@ mod printing;
 mod runs;
 mod secured;
 mod site;
+mod sizing;
 mod speeds;
 mod trials;
 
