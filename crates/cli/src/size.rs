@@ -102,7 +102,7 @@ fn prices(file: &Path) -> anyhow::Result<Vec<MachineType>> {
         );
         let text = std::fs::read_to_string(file)
             .with_context(|| format!("cannot read {}", file.display()))?;
-        MachineType::table(&text).with_context(|| format!("{} cannot be used", file.display()))
+        MachineType::table(&text).map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))
     };
     read().or_bad_input()
 }

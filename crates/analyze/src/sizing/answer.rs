@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::cost::TermCost;
 use super::demand::{ClientHabits, PeakLoad};
-use super::facts::{Release, SizingMachine, UnusableTrial};
+use super::facts::{MeasuredRelease, SizingMachine, UnusableTrial};
 use super::machine::MachineType;
 use super::need::SizingNeed;
 use super::resources::{ResourceNeed, SizingResource};
@@ -45,7 +45,7 @@ pub struct SizingBasis {
     /// The runs' ids.
     pub runs: Vec<String>,
     /// The software.
-    pub release: Release,
+    pub release: MeasuredRelease,
     /// The machine.
     pub machine: SizingMachine,
     /// Trials that say nothing, and why.

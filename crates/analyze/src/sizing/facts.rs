@@ -18,7 +18,7 @@ pub struct TrialFacts {
     /// Scenario and trial.
     pub name: String,
     /// Which software it ran on, such as `Apache Kafka 4.3.1`.
-    pub release: Release,
+    pub release: MeasuredRelease,
     /// The machine's processor and their number.
     pub machine: SizingMachine,
     /// Brokers.
@@ -61,7 +61,7 @@ pub struct TrialFacts {
 
 /// The software under test.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Release {
+pub struct MeasuredRelease {
     /// True for kgauge's embedded cluster.
     pub is_embedded: bool,
     /// The release; absent if unknown.
@@ -105,7 +105,7 @@ pub fn trial_facts(run: &RunRead, summary: &Summary) -> Vec<TrialFacts> {
         processors: machine.and_then(|machine| machine.cpu_count),
         memory_bytes: machine.and_then(|machine| machine.memory_bytes),
     };
-    let release = Release {
+    let release = MeasuredRelease {
         is_embedded: summary.target.kind == Some(kgauge_scenario::TargetKind::Embedded),
         version: summary.target.version.clone(),
     };

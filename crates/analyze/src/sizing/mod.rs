@@ -22,7 +22,7 @@ pub use answer::{
 };
 pub use cost::{CostTerm, TRIALS_MIN, TermCost};
 pub use demand::{ClientHabits, PeakLoad};
-pub use facts::{Release, SizingMachine, TrialFacts, UnusableTrial, trial_facts};
+pub use facts::{MeasuredRelease, SizingMachine, TrialFacts, UnusableTrial, trial_facts};
 pub use machine::{MachineTableError, MachineType};
 pub use need::SizingNeed;
 pub use resources::{
@@ -46,7 +46,7 @@ const SEGMENT_BYTES: f64 = 1_073_741_824.0;
 #[derive(Clone, Debug, PartialEq)]
 pub enum SizeError {
     /// Trials ran on different releases.
-    Releases(Vec<Release>),
+    Releases(Vec<MeasuredRelease>),
     /// Trials ran on different machines.
     Machines(Vec<SizingMachine>),
     /// Trials are missing.
@@ -126,12 +126,12 @@ fn basis(trials: &[TrialFacts], usable: &[&TrialFacts]) -> Result<SizingBasis, S
     let mut basis = SizingBasis {
         trials: u32::try_from(usable.len()).unwrap_or(u32::MAX),
         runs: Vec::new(),
-        release: Release::default(),
+        release: MeasuredRelease::default(),
         machine: SizingMachine::default(),
         unusable: Vec::new(),
         generator_limited: 0,
     };
-    let mut releases: Vec<Release> = Vec::new();
+    let mut releases: Vec<MeasuredRelease> = Vec::new();
     let mut machines: Vec<SizingMachine> = Vec::new();
     for facts in usable {
         push_new(&mut releases, &facts.release);

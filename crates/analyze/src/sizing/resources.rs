@@ -221,8 +221,8 @@ impl Sizing<'_> {
         shared * self.skew / brokers + self.costs.cores(&OWN_WORK)
     }
 
-    /// A broker comes back after the outage: it receives its part of the peak and, within the time to catch up, all that
-    /// it missed at the average rate.
+    /// A broker comes back after the outage: it receives its part of the peak and, within the time to catch up, all
+    /// that it missed at the average rate.
     fn catch_up(&self, limit: f64) -> ResourceNeed {
         let average = self.load.written_bytes_per_s() / self.need.peak;
         let missed = average * self.need.outage_s / self.need.catch_up_s;

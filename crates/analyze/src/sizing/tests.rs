@@ -127,17 +127,17 @@ fn a_size_worked_out_on_paper() {
 #[test]
 fn rules_of_thumb_are_worked_out_too() {
     let answer = size(&need(), &trials(), &[machine(4.0)]).expect("an answer");
-    let said = |rule| {
+    let of_rule = |rule| {
         let mut rules = answer.choices[0].rules.iter();
         rules
             .find(|answer| answer.rule == rule)
             .and_then(|answer| answer.brokers)
     };
     // 143.05 MiB/s / 5 = 28.6 and 429.2 MiB/s / 15 = 28.6 processors: 8 machines of 4.
-    assert_eq!(said(SizingRule::CoreRates), Some(8));
+    assert_eq!(of_rule(SizingRule::CoreRates), Some(8));
     // 150 MB/s × (3 + 2) / 1,250 MB/s, and 450 MB/s / 500 MB/s: 1.
-    assert_eq!(said(SizingRule::Throughput), Some(1));
-    assert_eq!(said(SizingRule::BytesWithoutReplicas), Some(1));
+    assert_eq!(of_rule(SizingRule::Throughput), Some(1));
+    assert_eq!(of_rule(SizingRule::BytesWithoutReplicas), Some(1));
 }
 
 #[test]

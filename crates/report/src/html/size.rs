@@ -62,7 +62,7 @@ fn write_main(page: &mut Markup, answer: &SizeAnswer) {
     });
 }
 
-fn write_size_table(page: &mut Markup, id: &str, table: &words::SizeTable) {
+fn write_size_table(page: &mut Markup, id: &str, table: &words::SizingTable) {
     write_section(page, id, "", table.title, |page| {
         page.element("div", &[("class", "side-by-side")], |page| {
             page.element("table", &[("class", "figures")], |page| {

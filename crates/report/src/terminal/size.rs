@@ -33,7 +33,7 @@ pub(crate) fn text(answer: &SizeAnswer, style: TerminalStyle) -> String {
     writer.text()
 }
 
-fn write_size_table(writer: &mut Writer, table: &words::SizeTable) {
+fn write_size_table(writer: &mut Writer, table: &words::SizingTable) {
     writer.gap();
     let column = |(index, head): (usize, &&'static str)| match index {
         0 => Column::new(*head, Alignment::Left, 0),

@@ -9,7 +9,7 @@ use kgauge_analyze::sizing::{
 use crate::format;
 
 /// A table of texts; the first column holds names.
-pub(crate) struct SizeTable {
+pub(crate) struct SizingTable {
     pub(crate) title: &'static str,
     pub(crate) heads: Vec<&'static str>,
     pub(crate) rows: Vec<Vec<String>>,
@@ -70,7 +70,11 @@ pub(crate) fn need(need: &SizingNeed) -> String {
         format::decimal_bytes(need.record_bytes),
         format::decimal_bytes(need.peak_bytes_per_s()),
     )];
-    parts.push(format!("read {} times", format::short(need.fan_out)));
+    parts.push(match need.fan_out {
+        0.0 => "never read".to_owned(),
+        1.0 => "read once".to_owned(),
+        times => format!("read {times} times"),
+    });
     parts.push(format!("kept for {}", days(need.retention_s)));
     parts.push(format::plural(
         u64::from(need.replication),
@@ -95,19 +99,19 @@ pub(crate) fn need(need: &SizingNeed) -> String {
 
 fn days(seconds: f64) -> String {
     match seconds / 86_400.0 {
-        days if days >= 2.0 => format!("{} days", format::short(days)),
-        days => format!("{} h", format::short(days * 24.0)),
+        days if days >= 2.0 => format!("{days} days"),
+        days => format!("{} h", days * 24.0),
     }
 }
 
 /// A row for each machine type.
-pub(crate) fn choices(answer: &SizeAnswer) -> SizeTable {
+pub(crate) fn choices(answer: &SizeAnswer) -> SizingTable {
     let row = |choice: &MachineChoice| {
         let range = match choice.brokers_low == choice.brokers_high {
             true => choice.brokers.to_string(),
             false => format!("{} to {}", choice.brokers_low, choice.brokers_high),
         };
-        let said = |rule: SizingRule| {
+        let of_rule = |rule: SizingRule| {
             let answer = choice.rules.iter().find(|answer| answer.rule == rule);
             let brokers = answer.and_then(|answer| answer.brokers);
             brokers.map_or_else(|| format::NOTHING.to_owned(), |brokers| brokers.to_string())
@@ -121,11 +125,11 @@ pub(crate) fn choices(answer: &SizeAnswer) -> SizeTable {
             choice
                 .price_per_month
                 .map_or_else(|| format::NOTHING.to_owned(), format::thousands),
-            said(SizingRule::CoreRates),
-            said(SizingRule::Throughput),
+            of_rule(SizingRule::CoreRates),
+            of_rule(SizingRule::Throughput),
         ]
     };
-    SizeTable {
+    SizingTable {
         title: "Machine types",
         heads: vec![
             "type",
@@ -142,7 +146,7 @@ pub(crate) fn choices(answer: &SizeAnswer) -> SizeTable {
 }
 
 /// What each resource of the first machine type asks for.
-pub(crate) fn resources(choice: &MachineChoice) -> SizeTable {
+pub(crate) fn resources(choice: &MachineChoice) -> SizingTable {
     let row = |need: &ResourceNeed| {
         let range = need.interval.map_or_else(String::new, |interval| {
             format!("{} to {}", interval.low, interval.high)
@@ -157,7 +161,7 @@ pub(crate) fn resources(choice: &MachineChoice) -> SizeTable {
             used,
         ]
     };
-    SizeTable {
+    SizingTable {
         title: "Resources of the first",
         heads: vec!["resource", "brokers", "90 %", "used at the peak"],
         rows: choice.resources.iter().map(row).collect(),
@@ -165,7 +169,7 @@ pub(crate) fn resources(choice: &MachineChoice) -> SizeTable {
 }
 
 /// What each kind of work costs.
-pub(crate) fn costs(answer: &SizeAnswer) -> SizeTable {
+pub(crate) fn costs(answer: &SizeAnswer) -> SizingTable {
     let row = |cost: &kgauge_analyze::sizing::TermCost| {
         let (name, units) = term(cost.term);
         let time = |ns: f64| format::nanoseconds(ns * units);
@@ -176,7 +180,7 @@ pub(crate) fn costs(answer: &SizeAnswer) -> SizeTable {
         );
         vec![name.to_owned(), time(cost.cpu_ns), range]
     };
-    SizeTable {
+    SizingTable {
         title: "CPU time that the runs' brokers needed",
         heads: vec!["work", "CPU", "90 %"],
         rows: answer.costs.iter().map(row).collect(),
@@ -387,7 +391,7 @@ fn missing_trial(trial: &MissingTrial) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kgauge_analyze::sizing::{MachineType, Release, TrialFacts, size};
+    use kgauge_analyze::sizing::{MachineType, MeasuredRelease, TrialFacts, size};
 
     use super::*;
     use crate::{TerminalStyle, render_size_html, render_size_terminal};
@@ -408,7 +412,7 @@ mod tests {
             out_bytes: in_bytes,
             fetch_requests: 100.0,
             cpu_cores: Some(1e-9 * in_bytes + 10e-6 * batches),
-            release: Release {
+            release: MeasuredRelease {
                 is_embedded: true,
                 version: None,
             },
@@ -445,9 +449,15 @@ mod tests {
             text.starts_with("10.0 MB/s of 1.90 kB records on average, 20.0 MB/s at the peak"),
             "{text}"
         );
-        assert!(text.contains("3 brokers of type m7g.large"), "{text}");
-        assert!(text.contains("this sizes that cluster, not"), "{text}");
-        assert!(text.contains("a factor of 1.90)"), "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in [
+            "3 brokers of type m7g.large",
+            "Replicas and losses alone need that many",
+            "this sizes that cluster, not Apache Kafka",
+            "(nearest: 1.00 kB, a factor of 1.90)",
+        ] {
+            assert!(words.contains(part), "{part}: {text}");
+        }
         assert!(
             text.lines().all(|line| line.chars().count() <= 80),
             "{text}"
