@@ -16,6 +16,7 @@ pub mod live;
 pub mod search;
 pub mod sequential;
 pub mod series;
+pub mod sizing;
 pub mod statistics;
 pub mod summary;
 pub mod tuning;

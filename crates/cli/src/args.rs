@@ -15,6 +15,7 @@ use crate::checkup_args::CheckupArgs;
 use crate::compare_with::With;
 use crate::conduct_args::ConductArgs;
 use crate::help;
+use crate::size_args::SizeArgs;
 use crate::style::DetailArgs;
 use crate::tune::TuneArgs;
 use crate::value_parsers::{age, allowed, metric, percent};
@@ -57,6 +58,8 @@ pub(crate) enum Command {
     Tune(Box<TuneArgs>),
     /// Check a cluster: facts, capacity, latency, and the three findings that matter most
     Checkup(Box<CheckupArgs>),
+    /// Find how many machines a load needs, from measured runs
+    Size(Box<SizeArgs>),
     /// List the built-in studies and the question that each answers
     Studies(StudiesArgs),
     /// Start and stop test clusters: embedded, or any release of Apache Kafka

@@ -15,6 +15,7 @@ Examples:
   kgauge capacity --goal 'p99 <= 20 ms'          # highest rate with that p99
   kgauge ab --a linger.ms=0 --b linger.ms=5      # which is better?
   kgauge checkup --target host:9092              # what to improve in it
+  kgauge size --from RUN --rate 50MB/s --record 1kB  # how many machines?
   kgauge report kgauge-runs/RUN                  # report an earlier run
   kgauge truth                                   # test kgauge itself
   kgauge audit run.log                           # check another tool's results
@@ -88,6 +89,20 @@ Examples:
 
 Shows trials, repeats, time and bytes written. kgauge starts and contacts no cluster. The exit status is 2 if a file has \
 a mistake, with the same messages as `kgauge run`.";
+
+pub(crate) const SIZE: &str = "\
+Examples:
+  kgauge size --measure --target kafka:4.3.1,brokers=3 --rate 50MB/s \\
+      --record 1kB --peak 3x --fan-out 3
+  kgauge size --from kgauge-runs/RUN --rate 50MB/s --record 1kB --peak 3x
+  kgauge size --from RUN1 RUN2 --rate 20MB/s --record 400kB --fan-out 2 \\
+      --retention 3d --lose 1 --prices machines.csv --page size.html
+
+Fits the CPU time of requests, batches and bytes to the trials of the runs, and counts the machines that hold the peak \
+when the given number of brokers is down. The runs must vary batch and record sizes, be of one release and one kind of \
+machine, and have replicas and consumers if those are needed; otherwise kgauge lists the missing trials. The first line \
+of a table of machine types is: name,vcpus,memory_gib,network_gbit_per_s,disk_mb_per_s,price_per_hour,\
+disk_price_per_gb_month";
 
 pub(crate) const RUNS: &str = "\
 Examples:

@@ -30,6 +30,8 @@ mod progress;
 mod report;
 mod run;
 mod runs;
+mod size;
+mod size_args;
 mod studies;
 mod style;
 mod tools;
@@ -81,6 +83,7 @@ fn command(command: &Command) -> anyhow::Result<ExitStatus> {
         Command::Capacity(arguments) => capacity::capacity(arguments),
         Command::Tune(arguments) => tune::tune(arguments),
         Command::Checkup(arguments) => checkup::checkup(arguments),
+        Command::Size(arguments) => size::size(arguments),
         Command::Studies(studies) => studies::list(studies),
         Command::Cluster(cluster) => cluster::cluster(cluster),
         Command::Compare(arguments) => compare::folders(arguments),

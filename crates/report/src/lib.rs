@@ -32,6 +32,7 @@ mod view;
 use std::path::Path;
 
 use kgauge_analyze::compare::Gate;
+use kgauge_analyze::sizing::SizeAnswer;
 use kgauge_analyze::summary::RunHeadline;
 use kgauge_analyze::{Comparison, Summary};
 use kgauge_results::RunRead;
@@ -106,6 +107,16 @@ pub fn render_comparison_markdown(comparison: &Comparison) -> String {
 /// A pure function of the runs' content, not of their paths.
 pub fn render_comparison_html(comparison: &Comparison) -> String {
     html::compare::page(&compare::view(comparison))
+}
+
+/// The size of a cluster as text for a terminal, ending with a line break.
+pub fn render_size_terminal(answer: &SizeAnswer, style: TerminalStyle) -> String {
+    terminal::size::text(answer, style)
+}
+
+/// The size of a cluster as one HTML page that needs no network and has no script.
+pub fn render_size_html(answer: &SizeAnswer) -> String {
+    html::size::page(answer)
 }
 
 /// The runs below a folder as text for a terminal, ending with a line break.

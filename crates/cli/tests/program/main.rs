@@ -25,6 +25,7 @@ mod printing;
 mod runs;
 mod secured;
 mod site;
+mod sizing;
 mod speeds;
 mod trials;
 mod tune;

@@ -20,6 +20,7 @@ mod ratio;
 mod ratios;
 mod section;
 mod setup;
+pub(crate) mod size;
 mod top;
 mod trial;
 mod tune;

@@ -9,6 +9,7 @@ mod drivers;
 mod evidence;
 pub(crate) mod figures;
 mod glance;
+pub(crate) mod size;
 mod style;
 pub(crate) mod table;
 mod tune;

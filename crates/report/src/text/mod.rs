@@ -24,6 +24,7 @@ pub mod partitions;
 pub(crate) mod published;
 pub(crate) mod series;
 pub(crate) mod setting_names;
+pub mod size;
 pub(crate) mod trial;
 pub mod tune;
 pub mod verification;
