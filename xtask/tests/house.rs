@@ -21,6 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("client", &["wire"]),
     ("broker", &["faults", "wire"]),
     ("results", &["scenario"]),
+    ("kubernetes", &["client", "wire"]),
     ("load", &["client", "wire", "scenario", "results"]),
     ("observe", &["client", "results"]),
     ("simulation", &["broker", "wire"]),
@@ -31,8 +32,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "runner",
         &[
-            "analyze", "audit", "client", "load", "observe", "report", "results", "scenario",
-            "target", "wire",
+            "analyze",
+            "audit",
+            "client",
+            "kubernetes",
+            "load",
+            "observe",
+            "report",
+            "results",
+            "scenario",
+            "target",
+            "wire",
         ],
     ),
     (

@@ -86,8 +86,9 @@ pub(crate) struct RunArgs {
     /// Cluster to test; repeat to test several in turn and compare them [default: the environment
     /// variable KGAUGE_TARGET, or else embedded].
     /// `embedded[:NODES][,security=KIND][,KEY=VALUE]`,
-    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`, `HOST:PORT[,HOST:PORT]`, or a Kafka
-    /// client.properties file with `bootstrap.servers`
+    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`, `HOST:PORT[,HOST:PORT]`, a Kafka
+    /// client.properties file with `bootstrap.servers`, or
+    /// `strimzi:NAMESPACE/CLUSTER[,listener=NAME][,user=NAME]` through kubectl
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 
@@ -247,7 +248,7 @@ pub(crate) enum SchemaKind {
 #[derive(Debug, Args)]
 #[command(after_help = help::HELP)]
 pub(crate) struct HelpArgs {
-    /// `scenario`, `marks`, `targets`, `exit-codes`, or a command
+    /// `scenario`, `marks`, `targets`, `kubernetes`, `exit-codes`, or a command
     #[arg(value_name = "TOPIC|COMMAND")]
     pub(crate) words: Vec<String>,
 }

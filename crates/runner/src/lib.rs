@@ -79,6 +79,7 @@ mod speeds;
 mod start;
 mod steps;
 mod stop;
+mod target_text;
 mod time_estimate;
 mod transactions;
 mod trial;

@@ -25,6 +25,7 @@ mod runs;
 mod secured;
 mod site;
 mod speeds;
+mod strimzi;
 mod trials;
 
 use std::fs;
