@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
 
@@ -43,8 +44,8 @@ impl Kubectl {
     /// # Errors
     /// Its error as a typed one, or that it did not end in time.
     pub fn run(&self, arguments: &[&str], input: Option<Vec<u8>>) -> Result<Vec<u8>, KubectlError> {
-        let mut command = Command::new(&self.program);
-        command.arg("--request-timeout=20s").args(arguments);
+        let mut command = self.command(&["--request-timeout=20s"]);
+        command.args(arguments);
         let limits = ChildLimits {
             duration: DURATION_MAX,
             bytes: OUTPUT_BYTES_MAX,
@@ -73,6 +74,21 @@ impl Kubectl {
                 &String::from_utf8_lossy(&output.stderr),
             )),
         }
+    }
+
+    /// The same program, whose commands another flag ends.
+    pub(crate) fn uninterrupted(&self, interrupt: Interrupt) -> Kubectl {
+        Kubectl {
+            program: self.program.clone(),
+            interrupt,
+        }
+    }
+
+    /// A command that the caller starts. Ctrl-C in a terminal does not reach it: kgauge decides when it ends.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.process_group(0).args(arguments);
+        command
     }
 
     /// Runs a command that prints JSON.

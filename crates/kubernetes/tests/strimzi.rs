@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const CA: &str = include_str!("../../client/tests/stores/ca.pem");
 const CERTIFICATE: &str = include_str!("../../client/tests/stores/client.pem");
-const KEY: &str = include_str!("../../client/tests/stores/client-key.pem");
+const KEY: &str = include_str!("../../client/tests/stores/client-plain.pem");
 
 const GET_KAFKA: &str = "get kafkas.kafka.strimzi.io my-cluster -n kafka -o json";
 const GET_USER: &str = "get secret kgauge -n kafka -o json";
@@ -262,8 +262,12 @@ fn each_thing_that_is_missing_is_named_with_a_fix() {
         error.contains("user jane may not get kafkas.kafka.strimzi.io in namespace kafka"),
         "{error}"
     );
-    fs::remove_file(fake.file(&format!("{GET_KAFKA}.error"))).unwrap();
+}
 
+#[test]
+fn a_cluster_that_is_not_ready_or_a_listener_that_does_not_fit_is_refused() {
+    let fake = FakeKubectl::new();
+    let target = "strimzi:kafka/my-cluster";
     let listeners = json!([
         listener("tls", true, Some("tls")),
         listener("sso", true, Some("oauth"))
@@ -295,7 +299,7 @@ fn each_thing_that_is_missing_is_named_with_a_fix() {
     );
     let error = fake.error("strimzi:kafka/my-cluster,listener=tls,user=kgauge");
     assert!(
-        error.contains("namespace kafka has no Secret kgauge"),
+        error.contains("namespace kafka has no Secret kgauge of a KafkaUser"),
         "{error}"
     );
     let error = fake.error("strimzi:kafka/my-cluster,listener=sso,user=kgauge");

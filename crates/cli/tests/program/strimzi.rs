@@ -34,7 +34,8 @@ impl FakeKubernetes {
     }
 
     fn object(&self, kind: &str, name: &str, object: &Value) {
-        self.site.write(&format!("bin/get-{kind}-{name}.json"), &object.to_string());
+        self.site
+            .write(&format!("bin/get-{kind}-{name}.json"), &object.to_string());
     }
 
     fn kafka(&self, servers: &str, tls: bool, authentication: &str) {
@@ -50,13 +51,27 @@ impl FakeKubernetes {
     }
 
     fn secret(&self, name: &str, entries: &[(&str, &str)]) {
-        let data = entries.iter().map(|(key, value)| ((*key).to_owned(), json!(STANDARD.encode(value))));
-        self.object("secret", name, &json!({"data": serde_json::Map::from_iter(data)}));
+        let data = entries
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), json!(STANDARD.encode(value))));
+        self.object(
+            "secret",
+            name,
+            &json!({"data": serde_json::Map::from_iter(data)}),
+        );
     }
 
     fn run(&self, target: &str) -> Output {
         let path = std::env::var("PATH").unwrap_or_default();
-        let call = ["run", "counted.yaml", "--out", "out", "--yes", "--target", target];
+        let call = [
+            "run",
+            "counted.yaml",
+            "--out",
+            "out",
+            "--yes",
+            "--target",
+            target,
+        ];
         let mut command = self.site.command(&call);
         let bin = self.site.path("bin");
         command.env("PATH", format!("{}:{path}", bin.display()));
@@ -75,7 +90,8 @@ fn value(properties: &str, key: &str) -> String {
 fn a_run_logs_in_with_the_secrets_of_a_strimzi_user_and_shows_none() {
     for (security, authentication) in [("mtls", "tls"), ("scram-sha-512+tls", "scram-sha-512")] {
         let fake = FakeKubernetes::new();
-        let mut cluster = ServingCluster::start(&fake.site, &[&format!("embedded:1,security={security}")]);
+        let mut cluster =
+            ServingCluster::start(&fake.site, &[&format!("embedded:1,security={security}")]);
         let properties = fs::read_to_string(cluster.properties()).unwrap();
         fake.kafka(&cluster.servers, true, authentication);
         let authority = fs::read_to_string(value(&properties, "ssl.truststore.location")).unwrap();
@@ -95,14 +111,24 @@ fn a_run_logs_in_with_the_secrets_of_a_strimzi_user_and_shows_none() {
         let output = fake.run("strimzi:kafka/my-cluster,user=kgauge");
         good(&output);
         let stderr = text(&output.stderr);
-        assert!(stderr.contains("Strimzi cluster kafka/my-cluster: listener external"), "{stderr}");
-        assert!(stderr.contains("no broker metrics: the Kafka object has no metricsConfig"), "{stderr}");
+        assert!(
+            stderr.contains("Strimzi cluster kafka/my-cluster: listener external"),
+            "{stderr}"
+        );
+        assert!(
+            stderr.contains("no broker metrics: the Kafka object has no metricsConfig"),
+            "{stderr}"
+        );
         let trial = read_json(&fake.site.path("out/summary.json"))["trials"][0].clone();
         assert_eq!(trial["counted"][0]["on_broker"], 800, "{security}");
         assert!(!stderr.contains(&secret));
         for file in files(&fake.site.path("out")) {
             let bytes = fs::read(&file).unwrap();
-            assert!(!String::from_utf8_lossy(&bytes).contains(&secret), "{}", file.display());
+            assert!(
+                !String::from_utf8_lossy(&bytes).contains(&secret),
+                "{}",
+                file.display()
+            );
         }
         assert_eq!(cluster.end(), Some(0));
     }

@@ -8,7 +8,9 @@ use serde::Serialize;
 use super::kafka_user::kafka_user;
 use super::options::{PodOptions, is_label};
 use super::pods;
-use crate::objects::{ConfigMapManifest, LabelMap, Meta, SecretManifest, Service, ServicePort, ServiceSpec};
+use crate::objects::{
+    ConfigMapManifest, LabelMap, Meta, SecretManifest, Service, ServicePort, ServiceSpec,
+};
 
 /// Where the lead waits for its agents.
 pub(super) const PORT: u16 = 7_700;
@@ -77,6 +79,18 @@ pub enum ManifestError {
     Yaml(String),
 }
 
+impl KafkaUserRequest {
+    /// The user alone as YAML.
+    ///
+    /// # Errors
+    /// As [`AgentsManifest::yaml`].
+    pub fn yaml(&self) -> Result<String, ManifestError> {
+        let mut document = String::new();
+        append(&mut document, &kafka_user(self))?;
+        Ok(document)
+    }
+}
+
 impl AgentsManifest {
     /// The objects as YAML documents, in the order in which they are created.
     ///
@@ -114,7 +128,10 @@ impl AgentsManifest {
 
     pub(super) fn labels(&self, component: &str) -> LabelMap {
         let mut labels = self.selector(component);
-        labels.insert("app.kubernetes.io/managed-by".to_owned(), "kgauge".to_owned());
+        labels.insert(
+            "app.kubernetes.io/managed-by".to_owned(),
+            "kgauge".to_owned(),
+        );
         labels
     }
 

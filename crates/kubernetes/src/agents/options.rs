@@ -9,7 +9,8 @@ const REPLICAS_MAX: u32 = 1_000;
 const IMAGE_DEFAULT: &str = concat!("kgauge:", env!("CARGO_PKG_VERSION"));
 
 /// All keys, for messages.
-const KEYS: &str = "replicas, namespace, image, pull-secret, cpu, memory, node-selector and deadline";
+const KEYS: &str =
+    "replicas, namespace, image, pull-secret, cpu, memory, node-selector and deadline";
 
 /// What the pods of a run should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +98,10 @@ impl PodOptions {
         };
         match key {
             "replicas" => {
-                let count = value.parse().ok().filter(|n| (1..=REPLICAS_MAX).contains(n));
+                let count = value
+                    .parse()
+                    .ok()
+                    .filter(|n| (1..=REPLICAS_MAX).contains(n));
                 check("replicas", count.is_some(), "a number from 1 to 1000")?;
                 self.replicas = count.unwrap_or_default();
             }
@@ -188,7 +192,10 @@ mod tests {
     #[test]
     fn options_have_defaults_and_are_all_read() {
         let options = read("replicas=25,namespace=perf").unwrap();
-        assert_eq!((options.cpu.as_str(), options.memory.as_str()), ("2", "1Gi"));
+        assert_eq!(
+            (options.cpu.as_str(), options.memory.as_str()),
+            ("2", "1Gi")
+        );
         assert!(options.image.starts_with("kgauge:"));
         let options = read(
             "replicas=3,namespace=perf,image=r.example:5000/kgauge@sha256:ab,cpu=500m,memory=2Gi,node-selector=pool=load,\
@@ -211,7 +218,10 @@ mod tests {
             ("replicas=2,namespace=perf,cpu=two", "2 or 500m"),
             ("replicas=2,namespace=perf,memory=1GB", "1Gi or 512Mi"),
             ("replicas=2,namespace=perf,deadline=1", "90min"),
-            ("replicas=2,namespace=perf,node-selector=x", "node-selector=KEY=VALUE"),
+            (
+                "replicas=2,namespace=perf,node-selector=x",
+                "node-selector=KEY=VALUE",
+            ),
             ("replicas=2,namespace=perf,replica=3", "no option replica"),
             ("replicas=2,replicas=3", "replicas is given twice"),
         ] {

@@ -3,8 +3,8 @@
 use super::manifest::{AgentsManifest, PORT, SECRET_KEY_CLIENT, SECRET_KEY_TOKEN};
 use crate::objects::{
     ConfigMapSource, Container, ContainerPort, ContainerSecurity, EmptyDir, Job, JobSpec,
-    KeyToPath, LabelSelector, LabelMap, LocalReference, PodSecurity, PodSpec, PodTemplate, PodVolume,
-    Resources, SecretSource, SpreadConstraint, TemplateMeta, VolumeMount, VolumeSource,
+    KeyToPath, LabelMap, LabelSelector, LocalReference, PodSecurity, PodSpec, PodTemplate,
+    PodVolume, Resources, SecretSource, SpreadConstraint, TemplateMeta, VolumeMount, VolumeSource,
 };
 
 const SECRET_DIR: &str = "/etc/kgauge/secret";
@@ -34,8 +34,11 @@ pub(super) fn lead(manifest: &AgentsManifest) -> Job {
         file(SECRET_KEY_TOKEN),
         "--out".to_owned(),
         format!("{RESULTS_DIR}/run"),
+        "--".to_owned(),
     ];
-    let args = own.into_iter().chain(manifest.lead_arguments.iter().cloned());
+    let args = own
+        .into_iter()
+        .chain(manifest.lead_arguments.iter().cloned());
     let container = Container {
         args: args.collect(),
         ports: vec![ContainerPort {
@@ -79,7 +82,13 @@ pub(super) fn agents(manifest: &AgentsManifest) -> Job {
         ..container(manifest, "agent")
     };
     let volumes = vec![secret(manifest, &[SECRET_KEY_TOKEN]), empty("tmp")];
-    let mut job = job(manifest, "agent", manifest.options.replicas, container, volumes);
+    let mut job = job(
+        manifest,
+        "agent",
+        manifest.options.replicas,
+        container,
+        volumes,
+    );
     job.spec.template.spec.topology_spread_constraints = vec![SpreadConstraint {
         max_skew: 1,
         topology_key: "kubernetes.io/hostname",

@@ -82,7 +82,10 @@ mod tests {
         let to = dir.path().join("to");
         unpack(stream.as_slice(), &to).unwrap();
         assert_eq!(fs::read(to.join("status")).unwrap(), b"1\n");
-        assert_eq!(fs::read(to.join("run/logs/a.jsonl")).unwrap().len(), 100_000);
+        assert_eq!(
+            fs::read(to.join("run/logs/a.jsonl")).unwrap().len(),
+            100_000
+        );
         let cut = &stream[..stream.len() - 20];
         assert!(unpack(cut, &dir.path().join("cut")).is_err());
     }

@@ -78,7 +78,9 @@ impl DeployError {
             DeployError::NotCreated(_) => {
                 "use fewer or smaller pods (replicas=, cpu=, memory=), or ask for a larger quota"
             }
-            DeployError::Ended { .. } => "check that all pods have the same image, and run it again",
+            DeployError::Ended { .. } => {
+                "check that all pods have the same image, and run it again"
+            }
             DeployError::Archive(_) => "check the space on this machine's disk, and run it again",
             DeployError::Io(_) => "check the limits of this machine",
             DeployError::Interrupted => "run it again",

@@ -42,7 +42,9 @@ pub fn follow(
 ) -> Result<(), DeployError> {
     let pods = await_pods(run, interrupt, show)?;
     let Some(lead) = pods.lead() else {
-        return Err(DeployError::NotCreated("the pod of the lead disappeared".to_owned()));
+        return Err(DeployError::NotCreated(
+            "the pod of the lead disappeared".to_owned(),
+        ));
     };
     let mut lines = run.log_lines(lead)?;
     let mut stop_deadline: Option<Instant> = None;
@@ -100,14 +102,18 @@ fn await_pods(
         if pods.are_running(count) {
             return Ok(pods);
         }
-        if pods.items.len() < count && start.elapsed() >= CREATED_MAX {
-            if let Some(message) = run.refusal() {
-                return Err(DeployError::NotCreated(message));
-            }
+        if pods.items.len() < count
+            && start.elapsed() >= CREATED_MAX
+            && let Some(message) = run.refusal()
+        {
+            return Err(DeployError::NotCreated(message));
         }
         if start.elapsed() >= PENDING_MAX {
             let (count, message) = pods.unscheduled().unwrap_or_else(|| {
-                (count - pods.items.len().min(count), "Kubernetes gives no reason".to_owned())
+                (
+                    count - pods.items.len().min(count),
+                    "Kubernetes gives no reason".to_owned(),
+                )
             });
             return Err(DeployError::Pending {
                 count,

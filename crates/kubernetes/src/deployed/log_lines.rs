@@ -24,7 +24,10 @@ pub(super) enum LogStep {
 
 impl LogLines {
     pub(super) fn start(command: &mut Command) -> io::Result<LogLines> {
-        let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let spawned = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = spawned.spawn()?;
         let (sender, lines) = channel();
         if let Some(pipe) = child.stdout.take() {
@@ -59,7 +62,10 @@ impl Drop for LogLines {
 /// `None` at the end.
 fn next_line(reader: &mut impl BufRead) -> Option<String> {
     let mut bytes = Vec::new();
-    let read = reader.take(LINE_BYTES_MAX).read_until(b'\n', &mut bytes).ok()?;
+    let read = reader
+        .take(LINE_BYTES_MAX)
+        .read_until(b'\n', &mut bytes)
+        .ok()?;
     let text = String::from_utf8_lossy(&bytes);
     (read > 0).then(|| text.trim_end_matches(['\n', '\r']).to_owned())
 }

@@ -122,11 +122,13 @@ impl RunPod {
                     message,
                 });
             }
-            CONTAINER_REASONS.contains(&reason.as_str()).then_some(DeployError::Container {
-                pod,
-                reason,
-                message,
-            })
+            CONTAINER_REASONS
+                .contains(&reason.as_str())
+                .then_some(DeployError::Container {
+                    pod,
+                    reason,
+                    message,
+                })
         })
     }
 
@@ -178,8 +180,14 @@ impl RunPods {
 
     /// Pods without a node, and why.
     pub(super) fn unscheduled(&self) -> Option<(usize, String)> {
-        let waiting: Vec<&str> = self.items.iter().filter_map(RunPod::unschedulable).collect();
-        waiting.first().map(|message| (waiting.len(), one_line(message)))
+        let waiting: Vec<&str> = self
+            .items
+            .iter()
+            .filter_map(RunPod::unschedulable)
+            .collect();
+        waiting
+            .first()
+            .map(|message| (waiting.len(), one_line(message)))
     }
 
     pub(super) fn are_running(&self, count: usize) -> bool {
@@ -229,9 +237,13 @@ mod tests {
     fn a_pod_without_a_node_shows_the_schedulers_message() {
         let pods = pods(&[
             pod("a-lead", "lead", json!({"phase": "Running"})),
-            pod("a-agent-0", "agent", json!({"phase": "Pending", "conditions": [
+            pod(
+                "a-agent-0",
+                "agent",
+                json!({"phase": "Pending", "conditions": [
                 {"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
-                 "message": "0/3 nodes are available: 3 Insufficient cpu."}]})),
+                 "message": "0/3 nodes are available: 3 Insufficient cpu."}]}),
+            ),
         ]);
         assert!(pods.obstacle().is_none());
         assert_eq!(
@@ -245,28 +257,47 @@ mod tests {
     fn an_image_that_cannot_be_pulled_is_an_error_at_once() {
         let waiting = json!({"phase": "Pending", "containerStatuses": [{"state": {"waiting": {
             "reason": "ImagePullBackOff", "message": "Back-off pulling image \"kgauge:1\""}}}]});
-        let error = pods(&[pod("a-agent-0", "agent", waiting)]).obstacle().unwrap();
+        let error = pods(&[pod("a-agent-0", "agent", waiting)])
+            .obstacle()
+            .unwrap();
         assert_eq!(
             error.to_string(),
             "pod a-agent-0 cannot start: ImagePullBackOff: Back-off pulling image \"kgauge:1\""
         );
         assert!(error.fix().contains("pull-secret"));
         let first = json!({"phase": "Pending", "containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull"}}}]});
-        assert!(pods(&[pod("a-agent-0", "agent", first)]).obstacle().is_none());
+        assert!(
+            pods(&[pod("a-agent-0", "agent", first)])
+                .obstacle()
+                .is_none()
+        );
     }
 
     #[test]
     fn a_pod_that_ended_gives_its_last_words() {
         let failed = json!({"phase": "Failed", "containerStatuses": [{"state": {"terminated": {
             "exitCode": 2, "reason": "Error", "message": "kgauge agent: the lead has version 2\n"}}}]});
-        let error = pods(&[pod("a-agent-3", "agent", failed)]).obstacle().unwrap();
-        assert_eq!(error.to_string(), "pod a-agent-3 ended: kgauge agent: the lead has version 2");
+        let error = pods(&[pod("a-agent-3", "agent", failed)])
+            .obstacle()
+            .unwrap();
+        assert_eq!(
+            error.to_string(),
+            "pod a-agent-3 ended: kgauge agent: the lead has version 2"
+        );
         let killed = json!({"phase": "Failed", "containerStatuses": [{"state": {"terminated": {
             "exitCode": 137, "reason": "OOMKilled"}}}]});
         let error = pods(&[pod("a-lead-x", "lead", killed)]).obstacle().unwrap();
-        assert_eq!(error.to_string(), "pod a-lead-x ended: OOMKilled (exit status 137)");
+        assert_eq!(
+            error.to_string(),
+            "pod a-lead-x ended: OOMKilled (exit status 137)"
+        );
         let evicted = json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."});
-        let error = pods(&[pod("a-lead-x", "lead", evicted)]).obstacle().unwrap();
-        assert!(error.to_string().contains("Evicted The node was low"), "{error}");
+        let error = pods(&[pod("a-lead-x", "lead", evicted)])
+            .obstacle()
+            .unwrap();
+        assert!(
+            error.to_string().contains("Evicted The node was low"),
+            "{error}"
+        );
     }
 }

@@ -71,6 +71,16 @@ pub enum StrimziError {
         /// The Secret.
         name: String,
     },
+    /// The Secret of the user does not exist.
+    #[error("namespace {namespace} has no Secret {name} of a KafkaUser")]
+    NoUserSecret {
+        /// The namespace.
+        namespace: String,
+        /// The user and its Secret.
+        name: String,
+        /// What the listener requires: `tls` or `scram-sha-512`.
+        authentication: String,
+    },
     /// The Secret lacks a key, or its value is not text.
     #[error("Secret {namespace}/{name} has no usable {key}")]
     SecretKey {
@@ -119,6 +129,9 @@ impl StrimziError {
                 "write a client.properties file and pass it with --target".to_owned()
             }
             StrimziError::NoSecret { namespace, .. } => {
+                format!("check the name of the cluster: kubectl get secret -n {namespace}")
+            }
+            StrimziError::NoUserSecret { namespace, .. } => {
                 format!("check that the KafkaUser is ready: kubectl get kafkauser -n {namespace}")
             }
             StrimziError::SecretKey { .. } => {

@@ -22,6 +22,8 @@ pub struct StrimziCluster {
     pub config: ClientConfig,
     /// The listener that was chosen.
     pub listener: String,
+    /// What it requires: `tls`, `scram-sha-512` or nothing.
+    pub authentication: Option<String>,
     /// Whether its addresses only exist within the Kubernetes cluster.
     pub is_internal: bool,
     /// The brokers' metrics endpoints; only reachable within the Kubernetes cluster.
@@ -81,6 +83,10 @@ pub fn find_strimzi(spec: &StrimziSpec, kubectl: &Kubectl) -> Result<StrimziClus
     Ok(StrimziCluster {
         config,
         listener: listener.name.clone(),
+        authentication: listener
+            .authentication
+            .as_ref()
+            .map(|login| login.kind.clone()),
         is_internal: ["internal", "cluster-ip"].contains(&listener.kind.as_str()),
         metrics,
         metrics_absent,

@@ -49,7 +49,14 @@ pub(super) fn add_security(
         listener: listener.name.clone(),
         kind: kind.to_owned(),
     })?;
-    let secret = UserSecret::read(spec, user, kubectl)?;
+    let secret = UserSecret::read(spec, user, kubectl).map_err(|error| match error {
+        StrimziError::NoSecret { namespace, name } => StrimziError::NoUserSecret {
+            namespace,
+            name,
+            authentication: kind.to_owned(),
+        },
+        other => other,
+    })?;
     if kind == "tls" {
         settings.add_pair("ssl.keystore.type", "PEM");
         settings.add_pair(
