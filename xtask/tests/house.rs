@@ -22,6 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("broker", &["faults", "wire"]),
     ("results", &["scenario"]),
     ("verify", &["faults", "results", "scenario"]),
+    ("kubernetes", &["client", "wire"]),
     ("load", &["client", "wire", "scenario", "results", "verify"]),
     ("observe", &["client", "results"]),
     (
@@ -36,8 +37,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "runner",
         &[
-            "agents", "analyze", "audit", "client", "load", "observe", "report", "results",
-            "scenario", "target", "verify", "wire",
+            "agents", "analyze", "audit", "client", "kubernetes", "load", "observe", "report",
+            "results", "scenario", "target", "verify", "wire",
         ],
     ),
     (

@@ -96,8 +96,10 @@ pub(crate) struct RunArgs {
     /// Cluster to test; repeat to test several in turn and compare them [default: the environment
     /// variable KGAUGE_TARGET, or else embedded].
     /// `embedded[:NODES][,security=KIND][,KEY=VALUE]`,
-    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`, `HOST:PORT[,HOST:PORT]`, or a Kafka
-    /// client.properties file with `bootstrap.servers`; `kgauge help targets` has all keys
+    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`, `HOST:PORT[,HOST:PORT]`, a Kafka
+    /// client.properties file with `bootstrap.servers`, or
+    /// `strimzi:NAMESPACE/CLUSTER[,listener=NAME][,user=NAME]` through kubectl; `kgauge help targets`
+    /// has all keys
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 
@@ -264,7 +266,7 @@ pub(crate) enum SchemaKind {
 #[derive(Debug, Args)]
 #[command(after_help = help::HELP)]
 pub(crate) struct HelpArgs {
-    /// `scenario`, `marks`, `targets`, `exit-codes`, or a command
+    /// `scenario`, `marks`, `targets`, `kubernetes`, `exit-codes`, or a command
     #[arg(value_name = "TOPIC|COMMAND")]
     pub(crate) words: Vec<String>,
 }

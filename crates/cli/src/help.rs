@@ -25,7 +25,7 @@ Drop-in replacements for Kafka's tools, with each release's flags and output:
   kafka-topics, kafka-verifiable-producer, kafka-verifiable-consumer,
   kafka-run-class CLASS
 
-Guide: kgauge help scenario | targets | marks | exit-codes";
+Guide: kgauge help scenario | targets | kubernetes | marks | exit-codes";
 
 pub(crate) const AGENT: &str = "\
 Examples:

@@ -81,6 +81,7 @@ mod start;
 mod step_chooser;
 mod steps;
 mod stop;
+mod target_text;
 mod time_estimate;
 mod trial;
 mod tune;

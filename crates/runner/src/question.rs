@@ -6,7 +6,7 @@ use std::path::Path;
 use kgauge_results::folder::layout;
 use kgauge_scenario::{
     AbPlan, AuditFacts, BuiltIn, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep,
-    Scenario, Size, Studies, Study, StudyFile, StudyRef, Trial, TunePlan, nearest,
+    Scenario, Size, Studies, Study, StudyFile, StudyRef, TargetKind, Trial, TunePlan, nearest,
 };
 
 use crate::driver_choice;
@@ -141,6 +141,21 @@ impl Question {
             tune: self.tune.clone(),
             ..plan
         })
+    }
+
+    /// The plan as JSON for a run elsewhere: it repeats the plan on the cluster that it finds.
+    ///
+    /// # Errors
+    /// When the question has no scenario.
+    pub fn saved_plan(&self, seed: u64) -> Result<String, RunError> {
+        let cluster = ClusterFacts {
+            cluster_id: String::new(),
+            brokers: self.brokers_needed(),
+            kind: TargetKind::Existing,
+            version: None,
+        };
+        let plan = self.plan("saved", self.seed.unwrap_or(seed), cluster)?;
+        serde_json::to_string_pretty(&plan).map_err(RunError::input)
     }
 
     /// The order of a run with this seed.

@@ -12,6 +12,7 @@ use crate::error::{OrRunError, RunError};
 use crate::ids::slug;
 use crate::metrics::MetricsAddress;
 use crate::question::Question;
+use crate::target_text::{ReadTarget, read_target};
 
 /// A target, as text and as parsed.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct RunTarget {
     pub destination: Option<DestinationTarget>,
     /// The metrics endpoints of its brokers, if it is an existing cluster.
     pub metrics: Vec<MetricsAddress>,
+    /// What was found about it on the way, for the user.
+    pub remarks: Vec<String>,
     /// The speeds of this machine's network interfaces, where the user names them.
     pub speeds: Vec<UserSpeed>,
 }
@@ -44,17 +47,8 @@ impl DestinationTarget {
     pub fn parse(text: &str) -> Result<Self, RunError> {
         Ok(Self {
             text: text.to_owned(),
-            spec: parse(text)?,
+            spec: read_target(text)?.spec,
         })
-    }
-}
-
-/// Reads a target that a run can use.
-fn parse(text: &str) -> Result<TargetSpec, RunError> {
-    let spec = TargetSpec::parse(text).or_bad_input()?;
-    match spec.check_for_run() {
-        Ok(()) => Ok(spec),
-        Err(why) => Err(RunError::input(format!("target {text}: {why}"))),
     }
 }
 
@@ -79,14 +73,19 @@ impl RunTarget {
 
     /// Reads a target, with as many brokers as a question needs.
     pub fn parse(text: &str, question: &Question) -> Result<Self, RunError> {
-        let mut spec = parse(text)?;
+        let ReadTarget {
+            mut spec,
+            metrics,
+            remarks,
+        } = read_target(text)?;
         spec.fit_to(question.brokers_needed());
         Ok(Self {
             text: text.to_owned(),
             spec,
             price_per_hour: None,
             destination: None,
-            metrics: Vec::new(),
+            metrics,
+            remarks,
             speeds: Vec::new(),
         })
     }

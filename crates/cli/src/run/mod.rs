@@ -24,7 +24,7 @@ use crate::progress::TerminalObserver;
 use crate::style::DetailArgs;
 
 pub(crate) use multi_target::parent_dir;
-pub(crate) use resolve::{changes_of, question, question_of, settings_of, targets};
+pub(crate) use resolve::{changes_of, question, question_of, read_target, settings_of, targets};
 
 /// Runs what the arguments name on every target, keeps everything in run folders, and reports.
 pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {

@@ -27,6 +27,7 @@ mod secured;
 mod site;
 mod sizing;
 mod speeds;
+mod strimzi;
 mod trials;
 mod tune;
 
