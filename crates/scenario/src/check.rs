@@ -16,7 +16,6 @@ use crate::shape::Shape;
 use crate::suggest::shorten;
 use crate::tree::YamlNode;
 use crate::value_kind::ListItem;
-use crate::verified;
 
 /// Reports every contradiction.
 pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
@@ -31,7 +30,6 @@ pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Wri
     figures(reader, written);
     faults(reader, written);
     mirror(reader, tree, written);
-    verified::check(reader, tree, written);
     answer(reader, tree, written);
 }
 

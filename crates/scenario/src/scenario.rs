@@ -14,6 +14,7 @@ use crate::problem::{Problems, SourceLocation, SourceTexts};
 use crate::reader::{KeyMap, ValueReader};
 use crate::tree::{self, Value, YamlNode};
 use crate::vary::{self, FactorGroup};
+use crate::verified;
 use crate::written_search;
 
 /// The maximum number of trials of a scenario: more is a typo, and would take days.
@@ -241,6 +242,7 @@ impl Scenario {
                 }
                 check(&mut reader, &tree, &written);
                 written_search::check(&mut reader, &tree, &written);
+                verified::check(&mut reader, &tree, &written);
                 trials.push(trial(written, chosen, trials.len()));
             }
         }

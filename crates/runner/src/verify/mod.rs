@@ -2,30 +2,29 @@
 //! ledgers of the producers.
 
 mod fetch;
+mod loaded;
 mod reader;
 mod replicas;
 mod totals;
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use kgauge_load::{FlowContent, LoadOutcome, PayloadError, VerifySetup};
+use kgauge_load::{FlowContent, PayloadError, VerifySetup};
 use kgauge_results::RepeatFolder;
 use kgauge_results::run::{Anomaly, UncheckedCause, VerificationRecord};
 use kgauge_scenario::{FlowPlan, Share, TargetKind, Trial, derive_seed};
 use kgauge_verify::{
-    LedgerReader, OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent, ReplicaDigest,
-    Sighting, StampKey, unexpected_polls,
+    OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent, ReplicaDigest, Sighting, StampKey,
+    unexpected_polls,
 };
 use kgauge_wire::compress::Decompressor;
 
 use crate::counts::ends;
 use crate::error::{OrRunError, RunError};
 use crate::observer::{Activity, RunEvent};
-use crate::prepared_topic::PreparedTopic;
 use crate::session::Session;
+pub(crate) use loaded::LoadedRepeat;
+use loaded::{open, producers};
 use reader::{CheckedPages, PartitionEnd, PartitionRange, PartitionReader};
 use replicas::{ComparedRange, compare};
 use totals::VerificationTotals;
@@ -51,19 +50,6 @@ pub(crate) fn setup(
         key: StampKey::new(derive_seed(share.seed, &place)),
         folder: ledgers,
     }))
-}
-
-/// What is known of a verified repeat before its records are read.
-pub(crate) struct LoadedRepeat<'a> {
-    pub(crate) trial: &'a Trial,
-    pub(crate) share: &'a Share,
-    pub(crate) topic: &'a PreparedTopic,
-    /// The end of each partition before the load.
-    pub(crate) before: &'a [i64],
-    pub(crate) outcome: &'a LoadOutcome,
-    pub(crate) setup: &'a VerifySetup,
-    /// The start of the load, in milliseconds since 1970.
-    pub(crate) started_unix_ms: u64,
 }
 
 /// Reads and checks every partition.
@@ -247,15 +233,6 @@ fn contents(repeat: &LoadedRepeat<'_>) -> Result<Vec<Option<FlowContent>>, Paylo
         .collect()
 }
 
-/// The producers of the trial: the position of their flow, and their index in it.
-fn producers(trial: &Trial) -> impl Iterator<Item = (usize, u32)> {
-    let flows = trial.flows.iter().enumerate();
-    flows.flat_map(|(flow, plan)| {
-        let count = plan.produces().map_or(0, |plan| plan.producers);
-        (0..count).map(move |member| (flow, member))
-    })
-}
-
 /// What all ledgers have about a partition.
 fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcomes, OutcomeError> {
     let mut outcomes = PartitionOutcomes::new(partition);
@@ -289,9 +266,4 @@ fn polls(repeat: &LoadedRepeat<'_>, partition: u32) -> (Vec<(u64, u64)>, u64) {
         }
     }
     (passed_over, back)
-}
-
-fn open(path: &Path) -> Result<LedgerReader<BufReader<File>>, kgauge_verify::LedgerError> {
-    let file = File::open(path)?;
-    LedgerReader::new(BufReader::with_capacity(1 << 20, file))
 }

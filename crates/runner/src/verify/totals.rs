@@ -10,7 +10,7 @@ use kgauge_verify::{
     Circumstances, PartitionVerdict, Sighting, is_permitted, producer_place, transaction_records,
 };
 
-use super::{LoadedRepeat, open};
+use super::loaded::{LoadedRepeat, open};
 
 const NS_PER_MS: u64 = 1_000_000;
 
@@ -204,7 +204,7 @@ fn fault_times(repeat: &LoadedRepeat<'_>) -> Vec<(u64, String)> {
 
 impl VerificationTotals<'_> {
     fn place(&self, (partition, sighting): &(u32, Sighting)) -> AnomalyPlace {
-        let is_displaced = sighting.acked_offset != sighting.offset;
+        let is_displaced = sighting.offset.is_some() && sighting.acked_offset != sighting.offset;
         let acked_unix_ms = sighting.unix_ms.filter(|ms| *ms > 0);
         let after = |ms: u64| self.faults.iter().find(move |(at_ms, _)| *at_ms >= ms);
         let fault = acked_unix_ms.and_then(after).or(self.faults.last());
