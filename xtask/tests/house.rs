@@ -37,8 +37,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "runner",
         &[
-            "agents", "analyze", "audit", "client", "kubernetes", "load", "observe", "report",
-            "results", "scenario", "target", "verify", "wire",
+            "agents",
+            "analyze",
+            "audit",
+            "client",
+            "kubernetes",
+            "load",
+            "observe",
+            "report",
+            "results",
+            "scenario",
+            "target",
+            "verify",
+            "wire",
         ],
     ),
     (

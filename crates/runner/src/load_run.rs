@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use kgauge_agents::lead::{AgentsError, AgentsRepeat, AgentsTrouble};
 use kgauge_agents::protocol::{ClientSettings, PrepareOrder};
 use kgauge_client::Interrupt;
-use kgauge_load::{Clock, HoldControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad, VerifySetup};
+use kgauge_load::{
+    Clock, HoldControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad, VerifySetup,
+};
 use kgauge_observe::WatchedProcess;
 use kgauge_results::RepeatFolder;
 use kgauge_results::run::{AgentRecord, Subject};

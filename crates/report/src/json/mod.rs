@@ -112,7 +112,7 @@ fn put_trial(tree: &mut JsonTree, trial: &TrialSummary, summary: &Summary) {
 }
 
 /// The texts of `summary.json`: the type that each is beside, its name, and what it is.
-const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 23] = [
+const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 24] = [
     (
         "AbSummary",
         "answer",

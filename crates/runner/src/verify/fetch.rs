@@ -2,8 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use kgauge_client::{Cluster, ClusterError};
-use kgauge_wire::codec::DecodeError;
+use kgauge_client::{CallError, Cluster, ClusterError};
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::FetchRequest;
 use kgauge_wire::messages::fetch::{FetchPartition, FetchTopic, PartitionData};
@@ -34,7 +33,7 @@ pub(super) enum FetchTrouble {
     Cluster(#[from] ClusterError),
     /// Its answer is malformed.
     #[error(transparent)]
-    Decode(#[from] DecodeError),
+    Malformed(#[from] CallError),
     /// It refused.
     #[error("{0}")]
     Code(ErrorCode),

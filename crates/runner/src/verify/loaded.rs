@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use kgauge_load::{LoadOutcome, VerifySetup};
-use kgauge_scenario::{FlowPlan, Share, Trial};
+use kgauge_scenario::{Share, Trial};
 use kgauge_verify::{LedgerError, LedgerReader};
 
 use crate::prepared_topic::PreparedTopic;

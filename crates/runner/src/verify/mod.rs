@@ -214,7 +214,9 @@ fn settled_ends(session: &mut Session<'_>, topic: &str) -> PartitionEnds {
         if is_settled || Instant::now() >= deadline || session.stopping.all.is_raised() {
             return found;
         }
-        session.report(&Activity::Recovering);
+        session.report(&Activity::Recovering {
+            missing: "followers that are not in sync yet".to_owned(),
+        });
         std::thread::sleep(Duration::from_millis(100));
         let _ = session.cluster.refresh(&[topic]);
     }
