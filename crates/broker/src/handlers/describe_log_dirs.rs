@@ -14,6 +14,7 @@ use kgauge_wire::messages::describe_log_dirs::{
 };
 
 use super::RequestBody;
+use super::lookup::RequestedPartitions;
 use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 pub(super) fn handle(
@@ -22,15 +23,14 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let request: DescribeLogDirsRequest<'_> = body.decode(call.version())?;
-    let is_requested = |topic: &str, index: i32| match &request.topics {
-        None => true,
-        Some(topics) => topics
+    let requested = RequestedPartitions::of(request.topics.as_ref().map(|topics| {
+        topics
             .iter()
-            .any(|t| t.topic == topic && t.partitions.contains(&index)),
-    };
+            .map(|topic| (&*topic.topic, &topic.partitions))
+    }));
     let mut topics: BTreeMap<&str, Vec<DescribeLogDirsPartition>> = BTreeMap::new();
     for replica in node.replicas.values() {
-        if is_requested(&replica.topic, replica.id.index) {
+        if requested.contains(&replica.topic, replica.id.index) {
             topics
                 .entry(&replica.topic)
                 .or_default()

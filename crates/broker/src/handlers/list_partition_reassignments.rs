@@ -9,6 +9,7 @@ use kgauge_wire::messages::list_partition_reassignments::{
 };
 
 use super::RequestBody;
+use super::lookup::RequestedPartitions;
 use crate::ids::NodeId;
 use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
@@ -18,19 +19,18 @@ pub(super) fn handle(
     body: RequestBody<'_>,
 ) -> Result<(), CloseReason> {
     let request: ListPartitionReassignmentsRequest<'_> = body.decode(call.version())?;
-    let asked = |name: &str, index: i32| match &request.topics {
-        None => true,
-        Some(topics) => topics
+    let requested = RequestedPartitions::of(request.topics.as_ref().map(|topics| {
+        topics
             .iter()
-            .any(|topic| *topic.name == *name && topic.partition_indexes.contains(&index)),
-    };
+            .map(|topic| (&*topic.name, &topic.partition_indexes))
+    }));
     let numbers = |nodes: &[NodeId]| nodes.iter().map(|node| node.0).collect();
     let image = std::sync::Arc::clone(&node.image);
     let mut topics = Vec::new();
     for topic in image.topics.values() {
-        let moved = topic
-            .indexed()
-            .filter(|(index, partition)| partition.is_reassigning() && asked(&topic.name, *index));
+        let moved = topic.indexed().filter(|(index, partition)| {
+            partition.is_reassigning() && requested.contains(&topic.name, *index)
+        });
         let partitions: Vec<_> = moved
             .map(|(index, partition)| OngoingPartitionReassignment {
                 partition_index: index,

@@ -1,5 +1,6 @@
 //! From what a client names to the partition that this node leads.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use kgauge_wire::codec::Uuid;
@@ -25,6 +26,31 @@ impl<'a> TopicKey<'a> {
         } else {
             Self::Name(name)
         }
+    }
+}
+
+/// The partitions that a request asks for; a request without a list asks for all. A set, since a request of the largest
+/// size names more partitions than a node could compare with each of its own.
+#[derive(Debug)]
+pub(super) struct RequestedPartitions<'a>(Option<HashSet<(&'a str, i32)>>);
+
+impl<'a> RequestedPartitions<'a> {
+    /// From the request's topics, each with its partitions.
+    pub(super) fn of<T, P>(topics: Option<T>) -> Self
+    where
+        T: IntoIterator<Item = (&'a str, P)>,
+        P: IntoIterator<Item = &'a i32>,
+    {
+        let pairs =
+            |(name, indexes): (&'a str, P)| indexes.into_iter().map(move |&index| (name, index));
+        Self(topics.map(|topics| topics.into_iter().flat_map(pairs).collect()))
+    }
+
+    /// Whether the request asks for this partition.
+    pub(super) fn contains(&self, topic: &str, index: i32) -> bool {
+        self.0
+            .as_ref()
+            .is_none_or(|pairs| pairs.contains(&(topic, index)))
     }
 }
 
