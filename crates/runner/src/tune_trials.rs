@@ -57,6 +57,7 @@ impl TuneTrials {
         };
         Ok(Trial {
             goals: Vec::new(),
+            published: Vec::new(),
             repeats: 1,
             question: self.base.question.clone(),
             ..trial
