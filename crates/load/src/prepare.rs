@@ -120,12 +120,13 @@ impl PreparedLoad {
         }
         wait_for(&mut driven, setup.interrupt)?;
         let sinks = sinks_of(&workers, trial.flows.len(), setup.sink);
+        let copy = copy
+            .zip(setup.copy)
+            .map(|(copy, side)| copy.into_control(side.client));
         Ok(Self {
             share: setup.share.clone(),
             source: source.into_control(setup.client),
-            copy: copy
-                .zip(setup.copy)
-                .map(|(copy, setup)| copy.into_control(setup.client)),
+            copy,
             interrupt: setup.interrupt.clone(),
             echoes,
             workers,
