@@ -1,6 +1,7 @@
 //! Project scripts: `cargo xtask <command>`. One module per command.
 
 mod ab_check;
+mod agents;
 mod bench;
 mod browser;
 mod built;
@@ -61,6 +62,9 @@ enum Command {
     /// Then a broker stops, which must end the load, and Ctrl-C at random moments: nothing may be left.
     /// Some 15 minutes
     CheckupCheck(checkup_check::CheckupOptions),
+    /// Loads from several processes: equal records and sums, clocks within their bounds, every loss noticed in
+    /// time, the cost of merging. Some 15 minutes; the clocks need root
+    Agents(agents::AgentsOptions),
     /// Nodes of the embedded cluster crash while producers write: what became of every acknowledged record
     Crashes(crashes::CrashOptions),
     /// The embedded cluster with 10,000 partitions on three nodes: longest waits, elections and the time to stop
@@ -113,6 +117,7 @@ fn run(command: Command) -> Result<bool> {
         Command::CheckupCheck(options) => return checkup_check::run(&options),
         Command::CompareCheck(options) => return compare_check::run(&options),
         Command::AbCheck(options) => return ab_check::run(&options),
+        Command::Agents(options) => return agents::run(&options),
         Command::Crashes(options) => return crashes::run(&options),
         Command::ManyPartitions(options) => return many_partitions::run(&options),
         Command::Matrix(options) => return matrix::run(&options),

@@ -24,6 +24,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("kubernetes", &["client", "wire"]),
     ("load", &["client", "wire", "scenario", "results"]),
     ("observe", &["client", "results"]),
+    (
+        "agents",
+        &["client", "load", "observe", "results", "scenario", "wire"],
+    ),
     ("simulation", &["broker", "wire"]),
     ("target", &["broker", "client", "faults", "scenario"]),
     ("analyze", &["results", "scenario"]),
@@ -32,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "runner",
         &[
+            "agents",
             "analyze",
             "audit",
             "client",

@@ -8,6 +8,7 @@ use kgauge_analyze::compare::GateChoice;
 use kgauge_runner::CheckupRequest;
 
 use crate::ab::AbArgs;
+use crate::agent::AgentArgs;
 use crate::built_in_args::BuiltInArgs;
 use crate::capacity_args::CapacityArgs;
 use crate::checkup_args::CheckupArgs;
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// List run folders, or remove old ones
     Runs(RunsArgs),
+    /// Generate load for a run on another machine
+    Agent(AgentArgs),
     /// Find the highest rate that keeps its goals
     Capacity(Box<CapacityArgs>),
     /// Compare two settings, scenarios or targets in pairs until the answer is clear

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::agents_args::AgentsArgs;
 use crate::style::DetailArgs;
 
 /// How a run is made, and what is shown of it.
@@ -60,6 +61,9 @@ pub(crate) struct ConductArgs {
     /// on the loopback interface; 0 picks a free port and prints it
     #[arg(long, value_name = "ADDR")]
     pub(crate) serve: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) agents: AgentsArgs,
 
     #[command(flatten)]
     pub(crate) detail: DetailArgs,

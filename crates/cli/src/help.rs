@@ -26,6 +26,19 @@ Drop-in replacements for Kafka's tools, with each release's flags and output:
 
 Guide: kgauge help scenario | targets | kubernetes | marks | exit-codes";
 
+pub(crate) const AGENT: &str = "\
+Examples:
+  openssl rand -hex 32 > token                   # the same file everywhere
+  kgauge agent --listen 0.0.0.0:7700 --token-file token
+  kgauge run s.yaml --target host:9092 --agents load1:7700,load2:7700 \\
+      --agents-token-file token                  # on the lead
+  kgauge agent --join lead:7700 --token-file token
+  kgauge run s.yaml --target host:9092 --agents join:2 --agents-token-file token
+
+Lead and agents prove to each other over TLS 1.3 that they know the token. An agent that loses its lead stops its load \
+within a second. The exit status of --join is 0 when the run is over, 1 when the lead was lost, and 2 when the lead \
+refused the agent or was not there.";
+
 pub(crate) const INIT: &str = "\
 Examples:
   kgauge init my-scenario.yaml

@@ -1,6 +1,8 @@
 //! The `kgauge` program: arguments in, one call each, an exit status out.
 
 mod ab;
+mod agent;
+mod agents_args;
 mod args;
 mod ask;
 mod audit;
@@ -70,6 +72,7 @@ fn command(command: &Command) -> anyhow::Result<ExitStatus> {
     open_files::raise_limit();
     match command {
         Command::Run(run) => run::run(run),
+        Command::Agent(arguments) => agent::agent(arguments),
         Command::Init(arguments) => init::init(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Runs(arguments) => runs::runs(arguments),

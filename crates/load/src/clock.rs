@@ -30,6 +30,20 @@ impl Clock {
         }
     }
 
+    /// A clock that is zero at a moment that several processes have agreed on: until then, it stays at zero.
+    #[must_use]
+    pub fn starting_at(origin: Instant) -> Self {
+        let now = Instant::now();
+        let ahead = origin.saturating_duration_since(now).as_millis();
+        let behind = now.saturating_duration_since(origin).as_millis();
+        let ms = |ms: u128| i64::try_from(ms).unwrap_or(0);
+        Self {
+            origin,
+            origin_unix_ms: wall_ms() + ms(ahead) - ms(behind),
+            ..Self::start()
+        }
+    }
+
     /// Nanoseconds since the origin.
     #[inline]
     #[must_use]

@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use serde::{Deserialize, Serialize};
+
 use crate::sync::lock;
 
 /// Bytes of a mark: the tag and the time.
@@ -67,7 +69,7 @@ pub(crate) struct EchoMark {
 }
 
 /// How complete a copy was, as far as it was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyTally {
     /// Records that were acked and not read.
     pub missing: u64,
@@ -306,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_copy_each_record_counts_once_and_what_is_missing_is_known() {
+    fn of_a_copy_each_counted_clients_once_and_what_is_missing_is_known() {
         let tracker = EchoTracker::new(7, 1, 1).of_copy();
         let value = |number| {
             let mut value = vec![b'x'; 32];

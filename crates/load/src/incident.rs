@@ -2,13 +2,15 @@
 
 use std::sync::Mutex;
 
+use serde::{Deserialize, Serialize};
+
 use crate::sync::lock;
 
 /// Incidents that are kept with their text; beyond it they are only counted.
 const KEPT_MAX: usize = 200;
 
 /// An incident.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Incident {
     /// When, on the run's clock.
     pub at_ns: u64,

@@ -1,4 +1,4 @@
-//! Lets the caller of a running load observe its rates and decide when its hold starts.
+//! Lets the caller of a running load observe its rates and decide when its hold starts and ends.
 
 use std::sync::atomic::Ordering;
 
@@ -7,7 +7,28 @@ use kgauge_results::PaceSeries;
 use crate::sync::lock;
 use crate::worker::WorkerShared;
 
-/// A running load, as seen by its caller.
+/// A running load, as its caller can control it: in this process, or in agents.
+pub trait HoldControl {
+    /// The records per bin so far, for each flow in the order of the trial, up to a tenth of a second ago. Flows of
+    /// other clients have none.
+    fn paces(&self) -> Vec<PaceSeries>;
+
+    /// Ends the hold, and with it the load once its records are answered.
+    fn end_hold(&self);
+
+    /// When the hold starts, as far as is known, in nanoseconds since the start.
+    fn hold_start_ns(&self) -> u64;
+
+    /// Starts the hold in [`HOLD_NOTICE_NS`], before the end of the longest warm-up; its length stays the same. A time
+    /// later than the known one changes nothing.
+    fn begin_hold(&self, at_ns: u64);
+}
+
+/// If the hold starts at least this long after the announcement, every thread knows it in time: ten times the interval
+/// at which threads check for it.
+pub const HOLD_NOTICE_NS: u64 = 500_000_000;
+
+/// A running load of this process.
 #[derive(Clone, Copy)]
 pub struct LoadControl<'a> {
     pub(crate) shared: &'a WorkerShared,
@@ -15,13 +36,19 @@ pub struct LoadControl<'a> {
 }
 
 impl LoadControl<'_> {
-    /// If the hold starts at least this long after the announcement, every thread knows it in time: ten times the
-    /// interval at which threads check for it.
-    pub const NOTICE_NS: u64 = 500_000_000;
+    /// Ends the hold at a time, which may be a moment ago.
+    pub fn end_hold_at(&self, at_ns: u64) {
+        self.shared.hold_end_ns.fetch_min(at_ns, Ordering::AcqRel);
+    }
 
-    /// The records per bin so far, for each flow in the order of the trial, up to a tenth of a second ago. Flows of
-    /// other clients have none.
-    pub fn paces(&self) -> Vec<PaceSeries> {
+    /// When the last client with a record count was complete; 0 without such clients, `None` before.
+    pub fn counts_done_ns(&self) -> Option<u64> {
+        self.shared.counts.done_ns()
+    }
+}
+
+impl HoldControl for LoadControl<'_> {
+    fn paces(&self) -> Vec<PaceSeries> {
         let flows = self.shared.live.len();
         let mut sums: Vec<PaceSeries> = (0..flows).map(|_| PaceSeries::default()).collect();
         for worker in &self.shared.paces {
@@ -35,20 +62,15 @@ impl LoadControl<'_> {
         sums
     }
 
-    /// Ends the hold, and with it the load once its records are answered.
-    pub fn end_hold(&self) {
-        let now_ns = self.shared.clock.now_ns();
-        self.shared.hold_end_ns.fetch_min(now_ns, Ordering::AcqRel);
+    fn end_hold(&self) {
+        self.end_hold_at(self.shared.clock.now_ns());
     }
 
-    /// When the hold starts, as far as is known, in nanoseconds since the start.
-    pub fn hold_start_ns(&self) -> u64 {
+    fn hold_start_ns(&self) -> u64 {
         self.shared.hold_start_ns.load(Ordering::Acquire)
     }
 
-    /// Starts the hold in [`LoadControl::NOTICE_NS`], before the end of the longest warm-up; its length stays the same.
-    /// A time later than the known one changes nothing.
-    pub fn begin_hold(&self, at_ns: u64) {
+    fn begin_hold(&self, at_ns: u64) {
         if at_ns >= self.hold_start_ns() {
             return;
         }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use kgauge_client::config::Address;
 use kgauge_client::{ClientConfig, Connection, Interrupt};
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
 use crate::leaders::{ClientSide, Leaders};
@@ -31,7 +32,7 @@ const PROBE_LIMIT: Duration = Duration::from_millis(850);
 const PROBE_PAUSE: Duration = Duration::from_millis(250);
 
 /// The symptom of an outage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OutageKind {
     /// Connections to the broker were lost, and new ones fail.
     Unconnected,
@@ -43,7 +44,7 @@ pub enum OutageKind {
 }
 
 /// A broker that does not answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
     /// Its node id.
     pub broker: i32,
@@ -60,7 +61,7 @@ pub struct Outage {
 }
 
 /// The start or the end of an outage.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OutageChange {
     /// The broker stopped answering.
     Found {

@@ -32,7 +32,7 @@ impl MemberGroup {
             error,
         })?;
         Ok(MemberGroup {
-            members: share.members(flow.producers).collect(),
+            members: share.members(&flow.name, flow.producers).collect(),
             is_limited: flow.records_max.is_some(),
             work: Work::Produce(Box::new(flow.clone()), Arc::new(payload)),
             echo: None,
@@ -41,7 +41,7 @@ impl MemberGroup {
 
     fn consumers(share: &Share, flow: ConsumeFlow) -> MemberGroup {
         MemberGroup {
-            members: share.members(flow.consumers_all()).collect(),
+            members: share.members(&flow.name, flow.consumers_all()).collect(),
             is_limited: flow.records != ConsumeEnd::StageEnd,
             work: Work::Consume(Box::new(flow)),
             echo: None,
@@ -58,7 +58,10 @@ pub(crate) fn parts_of(
     Ok(match plan {
         FlowPlan::Produce(flow) => vec![MemberGroup::producers(share, flow)?],
         FlowPlan::Consume(flow) => vec![MemberGroup::consumers(share, flow.clone())],
+        // Producers and consumers of an echo flow share a clock.
+        FlowPlan::Echo(flow) if !share.runs_echo(&flow.produce.name) => Vec::new(),
         FlowPlan::Echo(flow) => {
+            let share = &share.alone();
             let mut producers = MemberGroup::producers(share, &flow.produce)?;
             let mut consumers = MemberGroup::consumers(share, flow.consume());
             // A reader must not take records of another trial or run for its own.

@@ -140,12 +140,12 @@ fn empty_workers(share: &Share) -> Vec<Vec<WorkerMember>> {
         .iter()
         .map(|flow| match flow {
             FlowPlan::Produce(flow) if !flow.driver.is_kgauge() => 0,
-            FlowPlan::Produce(flow) => share.members(flow.producers).count(),
-            FlowPlan::Consume(flow) => share.members(flow.consumers_all()).count(),
-            FlowPlan::Echo(flow) => {
-                let producers = share.members(flow.produce.producers).count();
-                producers + share.members(flow.consumers).count()
+            FlowPlan::Produce(flow) => share.members(&flow.name, flow.producers).count(),
+            FlowPlan::Consume(flow) => share.members(&flow.name, flow.consumers_all()).count(),
+            FlowPlan::Echo(flow) if share.runs_echo(&flow.produce.name) => {
+                (flow.produce.producers + flow.consumers) as usize
             }
+            FlowPlan::Echo(_) => 0,
         })
         .sum();
     (0..clients.min(cores())).map(|_| Vec::new()).collect()

@@ -1,6 +1,6 @@
 //! Runs a load from start to end: threads, the stages' borders, progress.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -8,13 +8,15 @@ use std::time::Duration;
 
 use kgauge_client::Interrupt;
 use kgauge_client::transaction::TransactionKind;
-use kgauge_results::run::{ClientSample, GroupRecord};
+use kgauge_results::run::{ClientSample, GroupRecord, TransactionProtocol};
 use kgauge_results::{PaceSeries, Recorder, StageBorders};
 use kgauge_scenario::Stages;
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
 use crate::consume::end_all;
 use crate::control::{ControlReply, WorkerMailbox, start as start_control};
+use crate::counted_clients::CountedClients;
 use crate::driver::{DrivenOutcome, DrivenProducer, DrivenRun, DriverUse};
 use crate::echo::{CopyTally, EchoTracker};
 use crate::gauges::Gauges;
@@ -42,7 +44,7 @@ const LEAVE_DEAD: Duration = Duration::from_secs(1);
 const LEAVE_INTERRUPTED: Duration = Duration::from_millis(300);
 
 /// The progress of a running load.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LoadProgress {
     /// Since the start.
     pub elapsed_ns: u64,
@@ -65,7 +67,7 @@ pub struct LoadProgress {
 }
 
 /// The results of one flow.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowOutcome {
     /// Its name in the scenario.
     pub name: String,
@@ -78,11 +80,11 @@ pub struct FlowOutcome {
     /// How complete the copy was that it read, if it read one.
     pub copy: Option<CopyTally>,
     /// The transaction protocol of its producers, if they write in transactions.
-    pub transactions: Option<TransactionKind>,
+    pub transactions: Option<TransactionProtocol>,
 }
 
 /// The results of a load, besides the slices.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadOutcome {
     /// For each flow, in the order of the trial.
     pub flows: Vec<FlowOutcome>,
@@ -137,6 +139,11 @@ impl PreparedLoad {
         self
     }
 
+    /// Its load threads, without those of other clients.
+    pub fn threads(&self) -> u32 {
+        u32::try_from(self.workers.len()).unwrap_or(u32::MAX)
+    }
+
     /// The processes of other clients that send flows: the flow's index in the trial, and the pid.
     pub fn driver_pids(&self) -> Vec<(usize, u32)> {
         let driven = self.driven.iter();
@@ -144,12 +151,16 @@ impl PreparedLoad {
     }
 
     /// The transaction protocol of a flow's producers. All ask the same cluster.
-    fn kind_of(&self, flow: usize) -> Option<TransactionKind> {
+    fn kind_of(&self, flow: usize) -> Option<TransactionProtocol> {
         let members = self.workers.iter().flatten();
         let mut own = members.filter(|member| member.flow == flow);
-        own.find_map(|member| match &member.client {
+        let kind = own.find_map(|member| match &member.client {
             Client::Produce(producer) => producer.transaction_kind(),
             Client::Consume(_) => None,
+        });
+        Some(match kind? {
+            TransactionKind::First => TransactionProtocol::Kip98,
+            TransactionKind::Second => TransactionProtocol::Kip890,
         })
     }
 
@@ -175,7 +186,7 @@ impl PreparedLoad {
             is_adaptive: stages.is_adaptive(),
             paces: self.workers.iter().map(|_| Mutex::default()).collect(),
             hold_end_ns: AtomicU64::new(stages.hold_end_limit_ns().unwrap_or(u64::MAX)),
-            limited_left: AtomicUsize::new(self.limited()),
+            counts: CountedClients::new(self.limited(), self.share.agent_count),
             drain_ns_max: stages.drain_ns_max,
             tick_ns: self.tick_ns,
             shipped_ns: (0..threads).map(|_| AtomicU64::new(0)).collect(),

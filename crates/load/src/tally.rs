@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kgauge_results::run::ConnectionRecord;
+use serde::{Deserialize, Serialize};
 
 use crate::broker_link::Loss;
 
 /// The outcomes of records so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Records that were due, or that a closed loop accepted.
     pub scheduled: u64,

@@ -1,7 +1,7 @@
 //! A worker: one thread, one event loop, some producers and consumers.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 
@@ -12,6 +12,7 @@ use mio::{Events, Token};
 use crate::clock::Clock;
 use crate::consume::Consumer;
 use crate::control::ControlReply;
+use crate::counted_clients::CountedClients;
 use crate::gauges::Gauges;
 use crate::hold_delta::{HoldCpu, HoldSpin};
 use crate::incident::Incidents;
@@ -136,7 +137,7 @@ pub(crate) struct WorkerShared {
     /// When the hold ends; lowered when all record counts are complete.
     pub(crate) hold_end_ns: AtomicU64,
     /// Clients whose record count is not complete.
-    pub(crate) limited_left: AtomicUsize,
+    pub(crate) counts: CountedClients,
     /// Time limit of a drain.
     pub(crate) drain_ns_max: u64,
     /// Interval at which slices are shipped.
@@ -431,8 +432,8 @@ impl Worker {
             }
             member.has_ended = true;
             let shared = &self.setup.shared;
-            if member.is_limited && shared.limited_left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                let hold_end_ns = now_ns.max(self.hold_start_seen_ns);
+            let hold_end_ns = now_ns.max(self.hold_start_seen_ns);
+            if member.is_limited && shared.counts.complete_one(hold_end_ns) {
                 shared.hold_end_ns.fetch_min(hold_end_ns, Ordering::Relaxed);
             }
         }

@@ -9,7 +9,8 @@ use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster as Broker};
 use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_load::{
-    Clock, LoadControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad, Totals, preload,
+    Clock, HOLD_NOTICE_NS, HoldControl, LoadControl, LoadOutcome, LoadProgress, LoadSetup,
+    PreparedLoad, Totals, preload,
 };
 use kgauge_results::recorder::MemorySlices;
 use kgauge_results::{Counts, Slice, SliceSink, Stage, TimeKind};
@@ -302,7 +303,7 @@ fn a_hold_begins_when_the_caller_decides_and_is_as_long_as_planned() {
     let (outcome, slices) = bench.run_controlled(flows, stages, |progress, control| {
         let acked: u64 = control.paces()[0].records.iter().sum();
         if announced_ns.is_none() && acked > 0 {
-            let at_ns = progress.elapsed_ns + LoadControl::NOTICE_NS;
+            let at_ns = progress.elapsed_ns + HOLD_NOTICE_NS;
             control.begin_hold(at_ns);
             // A later moment changes nothing any more.
             control.begin_hold(at_ns + 7);

@@ -38,6 +38,7 @@ mod change_filter;
 mod cluster_watch;
 mod cpu_clock;
 mod cpu_limit;
+mod cpu_track;
 mod data_dir;
 mod disk;
 mod file_system;
@@ -69,6 +70,7 @@ pub use broker::{
 };
 pub use census::census;
 pub use cluster_watch::{ClusterWatch, HealthLimits, HealthTap};
+pub use cpu_track::CpuTrack;
 pub use disk::{DiskError, disk_baseline};
 pub use host::{HostCpu, host_cpu, machine_record};
 pub use listener::listener_pid;

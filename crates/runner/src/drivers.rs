@@ -8,9 +8,9 @@ use kgauge_results::run::DriverRecord;
 use kgauge_scenario::{Driver, FlowPlan, Trial};
 use kgauge_target::driver::{DriverBuildError, prepare};
 
-use crate::cpu::CpuTrack;
 use crate::error::{RunError, with_fix};
 use crate::request::RunRequest;
+use kgauge_observe::CpuTrack;
 
 /// The programs of all drivers that trials name, ready to start. Before anything else is started, so
 /// that what is missing on this machine costs nobody any time.

@@ -10,12 +10,12 @@ use kgauge_target::kafka::{KafkaSetup, MirrorEnd, MirrorMaker, MirrorSetup};
 use kgauge_target::{Target, TargetSpec};
 
 use crate::clusters::Clusters;
-use crate::cpu::CpuTrack;
 use crate::error::{OrRunError, RunError, with_fix};
 use crate::host::TARGET_LOGS;
 use crate::processes;
 use crate::shared::SharedTarget;
 use crate::stop::StopRequests;
+use kgauge_observe::CpuTrack;
 
 /// Replicas of a copy, if the destination has brokers enough: Kafka's usual number.
 const REPLICATION_MAX: u32 = 3;

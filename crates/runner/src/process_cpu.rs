@@ -3,12 +3,19 @@
 use kgauge_load::LoadOutcome;
 use kgauge_results::run::CpuRecord;
 
-use crate::cpu::CpuTrack;
 use crate::drivers::DriverTrack;
+use kgauge_observe::CpuTrack;
+
+/// CPU time of agents' processes within the hold; `None` if one of them did not report it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AgentsCpu(pub(crate) Option<u64>);
 
 /// CPU of the processes that take part.
 pub(crate) struct ProcessCpu {
+    /// This process, which is the load generator unless there are agents.
     pub(crate) generator: CpuTrack,
+    /// The agents that generated the load.
+    pub(crate) agents: Option<AgentsCpu>,
     /// Other clients that sent flows.
     pub(crate) drivers: Vec<DriverTrack>,
     pub(crate) targets: Vec<CpuTrack>,
@@ -55,7 +62,10 @@ impl ProcessCpu {
         let (count, max_ns) = seen.fold((0, 0), |(count, max_ns), (threads, ns)| {
             (count + threads, max_ns.max(ns))
         });
-        let own_ns = self.generator.between(start_ns, end_ns);
+        let own_ns = match self.agents {
+            Some(AgentsCpu(agents_ns)) => agents_ns,
+            None => self.generator.between(start_ns, end_ns),
+        };
         CpuRecord {
             span_ns: end_ns.saturating_sub(start_ns),
             generator_threads_ns: threads.clone().sum::<u64>() + others_ns.unwrap_or(0),

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kgauge_load::{Clock, LoadControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad};
+use kgauge_agents::lead::AgentsTrouble;
+use kgauge_load::{Clock, HoldControl, LoadOutcome, LoadProgress};
 use kgauge_observe::{BrokerSource, Sampler, SamplingPlan, WireWatcher};
 use kgauge_results::recorder::{SliceTap, WriteError};
 use kgauge_results::run::{
-    EventKind, FlowRecord, RepeatKey, RepeatOutcome, RepeatRecord, Replication, StageSpan,
+    AgentRecord, EventKind, FlowRecord, RepeatKey, RepeatOutcome, RepeatRecord, Replication,
+    StageSpan,
 };
 use kgauge_results::{FolderError, RepeatFolder, Slice, SlicesWritten, Stage};
 use kgauge_scenario::{FlowPlan, Share, Trial};
@@ -16,12 +18,11 @@ use crate::ab;
 use crate::broker_sources;
 use crate::checkup::ActiveCheckup;
 use crate::counts::{count, ends};
-use crate::cpu::CpuTrack;
 use crate::drivers::{self, DriverTrack};
 use crate::error::{OrRunError, RunError, in_one_line};
 use crate::faults::{FaultThread, restore};
 use crate::ids::unix_ms;
-use crate::load_errors::{load_failed, prepare_failed};
+use crate::load_run::{self, LoadRun};
 use crate::mirror::Mirror;
 use crate::mirror_copy::{self, EchoDelay};
 use crate::observer::{RepeatView, RunEvent};
@@ -30,9 +31,9 @@ use crate::prepared_topic::PreparedTopic;
 use crate::process_cpu::ProcessCpu;
 use crate::repeat_end::RepeatEnd;
 use crate::session::Session;
-use crate::transactions;
 use crate::warm_up::WarmUp;
 use crate::wire::{self, Held};
+use kgauge_observe::CpuTrack;
 
 /// Runs one repeat on a topic that is ready.
 pub(crate) fn repeat(
@@ -85,6 +86,7 @@ pub(crate) fn repeat(
             .iter()
             .map(|broker| broker.id)
             .collect(),
+        agents: measured.agents.clone(),
         outcome: end.clone(),
     };
     session.event(
@@ -140,6 +142,7 @@ fn finish(
 /// What a load left behind, and what was seen meanwhile.
 struct MeasuredRepeat {
     load: LoadOutcome,
+    agents: Vec<AgentRecord>,
     cpu: ProcessCpu,
     behind: EchoDelay,
     trouble: Option<Trouble>,
@@ -189,29 +192,12 @@ fn measure(
     folder: &RepeatFolder,
 ) -> Result<MeasuredRepeat, RunError> {
     let groups = groups_of(session, trial, share.repeat);
-    let setup = LoadSetup {
-        copy: prepared_topic
-            .copy
-            .as_ref()
-            .zip(session.mirror.as_ref())
-            .map(|(copy, mirror)| copy.setup(mirror)),
-        groups: &groups,
-        drivers: &session.drivers,
-        share,
-        topic: &prepared_topic.facts.name,
-        also: &[],
-        earliest: prepared_topic.earliest.as_deref(),
-        client: &session.client,
-        sink: &|| folder.sink(),
-        interrupt: &session.stopping.load,
-    };
-    let prepared = PreparedLoad::prepare(&setup);
-    let load = prepare_failed(session, prepared)?;
+    let load = LoadRun::prepare(session, share, prepared_topic, (folder, &groups))?;
     let key = folder.key();
     // Their first answers may take long: that is no part of the load's time.
     let brokers = broker_sources::sources(session, key);
     ab::await_other_side(session);
-    let clock = Clock::start();
+    let clock = load.start_clock();
     session.event(Some((key, 0)), EventKind::RepeatStarted);
     set_checkup_trial(session, Some(key.trial));
     let sampler = start_sampler(session, key, clock, brokers)?;
@@ -221,7 +207,10 @@ fn measure(
     let mut watch = RepeatWatch::new(session, trial, folder, pids);
     // However short the load is, there is a look on either side of it.
     watch.cpu.sample(clock.now_ns());
-    let outcome = load.run_controlled(clock, |progress, control| watch.sample(progress, control));
+    let interrupt = watch.session.stopping.load.clone();
+    let outcome = load.run(share, folder, (clock, &interrupt), |progress, control| {
+        watch.sample(progress, control);
+    });
     watch.cpu.sample(clock.now_ns());
     let (mut trouble, mut cpu, behind) = (watch.trouble, watch.cpu, watch.behind);
     let wire_notes = asked.map(WireWatcher::stop).unwrap_or_default();
@@ -232,7 +221,9 @@ fn measure(
         // Nobody has watched the processes that were started in between.
         cpu.targets.clear();
     }
-    let load = outcome.map_err(load_failed)?;
+    let ended = outcome?;
+    let load = ended.outcome;
+    cpu.agents = ended.agents_cpu;
     outages::limit_questions(session, trial, &load);
     if trouble.is_none() && trial.faults.is_empty() && load.is_target_gone {
         let words = outages::gone_words(&load);
@@ -241,6 +232,7 @@ fn measure(
     if trouble.is_none() {
         trouble = load.driver_trouble.clone().map(Trouble::Driver);
     }
+    trouble = trouble.or(ended.trouble.map(Trouble::Agents));
     for text in sampler.stop().notes.into_iter().chain(wire_notes) {
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });
     }
@@ -256,6 +248,7 @@ fn measure(
     }
     Ok(MeasuredRepeat {
         load,
+        agents: ended.agents,
         cpu,
         behind,
         trouble,
@@ -270,12 +263,15 @@ enum Trouble {
     Target(String),
     /// Another client's process is gone.
     Driver(String),
+    /// An agent is gone, or its clock stepped.
+    Agents(AgentsTrouble),
 }
 
 impl Trouble {
     fn words(&self) -> String {
         match self {
             Self::Results(error) => error.to_string(),
+            Self::Agents(trouble) => trouble.to_string(),
             Self::Target(words) | Self::Driver(words) => words.clone(),
         }
     }
@@ -285,6 +281,8 @@ impl Trouble {
             Self::Results(error) => RunError::System(error.to_string()),
             Self::Target(words) => RunError::cluster(words),
             Self::Driver(words) => RunError::Load(words),
+            Self::Agents(AgentsTrouble::Results(words)) => RunError::System(words),
+            Self::Agents(trouble) => RunError::Load(trouble.to_string()),
         }
     }
 }
@@ -311,6 +309,7 @@ impl<'a, 'b> RepeatWatch<'a, 'b> {
     ) -> Self {
         let cpu = ProcessCpu {
             generator: CpuTrack::of(Some(std::process::id())),
+            agents: None,
             drivers: drivers.into_iter().map(DriverTrack::of).collect(),
             targets: session
                 .target_processes
@@ -332,7 +331,7 @@ impl<'a, 'b> RepeatWatch<'a, 'b> {
         }
     }
 
-    fn sample(&mut self, progress: &LoadProgress, control: &LoadControl<'_>) {
+    fn sample(&mut self, progress: &LoadProgress, control: &dyn HoldControl) {
         self.cpu.sample(progress.elapsed_ns);
         self.warm_up.check(progress.elapsed_ns, control);
         self.hold_start_ns = control.hold_start_ns();
@@ -389,6 +388,7 @@ fn start_sampler(
     let beside = session.mirror.as_ref().map(Mirror::processes);
     let targets = session.target_processes.iter().cloned();
     let targets = targets.chain(beside.unwrap_or_default());
+    let targets = targets.chain(load_run::agent_processes(session));
     let evidence = session.folder.evidence();
     let health = session.checkup.as_ref().and_then(ActiveCheckup::tap);
     Sampler::start(
@@ -433,10 +433,7 @@ fn flow_records(
         threads: outcome.worker_hold_cpu_ns.len() as u32,
         driver: drivers::record(index, outcome, drivers),
         group: outcome.flows.get(index).and_then(|flow| flow.group),
-        transactions: outcome
-            .flows
-            .get(index)
-            .and_then(|flow| transactions::spoken(flow.transactions)),
+        transactions: outcome.flows.get(index).and_then(|flow| flow.transactions),
         mirror: None,
         connections: outcome
             .flows

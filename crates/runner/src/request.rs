@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use kgauge_agents::{AgentToken, AgentsLost, AgentsSpec};
 use kgauge_client::{ClientConfig, Cluster};
 
 use crate::ab_test::AbTest;
@@ -46,6 +47,8 @@ pub struct RunRequest<'a> {
     pub on_target_ready: Option<&'a OnTargetReady<'a>>,
     /// The A/B test whose other side another run measures.
     pub ab: Option<AbTest>,
+    /// The processes that generate the load; `None` for this one.
+    pub agents: Option<AgentsRequest>,
 }
 
 impl<'a> RunRequest<'a> {
@@ -67,8 +70,22 @@ impl<'a> RunRequest<'a> {
             checkup: None,
             on_target_ready: None,
             ab: None,
+            agents: None,
         }
     }
+}
+
+/// The agents of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentsRequest {
+    /// Which.
+    pub spec: AgentsSpec,
+    /// What happens if one of them is lost.
+    pub lost: AgentsLost,
+    /// The secret that they share with the lead.
+    pub token: AgentToken,
+    /// The program to start as an agent: kgauge itself.
+    pub program: PathBuf,
 }
 
 /// The run folder.

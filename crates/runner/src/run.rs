@@ -13,6 +13,7 @@ use crate::checkup_parts;
 use crate::close::close;
 use crate::error::{RunError, in_one_line};
 use crate::events::event;
+use crate::load_run;
 use crate::observer::{Activity, Announcement, Observer, RunEvent, RunStep};
 use crate::open_run::OpenRun;
 use crate::outages;
@@ -156,6 +157,7 @@ fn run_all(
                     note_left_out(session, steps.left());
                 }
                 let is_unhealthy = session.checkup.as_mut().is_some_and(ActiveCheckup::is_over);
+                let is_unhealthy = is_unhealthy || load_run::has_lost_agents(session);
                 let is_over = !is_noted || in_a_row >= FAILURES_MAX || is_gone || is_unhealthy;
                 // A search measures the load again.
                 let is_final = !steps.give_up(session, step, &error)? || is_over;

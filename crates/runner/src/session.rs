@@ -21,6 +21,7 @@ use crate::mirror::Mirror;
 use crate::observer::{Activity, Observer, RepeatTap, RunEvent};
 use crate::request::RunRequest;
 use crate::shared::SharedTarget;
+use crate::shared_pool::SharedPool;
 use crate::stop::StopRequests;
 
 /// The state of the brokers at the end of a load.
@@ -67,6 +68,8 @@ pub(crate) struct Session<'a> {
     pub(crate) metrics: Vec<MetricsAddress>,
     /// The programs of other clients that flows name.
     pub(crate) drivers: Vec<(Driver, DriverProgram)>,
+    /// The processes that generate the load; none: this one.
+    pub(crate) agents: Option<SharedPool>,
     /// What the flows do at full speed.
     pub(crate) ceilings: Ceilings,
     /// The state of the brokers at the end of the last load.

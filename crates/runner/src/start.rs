@@ -19,11 +19,12 @@ use crate::environment::environment;
 use crate::error::{OrRunError, RunError};
 use crate::events::event;
 use crate::fit::{check_topics, drop_unsupported, same_cluster};
+use crate::gather_agents::{check_agents, gather_agents};
 use crate::left_out::left_out;
 use crate::metrics;
 use crate::mirror::Mirror;
 use crate::mirror_copy;
-use crate::observer::{Activity, Observer, RunEvent};
+use crate::observer::{Activity, Observer, RepeatTap, RunEvent};
 use crate::open_run::OpenRun;
 use crate::processes;
 use crate::request::RunRequest;
@@ -47,6 +48,7 @@ pub(crate) fn prepare<'a>(
     observer: &'a mut dyn Observer,
 ) -> Result<PreparedRun<'a>, RunError> {
     let (question, stopping) = (request.question, &request.stop);
+    let agents = gather_agents(request, &opened.run_id, observer)?;
     let drivers = drivers::programs(&question.trials, request)?;
     let (mut steps, left_out) = left_to_do(request, opened, observer)?;
     let first = steps.first();
@@ -58,6 +60,7 @@ pub(crate) fn prepare<'a>(
     let facts = target.facts(&mut cluster)?;
     request.target.check_existing(&mut cluster, &needs)?;
     let mut plan = plan_for(request, opened, &facts)?;
+    check_agents(request, agents.as_ref(), (target.config(), &plan), observer)?;
     let mut notes = drop_unsupported(&mut plan, &facts, &mut cluster)?;
     let to_run = to_run(&plan, &steps);
     let topic = request.existing_topic.as_deref();
@@ -83,16 +86,13 @@ pub(crate) fn prepare<'a>(
         let environment = environment(dir, &target, &facts, notes, disk);
         write_plan(request, opened, &plan, &environment, left_out)?;
     }
-    let taps = observer.taps();
-    if let Some((evidence, events)) = taps.lines {
-        opened.folder.tap(evidence, events);
-    }
+    let slice_tap = tap(opened, observer);
     let session = Session {
         metrics: metrics::known(request.target.metrics.clone(), &facts.brokers)?,
         request,
         observer,
         folder: &mut opened.folder,
-        slice_tap: taps.slices,
+        slice_tap,
         stopping: stopping.clone(),
         kind: target.kind(),
         client: target.config().clone(),
@@ -107,6 +107,7 @@ pub(crate) fn prepare<'a>(
         disk_guard: DiskGuard::of(&data_dirs),
         data_dirs,
         drivers,
+        agents,
         ceilings: Ceilings::default(),
         health: ClusterHealth::Sound,
         checkup,
@@ -117,6 +118,15 @@ pub(crate) fn prepare<'a>(
         plan,
         steps,
     })
+}
+
+/// Lets the observer see what the folder gets; returns its tap for slices.
+fn tap(opened: &mut OpenRun, observer: &mut dyn Observer) -> Option<RepeatTap> {
+    let taps = observer.taps();
+    if let Some((evidence, events)) = taps.lines {
+        opened.folder.tap(evidence, events);
+    }
+    taps.slices
 }
 
 /// Reports what the run will do to an existing cluster and asks for consent; a checkup reports it of every cluster.

@@ -11,6 +11,7 @@ use kgauge_target::{TopicWish, retention_ms};
 use crate::error::{OrRunError, RunError, with_fix};
 use crate::fit::check_existing_topic;
 use crate::load_errors::target_words;
+use crate::load_run;
 use crate::mirror_copy;
 use crate::observer::{Activity, RunEvent};
 use crate::prepared_topic::PreparedTopic;
@@ -53,9 +54,11 @@ pub(crate) fn run_step(
     // Somebody's cluster that lost brokers may be gone by now.
     let limit = (session.health != ClusterHealth::Sound).then_some(DOUBTFUL_TIME_MAX);
     session.cluster.set_time_limit(limit);
-    session.report(&Activity::MeasuringCeiling);
-    let interrupt = session.stopping.load.clone();
-    session.ceilings.measure(&share, &interrupt);
+    if load_run::is_on_this_machine(session) {
+        session.report(&Activity::MeasuringCeiling);
+        let interrupt = session.stopping.load.clone();
+        session.ceilings.measure(&share, &interrupt);
+    }
     if !warming::warm(session, &share)? {
         return Ok(RepeatEnd::Interrupted);
     }

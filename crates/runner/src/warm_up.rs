@@ -1,7 +1,7 @@
 //! The warm-up of a repeat: it ends when the load is steady, and at its limit at the latest.
 
 use kgauge_analyze::summary::{WARM_FROM_NS, is_warm};
-use kgauge_load::LoadControl;
+use kgauge_load::{HOLD_NOTICE_NS, HoldControl};
 use kgauge_results::PaceSeries;
 use kgauge_scenario::{FlowPlan, Shape, Stages, Trial};
 
@@ -10,7 +10,7 @@ const CHECK_NS: u64 = 250_000_000;
 
 /// How long the warm-up of a load takes that is steady as soon as that can be known: most are.
 pub(crate) fn usual_ns(stages: &Stages) -> u64 {
-    let earliest_ns = stages.warm_up_ns.max(WARM_FROM_NS + LoadControl::NOTICE_NS);
+    let earliest_ns = stages.warm_up_ns.max(WARM_FROM_NS + HOLD_NOTICE_NS);
     earliest_ns.min(stages.warm_up_limit_ns())
 }
 
@@ -33,10 +33,7 @@ impl WarmUp {
             stages: trial.stages,
             closed: trial.flows.iter().map(is_closed).collect(),
             // Early enough for a hold that begins with the end of the shortest warm-up.
-            next_check_ns: trial
-                .stages
-                .warm_up_ns
-                .saturating_sub(LoadControl::NOTICE_NS),
+            next_check_ns: trial.stages.warm_up_ns.saturating_sub(HOLD_NOTICE_NS),
             is_over: !trial.stages.is_adaptive(),
         }
     }
@@ -47,7 +44,7 @@ impl WarmUp {
     }
 
     /// Checks, if it is time; begins the hold of a load that is steady.
-    pub(crate) fn check(&mut self, elapsed_ns: u64, control: &LoadControl<'_>) {
+    pub(crate) fn check(&mut self, elapsed_ns: u64, control: &dyn HoldControl) {
         if self.is_over || elapsed_ns < self.next_check_ns {
             return;
         }
@@ -57,7 +54,7 @@ impl WarmUp {
         let is_warm =
             |(pace, is_closed): (&PaceSeries, &bool)| is_warm(pace, *is_closed, elapsed_ns);
         if flows.all(is_warm) {
-            let earliest_ns = elapsed_ns + LoadControl::NOTICE_NS;
+            let earliest_ns = elapsed_ns + HOLD_NOTICE_NS;
             control.begin_hold(earliest_ns.max(self.stages.warm_up_ns));
             self.is_over = true;
         }

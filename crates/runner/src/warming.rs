@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_load::{Clock, LoadControl, LoadProgress, LoadSetup, PreparedLoad};
+use kgauge_load::{Clock, HoldControl, LoadControl, LoadProgress, LoadSetup, PreparedLoad};
 use kgauge_results::SliceSink;
 use kgauge_results::run::{BrokerWarming, EventKind};
 use kgauge_scenario::{
@@ -12,11 +12,11 @@ use kgauge_scenario::{
 };
 use kgauge_target::TopicWish;
 
-use crate::cpu::CpuTrack;
 use crate::error::{RunError, with_fix};
 use crate::load_errors::{load_failed, prepare_failed};
 use crate::observer::Activity;
 use crate::session::Session;
+use kgauge_observe::CpuTrack;
 
 /// A round of looking: long enough for pauses of the garbage collector to even out.
 const ROUND_NS: u64 = 1_000_000_000;

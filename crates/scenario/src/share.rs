@@ -91,12 +91,47 @@ impl Share {
         derive_seed(self.seed, flow)
     }
 
-    /// Which of a flow's `members` (producers or consumers) this agent runs.
+    /// The agent that runs a flow's first client: flows begin at different agents, so that several small flows are
+    /// spread.
+    fn first_agent(&self, flow: &str) -> u32 {
+        let mut flows = self.trial.flows.iter();
+        let position = flows.position(|plan| plan.name() == flow).unwrap_or(0);
+        let agents = self.agent_count.max(1);
+        // The remainder is below a u32.
+        u32::try_from(position % agents as usize).unwrap_or(0)
+    }
+
+    /// Whether this agent runs an echo flow. One agent runs all of it, so that each round trip is measured with one
+    /// clock.
+    pub fn runs_echo(&self, flow: &str) -> bool {
+        self.first_agent(flow) == self.agent_index
+    }
+
+    /// The share of the same repeat for an agent that runs everything.
+    #[must_use]
+    pub fn alone(&self) -> Share {
+        self.of_agent(Stripe::WHOLE)
+    }
+
+    /// The share of the same repeat for another agent.
+    #[must_use]
+    pub fn of_agent(&self, agent: Stripe) -> Share {
+        Share {
+            agent_index: agent.index,
+            agent_count: agent.count,
+            ..self.clone()
+        }
+    }
+
+    /// Which of a flow's `members` (producers or consumers) this agent runs: client `i` is on the agent `i` behind the
+    /// flow's first one.
     ///
     /// Each is the member's number in the whole flow: for a producer its stripe of the schedule.
-    pub fn members(&self, members: u32) -> impl Iterator<Item = Stripe> {
-        (self.agent_index..members)
-            .step_by(self.agent_count.max(1) as usize)
+    pub fn members(&self, flow: &str, members: u32) -> impl Iterator<Item = Stripe> {
+        let agents = self.agent_count.max(1);
+        let first = (self.agent_index % agents + agents - self.first_agent(flow)) % agents;
+        (first..members)
+            .step_by(agents as usize)
             .map(move |index| Stripe {
                 index,
                 count: members,

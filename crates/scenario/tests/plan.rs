@@ -372,7 +372,7 @@ fn shares_divide_the_members_and_agree_on_the_schedule() {
         .collect();
     let mut members: Vec<u32> = agents
         .iter()
-        .flat_map(|share| share.members(7).map(|stripe| stripe.index))
+        .flat_map(|share| share.members("w", 7).map(|stripe| stripe.index))
         .collect();
     members.sort_unstable();
     assert_eq!(members, [0, 1, 2, 3, 4, 5, 6]);
@@ -522,4 +522,27 @@ fn a_ramp_takes_as_long_as_the_hold_and_a_trace_is_kept_in_the_plan() {
         problems.to_string().contains("there is no such file"),
         "{problems}"
     );
+}
+
+#[test]
+fn the_share_of_an_agent_is_the_plans_and_an_echo_flow_has_one_agent() {
+    let plan = Plan::new(request(1), &[scenario(", producers: 4", "")]).unwrap();
+    let whole = plan.share(0, 1, Stripe::WHOLE).unwrap();
+    for count in [1, 2, 5] {
+        let agents = (0..count).map(|index| Stripe { index, count });
+        for agent in agents {
+            assert_eq!(Some(whole.of_agent(agent)), plan.share(0, 1, agent));
+        }
+    }
+    let names: Vec<&str> = whole.trial.flows.iter().map(|flow| flow.name()).collect();
+    for (position, name) in names.iter().enumerate() {
+        let runs = (0..3_u32).filter(|index| {
+            let agent = Stripe {
+                index: *index,
+                count: 3,
+            };
+            whole.of_agent(agent).runs_echo(name)
+        });
+        assert_eq!(runs.collect::<Vec<_>>(), [position as u32 % 3]);
+    }
 }

@@ -100,6 +100,7 @@ impl LiveRepeat {
                 cpu: self.cpu(evidence, start_ns, end_ns),
                 replication: None,
                 brokers: Vec::new(),
+                agents: Vec::new(),
                 outcome: RepeatOutcome::Complete,
             }),
             flows: self

@@ -2,6 +2,7 @@
 //! folder, so that it is the same byte for byte each time.
 
 pub mod ab;
+pub mod agents;
 pub mod blame;
 mod build;
 pub mod capacity;
@@ -27,6 +28,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use ab::{AbFalseAlarms, AbRatio, AbSideSummary, AbStep, AbSummary, AbVerdict};
+pub use agents::{AgentLossSummary, AgentSummary, AgentsSummary};
 pub use blame::{ClientWait, LatenessCause};
 pub use build::{
     WARM_FROM_NS, ab_of_record, followers_behind, is_warm, moved_leaders, recorded_search,

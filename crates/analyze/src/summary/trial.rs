@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::agents::AgentsSummary;
 use super::flow::FlowSummary;
 use super::generator::{CpuSummary, GeneratorVerdict, Headroom};
 use super::limit::LimitVerdict;
@@ -51,6 +52,9 @@ pub struct TrialSummary {
     /// The used share of this machine's generator capacity; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headroom: Option<Headroom>,
+    /// The agents that generated its load; absent if one process did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<AgentsSummary>,
     /// The scenario injected faults.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_faults: bool,

@@ -61,6 +61,8 @@ findings! {
     CoresShared { brokers: u64, processors: u32 },
     /// The run ended early; without `status`, no repeat of the trial was complete.
     NotFinished { status: Option<RunStatus>, why: Option<String> },
+    /// An agent was lost: its records are missing from then on.
+    AgentLost { repeat: u32, agent: String, at_ns: u64, why: String },
     /// A broker stopped responding without an injected fault.
     BrokerOutage { repeat: u32, broker: i32, address: String, since_ns: u64, length_ns: Option<u64> },
     /// The brokers' record counts differ from the acked records.
@@ -85,6 +87,10 @@ findings! {
     GeneratorLimited,
     /// The generator was late.
     GeneratorLate,
+    /// One agent was late, and the others were not.
+    AgentLate { agent: String, lag_ns_p99: u64, others_ns_p99: u64 },
+    /// A limit on CPU time held an agent back.
+    AgentThrottled { agent: String, part: f64 },
     /// Other programs used CPU on this machine.
     OtherPrograms { is_in_latencies: bool },
     /// Load generator and target together needed more CPUs than the machine has.

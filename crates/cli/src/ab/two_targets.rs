@@ -202,6 +202,7 @@ fn run_side(
         },
         stop: job.stop.clone(),
         ab: Some(test.clone()),
+        agents: conduct.agents.request()?,
         ..RunRequest::new(&job.question, &job.target, host_setup()?)
     };
     let mut observer = SideObserver {

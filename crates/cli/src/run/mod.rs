@@ -128,6 +128,7 @@ impl RunJob<'_> {
                 false => Consent::Ask(&may_begin),
             },
             checkup: arguments.checkup.as_ref(),
+            agents: arguments.conduct.agents.request()?,
             stop: self.stopping.clone(),
             ..RunRequest::new(self.question, target, host_setup()?)
         };

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
 
 mod ab;
+mod agents;
 mod auditing;
 mod built_in;
 mod checking;

@@ -279,8 +279,8 @@ impl DrivenRun {
         if std::mem::replace(&mut self.has_stopped, true) || !self.is_limited {
             return;
         }
-        if self.shared.limited_left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let hold_end_ns = now_ns.max(self.hold_start_ns);
+        let hold_end_ns = now_ns.max(self.hold_start_ns);
+        if self.shared.counts.complete_one(hold_end_ns) {
             self.shared
                 .hold_end_ns
                 .fetch_min(hold_end_ns, Ordering::Relaxed);

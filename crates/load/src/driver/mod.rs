@@ -23,6 +23,8 @@ mod settings;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 pub use error::DriverError;
 
 pub(crate) use child::{DriverChild, DriverSetup};
@@ -38,7 +40,7 @@ pub struct DriverProgram {
 }
 
 /// The results of a flow's driver.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriverUse {
     /// Index of the flow in the trial.
     pub flow: usize,

@@ -135,8 +135,28 @@ impl Bench {
         }
     }
 
+    /// Stops the cluster; returns the folder of its data, which goes with the value.
+    pub(crate) fn stop(mut self) -> DataDir {
+        self.broker.take().unwrap().stop().unwrap();
+        DataDir(std::mem::replace(
+            &mut self._dir,
+            tempfile::tempdir().unwrap(),
+        ))
+    }
+
     pub(crate) fn ends(&mut self) -> Vec<i64> {
         self.cluster.end_offsets(TOPIC).unwrap()
+    }
+}
+
+/// The data of a cluster that has stopped.
+pub(crate) struct DataDir(tempfile::TempDir);
+
+impl std::ops::Deref for DataDir {
+    type Target = std::path::Path;
+
+    fn deref(&self) -> &std::path::Path {
+        self.0.path()
     }
 }
 

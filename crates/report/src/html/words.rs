@@ -23,6 +23,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
         write_closed(page, view);
         write_list(page, "Consumer groups", &view.groups);
         write_list(page, "Transactions", &view.transactions);
+        write_list(page, "Agents", &view.agents);
         write_list(page, "Copies on the target cluster", &view.mirrors);
         write_list(page, "Durability", &view.acked);
         if let Some(study) = view.study {

@@ -22,6 +22,7 @@ pub(super) fn write(writer: &mut Writer, view: &ReportView) {
     write_list(writer, "Bottleneck", &view.limits);
     write_list(writer, "Consumer groups", &view.groups);
     write_list(writer, "Transactions", &view.transactions);
+    write_list(writer, "Agents", &view.agents);
     write_list(writer, "Copies on the target cluster", &view.mirrors);
     write_list(writer, "Durability", &view.acked);
     let warmed = Some(view.run.warmed.clone()).filter(|sentence| !sentence.is_empty());

@@ -7,7 +7,14 @@ use crate::format;
 
 /// A clause for each condition: `quick: 3 × 2 s`, `load and target share 2 CPUs`.
 pub(crate) fn clauses(summary: &Summary) -> Vec<String> {
-    let clauses = [repeats(summary), shared(summary), others(summary)];
+    let mut of_trials = summary.trials.iter();
+    let agents = of_trials.find_map(|trial| trial.agents.as_ref());
+    let clauses = [
+        repeats(summary),
+        agents.map(super::agents::condition),
+        shared(summary),
+        others(summary),
+    ];
     clauses.into_iter().flatten().collect()
 }
 

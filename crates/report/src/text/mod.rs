@@ -3,6 +3,7 @@
 //! One file for each kind of finding. Terminal, pages, Markdown and JSON show the same texts.
 
 pub mod ab;
+pub mod agents;
 pub mod answer;
 pub mod bottleneck;
 pub(crate) mod bottlenecks;

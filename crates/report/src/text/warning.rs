@@ -8,7 +8,7 @@ use kgauge_analyze::summary::{
 use kgauge_results::run::RunStatus;
 
 use super::warning_kind::about;
-use super::{bottleneck, flow, generator};
+use super::{agents, bottleneck, flow, generator};
 use crate::format;
 
 /// A warning's text.
@@ -35,6 +35,7 @@ pub fn text(warning: &Warning, trial: Option<&TrialSummary>) -> WarningText {
     let flows = trial.into_iter().flat_map(|trial| &trial.flows);
     let mut flows = flows.filter(|flow| Some(&flow.name) == warning.flow.as_ref());
     let (opening, rest) = match about_run(&warning.finding)
+        .or_else(|| agents::warning(&warning.finding))
         .or_else(|| about_target(&warning.finding))
         .or_else(|| about_records(&warning.finding))
     {
@@ -259,6 +260,9 @@ fn with_rest(
         Finding::NotSteady { changes } => (not_steady(changes, flow), String::new()),
         Finding::CoresShared { .. }
         | Finding::NotFinished { .. }
+        | Finding::AgentLost { .. }
+        | Finding::AgentLate { .. }
+        | Finding::AgentThrottled { .. }
         | Finding::BrokerOutage { .. }
         | Finding::CountsDisagree { .. }
         | Finding::CopyIncomplete { .. }

@@ -62,7 +62,7 @@ const LOST: &str =
 const REPLICATION: &str =
     "Replication did not keep up with the acks; use acks=all or a lower rate.";
 
-const ABOUT: [AboutWarning; 38] = [
+const ABOUT: [AboutWarning; 41] = [
     row(
         Kind::CoresShared,
         Caution,
@@ -74,6 +74,24 @@ const ABOUT: [AboutWarning; 38] = [
         Grave,
         "This run did not finish.",
         "Rerun to completion before you rely on it.",
+    ),
+    row(
+        Kind::AgentLost,
+        Grave,
+        "An agent was lost during the run.",
+        "Check that machine and its network; its records are missing from the figures, so rerun.",
+    ),
+    row(
+        Kind::AgentLate,
+        Caution,
+        "One agent was late, and the others were not.",
+        "Check what else runs on that agent's machine, or leave the agent out.",
+    ),
+    row(
+        Kind::AgentThrottled,
+        Caution,
+        "A CPU limit held an agent back.",
+        "Raise the agent's CPU limit, or use more agents.",
     ),
     row(
         Kind::BrokerOutage,

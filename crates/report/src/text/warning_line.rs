@@ -165,7 +165,7 @@ fn more_repeats(summary: &Summary) -> String {
 }
 
 /// Texts that are the same whatever the numbers; `#` is what is counted.
-const LINES: [(Kind, &str, &str); 30] = [
+const LINES: [(Kind, &str, &str); 33] = [
     (
         Kind::NotFinished,
         "this run did not finish",
@@ -221,6 +221,21 @@ const LINES: [(Kind, &str, &str); 30] = [
         Kind::GeneratorLimited,
         "the generator was the limit",
         "add clients or cores",
+    ),
+    (
+        Kind::AgentLost,
+        "an agent was lost; its records are missing",
+        "check that machine and rerun",
+    ),
+    (
+        Kind::AgentLate,
+        "one agent was late; latencies include its delay",
+        "check that machine",
+    ),
+    (
+        Kind::AgentThrottled,
+        "a CPU limit held an agent back",
+        "raise the limit",
     ),
     (
         Kind::GeneratorLate,

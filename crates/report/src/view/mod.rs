@@ -73,6 +73,8 @@ pub(crate) struct ReportView<'a> {
     pub(crate) groups: Vec<String>,
     /// What became of transactions, and which kind was spoken.
     pub(crate) transactions: Vec<String>,
+    /// The agents that generated the load, a sentence each; empty without any.
+    pub(crate) agents: Vec<String>,
     /// What became of copies on another cluster.
     pub(crate) mirrors: Vec<String>,
     /// What an acknowledgement meant in this run.

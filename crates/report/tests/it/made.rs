@@ -269,6 +269,7 @@ impl ToMake<'_> {
                 target_process_ns: Some(hold_ns * 85 / 100),
             }),
             replication: Some(Replication::NoFollowers),
+            agents: Vec::new(),
             outcome: RepeatOutcome::Complete,
         }
     }

@@ -24,6 +24,14 @@ pub const REPEATS: &str = "repeats";
 pub const REPEAT: &str = "repeat.json";
 /// In a repeat's folder: slices, one per line. Those of agents are `slices-<agent>.jsonl`.
 pub const SLICES: &str = "slices.jsonl";
+/// In a repeat's folder: what agents saw of their own machines are `evidence-<agent>.jsonl`.
+pub fn agent_evidence(agent: u32) -> String {
+    format!("evidence-{agent}.jsonl")
+}
+/// In a repeat's folder: the slices of an agent.
+pub fn agent_slices(agent: u32) -> String {
+    format!("slices-{agent}.jsonl")
+}
 /// In a repeat's folder: all distributions in HdrHistogram's log format.
 pub const HISTOGRAM_LOG: &str = "latency.hlog";
 /// The summary.

@@ -2,6 +2,7 @@
 //!
 //! `docs/internals/run-folder.md` describes the layout.
 
+mod agent_files;
 mod error;
 mod file;
 mod intervals;
@@ -14,6 +15,7 @@ mod resume;
 mod slices;
 mod write;
 
+pub use agent_files::{AgentFiles, AgentLinesError};
 pub use error::{Defect, FolderError};
 pub use intervals::{IntervalLog, LoggedTrial, write_interval_logs};
 pub use lines::{LineLog, LineTap};

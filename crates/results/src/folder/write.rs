@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use kgauge_scenario::Plan;
 use serde::Serialize;
 
+use super::agent_files::AgentFiles;
 use super::error::FolderError;
 use super::file::{overwrite_json, write_json, write_whole};
 use super::layout;
@@ -134,9 +135,14 @@ impl RunFolder {
         let dir = self.dir.join(layout::REPEATS).join(key.folder_name());
         make_empty_dir(&dir)?;
         let path = dir.join(layout::SLICES);
-        let writer = SliceWriter::start_tapped(&path, tap);
+        let writer = SliceWriter::start_tapped(&path, tap.clone());
         let writer = writer.map_err(|source| FolderError::io("create", &path, source))?;
-        Ok(RepeatFolder { dir, key, writer })
+        Ok(RepeatFolder {
+            dir,
+            key,
+            writer,
+            tap,
+        })
     }
 
     /// Closes the run with its status. Only summary and report are written afterwards.
@@ -179,11 +185,11 @@ impl Drop for RunFolder {
 }
 
 /// The folder of a running repeat.
-#[derive(Debug)]
 pub struct RepeatFolder {
     dir: PathBuf,
     key: RepeatKey,
     writer: SliceWriter,
+    tap: Option<SliceTap>,
 }
 
 impl RepeatFolder {
@@ -195,6 +201,11 @@ impl RepeatFolder {
     /// A sink for one more recorder.
     pub fn sink(&self) -> SliceSink {
         self.writer.sink()
+    }
+
+    /// The files of an agent.
+    pub fn agent_files(&self, agent: u32) -> Result<AgentFiles, FolderError> {
+        AgentFiles::create((&self.dir, self.key), agent, self.tap.clone())
     }
 
     /// Why slices cannot be written, if so. Check about once per second; the run must stop then.

@@ -51,6 +51,16 @@ impl SliceWriter {
         SliceWriter::start_on(path, SliceFile::new(file), tap)
     }
 
+    /// Writes lines to a stream instead of a file: each write gets whole lines. `name` stands for it in messages.
+    pub fn start_streaming(
+        name: &str,
+        stream: impl Write + Send + 'static,
+        tap: Option<SliceTap>,
+    ) -> io::Result<SliceWriter> {
+        let file = SliceFile::new(LineStream(stream));
+        SliceWriter::start_on(Path::new(name), file, tap)
+    }
+
     fn start_on<F: Target>(
         path: &Path,
         file: SliceFile<F>,
@@ -129,6 +139,29 @@ impl Target for File {
 
     fn sync(&mut self) -> io::Result<()> {
         self.sync_data()
+    }
+}
+
+/// A stream that takes what it gets.
+struct LineStream<W>(W);
+
+impl<W: Write> Write for LineStream<W> {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        self.0.write(lines)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl<W: Write + Send + 'static> Target for LineStream<W> {
+    fn cut(&mut self, _length: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -125,6 +125,13 @@ pub enum EvidenceKind {
     Partition(PartitionChange),
     /// A consumer group of the run.
     Group(GroupSample),
+    /// The clock of an agent's process - the lead's; about once per second, in the agent's file.
+    ClockOffset {
+        /// The smallest possible offset.
+        low_ns: i64,
+        /// The largest.
+        high_ns: i64,
+    },
     /// Evidence that could not be obtained; once per repeat.
     NotSeen(MissingEvidence),
     /// The cost of observing; the last line of a repeat.

@@ -1,6 +1,7 @@
 //! The contents of a run folder's files: the run, its environment, events, and samples of hosts and processes.
 
 pub mod ab;
+mod agent;
 pub mod broker_sample;
 pub mod checkup;
 pub mod client;
@@ -17,6 +18,7 @@ mod stored_metrics;
 pub mod wire;
 
 pub use ab::{AbBlock, AbEnd, AbRecord};
+pub use agent::{AgentClockRecord, AgentLossRecord, AgentRecord};
 pub use broker_sample::{BrokerSample, ListenerSample, MetricsSource};
 pub use checkup::{
     AppliedQuota, BrokerCensus, BrokerRoundTrips, CAPACITY_SHARES, CheckupLimits, CheckupPart,

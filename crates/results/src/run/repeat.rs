@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::agent::AgentRecord;
 use super::environment::TopicFacts;
 use super::group::GroupRecord;
 use super::mirror::MirrorRecord;
@@ -68,6 +69,9 @@ pub struct RepeatRecord {
     /// Node ids of the cluster's brokers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brokers: Vec<i32>,
+    /// The agents that generated its load; none if the process of the run did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentRecord>,
     /// How it ended.
     pub outcome: RepeatOutcome,
 }

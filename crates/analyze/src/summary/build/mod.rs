@@ -2,6 +2,7 @@
 
 mod ab;
 mod ack;
+mod agents;
 mod blame;
 mod capacity;
 mod drivers;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use kgauge_scenario::{FlowPlan, Trial};
 
+use super::agents;
 use super::blame::{self, LatenessEvidence};
 use super::flow::{counted, flows};
 use super::generator::{cpu, verdict};
@@ -86,6 +87,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>) -> TrialSummary {
         not_measured: not_measured.map(|one| one.why),
         broker_shares: shares::shares(trial, &measured),
         counted: counted_on_brokers(trial, &measured),
+        agents: agents::agents(&measured),
         has_faults: trial.is_some_and(|trial| !trial.faults.is_empty()),
         outages: outage::outages(run, trial, &measured),
         limit: None,
@@ -224,6 +226,10 @@ fn counted_on_brokers(
             // Who takes over from a coordinator, or from a leader, writes again what may be missing.
             .saturating_add(records.markers_doubted)
             .saturating_add(twice);
+        let agents = repeat.record.iter().flat_map(|record| &record.agents);
+        // Nobody knows what a lost agent sent after its last report.
+        let has_lost = agents.clone().any(|agent| agent.lost.is_some());
+        let may_be_there = if has_lost { u64::MAX } else { may_be_there };
         let agrees = on_broker.filter(|_| !acked_blindly).map(|on_broker| {
             (records.acked..=records.acked.saturating_add(may_be_there)).contains(&on_broker)
         });

@@ -1,6 +1,6 @@
 //! Which warnings a trial or a run deserves, with their numbers.
 
-use super::{blame, shares, work};
+use super::{agents, blame, shares, work};
 use crate::summary::warning::{SteadinessChange, SteadyFigure};
 use crate::summary::{
     FlowSummary, GeneratorState, LatencySummary, LatenessCause, TrialSummary, Warning,
@@ -103,6 +103,9 @@ pub(super) fn of_trial(
     }
     if let Some(skew) = shares::skew(trial) {
         warnings.add(None, Finding::BrokerSkew { skew });
+    }
+    if let Some(of_trial) = &trial.agents {
+        warnings.0.extend(agents::warnings(of_trial));
     }
     for flow in &trial.flows {
         about_records(&mut warnings, flow, partial);

@@ -58,6 +58,7 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
         limits: words::limits(summary),
         groups: words::groups(summary),
         transactions: words::transactions(summary),
+        agents: words::agents(summary),
         mirrors: words::mirrors(summary),
         acked: words::acked(summary),
         sheets: sheets::all(run, summary),

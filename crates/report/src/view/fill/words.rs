@@ -134,6 +134,23 @@ pub(super) fn transactions(summary: &Summary) -> Vec<String> {
     of_flows(summary, text::flow::transactions)
 }
 
+/// The agents of each trial: how they began together, and each of them.
+pub(super) fn agents(summary: &Summary) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for trial in &summary.trials {
+        let Some(agents) = &trial.agents else {
+            continue;
+        };
+        for sentence in text::agents::sentences(agents) {
+            sentences.push(match summary.trials.len() {
+                1 => sentence,
+                _ => format!("{}: {sentence}", trial_name(trial)),
+            });
+        }
+    }
+    sentences
+}
+
 /// What became of copies on another cluster, a sentence for each flow that read one.
 pub(super) fn mirrors(summary: &Summary) -> Vec<String> {
     of_flows(summary, text::flow::mirror)

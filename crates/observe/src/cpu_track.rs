@@ -1,10 +1,10 @@
-//! CPU time of whole processes between the borders of the hold.
+//! CPU time of a process between two moments of a repeat, such as the borders of its hold.
 
-use kgauge_observe::{ProcessError, ProcessSampler};
+use crate::process::{ProcessError, ProcessSampler};
 
 /// Looks at a process with every progress report, and tells afterwards what it used between two moments.
 #[derive(Debug)]
-pub(crate) struct CpuTrack {
+pub struct CpuTrack {
     /// `None` where the system does not tell.
     sampler: Option<ProcessSampler>,
     /// (when, CPU time since the process began), both in ns.
@@ -13,7 +13,7 @@ pub(crate) struct CpuTrack {
 
 impl CpuTrack {
     /// A track of a process on this machine.
-    pub(crate) fn of(pid: Option<u32>) -> Self {
+    pub fn of(pid: Option<u32>) -> Self {
         let sampler = pid.and_then(|pid| ProcessSampler::new(pid).ok());
         Self {
             sampler,
@@ -22,7 +22,7 @@ impl CpuTrack {
     }
 
     /// Looks once.
-    pub(crate) fn sample(&mut self, at_ns: u64) {
+    pub fn sample(&mut self, at_ns: u64) {
         let Some(sampler) = &self.sampler else { return };
         match (sampler.sample(), self.seen.last()) {
             (Ok(sample), _) => self.note(at_ns, sample.user_ns + sample.system_ns),
@@ -35,13 +35,13 @@ impl CpuTrack {
     }
 
     /// Notes what somebody else saw.
-    pub(crate) fn note(&mut self, at_ns: u64, cpu_ns: u64) {
+    pub fn note(&mut self, at_ns: u64, cpu_ns: u64) {
         self.seen.push((at_ns, cpu_ns));
     }
 
     /// CPU time used from one moment to another, between looks in proportion. Unknown if the looks leave out more
     /// than a tenth of it.
-    pub(crate) fn between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
+    pub fn between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
         let ((first_ns, _), (last_ns, _)) = (*self.seen.first()?, *self.seen.last()?);
         let seen_ns = end_ns.min(last_ns).saturating_sub(start_ns.max(first_ns));
         if seen_ns < end_ns.saturating_sub(start_ns) / 10 * 9 {

@@ -1,0 +1,245 @@
+//! A repeat on an agent: prepare, begin at the agreed time, stream, report.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use kgauge_load::{Clock, HoldControl, LoadControl, LoadProgress, LoadSetup, PreparedLoad};
+use kgauge_observe::{CpuTrack, Sampler, SamplingPlan};
+use kgauge_results::recorder::SliceTap;
+use kgauge_results::run::{CpuLimitSample, Evidence, EvidenceKind, RepeatKey};
+use kgauge_results::{Histogram, Quantile, Slice, SliceWriter, Stage, TimeKind};
+
+use super::context::AgentSession;
+use super::outgoing::{OutgoingFrames, SliceLines};
+use crate::protocol::{
+    AgentMessage, AgentOutcome, FrameKind, LeadMessage, PrepareOrder, PreparedFacts,
+};
+
+/// A sleep ends up to this late; the rest of the wait for the start is spent spinning.
+const SPIN_MAX: Duration = Duration::from_millis(1);
+
+/// How often the wait for the start checks whether the lead is there.
+const WAIT_SLICE: Duration = Duration::from_millis(50);
+
+/// Every second report of the load engine goes to the lead: five per second.
+const REPORTS_PER_MESSAGE: u32 = 2;
+
+/// A repeat whose connections are open.
+pub(super) struct PreparedRepeat {
+    key: RepeatKey,
+    load: PreparedLoad,
+    writer: SliceWriter,
+    lateness: Arc<Mutex<Histogram>>,
+}
+
+impl PreparedRepeat {
+    /// Connects everything.
+    ///
+    /// # Errors
+    /// A message for the user.
+    pub(super) fn prepare(session: &AgentSession, order: PrepareOrder) -> Result<Self, String> {
+        let client = order.client.client_config();
+        let client = client.map_err(|error| {
+            format!(
+                "{error}\n  files named in client properties must exist on every agent's machine"
+            )
+        })?;
+        let lateness = Arc::new(Mutex::new(Histogram::new()));
+        let stream = SliceLines(session.outgoing.clone());
+        let writer = SliceWriter::start_streaming("the lead", stream, Some(tap(&lateness)));
+        let writer = writer.map_err(|error| format!("cannot start a thread: {error}"))?;
+        let load = PreparedLoad::prepare(&LoadSetup {
+            share: &order.share,
+            topic: &order.topic,
+            also: &[],
+            earliest: order.earliest.as_deref(),
+            client: &client,
+            groups: &order.groups,
+            drivers: &[],
+            sink: &|| writer.sink(),
+            interrupt: &session.stop,
+            copy: None,
+        });
+        Ok(Self {
+            key: order.key,
+            load: load.map_err(|error| error.to_string())?,
+            writer,
+            lateness,
+        })
+    }
+
+    pub(super) fn facts(&self) -> PreparedFacts {
+        PreparedFacts {
+            threads: self.load.threads(),
+        }
+    }
+
+    /// Runs the load and reports its end, unless the lead is gone.
+    pub(super) fn run(self, session: &AgentSession, at_ns: u64) {
+        let origin = session.clock.moment(at_ns);
+        if !await_start(session, origin) {
+            return;
+        }
+        let clock = Clock::starting_at(origin);
+        let started = AgentMessage::Started {
+            late_ns: clock.now_ns(),
+        };
+        if session.outgoing.message(&started).is_err() {
+            return;
+        }
+        let throttling = Arc::new(Mutex::new(CpuLimitSpan::default()));
+        let sampler = start_sampler(self.key, clock, &session.outgoing, &throttling);
+        let mut reports = LoadReports {
+            session,
+            cpu: CpuTrack::of(Some(std::process::id())),
+            count: 0,
+            counts_done_ns: None,
+        };
+        reports.cpu.sample(clock.now_ns());
+        let ran = self
+            .load
+            .run_controlled(clock, |progress, control| reports.report(progress, control));
+        reports.cpu.sample(clock.now_ns());
+        drop(sampler.map(Sampler::stop));
+        // Everything that was recorded goes before the outcome.
+        let written = self.writer.finish();
+        let ended = match (ran, written) {
+            (Err(error), _) => AgentMessage::LoadFailed {
+                why: error.to_string(),
+            },
+            (Ok(_), Err(error)) => AgentMessage::LoadFailed {
+                why: error.to_string(),
+            },
+            (Ok(load), Ok(_)) => {
+                let lateness = lock(&self.lateness);
+                AgentMessage::Ended(Box::new(AgentOutcome {
+                    process_hold_cpu_ns: reports.cpu.between(load.hold_start_ns, load.hold_end_ns),
+                    counts_done_ns: reports.counts_done_ns,
+                    lag_ns_p99: lateness.value_ns_at(Quantile::P99),
+                    lag_ns_max: lateness.max_ns(),
+                    cpu_limit_periods: lock(&throttling).between(),
+                    load,
+                }))
+            }
+        };
+        let _ = session.outgoing.message(&ended);
+    }
+}
+
+/// Waits for the agreed time; false if the lead does not want the load any more.
+fn await_start(session: &AgentSession, origin: Instant) -> bool {
+    loop {
+        if session.stop.is_raised() {
+            return false;
+        }
+        let left = origin.saturating_duration_since(Instant::now());
+        match left.checked_sub(SPIN_MAX) {
+            _ if left.is_zero() => return true,
+            Some(sleep) if !sleep.is_zero() => std::thread::sleep(sleep.min(WAIT_SLICE)),
+            _ => std::hint::spin_loop(),
+        }
+    }
+}
+
+/// Sums the lateness of the records of the hold.
+fn tap(lateness: &Arc<Mutex<Histogram>>) -> SliceTap {
+    let lateness = Arc::clone(lateness);
+    Arc::new(move |slice: &Slice| {
+        if slice.key.stage != Stage::Hold {
+            return;
+        }
+        let mut lateness = lock(&lateness);
+        lateness.add(slice.times(TimeKind::Lag));
+        // Records of a closed loop are sent when they are intended.
+        lateness.record(0, slice.times(TimeKind::Immediate).count(), 0);
+    })
+}
+
+/// Tells the lead how the load goes, and takes its decisions.
+struct LoadReports<'a> {
+    session: &'a AgentSession,
+    cpu: CpuTrack,
+    count: u32,
+    counts_done_ns: Option<u64>,
+}
+
+impl LoadReports<'_> {
+    fn report(&mut self, progress: &LoadProgress, control: &LoadControl<'_>) {
+        self.cpu.sample(progress.elapsed_ns);
+        while let Ok(message) = self.session.incoming.try_recv() {
+            match message {
+                LeadMessage::BeginHold { at_ns } => control.begin_hold(at_ns),
+                LeadMessage::EndHold { at_ns } => control.end_hold_at(at_ns),
+                _ => {}
+            }
+        }
+        let was_done = self.counts_done_ns.is_some();
+        self.counts_done_ns = control.counts_done_ns();
+        let is_due = self.count.is_multiple_of(REPORTS_PER_MESSAGE)
+            || was_done != self.counts_done_ns.is_some()
+            || !progress.incidents.is_empty()
+            || !progress.outage_changes.is_empty();
+        self.count += 1;
+        if !is_due {
+            return;
+        }
+        let is_open = progress.elapsed_ns < control.hold_start_ns();
+        let message = AgentMessage::Progress {
+            load: Box::new(progress.clone()),
+            paces: if is_open { control.paces() } else { Vec::new() },
+            counts_done_ns: self.counts_done_ns,
+        };
+        // A lead that is gone has raised the stop.
+        let _ = self.session.outgoing.message(&message);
+    }
+}
+
+/// The first and the last reading of a limit on this process's CPU time.
+#[derive(Debug, Default)]
+struct CpuLimitSpan(Option<(CpuLimitSample, CpuLimitSample)>);
+
+impl CpuLimitSpan {
+    fn note(&mut self, sample: &CpuLimitSample) {
+        if sample.level != 0 {
+            return;
+        }
+        match &mut self.0 {
+            Some((_, last)) => *last = *sample,
+            None => self.0 = Some((*sample, *sample)),
+        }
+    }
+
+    fn between(&self) -> Option<(u64, u64)> {
+        let (first, last) = self.0.as_ref()?;
+        let grown = |first: u64, last: u64| last.saturating_sub(first);
+        Some((
+            grown(first.periods, last.periods),
+            grown(first.held_periods, last.held_periods),
+        ))
+    }
+}
+
+fn start_sampler(
+    key: RepeatKey,
+    clock: Clock,
+    outgoing: &OutgoingFrames,
+    throttling: &Arc<Mutex<CpuLimitSpan>>,
+) -> Option<Sampler> {
+    let (outgoing, throttling) = (outgoing.clone(), Arc::clone(throttling));
+    let sink = move |seen: &Evidence| {
+        if let EvidenceKind::CpuLimit(sample) = &seen.kind {
+            lock(&throttling).note(sample);
+        }
+        let mut line = serde_json::to_vec(seen).map_err(|error| error.to_string())?;
+        line.push(b'\n');
+        let sent = outgoing.frame(FrameKind::Evidence, line);
+        sent.map_err(|_| "the lead is gone".to_owned())
+    };
+    let plan = SamplingPlan::each_second(key, Vec::new());
+    // Without evidence the load is still right.
+    Sampler::start(plan, Vec::new(), move || clock.now_ns(), sink).ok()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

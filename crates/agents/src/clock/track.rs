@@ -1,0 +1,236 @@
+//! The offset of a clock over time, from the best exchange of each second.
+
+use std::collections::VecDeque;
+
+use super::drift::DriftInterval;
+use super::exchange::ClockExchange;
+use super::interval::OffsetInterval;
+
+/// Seconds whose best exchange is kept: older ones have been widened beyond use.
+const SECONDS_KEPT: usize = 120;
+
+/// The length of the spans whose best exchange is kept.
+const SPAN_NS: u64 = 1_000_000_000;
+
+/// What is known of an agent's clock.
+#[derive(Debug, Default)]
+pub struct ClockTrack {
+    /// The best exchange of each finished second, oldest first.
+    kept: VecDeque<KeptExchange>,
+    /// The best one of the current second.
+    current: Option<KeptExchange>,
+    drift: DriftInterval,
+    exchanges: u64,
+    steps: u32,
+}
+
+/// An exchange with its time on the lead's clock.
+#[derive(Debug, Clone, Copy)]
+struct KeptExchange {
+    at_ns: u64,
+    round_trip_ns: u64,
+    offset: OffsetInterval,
+}
+
+/// An agent's clock at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockEstimate {
+    /// Where the offset lies.
+    pub offset: OffsetInterval,
+    /// How much faster the agent's clock runs, in nanoseconds per second.
+    pub drift_ppb: i64,
+}
+
+impl ClockEstimate {
+    /// A moment of the lead's clock, on the agent's.
+    pub fn to_agent_ns(&self, lead_ns: u64) -> u64 {
+        lead_ns.saturating_add_signed(self.offset.middle_ns())
+    }
+}
+
+impl ClockTrack {
+    /// Adds an exchange. One whose readings contradict each other, as only a broken agent sends them, is left out.
+    pub fn add(&mut self, exchange: &ClockExchange) {
+        let (Some(round_trip_ns), Some(offset)) = (exchange.round_trip_ns(), exchange.offset())
+        else {
+            return;
+        };
+        self.exchanges += 1;
+        // The bounds hold when the agent read its clock. Until the answer returned, it drifted by 200 ppm at most.
+        let drifted_ns = round_trip_ns / 5_000 + 1;
+        let found = KeptExchange {
+            at_ns: exchange.returned_ns,
+            round_trip_ns,
+            offset: offset.widened(drifted_ns, drifted_ns),
+        };
+        match self.current {
+            Some(best) if best.at_ns / SPAN_NS == found.at_ns / SPAN_NS => {
+                if found.round_trip_ns < best.round_trip_ns {
+                    self.current = Some(found);
+                }
+            }
+            Some(best) => {
+                self.keep(best);
+                self.current = Some(found);
+            }
+            None => self.current = Some(found),
+        }
+    }
+
+    /// A second is over.
+    fn keep(&mut self, best: KeptExchange) {
+        if !self.kept.is_empty() && self.intersected(&best).is_none() {
+            self.steps = self.steps.saturating_add(1);
+            self.kept.clear();
+            self.drift = DriftInterval::default();
+        }
+        for earlier in &self.kept {
+            let after_ns = best.at_ns.saturating_sub(earlier.at_ns);
+            self.drift.learn(earlier.offset, best.offset, after_ns);
+        }
+        if self.kept.len() == SECONDS_KEPT {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(best);
+    }
+
+    /// What earlier seconds and this exchange leave of the offset at its time; `None` if the clock stepped in between.
+    fn intersected(&self, with: &KeptExchange) -> Option<OffsetInterval> {
+        let mut common = with.offset;
+        for earlier in &self.kept {
+            let moved = self
+                .drift
+                .applied(earlier.offset, since_ns(with.at_ns, earlier.at_ns));
+            common = common.common(moved)?;
+        }
+        Some(common)
+    }
+
+    /// The clock at a moment of the lead's clock; `None` before the first exchange.
+    pub fn at(&self, lead_ns: u64) -> Option<ClockEstimate> {
+        let newest = self.current.or(self.kept.back().copied())?;
+        let offset = self.intersected(&newest).unwrap_or(newest.offset);
+        Some(ClockEstimate {
+            offset: self.drift.applied(offset, since_ns(lead_ns, newest.at_ns)),
+            drift_ppb: self.drift.middle_ppb(),
+        })
+    }
+
+    /// Exchanges so far.
+    pub fn exchanges(&self) -> u64 {
+        self.exchanges
+    }
+
+    /// How often a clock has stepped so far: the lead's, the agent's, or one of the machines was suspended.
+    pub fn steps(&self) -> u32 {
+        let is_step = self
+            .current
+            .is_some_and(|current| !self.kept.is_empty() && self.intersected(&current).is_none());
+        self.steps.saturating_add(u32::from(is_step))
+    }
+}
+
+fn since_ns(now_ns: u64, before_ns: u64) -> i64 {
+    let since = i128::from(now_ns) - i128::from(before_ns);
+    i64::try_from(since).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// Two clocks: the agent's starts at an offset and runs faster by a drift.
+    struct Clocks {
+        offset_ns: i64,
+        drift_ppb: i64,
+    }
+
+    impl Clocks {
+        fn offset_at(&self, lead_ns: u64) -> i64 {
+            let drifted = i128::from(lead_ns) * i128::from(self.drift_ppb) / 1_000_000_000;
+            self.offset_ns + i64::try_from(drifted).unwrap()
+        }
+
+        fn agent_ns(&self, lead_ns: u64) -> u64 {
+            lead_ns.checked_add_signed(self.offset_at(lead_ns)).unwrap()
+        }
+
+        fn exchange(&self, at_ns: u64, there_ns: u64, back_ns: u64) -> ClockExchange {
+            let arrived_ns = at_ns + there_ns;
+            ClockExchange {
+                sent_ns: at_ns,
+                received_ns: self.agent_ns(arrived_ns),
+                answered_ns: self.agent_ns(arrived_ns + 2_000),
+                returned_ns: arrived_ns + 2_000 + back_ns,
+            }
+        }
+    }
+
+    /// Delays between 50 us and a millisecond, the way back ten times as slow.
+    fn delays(number: u64) -> (u64, u64) {
+        let there_ns = 50_000 + number * 7_919 % 97 * 1_000;
+        (there_ns, 10 * there_ns)
+    }
+
+    #[test]
+    fn the_true_offset_lies_within_the_bound_in_every_second_and_the_drift_is_found() {
+        let clocks = Clocks {
+            offset_ns: 3_600_000_000_000,
+            drift_ppb: 37_000,
+        };
+        let mut track = ClockTrack::default();
+        for number in 0..1_200 {
+            let (there_ns, back_ns) = delays(number);
+            track.add(&clocks.exchange(number * 100 * MS, there_ns, back_ns));
+            let now_ns = number * 100 * MS + 50 * MS;
+            let offset = track.at(now_ns).unwrap().offset;
+            let is_inside = |true_ns| offset.low_ns <= true_ns && true_ns <= offset.high_ns;
+            assert!(is_inside(clocks.offset_at(now_ns)), "{number}: {offset:?}");
+        }
+        let found = track.at(120_000 * MS).unwrap();
+        assert_eq!((track.exchanges(), track.steps()), (1_200, 0));
+        assert!((found.drift_ppb - 37_000).abs() < 3_000, "{found:?}");
+        // A round trip of 0.55 ms at best, and what it drifts in a second.
+        assert!(found.offset.bound_ns() < 400_000, "{found:?}");
+    }
+
+    #[test]
+    fn a_clock_that_jumps_is_noticed_once_and_known_again_afterwards() {
+        let before = Clocks {
+            offset_ns: 1_000_000,
+            drift_ppb: 0,
+        };
+        let after = Clocks {
+            offset_ns: 31_000_000,
+            drift_ppb: 0,
+        };
+        let mut track = ClockTrack::default();
+        for number in 0..100 {
+            track.add(&before.exchange(number * 100 * MS, 60_000, 60_000));
+        }
+        assert_eq!(track.steps(), 0);
+        for number in 100..200 {
+            track.add(&after.exchange(number * 100 * MS, 60_000, 60_000));
+        }
+        assert_eq!(track.steps(), 1);
+        let offset = track.at(20_000 * MS).unwrap().offset;
+        assert!(offset.middle_ns().abs_diff(31_000_000) <= offset.bound_ns());
+    }
+
+    #[test]
+    fn a_start_time_is_converted_with_the_offset() {
+        let clocks = Clocks {
+            offset_ns: -5_000_000,
+            drift_ppb: 0,
+        };
+        let mut track = ClockTrack::default();
+        track.add(&clocks.exchange(10_000 * MS, 100_000, 100_000));
+        let estimate = track.at(10_000 * MS).unwrap();
+        let agent_ns = estimate.to_agent_ns(12_000 * MS);
+        assert!(agent_ns.abs_diff(11_995 * MS) <= estimate.offset.bound_ns());
+        assert_eq!(ClockTrack::default().at(0), None);
+    }
+}

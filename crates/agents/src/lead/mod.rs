@@ -1,0 +1,17 @@
+//! The lead: gathers agents, starts their loads together, merges what they send.
+
+mod clock_probe;
+mod error;
+mod gather;
+mod launch;
+mod link;
+mod merge;
+mod pool;
+mod progress;
+mod record;
+mod run;
+mod ssh;
+
+pub use error::AgentsError;
+pub use pool::{AgentPool, AgentPoolSetup};
+pub use run::{AgentsRepeat, AgentsRun, AgentsTrouble};

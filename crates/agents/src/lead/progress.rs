@@ -1,0 +1,230 @@
+//! One progress report of all agents.
+
+use std::collections::BTreeMap;
+
+use kgauge_load::{Incident, LoadProgress, Outage, OutageChange, Totals};
+use kgauge_results::PaceSeries;
+use kgauge_results::run::ClientSample;
+
+/// The latest reports of a repeat's agents.
+#[derive(Debug)]
+pub(super) struct ReportedProgress {
+    agents: Vec<AgentProgress>,
+    flows: usize,
+    incidents: Vec<Incident>,
+    changes: Vec<OutageChange>,
+    /// Brokers that do not answer, and how many agents say so.
+    outages: BTreeMap<i32, u32>,
+}
+
+/// The latest report of one agent.
+#[derive(Debug, Default, Clone)]
+pub(super) struct AgentProgress {
+    pub(super) load: Option<LoadProgress>,
+    pub(super) paces: Vec<PaceSeries>,
+    pub(super) counts_done_ns: Option<u64>,
+    /// It records nothing any more.
+    pub(super) is_over: bool,
+}
+
+impl ReportedProgress {
+    pub(super) fn new(agents: usize, flows: usize) -> Self {
+        Self {
+            agents: vec![AgentProgress::default(); agents],
+            flows,
+            incidents: Vec::new(),
+            changes: Vec::new(),
+            outages: BTreeMap::new(),
+        }
+    }
+
+    /// An agent's report.
+    pub(super) fn report(
+        &mut self,
+        index: usize,
+        mut load: LoadProgress,
+        paces: Vec<PaceSeries>,
+        counts_done_ns: Option<u64>,
+    ) {
+        self.incidents.append(&mut load.incidents);
+        for change in std::mem::take(&mut load.outage_changes) {
+            self.note_change(change);
+        }
+        if let Some(agent) = self.agents.get_mut(index) {
+            if !paces.is_empty() {
+                agent.paces = paces;
+            }
+            agent.load = Some(load);
+            agent.counts_done_ns = counts_done_ns;
+        }
+    }
+
+    /// An outage begins with the first agent that notices it, and ends with the last.
+    fn note_change(&mut self, change: OutageChange) {
+        match &change {
+            OutageChange::Found { outage, .. } => {
+                let agents = self.outages.entry(outage.broker).or_insert(0);
+                *agents += 1;
+                if *agents == 1 {
+                    self.changes.push(change);
+                }
+            }
+            OutageChange::Over { outage, .. } => {
+                let agents = self.outages.entry(outage.broker).or_insert(1);
+                *agents = agents.saturating_sub(1);
+                if *agents == 0 {
+                    self.outages.remove(&outage.broker);
+                    self.changes.push(change);
+                }
+            }
+        }
+    }
+
+    /// An agent ended, or was lost.
+    pub(super) fn end(&mut self, index: usize) {
+        if let Some(agent) = self.agents.get_mut(index) {
+            agent.is_over = true;
+        }
+    }
+
+    /// The latest report of an agent.
+    pub(super) fn agent(&self, index: usize) -> Option<&AgentProgress> {
+        self.agents.get(index)
+    }
+
+    /// When the record counts of all agents were complete; `None` before.
+    pub(super) fn counts_done_ns(&self, is_lost: impl Fn(usize) -> bool) -> Option<u64> {
+        let there = self.agents.iter().enumerate();
+        let mut there = there.filter(|(index, _)| !is_lost(*index));
+        there.try_fold(0, |latest, (_, agent)| {
+            Some(latest.max(agent.counts_done_ns?))
+        })
+    }
+
+    /// The records over time of all agents together.
+    pub(super) fn paces(&self) -> Vec<PaceSeries> {
+        let mut sums = vec![PaceSeries::default(); self.flows];
+        for agent in &self.agents {
+            for (sum, pace) in sums.iter_mut().zip(&agent.paces) {
+                sum.add(pace);
+            }
+        }
+        sums
+    }
+
+    /// What all agents report together; incidents and changes only once.
+    pub(super) fn take(&mut self, elapsed_ns: u64) -> LoadProgress {
+        let loads = || self.agents.iter().filter_map(|agent| agent.load.as_ref());
+        let mut flows = vec![Totals::default(); self.flows];
+        let mut held = vec![ClientSample::default(); self.flows];
+        let mut behind = vec![None; self.flows];
+        for load in loads() {
+            for (sum, part) in flows.iter_mut().zip(&load.flows) {
+                *sum = sum.plus(part);
+            }
+            for (sum, part) in held.iter_mut().zip(&load.held) {
+                *sum = sum.plus(part);
+            }
+            for (sum, part) in behind.iter_mut().zip(&load.behind) {
+                if let Some(records) = part {
+                    *sum = Some(sum.unwrap_or(0) + records);
+                }
+            }
+        }
+        let mut outages: BTreeMap<i32, Outage> = BTreeMap::new();
+        for outage in loads().flat_map(|load| &load.outages) {
+            let known = outages.entry(outage.broker);
+            known.or_insert_with(|| outage.clone());
+        }
+        let shipped = self.agents.iter().filter(|agent| !agent.is_over);
+        let shipped = shipped.map(|agent| agent.load.as_ref().map_or(0, |load| load.shipped_ns));
+        let shipped_ns = shipped.min().unwrap_or(u64::MAX);
+        let spun_ns = loads().flat_map(|load| load.spun_ns.clone()).collect();
+        LoadProgress {
+            elapsed_ns,
+            shipped_ns,
+            flows,
+            behind,
+            held,
+            spun_ns,
+            incidents: std::mem::take(&mut self.incidents),
+            outages: outages.into_values().collect(),
+            outage_changes: std::mem::take(&mut self.changes),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use kgauge_load::OutageKind;
+
+    use super::*;
+
+    fn progress(acked: u64, shipped_ns: u64) -> LoadProgress {
+        LoadProgress {
+            elapsed_ns: 0,
+            shipped_ns,
+            flows: vec![Totals {
+                acked,
+                ..Totals::default()
+            }],
+            behind: vec![None],
+            held: vec![ClientSample::default()],
+            spun_ns: vec![3],
+            incidents: Vec::new(),
+            outages: Vec::new(),
+            outage_changes: Vec::new(),
+        }
+    }
+
+    fn outage() -> Outage {
+        Outage {
+            broker: 2,
+            address: String::new(),
+            since_ns: 5,
+            kind: OutageKind::Silent,
+            partitions: 3,
+            partitions_without_leader: 1,
+        }
+    }
+
+    #[test]
+    fn totals_are_summed_and_only_what_all_have_shipped_is_shipped() {
+        let mut reported = ReportedProgress::new(2, 1);
+        reported.report(0, progress(5, 900), Vec::new(), Some(0));
+        assert_eq!(reported.take(1_000).shipped_ns, 0);
+        assert_eq!(reported.counts_done_ns(|_| false), None);
+        reported.report(1, progress(7, 800), Vec::new(), Some(70));
+        let sum = reported.take(1_000);
+        assert_eq!((sum.flows[0].acked, sum.shipped_ns), (12, 800));
+        assert_eq!(sum.spun_ns, [3, 3]);
+        assert_eq!(reported.counts_done_ns(|_| false), Some(70));
+        reported.end(1);
+        assert_eq!(reported.take(1_000).shipped_ns, 900);
+    }
+
+    #[test]
+    fn an_outage_that_two_agents_see_is_reported_once() {
+        let mut reported = ReportedProgress::new(2, 1);
+        let found = || OutageChange::Found {
+            outage: outage(),
+            at_ns: 9,
+        };
+        let over = || OutageChange::Over {
+            outage: outage(),
+            at_ns: 20,
+        };
+        let with = |change| LoadProgress {
+            outage_changes: vec![change],
+            ..progress(0, 0)
+        };
+        reported.report(0, with(found()), Vec::new(), None);
+        reported.report(1, with(found()), Vec::new(), None);
+        assert_eq!(reported.take(0).outage_changes, [found()]);
+        reported.report(0, with(over()), Vec::new(), None);
+        assert!(reported.take(0).outage_changes.is_empty());
+        reported.report(1, with(over()), Vec::new(), None);
+        assert_eq!(reported.take(0).outage_changes, [over()]);
+    }
+}

@@ -1,0 +1,471 @@
+//! A repeat on all agents: prepare, begin together, merge, end.
+
+use std::cell::Cell;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use kgauge_client::Interrupt;
+use kgauge_load::{Clock, HoldControl, LoadOutcome, LoadProgress};
+use kgauge_results::PaceSeries;
+use kgauge_results::folder::{AgentFiles, AgentLinesError};
+use kgauge_results::run::AgentRecord;
+use kgauge_scenario::{ConsumeEnd, FlowPlan, Stripe, Trial};
+
+use super::error::AgentsError;
+use super::link::AgentEvent;
+use super::merge::{MergeContext, merge};
+use super::pool::AgentPool;
+use super::progress::ReportedProgress;
+use super::record::{RepeatTrack, records};
+use crate::clock::OffsetInterval;
+use crate::protocol::{AgentMessage, AgentOutcome, LeadMessage, PrepareOrder};
+use crate::spec::AgentsLost;
+
+/// The interval of progress reports, as that of the load engine.
+const PROGRESS: Duration = Duration::from_millis(100);
+
+/// How long before the start it is announced: agents and lead need to be ready by then.
+const START_NOTICE: Duration = Duration::from_millis(500);
+
+/// How long an agent may take to connect to everything. Groups settle within a minute.
+const PREPARE_MAX: Duration = Duration::from_secs(90);
+
+/// How long agents may take to end after they were told to.
+const STOP_MAX: Duration = Duration::from_secs(4);
+
+/// How long an agent may take to end its load after the end of the drain.
+const END_MAX: Duration = Duration::from_secs(20);
+
+/// A repeat that the agents run.
+pub struct AgentsRepeat<'a> {
+    /// What they run.
+    pub trial: &'a Trial,
+    /// Where the lines of each agent go.
+    pub files: Vec<AgentFiles>,
+    /// Zero at the start.
+    pub clock: Clock,
+    /// Raised when the load must stop within a second.
+    pub interrupt: &'a Interrupt,
+}
+
+/// What agents have done.
+#[derive(Debug)]
+pub struct AgentsRun {
+    /// All of them together.
+    pub outcome: LoadOutcome,
+    /// Each.
+    pub records: Vec<AgentRecord>,
+    /// CPU time of their processes within the hold; unknown if one did not tell.
+    pub process_hold_cpu_ns: Option<u64>,
+    /// Why the repeat is of no use, if so.
+    pub trouble: Option<AgentsTrouble>,
+}
+
+/// Why a repeat on agents is of no use.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AgentsTrouble {
+    /// An agent was lost.
+    #[error("lost {name}: {why}; what it had sent is kept (--agents-lost tolerate continues)")]
+    Lost {
+        /// The agent.
+        name: String,
+        /// What the lead noticed.
+        why: String,
+    },
+    /// A clock stepped, or a machine was suspended: times of the repeat cannot be compared.
+    #[error(
+        "the clock of {name} stepped against the lead's during the repeat, so the repeat is void\n  find out what \
+         suspends the machine or changes its clock"
+    )]
+    Stepped {
+        /// The agent.
+        name: String,
+    },
+    /// The load engine of an agent failed.
+    #[error("{name}: {why}")]
+    Failed {
+        /// The agent.
+        name: String,
+        /// Its message.
+        why: String,
+    },
+    /// Results cannot be written.
+    #[error("{0}")]
+    Results(String),
+}
+
+impl AgentPool {
+    /// Lets every agent connect to what its share needs.
+    ///
+    /// # Errors
+    /// An agent cannot; the others have forgotten the repeat then.
+    pub fn prepare(
+        &mut self,
+        order: &dyn Fn(Stripe) -> Option<PrepareOrder>,
+        interrupt: &Interrupt,
+    ) -> Result<(), AgentsError> {
+        let count = self.count();
+        let mut missing = 0;
+        for (index, agent) in (0..).zip(&self.agents) {
+            if let Some(why) = &agent.lost {
+                if self.lost == AgentsLost::Tolerate {
+                    continue;
+                }
+                let (name, why) = (agent.name.clone(), why.clone());
+                return Err(AgentsError::Lost { name, why });
+            }
+            if let Some(order) = order(Stripe { index, count }) {
+                missing += 1;
+                let _ = agent
+                    .outgoing
+                    .message(&LeadMessage::Prepare(Box::new(order)));
+            }
+        }
+        let deadline = Instant::now() + PREPARE_MAX;
+        while missing > 0 {
+            let event = self.next_event(deadline, interrupt, "it did not connect to the target");
+            let event = event.inspect_err(|_| self.send_all(&LeadMessage::Stop))?;
+            let (index, AgentEvent::Message(message)) = event else {
+                continue;
+            };
+            match *message {
+                AgentMessage::Prepared(facts) => {
+                    missing -= 1;
+                    if let Some(agent) = self.agents.get_mut(index) {
+                        agent.threads = facts.threads;
+                    }
+                }
+                AgentMessage::PrepareFailed { why } => {
+                    self.send_all(&LeadMessage::Stop);
+                    let name = self.name(index);
+                    return Err(AgentsError::Prepare { name, why });
+                }
+                // What is left of a repeat before.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Agrees on the start with all agents. The clock is zero then, which is in half a second.
+    pub fn announce_start(&mut self) -> Clock {
+        let moment = Instant::now() + START_NOTICE;
+        let lead_ns = self.clock.at_ns(moment);
+        for agent in &mut self.agents {
+            let estimate = agent.track.lock().at(lead_ns);
+            agent.start_bound_ns = estimate.map(|estimate| estimate.offset.bound_ns());
+            let at_ns = estimate.map_or(lead_ns, |estimate| estimate.to_agent_ns(lead_ns));
+            let _ = agent.outgoing.message(&LeadMessage::Start { at_ns });
+        }
+        Clock::starting_at(moment)
+    }
+
+    /// Runs the repeat that was prepared, from its announced start to its end.
+    pub fn run(
+        &mut self,
+        repeat: AgentsRepeat<'_>,
+        on_progress: &mut dyn FnMut(&LoadProgress, &dyn HoldControl),
+    ) -> AgentsRun {
+        let agents = self.agents.len();
+        let mut running = RunningRepeat {
+            reported: ReportedProgress::new(agents, repeat.trial.flows.len()),
+            outcomes: (0..agents).map(|_| None).collect(),
+            track: RepeatTrack::new(self),
+            hold_start_ns: Cell::new(repeat.trial.stages.warm_up_limit_ns()),
+            trouble: None,
+            stopped: None,
+            is_hold_ended: false,
+            clocks_second: None,
+            pool: self,
+            repeat,
+        };
+        for index in 0..agents {
+            if running.pool.agents[index].lost.is_some() {
+                running.reported.end(index);
+            }
+        }
+        running.until_over(on_progress);
+        running.finish()
+    }
+
+    /// The name of an agent, for messages.
+    pub(super) fn name(&self, index: usize) -> String {
+        let agent = self.agents.get(index);
+        agent.map_or_else(|| "an agent".to_owned(), |agent| agent.name.clone())
+    }
+}
+
+/// The state of a repeat on agents.
+struct RunningRepeat<'a> {
+    pool: &'a mut AgentPool,
+    repeat: AgentsRepeat<'a>,
+    reported: ReportedProgress,
+    outcomes: Vec<Option<AgentOutcome>>,
+    track: RepeatTrack,
+    hold_start_ns: Cell<u64>,
+    trouble: Option<AgentsTrouble>,
+    /// When the agents were told to stop.
+    stopped: Option<Instant>,
+    is_hold_ended: bool,
+    /// The second of the last clock sample.
+    clocks_second: Option<u64>,
+}
+
+impl RunningRepeat<'_> {
+    fn until_over(&mut self, on_progress: &mut dyn FnMut(&LoadProgress, &dyn HoldControl)) {
+        let mut next_report = Instant::now();
+        while !self.is_over() {
+            let now = Instant::now();
+            if now >= next_report {
+                next_report = now + PROGRESS;
+                self.report(on_progress);
+                self.end_counted_hold();
+                self.stop_if_wanted();
+                self.lose_overdue();
+            }
+            let wait = next_report.saturating_duration_since(Instant::now());
+            match self
+                .pool
+                .events
+                .recv_timeout(wait.max(Duration::from_millis(1)))
+            {
+                Ok((index, event)) => self.take(index, event),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.report(on_progress);
+    }
+
+    /// Whether every agent has ended or is lost.
+    fn is_over(&self) -> bool {
+        let agents = self.pool.agents.iter().zip(&self.outcomes);
+        let mut agents = agents.zip(&self.track.failed);
+        agents
+            .all(|((agent, outcome), failed)| agent.lost.is_some() || outcome.is_some() || *failed)
+    }
+
+    fn report(&mut self, on_progress: &mut dyn FnMut(&LoadProgress, &dyn HoldControl)) {
+        let elapsed_ns = self.repeat.clock.now_ns();
+        let offsets = self.track.sample(self.pool);
+        let second = elapsed_ns / 1_000_000_000;
+        if self.clocks_second != Some(second) {
+            self.clocks_second = Some(second);
+            self.keep_clocks(&offsets, elapsed_ns);
+        }
+        let progress = self.reported.take(elapsed_ns);
+        on_progress(
+            &progress,
+            &AgentsControl {
+                pool: self.pool,
+                reported: &self.reported,
+                hold_start_ns: &self.hold_start_ns,
+                elapsed_ns,
+            },
+        );
+    }
+
+    /// Writes the offset of each clock.
+    fn keep_clocks(&mut self, offsets: &[Option<OffsetInterval>], at_ns: u64) {
+        for (index, offset) in offsets.iter().enumerate() {
+            if let Some(offset) = offset {
+                let (low_ns, high_ns) = (offset.low_ns, offset.high_ns);
+                self.keep(index, |files| files.add_clock(at_ns, low_ns, high_ns));
+            }
+        }
+    }
+
+    /// Takes what an agent sent.
+    fn take(&mut self, index: usize, event: AgentEvent) {
+        match event {
+            AgentEvent::Slices(lines) => self.keep(index, |files| files.add_slices(&lines)),
+            AgentEvent::Evidence(lines) => self.keep(index, |files| files.add_evidence(&lines)),
+            AgentEvent::Lost(why) => self.lose(index, why),
+            AgentEvent::Message(message) => match *message {
+                AgentMessage::Progress {
+                    load,
+                    paces,
+                    counts_done_ns,
+                } => self.reported.report(index, *load, paces, counts_done_ns),
+                AgentMessage::Started { late_ns } => self.track.start(index, late_ns),
+                AgentMessage::Ended(outcome) => {
+                    self.reported.end(index);
+                    if let Some(slot) = self.outcomes.get_mut(index) {
+                        *slot = Some(*outcome);
+                    }
+                }
+                AgentMessage::LoadFailed { why } => {
+                    self.track.fail(index);
+                    let name = self.pool.name(index);
+                    self.fail(AgentsTrouble::Failed { name, why });
+                }
+                AgentMessage::Hello { .. }
+                | AgentMessage::ClockAnswer { .. }
+                | AgentMessage::Prepared(_)
+                | AgentMessage::PrepareFailed { .. } => {}
+            },
+        }
+    }
+
+    fn keep(
+        &mut self,
+        index: usize,
+        add: impl FnOnce(&mut AgentFiles) -> Result<(), AgentLinesError>,
+    ) {
+        let Some(files) = self.repeat.files.get_mut(index) else {
+            return;
+        };
+        match add(files) {
+            Ok(()) => {}
+            Err(error @ AgentLinesError::Line { .. }) => self.lose(index, error.to_string()),
+            Err(AgentLinesError::Folder(error)) => {
+                self.fail(AgentsTrouble::Results(error.to_string()));
+            }
+        }
+    }
+
+    fn lose(&mut self, index: usize, why: String) {
+        let is_known = self
+            .pool
+            .agents
+            .get(index)
+            .is_none_or(|agent| agent.lost.is_some());
+        if is_known {
+            return;
+        }
+        self.pool.lose(index, why.clone());
+        self.track.lose(index, self.repeat.clock.now_ns());
+        self.reported.end(index);
+        let are_others_left = self.pool.agents.iter().any(|agent| agent.lost.is_none());
+        if self.pool.lost == AgentsLost::Fail || !are_others_left {
+            let name = self.pool.name(index);
+            self.fail(AgentsTrouble::Lost { name, why });
+        }
+    }
+
+    /// The first trouble ends the load of all agents.
+    fn fail(&mut self, trouble: AgentsTrouble) {
+        if self.trouble.is_none() {
+            self.trouble = Some(trouble);
+        }
+        self.stop();
+    }
+
+    fn stop(&mut self) {
+        if self.stopped.is_none() {
+            self.stopped = Some(Instant::now());
+            self.pool.send_all(&LeadMessage::Stop);
+        }
+    }
+
+    fn stop_if_wanted(&mut self) {
+        if self.repeat.interrupt.is_raised() {
+            self.stop();
+        }
+    }
+
+    /// The hold of flows with record counts ends when the counts of all agents are complete.
+    fn end_counted_hold(&mut self) {
+        if self.is_hold_ended || !is_counted(self.repeat.trial) {
+            return;
+        }
+        let agents = &self.pool.agents;
+        let is_lost = |index: usize| agents.get(index).is_none_or(|agent| agent.lost.is_some());
+        if let Some(at_ns) = self.reported.counts_done_ns(is_lost) {
+            self.is_hold_ended = true;
+            self.pool.send_all(&LeadMessage::EndHold { at_ns });
+        }
+    }
+
+    /// Agents whose load does not end are lost.
+    fn lose_overdue(&mut self) {
+        let stages = &self.repeat.trial.stages;
+        let is_stopped = self.stopped.is_some_and(|at| at.elapsed() > STOP_MAX);
+        let planned_ns = stages.hold_ns.map(|hold_ns| {
+            let end_ns = self.hold_start_ns.get().saturating_add(hold_ns);
+            let end_ns = end_ns.saturating_add(stages.drain_ns_max);
+            end_ns.saturating_add(END_MAX.as_nanos() as u64)
+        });
+        let is_late = planned_ns.is_some_and(|end_ns| self.repeat.clock.now_ns() > end_ns);
+        if !is_stopped && !is_late {
+            return;
+        }
+        for index in 0..self.outcomes.len() {
+            let is_ended = self.outcomes[index].is_some() || self.track.failed[index];
+            if !is_ended {
+                self.lose(index, "its load did not end".to_owned());
+            }
+        }
+    }
+
+    fn finish(self) -> AgentsRun {
+        let trial = self.repeat.trial;
+        let outcome = merge(
+            &self.outcomes,
+            MergeContext {
+                names: trial
+                    .flows
+                    .iter()
+                    .map(|flow| flow.name().to_owned())
+                    .collect(),
+                is_counted: is_counted(trial),
+                hold_start_ns: self.hold_start_ns.get(),
+                now_ns: self.repeat.clock.now_ns(),
+                progress: &self.reported,
+            },
+        );
+        let records = records(self.pool, &self.track, &self.outcomes, &self.reported);
+        let stepped = records
+            .iter()
+            .find(|record| record.clock.is_some_and(|clock| clock.is_stepped));
+        let stepped = stepped.map(|record| AgentsTrouble::Stepped {
+            name: record.name.clone(),
+        });
+        let cpu = self.outcomes.iter().flatten();
+        AgentsRun {
+            process_hold_cpu_ns: cpu.map(|outcome| outcome.process_hold_cpu_ns).sum(),
+            trouble: self.trouble.or(stepped),
+            outcome,
+            records,
+        }
+    }
+}
+
+/// Whether flows have record counts that end the hold.
+fn is_counted(trial: &Trial) -> bool {
+    trial.flows.iter().any(|flow| match flow {
+        FlowPlan::Produce(flow) => flow.records_max.is_some(),
+        FlowPlan::Echo(flow) => flow.produce.records_max.is_some(),
+        FlowPlan::Consume(flow) => flow.records != ConsumeEnd::StageEnd,
+    })
+}
+
+/// Controls the hold of all agents.
+struct AgentsControl<'a> {
+    pool: &'a AgentPool,
+    reported: &'a ReportedProgress,
+    hold_start_ns: &'a Cell<u64>,
+    elapsed_ns: u64,
+}
+
+impl HoldControl for AgentsControl<'_> {
+    fn paces(&self) -> Vec<PaceSeries> {
+        self.reported.paces()
+    }
+
+    fn end_hold(&self) {
+        let at_ns = self.elapsed_ns;
+        self.pool.send_all(&LeadMessage::EndHold { at_ns });
+    }
+
+    fn hold_start_ns(&self) -> u64 {
+        self.hold_start_ns.get()
+    }
+
+    fn begin_hold(&self, at_ns: u64) {
+        if at_ns < self.hold_start_ns.get() {
+            self.hold_start_ns.set(at_ns);
+            self.pool.send_all(&LeadMessage::BeginHold { at_ns });
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What a lead and an agent say to each other: bounded frames, a handshake, messages.
+//!
+//! ```text
+//! frame: length of the rest (4 bytes, big-endian), kind (1 byte), content
+//! ```
+//!
+//! Frames travel over TLS 1.3. Certificates are made for one process and prove nothing; both sides prove instead that
+//! they know the token, over a value that only this TLS session has.
+
+mod frame;
+mod handshake;
+mod message;
+
+pub use frame::{
+    AgentFrame, AgentFrameError, FRAME_BYTES_MAX, FrameBuffer, FrameKind, GREETING_BYTES_MAX,
+    encode_frame,
+};
+pub use handshake::{
+    Greeting, HandshakeError, PROOF_BYTES, PROTOCOL_VERSION, ProofSide, SESSION_KEY_LABEL, check,
+    proof,
+};
+pub use message::{
+    AgentMessage, AgentMessageError, AgentOutcome, ClientSettings, LeadMessage, PrepareOrder,
+    PreparedFacts, decode, encode,
+};

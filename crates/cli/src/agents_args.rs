@@ -1,0 +1,75 @@
+//! The flags that spread a load over several processes.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use kgauge_agents::{AgentToken, AgentsLost, AgentsSpec};
+use kgauge_runner::AgentsRequest;
+
+use crate::exit::{ExitStatus, OrStop, stop};
+
+/// Which processes generate the load.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct AgentsArgs {
+    /// Generate the load with several processes: `local:N` on this machine, `ssh:HOST,HOST`,
+    /// `HOST:PORT,HOST:PORT` of running `kgauge agent --listen`, or `join:N[,listen=ADDR]` to wait for
+    /// N of `kgauge agent --join` [default: this process]
+    #[arg(long, value_name = "AGENTS")]
+    pub(crate) agents: Option<String>,
+
+    /// What to do if an agent is lost: stop the run, or continue with the others and mark the figures
+    #[arg(long, value_name = "WHAT", default_value = "fail", requires = "agents")]
+    pub(crate) agents_lost: LostAgents,
+
+    /// File with the token that the agents were started with; needed for `HOST:PORT` and `join:`
+    #[arg(long, value_name = "FILE", requires = "agents")]
+    pub(crate) agents_token_file: Option<PathBuf>,
+}
+
+/// Values of `--agents-lost`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LostAgents {
+    /// Stop the run and keep what was measured
+    #[default]
+    Fail,
+    /// Continue with the others
+    Tolerate,
+}
+
+impl AgentsArgs {
+    /// The agents of a run; `None` if this process generates the load.
+    pub(crate) fn request(&self) -> anyhow::Result<Option<AgentsRequest>> {
+        let Some(text) = &self.agents else {
+            return Ok(None);
+        };
+        let spec: AgentsSpec = text.parse::<AgentsSpec>().or_bad_input()?;
+        let refused = |words: &str| Err(stop(ExitStatus::BadInput, words));
+        let needs_token = matches!(
+            spec,
+            AgentsSpec::Listening { .. } | AgentsSpec::Joining { .. }
+        );
+        let token = match (&self.agents_token_file, needs_token) {
+            (Some(path), true) => AgentToken::read(path).or_bad_input()?,
+            (None, true) => {
+                return refused(
+                    "--agents: these agents were started with a token; name its file with --agents-token-file",
+                );
+            }
+            (Some(_), false) => {
+                return refused(
+                    "--agents-token-file: kgauge makes a token for agents that it starts; remove the flag",
+                );
+            }
+            (None, false) => AgentToken::random().or_bad_input()?,
+        };
+        Ok(Some(AgentsRequest {
+            spec,
+            lost: match self.agents_lost {
+                LostAgents::Fail => AgentsLost::Fail,
+                LostAgents::Tolerate => AgentsLost::Tolerate,
+            },
+            token,
+            program: std::env::current_exe().or_unwritable()?,
+        }))
+    }
+}

@@ -1,0 +1,72 @@
+//! What became of a repeat's agents.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One agent in one repeat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentRecord {
+    /// From 0; the name of its files.
+    pub index: u32,
+    /// Its machine, or how the user named it.
+    pub name: String,
+    /// How far its start can be from the agreed time: the error of its clock's offset then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_bound_ns: Option<u64>,
+    /// How long after the agreed time it began, by its own clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_late_ns: Option<u64>,
+    /// Its clock, compared with the lead's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<AgentClockRecord>,
+    /// Records that were acked, as far as it has reported.
+    pub records_acked: u64,
+    /// Its load threads.
+    #[serde(default)]
+    pub threads: u32,
+    /// CPU time of its busiest load thread within the hold, without spinning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_cpu_ns_max: Option<u64>,
+    /// CPU time of its process within the hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process_cpu_ns: Option<u64>,
+    /// 99th percentile of its lateness in the hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lag_ns_p99: Option<u64>,
+    /// Its largest lateness in the hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lag_ns_max: Option<u64>,
+    /// Periods of a limit on its CPU time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_limit_periods: Option<u64>,
+    /// Those in which the limit held it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_limit_periods_throttled: Option<u64>,
+    /// How it was lost; absent for an agent that ended with the load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<AgentLossRecord>,
+}
+
+/// An agent's clock over a repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentClockRecord {
+    /// The largest error of the offset in the repeat.
+    pub bound_ns_max: u64,
+    /// Its offset at the end: its clock - the lead's.
+    pub offset_ns: i64,
+    /// How much faster it runs than the lead's, in nanoseconds per second.
+    pub drift_ppb: i64,
+    /// Exchanges with the lead's clock since the agent connected.
+    pub exchanges: u64,
+    /// Whether it stepped during the repeat.
+    pub is_stepped: bool,
+}
+
+/// The loss of an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentLossRecord {
+    /// When the lead noticed, in nanoseconds since the start of the repeat.
+    pub at_ns: u64,
+    /// What the lead noticed, in words.
+    pub why: String,
+}

@@ -1,0 +1,136 @@
+//! Before the first trial: the agents of a run, and what they cannot do.
+
+use std::collections::BTreeSet;
+
+use kgauge_agents::AgentsSpec;
+use kgauge_agents::lead::{AgentPool, AgentPoolSetup, AgentsError};
+use kgauge_client::ClientConfig;
+use kgauge_scenario::{FlowPlan, Plan, Trial};
+
+use crate::error::RunError;
+use crate::observer::{Observer, RunEvent};
+use crate::request::RunRequest;
+use crate::shared_pool::SharedPool;
+
+/// Gathers the agents that the request names.
+pub(crate) fn gather_agents(
+    request: &RunRequest<'_>,
+    run_id: &str,
+    observer: &mut dyn Observer,
+) -> Result<Option<SharedPool>, RunError> {
+    let Some(agents) = &request.agents else {
+        return Ok(None);
+    };
+    check_plan(request)?;
+    let setup = AgentPoolSetup {
+        spec: &agents.spec,
+        lost: agents.lost,
+        token: &agents.token,
+        program: agents.program.clone(),
+        run_id,
+        interrupt: &request.stop.load,
+    };
+    let mut report = |words: &str| observer.observe(&RunEvent::Remark(words));
+    let gathered = AgentPool::gather(&setup, &mut report);
+    let pool = gathered.map_err(|error| match error {
+        AgentsError::Interrupted => RunError::interrupted(error),
+        _ => RunError::input(error),
+    })?;
+    Ok(Some(SharedPool::new(pool)))
+}
+
+/// Refuses what agents cannot do, before anything is started for it.
+fn check_plan(request: &RunRequest<'_>) -> Result<(), RunError> {
+    let trials = &request.question.trials;
+    let flows = || trials.iter().flat_map(|trial| &trial.flows);
+    let is_driven = |flow: &FlowPlan| flow.produces().is_some_and(|flow| !flow.driver.is_kgauge());
+    if let Some(flow) = flows().find(|flow| is_driven(flow)) {
+        return Err(RunError::input(format!(
+            "--agents: flow {} is sent by another client, which only this process can start\n  remove --driver, or run \
+             without --agents",
+            flow.name()
+        )));
+    }
+    if trials.iter().any(|trial| trial.cluster.mirror.is_some()) {
+        return Err(RunError::input(
+            "--agents: scenarios with a mirror run in one process; remove --agents",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses agents that cannot reach the target, and reports those that have nothing to do.
+pub(crate) fn check_agents(
+    request: &RunRequest<'_>,
+    pool: Option<&SharedPool>,
+    (client, plan): (&ClientConfig, &Plan),
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    check_reach(request, client)?;
+    if let Some(pool) = pool {
+        report_idle(pool, plan, observer);
+    }
+    Ok(())
+}
+
+/// Refuses agents of other machines for a target that only this machine can reach.
+fn check_reach(request: &RunRequest<'_>, client: &ClientConfig) -> Result<(), RunError> {
+    let Some(agents) = &request.agents else {
+        return Ok(());
+    };
+    let is_loopback = |host: &str| host == "localhost" || host.starts_with("127.") || host == "::1";
+    let are_here = match &agents.spec {
+        AgentsSpec::Local { .. } => true,
+        AgentsSpec::Listening { addresses } => {
+            addresses.iter().all(|address| is_loopback(&address.host))
+        }
+        // Whoever joins may be on this machine.
+        AgentsSpec::Joining { .. } => true,
+        AgentsSpec::Ssh { hosts } => hosts.iter().all(|host| {
+            let name = host
+                .rsplit_once('@')
+                .map_or(host.as_str(), |(_, name)| name);
+            is_loopback(name)
+        }),
+        AgentsSpec::Kubernetes { .. } => false,
+    };
+    let servers = &client.bootstrap_servers;
+    if are_here || !servers.iter().all(|server| is_loopback(&server.host)) {
+        return Ok(());
+    }
+    Err(RunError::input(format!(
+        "--agents {}: agents on other machines cannot reach the target at {}\n  use --agents local:N, or a target with an \
+         address that they can reach",
+        agents.spec,
+        client.servers()
+    )))
+}
+
+/// Reports agents that have nothing to do.
+fn report_idle(pool: &SharedPool, plan: &Plan, observer: &mut dyn Observer) {
+    let count = pool.lock().count();
+    let busy = plan.trials.iter().map(|trial| busy_agents(trial, count));
+    let idle = count.saturating_sub(busy.max().unwrap_or(0));
+    if idle > 0 {
+        observer.observe(&RunEvent::Remark(&format!(
+            "{idle} of {count} agents have nothing to do: the flows have too few clients"
+        )));
+    }
+}
+
+/// How many agents have a client in a trial.
+fn busy_agents(trial: &Trial, count: u32) -> u32 {
+    let mut busy = BTreeSet::new();
+    for (position, flow) in (0_u32..).zip(&trial.flows) {
+        let clients = match flow {
+            FlowPlan::Produce(flow) => flow.producers,
+            FlowPlan::Consume(flow) => flow.consumers_all(),
+            // One agent runs all of it.
+            FlowPlan::Echo(_) => 1,
+        };
+        // As `Share::members` spreads them.
+        let agents = (0..clients.min(count)).map(|client| (client + position) % count.max(1));
+        busy.extend(agents);
+    }
+    u32::try_from(busy.len()).unwrap_or(count)
+}

@@ -1,0 +1,174 @@
+//! Where the load of a repeat runs: in this process, or in agents.
+
+use std::collections::BTreeMap;
+
+use kgauge_agents::lead::{AgentsError, AgentsRepeat, AgentsTrouble};
+use kgauge_agents::protocol::{ClientSettings, PrepareOrder};
+use kgauge_client::Interrupt;
+use kgauge_load::{Clock, HoldControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad};
+use kgauge_observe::WatchedProcess;
+use kgauge_results::RepeatFolder;
+use kgauge_results::run::{AgentRecord, Subject};
+use kgauge_scenario::Share;
+
+use crate::error::{OrRunError, RunError};
+use crate::load_errors::{load_failed, prepare_failed};
+use crate::prepared_topic::PreparedTopic;
+use crate::process_cpu::AgentsCpu;
+use crate::session::Session;
+use crate::shared_pool::SharedPool;
+
+/// A load that can begin.
+pub(crate) enum LoadRun {
+    /// In this process.
+    Here(Box<PreparedLoad>),
+    /// In agents, which are connected.
+    Agents(SharedPool),
+}
+
+/// A load that has ended.
+pub(crate) struct EndedLoad {
+    pub(crate) outcome: LoadOutcome,
+    /// The agents that ran it.
+    pub(crate) agents: Vec<AgentRecord>,
+    pub(crate) agents_cpu: Option<AgentsCpu>,
+    pub(crate) trouble: Option<AgentsTrouble>,
+}
+
+impl LoadRun {
+    /// Connects everything.
+    pub(crate) fn prepare(
+        session: &Session<'_>,
+        share: &Share,
+        prepared_topic: &PreparedTopic,
+        (folder, groups): (&RepeatFolder, &BTreeMap<String, String>),
+    ) -> Result<Self, RunError> {
+        let topic = &prepared_topic.facts.name;
+        if let Some(pool) = &session.agents {
+            let order = |agent| {
+                Some(PrepareOrder {
+                    key: folder.key(),
+                    share: share.of_agent(agent),
+                    topic: topic.clone(),
+                    earliest: prepared_topic.earliest.clone(),
+                    groups: groups.clone(),
+                    client: ClientSettings::of(&session.client),
+                })
+            };
+            let prepared = pool.lock().prepare(&order, &session.stopping.load);
+            prepared.map_err(|error| agents_failed(session, error))?;
+            return Ok(Self::Agents(pool.clone()));
+        }
+        let setup = LoadSetup {
+            copy: prepared_topic
+                .copy
+                .as_ref()
+                .zip(session.mirror.as_ref())
+                .map(|(copy, mirror)| copy.setup(mirror)),
+            groups,
+            drivers: &session.drivers,
+            share,
+            topic,
+            also: &[],
+            earliest: prepared_topic.earliest.as_deref(),
+            client: &session.client,
+            sink: &|| folder.sink(),
+            interrupt: &session.stopping.load,
+        };
+        let prepared = PreparedLoad::prepare(&setup);
+        Ok(Self::Here(Box::new(prepare_failed(session, prepared)?)))
+    }
+
+    /// The processes of other clients that send flows: the flow's index in the trial, and the pid.
+    pub(crate) fn driver_pids(&self) -> Vec<(usize, u32)> {
+        match self {
+            Self::Here(load) => load.driver_pids(),
+            Self::Agents(_) => Vec::new(),
+        }
+    }
+
+    /// The clock of the repeat: it is zero when the load begins.
+    pub(crate) fn start_clock(&self) -> Clock {
+        match self {
+            Self::Here(_) => Clock::start(),
+            Self::Agents(pool) => pool.lock().announce_start(),
+        }
+    }
+
+    /// Runs the load to its end.
+    pub(crate) fn run(
+        self,
+        share: &Share,
+        folder: &RepeatFolder,
+        (clock, interrupt): (Clock, &Interrupt),
+        mut on_progress: impl FnMut(&LoadProgress, &dyn HoldControl),
+    ) -> Result<EndedLoad, RunError> {
+        let pool = match self {
+            Self::Here(load) => {
+                let ran =
+                    load.run_controlled(clock, |progress, control| on_progress(progress, control));
+                return Ok(EndedLoad {
+                    outcome: ran.map_err(load_failed)?,
+                    agents: Vec::new(),
+                    agents_cpu: None,
+                    trouble: None,
+                });
+            }
+            Self::Agents(pool) => pool,
+        };
+        let mut pool = pool.lock();
+        let files = (0..pool.count()).map(|agent| folder.agent_files(agent));
+        let files = files.collect::<Result<Vec<_>, _>>().or_unwritable()?;
+        let repeat = AgentsRepeat {
+            trial: &share.trial,
+            files,
+            clock,
+            interrupt,
+        };
+        let ran = pool.run(repeat, &mut on_progress);
+        Ok(EndedLoad {
+            outcome: ran.outcome,
+            agents: ran.records,
+            agents_cpu: Some(AgentsCpu(ran.process_hold_cpu_ns)),
+            trouble: ran.trouble,
+        })
+    }
+}
+
+/// Errors of agents, as errors of the run.
+pub(crate) fn agents_failed(session: &Session<'_>, error: AgentsError) -> RunError {
+    match error {
+        AgentsError::Interrupted => RunError::interrupted(error),
+        // The target refuses them, or is gone.
+        AgentsError::Prepare { .. } => {
+            RunError::cluster(session.death().unwrap_or_else(|| error.to_string()))
+        }
+        AgentsError::Lost { .. } => RunError::Load(error.to_string()),
+        _ => RunError::input(error),
+    }
+}
+
+/// Whether an agent is lost without which no load can go on.
+pub(crate) fn has_lost_agents(session: &Session<'_>) -> bool {
+    let agents = session.agents.as_ref();
+    agents.is_some_and(|pool| pool.lock().is_broken())
+}
+
+/// Whether this machine generates the load.
+pub(crate) fn is_on_this_machine(session: &Session<'_>) -> bool {
+    let agents = session.agents.as_ref();
+    agents.is_none_or(|pool| pool.lock().is_local())
+}
+
+/// The agents on this machine, for the sampler: they are no other programs.
+pub(crate) fn agent_processes(session: &Session<'_>) -> Vec<WatchedProcess> {
+    let pids = session.agents.as_ref().map(|pool| pool.lock().pids());
+    let pids = (0..).zip(pids.unwrap_or_default());
+    let watched = |(number, pid): (u32, u32)| WatchedProcess {
+        pid,
+        subject: Subject::Process {
+            name: format!("agent {number}"),
+        },
+    };
+    pids.map(watched).collect()
+}

@@ -1,0 +1,70 @@
+//! The agent protocol: frames out of a byte stream, greetings and messages. No message is larger than its frame, and
+//! every one can be encoded again.
+
+#![no_main]
+
+use kgauge_agents::AgentsSpec;
+use kgauge_agents::clock::{ClockExchange, ClockTrack};
+use kgauge_agents::protocol::{
+    AgentMessage, AgentFrame, FrameBuffer, AgentFrameError, Greeting, LeadMessage, decode, encode,
+};
+use libfuzzer_sys::fuzz_target;
+
+const SIZE_MAX: usize = 1 << 16;
+
+/// All frames of a stream of which `step` bytes arrive at a time, and how it ended.
+fn frames(stream: &[u8], step: usize) -> (Vec<AgentFrame>, Option<AgentFrameError>) {
+    let (mut buffer, mut frames) = (FrameBuffer::new(SIZE_MAX), Vec::new());
+    for part in stream.chunks(step.max(1)) {
+        buffer.push(part);
+        loop {
+            match buffer.take() {
+                Ok(Some(frame)) => frames.push(frame),
+                Ok(None) => break,
+                Err(error) => return (frames, Some(error)),
+            }
+        }
+    }
+    (frames, None)
+}
+
+/// Clock readings that an agent may send.
+fn clocks(bytes: &[u8]) {
+    let mut track = ClockTrack::default();
+    for readings in bytes.chunks_exact(32) {
+        let reading = |at: usize| {
+            let bytes = readings[at..at + 8].try_into();
+            u64::from_le_bytes(bytes.unwrap_or_default())
+        };
+        track.add(&ClockExchange {
+            sent_ns: reading(0),
+            received_ns: reading(8),
+            answered_ns: reading(16),
+            returned_ns: reading(24),
+        });
+        if let Some(estimate) = track.at(reading(24)) {
+            assert!(estimate.offset.low_ns <= estimate.offset.high_ns);
+            let _ = estimate.to_agent_ns(reading(0));
+        }
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let whole = frames(input, input.len());
+    assert_eq!(frames(input, 3), whole);
+    for frame in whole.0 {
+        let _ = Greeting::decode(&frame);
+        if let Ok(message) = decode::<LeadMessage>(&frame.content) {
+            assert!(encode(&message).is_ok());
+        }
+        if let Ok(message) = decode::<AgentMessage>(&frame.content) {
+            assert!(encode(&message).is_ok());
+        }
+    }
+    clocks(input);
+    if let Ok(text) = std::str::from_utf8(input)
+        && let Ok(spec) = text.parse::<AgentsSpec>()
+    {
+        assert_eq!(spec.to_string().parse(), Ok(spec));
+    }
+});
