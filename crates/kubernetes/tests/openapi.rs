@@ -34,15 +34,22 @@ impl Definitions {
             let kinds = schema["x-kubernetes-group-version-kind"].as_array();
             kinds.is_some_and(|kinds| {
                 let mut kinds = kinds.iter();
-                kinds.any(|one| one["kind"] == kind && one["group"] == group && one["version"] == version)
+                kinds.any(|one| {
+                    one["kind"] == kind && one["group"] == group && one["version"] == version
+                })
             })
         };
-        self.schemas().values().find(is_it).unwrap_or_else(|| panic!("{api_version} {kind}"))
+        self.schemas()
+            .values()
+            .find(is_it)
+            .unwrap_or_else(|| panic!("{api_version} {kind}"))
     }
 
     /// Follows references.
     fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {
-        let reference = schema["$ref"].as_str().or_else(|| schema["allOf"][0]["$ref"].as_str());
+        let reference = schema["$ref"]
+            .as_str()
+            .or_else(|| schema["allOf"][0]["$ref"].as_str());
         match reference {
             Some(reference) => &self.schemas()[reference.rsplit_once('/').unwrap().1],
             None => schema,
@@ -70,7 +77,12 @@ impl Definitions {
             Value::Object(fields) => self.check_fields(fields, schema, path, mistakes),
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    self.check(item, &schema["items"], &format!("{path}[{index}]"), mistakes);
+                    self.check(
+                        item,
+                        &schema["items"],
+                        &format!("{path}[{index}]"),
+                        mistakes,
+                    );
                 }
             }
             _ => {}
@@ -113,14 +125,23 @@ fn is_of_type(value: &Value, name: Option<&str>) -> bool {
 
 fn dir() -> PathBuf {
     let dir = std::env::var_os("KGAUGE_OPENAPI_DIR");
-    dir.expect("KGAUGE_OPENAPI_DIR is api/openapi-spec/v3 of Kubernetes' sources").into()
+    dir.expect("KGAUGE_OPENAPI_DIR is api/openapi-spec/v3 of Kubernetes' sources")
+        .into()
 }
 
 fn mistakes(object: &Value) -> Vec<String> {
-    let (api_version, kind) = (object["apiVersion"].as_str().unwrap(), object["kind"].as_str().unwrap());
+    let (api_version, kind) = (
+        object["apiVersion"].as_str().unwrap(),
+        object["kind"].as_str().unwrap(),
+    );
     let definitions = Definitions::read(&dir(), api_version);
     let mut mistakes = Vec::new();
-    definitions.check(object, definitions.of_kind(api_version, kind), kind, &mut mistakes);
+    definitions.check(
+        object,
+        definitions.of_kind(api_version, kind),
+        kind,
+        &mut mistakes,
+    );
     mistakes
 }
 
@@ -150,11 +171,26 @@ fn every_object_is_what_kubernetes_defines() {
 #[ignore = "needs Kubernetes' sources; cargo xtask k8s runs it"]
 fn a_misspelt_field_a_wrong_type_and_a_missing_field_are_found() {
     let objects = yaml_values::read(&small().yaml().unwrap());
-    let job = objects.iter().find(|object| object["kind"] == "Job").unwrap();
+    let job = objects
+        .iter()
+        .find(|object| object["kind"] == "Job")
+        .unwrap();
     for (pointer, value, words) in [
-        ("/spec/parallelism", Value::from("three"), "Job.spec.parallelism"),
-        ("/spec/template/spec/containers/0/volumeMounts/0", serde_json::json!({"name": "x"}), "mountPath\" is missing"),
-        ("/spec/template/spec/securityContext", serde_json::json!({"runAsNonroot": true}), "runAsNonroot is unknown"),
+        (
+            "/spec/parallelism",
+            Value::from("three"),
+            "Job.spec.parallelism",
+        ),
+        (
+            "/spec/template/spec/containers/0/volumeMounts/0",
+            serde_json::json!({"name": "x"}),
+            "mountPath\" is missing",
+        ),
+        (
+            "/spec/template/spec/securityContext",
+            serde_json::json!({"runAsNonroot": true}),
+            "runAsNonroot is unknown",
+        ),
     ] {
         let mut wrong = job.clone();
         *wrong.pointer_mut(pointer).unwrap() = value;

@@ -60,7 +60,10 @@ fn check_flags(arguments: &RunArgs) -> anyhow::Result<()> {
         (conduct.serve.is_some(), "--serve"),
         (conduct.kafka_home.is_some(), "--kafka-home"),
         (!conduct.network_speeds.is_empty(), "--network-speed"),
-        (conduct.agents.agents_token_file.is_some(), "--agents-token-file"),
+        (
+            conduct.agents.agents_token_file.is_some(),
+            "--agents-token-file",
+        ),
     ];
     match refused.iter().find(|(is_given, _)| *is_given) {
         Some((_, flag)) => Err(stop(
@@ -90,7 +93,12 @@ fn lead_arguments(arguments: &RunArgs) -> Vec<String> {
     if let Some(words) = conduct.agents.lost_argument() {
         more.push(words);
     }
-    more.extend(conduct.metrics.iter().map(|metrics| format!("--metrics={metrics}")));
+    more.extend(
+        conduct
+            .metrics
+            .iter()
+            .map(|metrics| format!("--metrics={metrics}")),
+    );
     more
 }
 
@@ -103,7 +111,10 @@ fn check_out(out: &Path) -> anyhow::Result<()> {
         true => Ok(()),
         false => Err(stop(
             ExitStatus::BadInput,
-            format!("--out {}: the folder is not empty; name another", out.display()),
+            format!(
+                "--out {}: the folder is not empty; name another",
+                out.display()
+            ),
         )),
     }
 }
@@ -132,7 +143,10 @@ fn ask(
     print::message(&question.preview(arguments.conduct.seed)?.to_string());
     match may_begin() {
         ConsentAnswer::Yes => Ok(()),
-        ConsentAnswer::No => Err(stop(ExitStatus::BadInput, "not confirmed; nothing was created")),
+        ConsentAnswer::No => Err(stop(
+            ExitStatus::BadInput,
+            "not confirmed; nothing was created",
+        )),
         ConsentAnswer::NobodyThere => Err(stop(
             ExitStatus::BadInput,
             "cannot ask for confirmation: stdin is not a terminal (use --yes)",
@@ -166,7 +180,10 @@ fn follow_pods(
         print::message(&format!(
             "kgauge: {} is still in namespace {}: {error}\n  kubectl delete job,service,configmap,secret -n {} -l \
              app.kubernetes.io/instance={}",
-            manifest.instance, manifest.options.namespace, manifest.options.namespace, manifest.instance
+            manifest.instance,
+            manifest.options.namespace,
+            manifest.options.namespace,
+            manifest.instance
         ));
     }
     match followed {
@@ -181,11 +198,17 @@ fn follow_pods(
 /// Puts the run folder into its place, and reports as after a run on this machine.
 fn finish(arguments: &RunArgs, results: &Path, out: &Path) -> anyhow::Result<ExitStatus> {
     let status = fs::read_to_string(results.join(STATUS_FILE)).unwrap_or_default();
-    let status = status.trim().parse().map_or(ExitStatus::Defect, ExitStatus::of_code);
+    let status = status
+        .trim()
+        .parse()
+        .map_or(ExitStatus::Defect, ExitStatus::of_code);
     let run = results.join("run");
     if !run.exists() {
         let _ = fs::remove_dir_all(results);
-        return Err(stop(status, "the lead has no results; its messages above say why"));
+        return Err(stop(
+            status,
+            "the lead has no results; its messages above say why",
+        ));
     }
     // An empty folder may be there.
     let _ = fs::remove_dir(out);

@@ -19,13 +19,22 @@ pub(super) fn manifest(arguments: &ManifestArgs) -> anyhow::Result<ExitStatus> {
         Err(PodTargetError::NoUser(user)) => return user_first(&user),
     };
     let name = arguments.name.clone();
-    let made = manifest_of(name, options, &question, arguments.seed, &target, Vec::new())?;
+    let made = manifest_of(
+        name,
+        options,
+        &question,
+        arguments.seed,
+        &target,
+        Vec::new(),
+    )?;
     let complete = AgentsManifest {
         kafka_user: target.kafka_user,
         ..made
     };
     print::result(&complete.yaml().or_bad_input()?);
-    print::message("kgauge: the Secret has a token and the login of the Kafka clients; keep it out of public repositories");
+    print::message(
+        "kgauge: the Secret has a token and the login of the Kafka clients; keep it out of public repositories",
+    );
     Ok(ExitStatus::Good)
 }
 

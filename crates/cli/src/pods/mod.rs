@@ -102,10 +102,7 @@ struct SignalArgs {
 }
 
 /// Runs a question with the load of this process, of other processes, or of pods.
-pub(crate) fn run_question(
-    arguments: &RunArgs,
-    question: &Question,
-) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run_question(arguments: &RunArgs, question: &Question) -> anyhow::Result<ExitStatus> {
     match arguments.conduct.agents.pods() {
         Some(pods) => deploy::deploy(arguments, question, pods),
         None => run::run_question(arguments, question),
@@ -118,6 +115,8 @@ pub(crate) fn agents(command: &AgentsCommand) -> anyhow::Result<ExitStatus> {
         AgentsAction::Manifest(arguments) => manifest::manifest(arguments),
         AgentsAction::Lead(arguments) => inside::lead(arguments),
         AgentsAction::Pack(arguments) => inside::pack_results(&arguments.results),
-        AgentsAction::Signal(arguments) => inside::signal(&arguments.folder.results, &arguments.file),
+        AgentsAction::Signal(arguments) => {
+            inside::signal(&arguments.folder.results, &arguments.file)
+        }
     }
 }

@@ -44,14 +44,20 @@ pub(super) fn pod_target(text: Option<&str>) -> Result<PodTarget, PodTargetError
         let spec = spec.or_bad_input().map_err(PodTargetError::Other)?;
         return strimzi(text, &spec);
     }
-    let spec = TargetSpec::parse(&text).or_bad_input().map_err(PodTargetError::Other)?;
+    let spec = TargetSpec::parse(&text)
+        .or_bad_input()
+        .map_err(PodTargetError::Other)?;
     let TargetSpec::Existing(config) = spec else {
         return Err(refused(format!(
             "target {text} is started on this machine, which pods cannot reach; name an existing cluster"
         )));
     };
     let is_local = |host: &str| host == "localhost" || host.starts_with("127.") || host == "::1";
-    if config.bootstrap_servers.iter().all(|server| is_local(&server.host)) {
+    if config
+        .bootstrap_servers
+        .iter()
+        .all(|server| is_local(&server.host))
+    {
         return Err(refused(format!(
             "target {text} is on this machine, which pods cannot reach under that address; name one that they can"
         )));

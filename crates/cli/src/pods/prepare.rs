@@ -1,7 +1,7 @@
 //! From the flags of a run to the objects of its pods.
 
-use kgauge_kubernetes::{AgentsManifest, PodOptions, pod_properties};
 use kgauge_agents::{AgentToken, AgentsSpec};
+use kgauge_kubernetes::{AgentsManifest, PodOptions, pod_properties};
 use kgauge_runner::{Question, fresh_number};
 
 use super::pod_target::PodTarget;

@@ -9,5 +9,5 @@ mod pods;
 
 pub use client_properties::{PodPropertiesError, pod_properties};
 pub use manifest::ManifestError;
-pub use pod_run::{AgentsManifest, KafkaUserRequest};
 pub use options::{PodOptions, PodOptionsError};
+pub use pod_run::{AgentsManifest, KafkaUserRequest};
