@@ -1,4 +1,4 @@
-//! The target of a run: what the user names, and the broker settings that the scenarios want.
+//! The target of a run: what the user names, and the broker settings that the scenarios need.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::metrics::MetricsAddress;
 use crate::question::Question;
 use crate::target_text::{ReadTarget, read_target};
 
-/// A target, as typed and as understood.
+/// A target, as text and as parsed.
 #[derive(Debug, Clone)]
 pub struct RunTarget {
     /// As the user writes it.
@@ -52,7 +52,7 @@ impl DestinationTarget {
     }
 }
 
-/// The clusters that trials want, each once, with a trial that wants it.
+/// The clusters that trials need, each once, with a trial that needs it.
 fn clusters<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<(String, &'a ClusterNeeds)> {
     let mut clusters: Vec<(String, &ClusterNeeds)> = Vec::new();
     for trial in trials {
@@ -110,7 +110,7 @@ impl RunTarget {
         slug(&self.text, CHARS_MAX)
     }
 
-    /// Whether it can be what each trial wants.
+    /// Whether it can provide the cluster that each trial needs.
     fn check_clusters(&self, clusters: &[(String, &ClusterNeeds)]) -> Result<(), RunError> {
         if let (true, [(first, _), (other, _), ..]) = (self.is_existing(), clusters) {
             let words = format!(
@@ -140,7 +140,7 @@ impl RunTarget {
         }
     }
 
-    /// Whether it can be what a trial wants, and have done to it what the trial does.
+    /// Whether it can provide the cluster that a trial needs, and supports the trial's faults.
     pub(crate) fn can_serve(&self, trial: &Trial) -> Result<(), RunError> {
         self.spec_for(&trial.cluster)?;
         if let Some(mirror) = &trial.cluster.mirror {
@@ -161,7 +161,7 @@ impl RunTarget {
         }
     }
 
-    /// What is to be started for a trial.
+    /// The cluster to start for a trial.
     pub(crate) fn spec_for(&self, needs: &ClusterNeeds) -> Result<TargetSpec, RunError> {
         let refused = |why: String| RunError::input(format!("target {}: {why}", self.text));
         let mut spec = self.spec.clone();
@@ -183,7 +183,7 @@ impl RunTarget {
         Ok(spec)
     }
 
-    /// What the second cluster is: the one that the user names, or one like the target.
+    /// The second cluster: the one that the user names, or one like the target.
     pub(crate) fn destination_for(
         &self,
         needs: &MirrorNeeds,
@@ -235,7 +235,7 @@ impl RunTarget {
         Ok(spec)
     }
 
-    /// Whether an existing cluster is what the trials want: kgauge does not change it.
+    /// Whether an existing cluster already has what the trials need, because kgauge does not change it.
     pub(crate) fn check_existing(
         &self,
         cluster: &mut Cluster,

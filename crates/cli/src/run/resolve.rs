@@ -41,6 +41,9 @@ pub(crate) fn question_of(
 /// What the flags change in scenarios.
 pub(crate) fn changes_of(arguments: &ScenarioArgs) -> anyhow::Result<ScenarioChanges> {
     let mut set = settings_of(&arguments.set)?;
+    if arguments.verify {
+        set.push(("verify".to_owned(), "true".to_owned()));
+    }
     let repeats = arguments.repeat.iter();
     set.extend(repeats.map(|repeats| ("repeats".to_owned(), repeats.to_string())));
     Ok(ScenarioChanges {
